@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs what building lookout needs on Debian 12; what is there already is left alone.
+#
+#   install-deps.sh           to build and run
+#   install-deps.sh --test    to run every test too
+set -eu
+
+build='build-essential ccache cmake ninja-build pkg-config libcli11-dev libfmt-dev libopencv-dev
+  libspdlog-dev libssl-dev libtorch-dev liburiparser-dev nlohmann-json3-dev'
+test='clang-format clang-tidy libgmock-dev libgtest-dev libopenblas0 locales python3 python3-numpy
+  python3-pil python3-torch python3-torchvision zlib1g-dev'
+
+case ${1-} in
+'') packages=$build ;;
+--test) packages="$build $test" ;;
+*)
+  sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'
+  exit 64
+  ;;
+esac
+
+missing=
+for package in $packages; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+    missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+sudo=
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-deps.sh: not root and no sudo: as root, run: apt-get install$missing" >&2
+    exit 77
+  fi
+  sudo=sudo
+fi
+echo "Installing:$missing"
+$sudo apt-get update -qq
+# shellcheck disable=SC2086
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+  -o Dpkg::Use-Pty=0 $missing
