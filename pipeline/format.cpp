@@ -1,0 +1,124 @@
+#include "pipeline/format.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace lookout {
+namespace {
+
+// Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_percentiles(const char* stage, const Percentiles& p, std::string& out) {
+  fmt::format_to(std::back_inserter(out), " {} {:.1f}/{:.1f}/{:.1f}/{:.1f}", stage, to_ms(p.p50),
+                 to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
+}
+
+void append_json(const char* stage, const Percentiles& p, std::string& out) {
+  fmt::format_to(std::back_inserter(out),
+                 R"("{}":{{"p50":{:.3f},"p95":{:.3f},"p99":{:.3f},"max":{:.3f}}})", stage,
+                 to_ms(p.p50), to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
+}
+
+}  // namespace
+
+double to_ms(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+void append_text(const Result& result, const std::string& origin, std::string& out) {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "{}", result.sequence);
+  if (!origin.empty()) fmt::format_to(to, " {}", origin);
+  const char* separator = ": ";
+  for (const Prediction& p : result.top) {
+    fmt::format_to(to, "{}{} {:.1f} %", separator, p.label, p.score * 100);
+    separator = ", ";
+  }
+  if (result.top.empty()) out += ": nothing above the threshold";
+  fmt::format_to(to, " ({:.1f} ms)\n", to_ms(result.durations.total));
+}
+
+void append_text(const StatsSnapshot& stats, std::string& out) {
+  auto to = std::back_inserter(out);
+  if (stats.final) {
+    fmt::format_to(to,
+                   "summary of {:.1f} s: ", std::chrono::duration<double>(stats.interval).count());
+  }
+  fmt::format_to(to, "camera {:.1f} fps, classified {:.1f} fps, dropped {}", stats.camera_fps,
+                 stats.classified_fps, stats.replaced);
+  if (stats.skipped > 0) fmt::format_to(to, ", skipped {}", stats.skipped);
+  if (stats.final) {
+    fmt::format_to(to, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
+                   stats.classified, stats.replaced, stats.in_flight);
+  }
+  out += "; ms p50/p95/p99/max:";
+  append_percentiles("age", stats.frame_age, out);
+  append_percentiles("capture", stats.capture, out);
+  append_percentiles("preprocess", stats.preprocess, out);
+  append_percentiles("inference", stats.inference, out);
+  append_percentiles("total", stats.total, out);
+}
+
+JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
+                       const std::vector<std::string>& labels)
+    : source_(fmt::format(R"("camera":{},"model":{})", quoted(camera), quoted(model))) {
+  labels_.reserve(labels.size());
+  for (const std::string& label : labels) labels_.push_back(quoted(label));
+}
+
+void JsonFormat::append(const Result& result, const std::string& origin, std::string& out) {
+  if (origin != origin_) {
+    origin_ = origin;
+    quoted_origin_ = quoted(origin);
+  }
+  auto to = std::back_inserter(out);
+  const auto timestamp =
+      std::chrono::duration_cast<std::chrono::milliseconds>(result.timestamp.time_since_epoch())
+          .count();
+  fmt::format_to(to, R"({{"schema":1,"type":"classification",{},"seq":{},"timestamp":{}.{:03},)",
+                 source_, result.sequence, timestamp / 1000, timestamp % 1000);
+  if (!origin.empty()) fmt::format_to(to, R"("file":{},)", quoted_origin_);
+  fmt::format_to(to, R"("frame_age_ms":{:.3f},"results":[)", to_ms(result.frame_age));
+  const char* separator = "";
+  for (const Prediction& p : result.top) {
+    fmt::format_to(to, R"({}{{"index":{},"label":{},"score":{:.4f}}})", separator, p.index,
+                   labels_[p.index], p.score);
+    separator = ",";
+  }
+  const StageDurations& d = result.durations;
+  fmt::format_to(
+      to,
+      R"(],"timing_ms":{{"capture":{:.3f},"preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}},)",
+      to_ms(d.capture), to_ms(d.preprocess), to_ms(d.inference), to_ms(d.total));
+  fmt::format_to(to, "\"dropped\":{}}}\n", result.replaced);
+}
+
+void JsonFormat::append(const StatsSnapshot& stats, std::string& out) const {
+  auto to = std::back_inserter(out);
+  fmt::format_to(
+      to, R"({{"schema":1,"type":"{}",{},"interval_s":{:.3f},"fps":{:.2f},"camera_fps":{:.2f},)",
+      stats.final ? "summary" : "stats", source_,
+      std::chrono::duration<double>(stats.interval).count(), stats.classified_fps,
+      stats.camera_fps);
+  fmt::format_to(to, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
+                 stats.captured, stats.classified, stats.replaced, stats.skipped, stats.in_flight);
+  out += R"("latency_ms":{)";
+  append_json("frame_age", stats.frame_age, out);
+  out += ',';
+  append_json("capture", stats.capture, out);
+  out += ',';
+  append_json("preprocess", stats.preprocess, out);
+  out += ',';
+  append_json("inference", stats.inference, out);
+  out += ',';
+  append_json("total", stats.total, out);
+  out += "}}\n";
+}
+
+}  // namespace lookout

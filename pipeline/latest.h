@@ -1,0 +1,91 @@
+// The double buffer between two threads.
+//
+// One thread puts, one thread takes. Each keeps a private element of its own and swaps it with the
+// slot in between: elements are reused for ever, and the lock covers the swap alone.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace lookout {
+
+enum class TakeStatus { kTaken, kTimeout, kClosed };
+
+// T: default-constructible, with a cheap swap().
+template <typename T>
+class Latest {
+ public:
+  // Swaps `element` into the slot at once. An element that is still there was never taken: it is
+  // the older one, so it is replaced (returned in `element`) and counted.
+  void put_newest(T& element) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (full_) ++replaced_;
+      fill(element);
+    }
+    filled_.notify_one();
+  }
+
+  // Swaps `element` into the slot once the one before was taken. Returns false, with nothing done,
+  // when that did not happen within `timeout`.
+  bool put_next(T& element, std::chrono::milliseconds timeout) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!emptied_.wait_for(lock, timeout, [this] { return !full_; })) return false;
+      fill(element);
+    }
+    filled_.notify_one();
+    return true;
+  }
+
+  // No more elements will be put. What is in the slot can still be taken.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    filled_.notify_one();
+  }
+
+  // Swaps the slot's element into `element`, waiting for one at most `timeout`.
+  TakeStatus take(T& element, std::chrono::milliseconds timeout) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!filled_.wait_for(lock, timeout, [this] { return full_ || closed_; })) {
+        return TakeStatus::kTimeout;
+      }
+      if (!full_) return TakeStatus::kClosed;
+      using std::swap;
+      swap(element, slot_);
+      full_ = false;
+    }
+    emptied_.notify_one();
+    return TakeStatus::kTaken;
+  }
+
+  // How many elements put_newest() replaced so far. Any thread.
+  std::uint64_t replaced() const {
+    const std::lock_guard lock(mutex_);
+    return replaced_;
+  }
+
+ private:
+  void fill(T& element) {
+    using std::swap;
+    swap(element, slot_);
+    full_ = true;
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable filled_;
+  std::condition_variable emptied_;
+  T slot_{};
+  bool full_ = false;
+  bool closed_ = false;
+  std::uint64_t replaced_ = 0;
+};
+
+}  // namespace lookout

@@ -1,0 +1,38 @@
+// The threads: one captures, the caller's classifies and reports.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pipeline/classifier.h"
+#include "pipeline/preprocessor.h"
+#include "pipeline/reporter.h"
+#include "pipeline/source.h"
+#include "pipeline/statistics.h"
+
+namespace lookout {
+
+struct PipelineOptions {
+  View view;
+  std::size_t top_k = 10;
+  float threshold = 0;
+  std::chrono::milliseconds stats_interval{1000};
+  std::optional<std::chrono::milliseconds> duration;  // ends by itself after this time
+};
+
+// Classifies frames of `source` until it ends, `stop` becomes true or the duration is over; then
+// every reporter gets the final statistics, which are returned. `stop` may be set by any thread or
+// a signal handler and is seen within 100 ms + one inference.
+//
+// Starts one thread ("capture", signals blocked) and joins it before it returns or throws. What a
+// source, the classifier or a reporter throws ends the run, and is thrown again here, after frames
+// captured before a failure of the source were classified and the final statistics reported.
+StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop);
+
+}  // namespace lookout

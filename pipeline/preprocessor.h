@@ -1,0 +1,97 @@
+// From a camera's frame to what the model wants to see.
+#pragma once
+
+#include <array>
+#include <opencv2/core/mat.hpp>
+#include <opencv2/core/types.hpp>
+#include <vector>
+
+namespace lookout {
+
+// How a picture comes to the model's size.
+enum class ResizeMode {
+  kCenterSquare,  // the largest centred part with the model's aspect ratio, scaled
+  kStretch,       // the whole picture, its aspect ratio given up
+  kLetterbox,     // the whole picture, centred, the rest filled with the mean colour
+};
+
+enum class ChannelOrder { kRgb, kBgr };
+
+// The preprocessing part of a model's spec. The defaults are those of ImageNet models.
+struct InputSpec {
+  int width = 224;   // pixels
+  int height = 224;  // pixels
+  // Value of a channel = (byte / 255 - mean) / std, in the model's channel order. Source of the
+  // numbers: https://pytorch.org/vision/stable/models.html
+  std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
+  std::array<float, 3> std{0.229F, 0.224F, 0.225F};
+  ChannelOrder channel_order = ChannelOrder::kRgb;
+  ResizeMode resize = ResizeMode::kCenterSquare;
+};
+
+// What the user wants to be looked at: the picture is turned, then mirrored, then cut.
+struct View {
+  int rotation = 0;  // degrees clockwise: 0, 90, 180, 270
+  bool hflip = false;
+  bool vflip = false;
+  // x, y, width, height as fractions 0..1 of the turned and mirrored picture.
+  cv::Rect2d roi{0, 0, 1, 1};
+};
+
+// A float image in channels-last order, [height][width][3].
+struct ImageTensor {
+  int width = 0;
+  int height = 0;
+  std::vector<float> values;
+};
+
+// One pass over the frame: turn, mirror, cut, scale, reorder channels and normalise. Scaling down
+// averages over the area (a triangle filter as wide as the reduction, separable: Pillow's
+// "bilinear"), scaling up interpolates linearly. Scaled values are rounded to a byte before they
+// are normalised, as they are when a picture is scaled in a file.
+//
+// Not thread-safe: one object a thread. Allocates only when the size of the frames changes.
+class Preprocessor {
+ public:
+  Preprocessor(const InputSpec& spec, const View& view);
+
+  // `bgr`: CV_8UC3, any size. `out` is resized to the spec's size and overwritten.
+  // Throws Error(kInternal) for an empty picture or another type.
+  void run(const cv::Mat& bgr, ImageTensor& out);
+
+ private:
+  // The source pixels `first`.. and their weights for each output position along one axis.
+  struct Taps {
+    struct Span {
+      int first = 0;
+      int count = 0;
+      int offset = 0;  // into weights
+    };
+    std::vector<Span> spans;
+    std::vector<int> weights;
+  };
+
+  static Taps make_taps(int crop_start, int crop_size, int output_size);
+  void plan(const cv::Size& frame);
+  void blend_rows(const cv::Mat& bgr, const Taps::Span& span);
+  void write_row(float* out) const;
+
+  InputSpec spec_;
+  View view_;
+  std::array<std::array<float, 256>, 3> table_{};  // byte -> value, for B, G, R
+
+  // The plan for frames of size planned_. "Source axes" are those of the frame before it is turned.
+  cv::Size planned_;
+  cv::Rect crop_;                     // in the frame
+  cv::Size scaled_;                   // the crop's size after scaling, source axes
+  Taps horizontal_;                   // relative to crop_.x
+  Taps vertical_;                     // absolute rows
+  std::ptrdiff_t origin_ = 0;         // in floats: where source pixel (0, 0) lands in the output
+  std::ptrdiff_t column_stride_ = 0;  // in floats: one source column to the right
+  std::ptrdiff_t row_stride_ = 0;     // in floats: one source row down
+  bool padded_ = false;
+  std::vector<int> sums_;           // one row of the crop, weighted over rows
+  std::vector<std::uint16_t> row_;  // the same, kRowBits of fraction
+};
+
+}  // namespace lookout

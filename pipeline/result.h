@@ -1,0 +1,38 @@
+// What lookout says about one frame.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/frame.h"
+
+namespace lookout {
+
+struct Prediction {
+  std::size_t index = 0;   // of the model's output
+  std::string_view label;  // lives in the classifier's spec
+  float score = 0;         // softmax, 0..1
+};
+
+// Time spent on one frame. `total` is capture + preprocess + inference + picking the top k; waiting
+// in the double buffer is part of the frame's age, not of these.
+struct StageDurations {
+  Clock::duration capture{};
+  Clock::duration preprocess{};
+  Clock::duration inference{};
+  Clock::duration total{};
+};
+
+struct Result {
+  std::uint64_t sequence = 0;                       // the frame's
+  std::chrono::system_clock::time_point timestamp;  // wall clock time of the frame's capture
+  Clock::duration frame_age{};                      // capture until this result was ready
+  StageDurations durations;
+  std::uint64_t replaced = 0;   // frames that were replaced unseen since the start
+  std::vector<Prediction> top;  // best first; at most k, none below the threshold
+};
+
+}  // namespace lookout

@@ -1,0 +1,38 @@
+#include "pipeline/top_k.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+
+void top_k(const std::vector<float>& logits, const std::vector<std::string>& labels, std::size_t k,
+           float threshold, std::vector<Prediction>& top) {
+  top.clear();
+  top.reserve(k);
+  if (logits.empty()) return;
+  const float largest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
+  if (!std::isfinite(sum)) {
+    throw Error(ErrorKind::kBadModel,
+                "the model's output holds values that are not finite numbers");
+  }
+
+  // Insertion into a short sorted list: most logits are compared once, with its last.
+  const auto better = [](const Prediction& a, const Prediction& b) { return a.score > b.score; };
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (top.size() == k && (k == 0 || logits[i] <= top.back().score)) continue;
+    if (top.size() == k) top.pop_back();
+    const Prediction candidate{i, labels[i], logits[i]};
+    top.insert(std::upper_bound(top.begin(), top.end(), candidate, better), candidate);
+  }
+  for (Prediction& prediction : top) {
+    prediction.score =
+        static_cast<float>(std::exp(static_cast<double>(prediction.score) - largest) / sum);
+  }
+  while (!top.empty() && top.back().score < threshold) top.pop_back();
+}
+
+}  // namespace lookout

@@ -1,0 +1,288 @@
+#include "pipeline/torch_classifier.h"
+
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <torch/script.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <thread>
+#include <unordered_set>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kWarmUpRuns = 3;  // the profiling executor specialises in its first two
+
+[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what) {
+  throw Error(ErrorKind::kBadModel, "model " + archive.string() + ": " + what);
+}
+
+// LibTorch's messages carry a C++ backtrace, and those of TorchScript one in Python: the first line
+// says what happened, or the last one when the first only introduces it.
+std::string first_sentence(const std::exception& error) {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
+  const std::string traceback = "Traceback of TorchScript";
+  std::string line;
+  if (text.find(traceback) != std::string::npos) {
+    const auto end = text.find_last_not_of(" \n");
+    const auto start = text.find_last_of('\n', end);
+    line = text.substr(start + 1, end - start);
+  } else {
+    line = text.substr(0, text.find('\n'));
+  }
+  return line.size() > 300 ? line.substr(0, 300) + " ..." : line;
+}
+
+void check_readable(const std::filesystem::path& archive) {
+  std::error_code error;
+  if (!std::filesystem::exists(archive, error)) {
+    throw Error(ErrorKind::kNoInput, "no such model: " + archive.string());
+  }
+  if (!std::filesystem::is_regular_file(archive, error)) fail(archive, "is not a file");
+  errno = 0;
+  const std::ifstream file(archive);
+  if (!file) {
+    throw Error(
+        errno == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
+        "model " + archive.string() + " cannot be read: " + std::generic_category().message(errno));
+  }
+}
+
+// Weights are packed for the engine while the archive is loaded, so this comes first.
+void choose_engine() {
+  const auto& engines = at::globalContext().supportedQEngines();
+  if (std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) == engines.end()) {
+    throw Error(ErrorKind::kInternal,
+                "this LibTorch was built without QNNPACK; use one that has it (see README.md)");
+  }
+  at::globalContext().setQEngine(at::QEngine::QNNPACK);
+}
+
+// Looks a function up in whatever libraries LibTorch brought along.
+using SetThreads = void (*)(int);
+SetThreads find_set_threads(const char* name) {
+  return reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, name));
+}
+
+// LibTorch computes in two pools, the pthreadpool of QNNPACK and XNNPACK and OpenMP's, each of
+// which would have that many threads, all spinning for a while after each operator. Quantized
+// kernels run in the first alone: with OpenMP's kept to the calling thread, no more than `threads`
+// are busy, and the pools do not take the cores from each other. OpenMP's count is a property of
+// the calling thread.
+void limit_threads(int threads, bool quantized) {
+  at::set_num_threads(threads);  // both pools
+  at::get_num_threads();         // ends LibTorch's own lazy initialisation on this thread
+  if (quantized) {
+    if (const auto set_openmp = find_set_threads("omp_set_num_threads")) set_openmp(1);
+  }
+  if (const auto set_blas = find_set_threads("openblas_set_num_threads")) set_blas(threads);
+}
+
+// The type that the graph's first quantization of a float tensor makes.
+std::string find_activations(const torch::jit::Block* block) {
+  for (const torch::jit::Node* node : block->nodes()) {
+    if (node->kind() == c10::Symbol::fromQualString("aten::quantize_per_tensor")) {
+      const auto type = torch::jit::toIValue(node->inputs().back());
+      if (type && type->isInt()) {
+        return type->toInt() == static_cast<std::int64_t>(c10::ScalarType::QInt8) ? "qint8"
+                                                                                  : "quint8";
+      }
+    }
+    for (const torch::jit::Block* inner : node->blocks()) {
+      std::string found = find_activations(inner);
+      if (found != "float32") return found;
+    }
+  }
+  return "float32";
+}
+
+// Weights and biases: a module's parameters, and the tensors in the packed objects of quantized
+// layers, which give them when asked for their state. Integer tensors there are strides and
+// paddings.
+class ParameterCount {
+ public:
+  std::uint64_t count_module(const torch::jit::Module& module) {
+    std::uint64_t sum = 0;
+    for (const at::Tensor& parameter : module.parameters()) sum += weights(parameter);
+    for (const torch::jit::Module& part : module.modules()) {
+      for (const auto& slot : part._ivalue()->slots()) {
+        if (slot.isObject() && !slot.type()->is_module()) sum += packed(slot);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  static std::uint64_t weights(const at::Tensor& tensor) {
+    const bool weight = tensor.defined() && (tensor.is_floating_point() || tensor.is_quantized());
+    return weight ? static_cast<std::uint64_t>(tensor.numel()) : 0;
+  }
+
+  std::uint64_t packed(const c10::IValue& object) {
+    auto* get_state = object.toObject()->type()->findMethod("__getstate__");
+    const bool first_time = seen_.insert(object.toObject().get()).second;
+    return get_state != nullptr && first_time ? in_state((*get_state)({object})) : 0;
+  }
+
+  std::uint64_t in_state(const c10::IValue& value) {
+    if (value.isTensor()) return weights(value.toTensor());
+    std::uint64_t sum = 0;
+    if (value.isTuple()) {
+      for (const auto& element : value.toTupleRef().elements()) sum += in_state(element);
+    } else if (value.isList()) {
+      for (const c10::IValue& element : value.toListRef()) sum += in_state(element);
+    }
+    return sum;
+  }
+
+  std::unordered_set<const void*> seen_;
+};
+
+}  // namespace
+
+class TorchClassifier::Impl {
+ public:
+  Impl(const std::filesystem::path& archive, const TorchClassifierOptions& options)
+      : archive_(archive), threads_(options.threads) {
+    check_readable(archive);
+    choose_engine();
+    limit_threads(threads_, /*quantized=*/true);
+    load(options);
+    warm_up();
+  }
+
+  void classify(const ImageTensor& image, std::vector<float>& logits) {
+    use_this_thread();
+    const c10::InferenceMode inference;
+    const at::Tensor scores = checked(forward(image));
+    const auto count = static_cast<std::size_t>(scores.numel());
+    logits.resize(count);
+    std::copy_n(scores.data_ptr<float>(), count, logits.begin());
+  }
+
+  ModelSpec spec_;
+  TorchModelFacts facts_;
+
+ private:
+  void load(const TorchClassifierOptions& options) {
+    torch::jit::ExtraFilesMap extra{{"metadata.json", ""}, {"labels.txt", ""}};
+    try {
+      module_ = torch::jit::load(archive_.string(), at::kCPU, extra);
+    } catch (const std::exception& error) {
+      fail(archive_, "is not a TorchScript archive, or a damaged one (" + first_sentence(error) +
+                         "); make it anew with models/export.py");
+    }
+    read_spec(extra["metadata.json"], extra["labels.txt"], options);
+    try {
+      facts_.parameters = ParameterCount().count_module(module_);
+      module_.eval();
+      module_ = torch::jit::freeze(module_);
+      facts_.activations = find_activations(module_.get_method("forward").graph()->block());
+    } catch (const std::exception& error) {
+      fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
+    }
+    facts_.kernels = facts_.activations == "qint8"    ? "XNNPACK"
+                     : facts_.activations == "quint8" ? "QNNPACK"
+                                                      : "float";
+    facts_.libtorch = TORCH_VERSION;
+    facts_.engine = toString(at::globalContext().qEngine());
+  }
+
+  void read_spec(const std::string& metadata, const std::string& labels,
+                 const TorchClassifierOptions& options) {
+    facts_.has_metadata = !metadata.empty();
+    if (!facts_.has_metadata && !options.labels) {
+      fail(archive_,
+           "has no metadata.json: give --labels FILE to use it with ImageNet's values, or "
+           "make it with models/export.py");
+    }
+    if (labels.empty() && !options.labels) fail(archive_, "has no labels.txt: give --labels FILE");
+    try {
+      if (facts_.has_metadata) {
+        spec_ = parse_metadata(metadata);
+      } else {
+        spec_.name = archive_.stem().string();
+        spec_.quantization = "unknown";
+        spec_.weights = "unknown";
+      }
+      spec_.labels = options.labels ? *options.labels : parse_labels(labels);
+    } catch (const Error& error) {
+      fail(archive_, error.what());
+    }
+  }
+
+  // Also proves, before the first frame, that the model works with what its spec says.
+  void warm_up() {
+    ImageTensor image;
+    image.width = spec_.input.width;
+    image.height = spec_.input.height;
+    image.values.resize(static_cast<std::size_t>(image.width) *
+                        static_cast<std::size_t>(image.height) * 3);
+    std::vector<float> logits;
+    for (int i = 0; i < kWarmUpRuns; ++i) classify(image, logits);
+  }
+
+  // OpenMP's thread count belongs to the calling thread.
+  void use_this_thread() {
+    if (thread_ == std::this_thread::get_id()) return;
+    thread_ = std::this_thread::get_id();
+    limit_threads(threads_, facts_.activations != "float32");
+  }
+
+  c10::IValue forward(const ImageTensor& image) {
+    // Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model
+    // does not write to its input.
+    const at::Tensor input =
+        torch::from_blob(const_cast<float*>(image.values.data()), {1, 3, image.height, image.width},
+                         {image.height * image.width * 3, 1, image.width * 3, 3}, at::kFloat);
+    try {
+      return module_.forward({input});
+    } catch (const std::exception& error) {
+      fail(archive_, "fails while classifying: " + first_sentence(error));
+    }
+  }
+
+  // One row of contiguous floats, a score for each label.
+  at::Tensor checked(const c10::IValue& output) const {
+    if (!output.isTensor()) fail(archive_, "gives " + output.tagKind() + " instead of a tensor");
+    const at::Tensor& scores = output.toTensor();
+    const bool row = scores.dim() == 1 || (scores.dim() == 2 && scores.size(0) == 1);
+    if (!row || scores.scalar_type() != at::kFloat) {
+      fail(archive_, std::string("gives a tensor of ") + c10::toString(scores.scalar_type()) + " " +
+                         c10::str(scores.sizes()) + " instead of one row of float scores");
+    }
+    if (static_cast<std::size_t>(scores.numel()) != spec_.labels.size()) {
+      fail(archive_, "gives " + std::to_string(scores.numel()) + " scores, but there are " +
+                         std::to_string(spec_.labels.size()) + " labels");
+    }
+    return scores.contiguous();
+  }
+
+  std::filesystem::path archive_;
+  int threads_;
+  torch::jit::Module module_;
+  std::thread::id thread_;
+};
+
+TorchClassifier::TorchClassifier(const std::filesystem::path& archive,
+                                 const TorchClassifierOptions& options)
+    : impl_(std::make_unique<Impl>(archive, options)) {}
+
+TorchClassifier::~TorchClassifier() = default;
+
+const ModelSpec& TorchClassifier::spec() const { return impl_->spec_; }
+
+const TorchModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
+
+void TorchClassifier::classify(const ImageTensor& image, std::vector<float>& logits) {
+  impl_->classify(image, logits);
+}
+
+}  // namespace lookout

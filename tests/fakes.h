@@ -1,0 +1,135 @@
+// Stand-ins for the outside world that a test can delay, stall and make fail.
+#pragma once
+
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <opencv2/core.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/classifier.h"
+#include "pipeline/reporter.h"
+#include "pipeline/source.h"
+
+namespace lookout {
+
+// Threads wait at it until somebody opens it.
+class Gate {
+ public:
+  void open() {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+    }
+    opened_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    opened_.wait(lock, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
+// Calls a function for each read; it gets the number of the read, from 0.
+class FakeSource : public Source {
+ public:
+  using Read = std::function<ReadStatus(int, Frame&)>;
+
+  FakeSource(bool live, Read read) : read_(std::move(read)) {
+    info_.name = "fake";
+    info_.description = "a fake source";
+    info_.live = live;
+  }
+
+  const SourceInfo& info() const override { return info_; }
+
+  ReadStatus read(Frame& frame, std::chrono::milliseconds /*timeout*/) override {
+    frame.captured = Clock::now();
+    return read_(reads_++, frame);
+  }
+
+ private:
+  SourceInfo info_;
+  Read read_;
+  int reads_ = 0;
+};
+
+// Fills a frame with one value, reusing its memory.
+inline ReadStatus fill(Frame& frame, int value, const cv::Size& size = {8, 8}) {
+  frame.bgr.create(size, CV_8UC3);
+  std::memset(frame.bgr.data, value, frame.bgr.total() * frame.bgr.elemSize());
+  return ReadStatus::kFrame;
+}
+
+// A source of `count` frames, all different, that never waits.
+inline FakeSource::Read frames(int count, const cv::Size& size = {8, 8}) {
+  return [=](int read, Frame& frame) {
+    return read == count ? ReadStatus::kEnd : fill(frame, read % 256, size);
+  };
+}
+
+// Scores label i by how near the picture's first value is to i.
+class FakeClassifier : public Classifier {
+ public:
+  explicit FakeClassifier(std::function<void(int)> before_each = {})
+      : before_each_(std::move(before_each)) {
+    spec_.name = "fake";
+    spec_.input.width = 4;
+    spec_.input.height = 4;
+    spec_.input.mean = {0, 0, 0};
+    spec_.input.std = {1, 1, 1};
+    for (int i = 0; i < 256; ++i) spec_.labels.push_back("value " + std::to_string(i));
+  }
+
+  const ModelSpec& spec() const override { return spec_; }
+
+  void classify(const ImageTensor& image, std::vector<float>& logits) override {
+    if (before_each_) before_each_(calls_);
+    ++calls_;
+    logits.resize(spec_.labels.size());
+    const float value = image.values[0] * 255;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      logits[i] = -std::abs(value - static_cast<float>(i));
+    }
+  }
+
+  int calls() const { return calls_; }
+
+ private:
+  ModelSpec spec_;
+  std::function<void(int)> before_each_;
+  int calls_ = 0;
+};
+
+// Keeps what it is told.
+class FakeReporter : public Reporter {
+ public:
+  struct Log {
+    std::vector<std::uint64_t> sequences;
+    std::vector<std::size_t> best;
+    std::vector<StatsSnapshot> ticks;
+  };
+
+  explicit FakeReporter(Log& log, std::function<void(const Result&)> on_report = {})
+      : log_(log), on_report_(std::move(on_report)) {}
+
+  void report(const Result& result, const Frame& /*frame*/) override {
+    log_.sequences.push_back(result.sequence);
+    log_.best.push_back(result.top.empty() ? 999 : result.top[0].index);
+    if (on_report_) on_report_(result);
+  }
+  void tick(const StatsSnapshot& stats) override { log_.ticks.push_back(stats); }
+
+ private:
+  Log& log_;
+  std::function<void(const Result&)> on_report_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,141 @@
+#include "pipeline/format.h"
+
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "tests/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+const std::vector<std::string> kLabels{"lemon", "orange", "a \"quoted\" caf\xc3\xa9"};
+
+Result example() {
+  Result result;
+  result.sequence = 812;
+  result.timestamp = std::chrono::system_clock::time_point(milliseconds(1795262400123));
+  result.frame_age = microseconds(31200);
+  result.durations = {microseconds(1100), microseconds(900), microseconds(24900),
+                      microseconds(27100)};
+  result.replaced = 3;
+  result.top = {{1, kLabels[1], 0.87312F}, {2, kLabels[2], 0.05F}};
+  return result;
+}
+
+TEST(JsonFormat, IsTheDocumentedLine) {
+  std::string out;
+  JsonFormat("front", "mobilenet_v2", kLabels).append(example(), "", out);
+  EXPECT_EQ(out,
+            R"({"schema":1,"type":"classification","camera":"front","model":"mobilenet_v2",)"
+            R"("seq":812,"timestamp":1795262400.123,"frame_age_ms":31.200,"results":[)"
+            R"({"index":1,"label":"orange","score":0.8731},)"
+            R"({"index":2,"label":"a \"quoted\" café","score":0.0500}],)"
+            R"("timing_ms":{"capture":1.100,"preprocess":0.900,"inference":24.900,"total":27.100},)"
+            "\"dropped\":3}\n");
+}
+
+TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
+  std::string out;
+  JsonFormat("a\nb", "m", kLabels).append(example(), "dir/caf\xe9 \"1\".jpg", out);
+  const Json line = Json::parse(out);
+  EXPECT_EQ(line["camera"], "a\nb");
+  EXPECT_EQ(line["file"], "dir/caf\xef\xbf\xbd \"1\".jpg");
+  EXPECT_EQ(out.find('\n'), out.size() - 1) << "one line";
+}
+
+TEST(JsonFormat, StatisticsAndSummary) {
+  StatsSnapshot stats;
+  stats.interval = milliseconds(1000);
+  stats.camera_fps = 30;
+  stats.classified_fps = 29;
+  stats.captured = 60;
+  stats.classified = 58;
+  stats.replaced = 1;
+  stats.in_flight = 1;
+  stats.inference = {milliseconds(20), milliseconds(22), milliseconds(25), milliseconds(31)};
+  std::string out;
+  JsonFormat format("front", "net", kLabels);
+  format.append(stats, out);
+  const Json line = Json::parse(out);
+  EXPECT_EQ(line["type"], "stats");
+  EXPECT_EQ(line["fps"], 29);
+  EXPECT_EQ(line["camera_fps"], 30);
+  EXPECT_EQ(line["captured"], 60);
+  EXPECT_EQ(line["dropped"], 1);
+  EXPECT_EQ(line["in_flight"], 1);
+  EXPECT_EQ(line["latency_ms"]["inference"]["p99"], 25);
+  EXPECT_EQ(line["latency_ms"].size(), 5U);
+  stats.final = true;
+  out.clear();
+  format.append(stats, out);
+  EXPECT_EQ(Json::parse(out)["type"], "summary");
+}
+
+TEST(Format, TextOfAResult) {
+  std::string out;
+  append_text(example(), "", out);
+  EXPECT_EQ(out, "812: orange 87.3 %, a \"quoted\" café 5.0 % (27.1 ms)\n");
+  out.clear();
+  Result nothing = example();
+  nothing.top.clear();
+  append_text(nothing, "a.jpg", out);
+  EXPECT_EQ(out, "812 a.jpg: nothing above the threshold (27.1 ms)\n");
+}
+
+TEST(Format, TextOfStatistics) {
+  StatsSnapshot stats;
+  stats.camera_fps = 30;
+  stats.classified_fps = 15.04;
+  stats.replaced = 15;
+  stats.total = {milliseconds(1), milliseconds(2), milliseconds(3), microseconds(4560)};
+  std::string out;
+  append_text(stats, out);
+  EXPECT_EQ(out,
+            "camera 30.0 fps, classified 15.0 fps, dropped 15; ms p50/p95/p99/max: "
+            "age 0.0/0.0/0.0/0.0 capture 0.0/0.0/0.0/0.0 preprocess 0.0/0.0/0.0/0.0 "
+            "inference 0.0/0.0/0.0/0.0 total 1.0/2.0/3.0/4.6");
+}
+
+TEST(Format, TheSummarySaysWhereEveryFrameWent) {
+  StatsSnapshot stats;
+  stats.final = true;
+  stats.interval = std::chrono::seconds(10);
+  stats.captured = 300;
+  stats.classified = 290;
+  stats.replaced = 9;
+  stats.in_flight = 1;
+  stats.skipped = 2;
+  std::string out;
+  append_text(stats, out);
+  EXPECT_NE(out.find("summary of 10.0 s"), std::string::npos);
+  EXPECT_NE(out.find("300 captured = 290 classified + 9 dropped + 1 in flight"), std::string::npos);
+  EXPECT_NE(out.find("skipped 2"), std::string::npos);
+}
+
+TEST(Format, DoesNotDependOnTheLocale) {
+  const TempDir locales;
+  const std::string make = "localedef -i de_DE -f UTF-8 " + (locales / "de_DE.UTF-8");
+  if (std::system((make + " 2>/dev/null").c_str()) != 0) {
+    GTEST_SKIP() << "no locale with a decimal comma can be made (apt-get install locales)";
+  }
+  setenv("LOCPATH", locales.path().c_str(), 1);
+  ASSERT_NE(std::setlocale(LC_ALL, "de_DE.UTF-8"), nullptr);
+  ASSERT_STREQ(std::localeconv()->decimal_point, ",");
+  std::string out;
+  append_text(example(), "", out);
+  EXPECT_NE(out.find("87.3 %"), std::string::npos) << out;
+  out.clear();
+  JsonFormat("c", "m", kLabels).append(example(), "", out);
+  EXPECT_EQ(Json::parse(out)["timing_ms"]["total"], 27.1);
+  std::setlocale(LC_ALL, "C");
+}
+
+}  // namespace
+}  // namespace lookout
