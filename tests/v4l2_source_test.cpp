@@ -1,0 +1,112 @@
+// Most of this needs a camera: LOOKOUT_TEST_CAMERA=/dev/video0. The kernel's vivid serves.
+#include "platform/v4l2_source.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "platform/open_source.h"
+#include "tests/source_testing.h"
+#include "tests/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+TEST(V4l2Source, NullDeviceIsNotACamera) {
+  expect_error(ErrorKind::kNoInput, "/dev/null is not a camera",
+               [] { V4l2Source source("/dev/null", {}); });
+}
+
+TEST(V4l2Source, AbsentCameraIsAnErrorThatNamesThePresentOnes) {
+  expect_error(ErrorKind::kNoInput,
+               AllOf(HasSubstr("no such device, file or folder: /dev/video9876"),
+                     AnyOf(HasSubstr("there is no /dev/video*"), HasSubstr("there is /dev/video"))),
+               [] { V4l2Source source("/dev/video9876", {}); });
+}
+
+TEST(V4l2Source, RefusedPermissionComesWithTheWayOut) {
+  const TempDir dir;
+  const auto path = dir.write("device", "");
+  std::filesystem::permissions(
+      dir.path(), std::filesystem::perms::owner_all | std::filesystem::perms::others_exec);
+  std::filesystem::permissions(path, std::filesystem::perms::none);
+  expect_error_unprivileged(ErrorKind::kPermission, "usermod -aG video",
+                            [&] { V4l2Source source(path, {}); });
+  expect_error_unprivileged(ErrorKind::kPermission, path, [&] { V4l2Source source(path, {}); });
+}
+
+class CameraTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* camera = std::getenv("LOOKOUT_TEST_CAMERA");
+    if (camera == nullptr) GTEST_SKIP() << "LOOKOUT_TEST_CAMERA names no camera";
+    camera_ = camera;
+  }
+
+  std::string camera_;
+};
+
+TEST_F(CameraTest, FramesComeWithIncreasingMonotonicStamps) {
+  const auto source = open_source(camera_, {});
+  EXPECT_TRUE(source->info().live);
+  EXPECT_EQ(source->info().name, std::filesystem::canonical(camera_).filename().string());
+  Frame frame;
+  Clock::time_point before{};
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+    EXPECT_EQ(frame.bgr.type(), CV_8UC3);
+    EXPECT_GT(frame.captured, before);
+    EXPECT_LT(frame.captured - Clock::now(), seconds(1));
+    EXPECT_LT(Clock::now() - frame.captured, seconds(2));
+    EXPECT_GT(frame.capture_duration, Clock::duration::zero());
+    EXPECT_EQ(frame.origin, "");
+    before = frame.captured;
+  }
+}
+
+TEST_F(CameraTest, KeepsTheFramesMemory) {
+  const auto source = open_source(camera_, {});
+  if (source->info().description.find("MJPG") != std::string::npos) {
+    GTEST_SKIP() << "a JPEG is decoded into new memory";
+  }
+  Frame frame;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  const auto* pixels = frame.bgr.data;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  EXPECT_EQ(frame.bgr.data, pixels);
+}
+
+TEST_F(CameraTest, DescriptionHasTheSizeOfTheFrames) {
+  SourceOptions options;
+  options.width = 321;  // odd: no driver grants it
+  options.height = 241;
+  const CapturedLog log;
+  const auto source = open_source("v4l2://" + camera_, options);
+  Frame frame;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  const std::string granted = std::to_string(frame.bgr.cols) + "x" + std::to_string(frame.bgr.rows);
+  EXPECT_THAT(source->info().description, AllOf(HasSubstr(camera_ + " ("), HasSubstr(granted)));
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("321x241"), HasSubstr(granted)));
+}
+
+TEST_F(CameraTest, CameraInUseIsAnError) {
+  const auto first = open_source(camera_, {});
+  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " is in use"),
+               [&] { open_source(camera_, {}); });
+}
+
+TEST_F(CameraTest, CameraIsFreeAgainAfterwards) {
+  Frame frame;
+  for (int i = 0; i < 2; ++i) {
+    const auto source = open_source(camera_, {});
+    EXPECT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  }
+}
+
+}  // namespace
+}  // namespace lookout
