@@ -1,0 +1,12 @@
+// Names a file by its content.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace lookout {
+
+// Hexadecimal, lower case. Throws Error(kNoInput) when the file cannot be read.
+std::string sha256_of_file(const std::filesystem::path& path);
+
+}  // namespace lookout

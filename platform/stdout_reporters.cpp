@@ -1,0 +1,77 @@
+#include "platform/stdout_reporters.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+namespace lookout {
+namespace {
+
+constexpr std::chrono::milliseconds kShortestRedraw{30};  // more often than the eye can follow
+constexpr std::size_t kBarColumns = 20;
+
+std::string bar(float score) {
+  const auto full = static_cast<std::size_t>(score * kBarColumns + 0.5F);
+  std::string text;
+  for (std::size_t i = 0; i < kBarColumns; ++i) text += i < full ? "█" : "·";
+  return text;
+}
+
+}  // namespace
+
+void TextReporter::report(const Result& result, const Frame& frame) {
+  line_.clear();
+  append_text(result, frame.origin, line_);
+  output_.write(line_);
+}
+
+void TextReporter::tick(const StatsSnapshot& /*stats*/) {}
+
+void JsonReporter::report(const Result& result, const Frame& frame) {
+  line_.clear();
+  format_.append(result, frame.origin, line_);
+  output_.write(line_);
+}
+
+void JsonReporter::tick(const StatsSnapshot& stats) {
+  line_.clear();
+  format_.append(stats, line_);
+  output_.write(line_);
+}
+
+TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k)
+    : terminal_(terminal), title_(std::move(title)), top_k_(top_k) {}
+
+void TerminalReporter::report(const Result& result, const Frame& frame) {
+  const auto now = Clock::now();
+  if (now - last_drawn_ < kShortestRedraw) return;
+  last_drawn_ = now;
+  lines_.assign(top_k_ + 3, "");
+  lines_[0] = title_;
+  lines_[1] =
+      fmt::format("{:.1f} fps (camera {:.1f})  latency {:.1f} ms  age {:.1f} ms  dropped {}",
+                  stats_.classified_fps, stats_.camera_fps, to_ms(result.durations.total),
+                  to_ms(result.frame_age), result.replaced);
+  lines_[2] = frame.origin.empty() ? fmt::format("frame {}", result.sequence)
+                                   : fmt::format("frame {}: {}", result.sequence, frame.origin);
+  for (std::size_t i = 0; i < result.top.size() && i < top_k_; ++i) {
+    const Prediction& p = result.top[i];
+    lines_[i + 3] =
+        fmt::format("{:>3} {} {:5.1f} %  {}", i + 1, bar(p.score), p.score * 100, p.label);
+  }
+  terminal_.draw(lines_);
+}
+
+void TerminalReporter::tick(const StatsSnapshot& stats) { stats_ = stats; }
+
+void LogReporter::report(const Result& /*result*/, const Frame& /*frame*/) {}
+
+void LogReporter::tick(const StatsSnapshot& stats) {
+  line_.clear();
+  append_text(stats, line_);
+  spdlog::info(line_);
+}
+
+}  // namespace lookout

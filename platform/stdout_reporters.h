@@ -1,0 +1,66 @@
+// The reporters of the command line: plain text, JSON lines, a display on a terminal, and the log.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/format.h"
+#include "pipeline/reporter.h"
+#include "platform/output.h"
+#include "platform/terminal.h"
+
+namespace lookout {
+
+// One line of text a frame.
+class TextReporter : public Reporter {
+ public:
+  explicit TextReporter(Output& output) : output_(output) {}
+  void report(const Result& result, const Frame& frame) override;
+  void tick(const StatsSnapshot& stats) override;
+
+ private:
+  Output& output_;
+  std::string line_;
+};
+
+// One JSON object a frame, one for each statistics interval and one at the end.
+class JsonReporter : public Reporter {
+ public:
+  JsonReporter(Output& output, JsonFormat format) : output_(output), format_(std::move(format)) {}
+  void report(const Result& result, const Frame& frame) override;
+  void tick(const StatsSnapshot& stats) override;
+
+ private:
+  Output& output_;
+  JsonFormat format_;
+  std::string line_;
+};
+
+// The top list with bars, rates and latency, in place.
+class TerminalReporter : public Reporter {
+ public:
+  // `title` stands on top; `top_k` lines are reserved for predictions.
+  TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k);
+  void report(const Result& result, const Frame& frame) override;
+  void tick(const StatsSnapshot& stats) override;
+
+ private:
+  Terminal& terminal_;
+  std::string title_;
+  std::size_t top_k_;
+  StatsSnapshot stats_;
+  Clock::time_point last_drawn_;
+  std::vector<std::string> lines_;
+};
+
+// The statistics, one log line an interval and a summary at the end.
+class LogReporter : public Reporter {
+ public:
+  void report(const Result& result, const Frame& frame) override;
+  void tick(const StatsSnapshot& stats) override;
+
+ private:
+  std::string line_;
+};
+
+}  // namespace lookout
