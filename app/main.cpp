@@ -1,0 +1,77 @@
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/inspect.h"
+#include "app/options.h"
+#include "app/run.h"
+#include "pipeline/error.h"
+#include "platform/output.h"
+
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
+
+extern "C" void request_stop(int /*signal*/) { stop = true; }
+
+// A second signal of the same kind ends the program at once.
+void handle_signals() {
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+// stdout is data, stderr is log.
+void set_up_log(const std::string& level) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("lookout"));
+  spdlog::set_pattern("%T %^%l%$ %v");
+  spdlog::set_level(spdlog::level::from_str(level));
+}
+
+void print(const std::string& text) {
+  lookout::Output(STDOUT_FILENO, "stdout", lookout::Output::WhenFull::kWait, stop).write(text);
+}
+
+void execute(const lookout::Command& command) {
+  if (const auto* text = std::get_if<lookout::PrintText>(&command)) {
+    print(text->text);
+  } else if (const auto* inspect = std::get_if<lookout::InspectOptions>(&command)) {
+    print(lookout::inspect(*inspect));
+  } else {
+    const auto& options = std::get<lookout::RunOptions>(command);
+    set_up_log(options.log_level);
+    lookout::run(options, stop);
+  }
+}
+
+int fail(const std::string& sentence, int status) {
+  std::fprintf(stderr, "lookout: %s\n", sentence.c_str());
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    handle_signals();
+    execute(lookout::parse_command(std::vector<std::string>(argv + 1, argv + argc)));
+    return 0;
+  } catch (const lookout::Error& error) {
+    return fail(error.what(), error.exit_status());
+  } catch (const std::exception& error) {
+    return fail(std::string("internal error: ") + error.what(),
+                static_cast<int>(lookout::ErrorKind::kInternal));
+  }
+}

@@ -1,0 +1,270 @@
+#include "app/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "pipeline/error.h"
+#include "pipeline/model_spec.h"
+
+namespace lookout {
+namespace {
+
+const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
+const std::map<std::string, double> kTimeUnits{
+    {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
+
+// Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
+std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
+  const std::string wrong = "expected x,y,width,height, each from 0 to 1 and inside the picture";
+  std::vector<double> numbers;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error != std::errc() || end != part.data() + part.size()) return wrong;
+    numbers.push_back(number);
+  }
+  if (numbers.size() != 4) return wrong;
+  const double largest = 1 + 1e-9;  // 0.7 + 0.3
+  roi = {numbers[0], numbers[1], numbers[2], numbers[3]};
+  const bool inside = roi.x >= 0 && roi.y >= 0 && roi.width > 0 && roi.height > 0 &&
+                      roi.x + roi.width <= largest && roi.y + roi.height <= largest;
+  return inside ? "" : wrong;
+}
+
+CLI::Option* add_format(CLI::App& app, Format& format) {
+  return app.add_option("--format", format, "How results are written: text or json")
+      ->transform(CLI::CheckedTransformer(kFormats).description("text|json"))
+      ->default_str("text");
+}
+
+CLI::Option* add_labels(CLI::App& app, std::string& labels) {
+  return app.add_option("--labels", labels, "One label a line, instead of the model's own")
+      ->type_name("FILE");
+}
+
+void add_camera_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Camera";
+  app.add_option("--width", options.source_options.width, "Pixels to ask the camera for")
+      ->check(CLI::Range(16, 8192))
+      ->group(group);
+  app.add_option("--height", options.source_options.height, "Pixels to ask the camera for")
+      ->check(CLI::Range(16, 8192))
+      ->group(group);
+  app.add_option("--framerate", options.source_options.framerate, "Frames a second to ask it for")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->group(group);
+  app.add_option("--rotation", options.view.rotation, "Turn the picture clockwise: 0, 90, 180, 270")
+      ->check(CLI::IsMember({0, 90, 180, 270}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--hflip,!--no-hflip", options.view.hflip, "Mirror left and right, after turning")
+      ->group(group);
+  app.add_flag("--vflip,!--no-vflip", options.view.vflip, "Mirror top and bottom, after turning")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--roi",
+         [&options](const std::string& text) {
+           const std::string wrong = parse_roi(text, options.view.roi);
+           if (!wrong.empty()) throw CLI::ValidationError("--roi", wrong);
+         },
+         "Look only at this part of the picture: x,y,width,height from 0 to 1")
+      ->type_name("X,Y,W,H")
+      ->default_str("0,0,1,1")
+      ->group(group);
+  app.add_option("--name", options.name, "The camera's name in results")->group(group);
+}
+
+void add_model_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Model";
+  app.add_option("--model", options.model,
+                 "TorchScript archive; without it the built-in self-test model, which knows only "
+                 "the patterns of test://all")
+      ->type_name("FILE")
+      ->group(group);
+  add_labels(app, options.labels)->group(group);
+  app.add_option("--threads", options.threads,
+                 "Threads that compute, at most; auto: all processors but one")
+      ->transform(
+          CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description("auto|N"))
+      ->check(CLI::Range(0, 64).description(""))
+      ->default_str("auto")
+      ->type_name("")
+      ->group(group);
+}
+
+void add_result_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Results";
+  app.add_option("--top-k", options.top_k, "Predictions a frame, at most")
+      ->check(CLI::Range(1, 1000).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--threshold", options.threshold, "Leave out predictions with a lower score, 0..1")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->capture_default_str()
+      ->group(group);
+  add_format(app, options.format)->group(group);
+  app.add_option_function<double>(
+         "-t,--timeout",
+         [&options](const double& ms) {
+           options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(ms));
+         },
+         "End after this time: 10s, 5min, 1h, or milliseconds; 0: never")
+      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->default_str("0")
+      ->group(group);
+  app.add_option("--log-level", options.log_level, "debug, info, warn, error or off")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}).description(""))
+      ->capture_default_str()
+      ->group(group);
+}
+
+// The whole command line: the options of `run` are those of the program, so that `run` may be left
+// out and the configuration file has no sections.
+struct Declaration {
+  CLI::App app{
+      "Watches a camera and says what it sees.\n\n"
+      "lookout [run] [SOURCE] [OPTIONS]   classify frames (the default)\n"
+      "lookout inspect [MODEL]            tell what is in a model archive",
+      "lookout"};
+  CLI::App* inspect = nullptr;
+  RunOptions run_options;
+  InspectOptions inspect_options;
+  std::string positional_source;
+
+  explicit Declaration(bool with_config) {
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    app.set_help_flag("-h,--help", "Print this and exit");
+    app.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Print the version and exit");
+    app.allow_config_extras(CLI::config_extras_mode::error);
+    const std::string config_help = "TOML file with any of these options, less the --";
+    CLI::Option* config = with_config ? app.set_config("--config", "", config_help)
+                                      : app.add_option("--config", config_help);
+    config->type_name("FILE");
+    app.add_option("--source", run_options.source,
+                   "A camera (/dev/video0, v4l2:///dev/video0), a picture, a folder of pictures, a "
+                   "video, or test://PATTERN|all?size=640x480&fps=30")
+        ->type_name("SOURCE")
+        ->capture_default_str();
+    app.add_option("SOURCE", positional_source, "The same as --source")->type_name("");
+    add_camera_options(app, run_options);
+    add_model_options(app, run_options);
+    add_result_options(app, run_options);
+    for (CLI::Option* option : app.get_options()) {
+      if (with_config && is_setting(*option)) option->envname(environment_name(*option));
+    }
+
+    inspect = app.add_subcommand("inspect", "Tell what is in a model archive");
+    inspect->add_option("model,--model", inspect_options.model, "TorchScript archive")
+        ->type_name("FILE");
+    add_labels(*inspect, inspect_options.labels);
+    add_format(*inspect, inspect_options.format);
+  }
+
+  static bool is_setting(const CLI::Option& option) {
+    return !option.get_lnames().empty() && option.get_lnames()[0] != "help" &&
+           option.get_lnames()[0] != "version";
+  }
+
+  static std::string environment_name(const CLI::Option& option) {
+    std::string name = "LOOKOUT_" + option.get_lnames()[0];
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+      return c == '-' ? '_' : static_cast<char>(std::toupper(c));
+    });
+    return name;
+  }
+
+  // CLI11 would let the file win over the environment, so variables are put before the arguments as
+  // if they had been typed: of two values the last one counts.
+  std::vector<std::string> environment() const {
+    std::vector<std::string> arguments;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_envname().empty()) continue;
+      const char* value = std::getenv(option->get_envname().c_str());
+      if (value != nullptr) arguments.push_back("--" + option->get_lnames()[0] + "=" + value);
+    }
+    return arguments;
+  }
+
+  void parse(std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.parse(std::move(arguments));
+    if (!positional_source.empty()) run_options.source = positional_source;
+  }
+};
+
+std::vector<std::string> joined(std::vector<std::string> first,
+                                const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+bool parses(const std::vector<std::string>& arguments) {
+  try {
+    Declaration(/*with_config=*/false).parse(arguments);
+    return true;
+  } catch (const CLI::ParseError&) {
+    return false;
+  }
+}
+
+std::string one_sentence(const CLI::ParseError& error) {
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+Command parse_command(const std::vector<std::string>& typed) {
+  std::vector<std::string> arguments = typed;
+  if (!arguments.empty() && arguments[0] == "run") arguments.erase(arguments.begin());
+  Declaration declaration(/*with_config=*/true);
+  try {
+    declaration.parse(joined(declaration.environment(), arguments));
+  } catch (const CLI::CallForVersion&) {
+    return PrintText{declaration.app.version() + "\n"};
+  } catch (const CLI::Success&) {
+    const CLI::App* shown = declaration.inspect->parsed() ? declaration.inspect : &declaration.app;
+    return PrintText{shown->help()};
+  } catch (const CLI::ParseError& error) {
+    // What is right without the environment and the file is wrong because of them.
+    if (parses(arguments)) {
+      throw Error(ErrorKind::kConfig, "configuration: " + one_sentence(error));
+    }
+    throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout --help");
+  }
+  if (declaration.inspect->parsed()) return declaration.inspect_options;
+  return declaration.run_options;
+}
+
+std::filesystem::path model_path(const std::string& option) {
+  if (!option.empty()) return option;
+  const std::filesystem::path installed =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() /
+      "../share/lookout/selftest.pt";
+  if (std::filesystem::exists(installed)) return installed;
+  return std::filesystem::path(LOOKOUT_MODEL_DIR) / "selftest.pt";
+}
+
+std::vector<std::string> read_labels(const std::string& option) {
+  std::ifstream file(option, std::ios::binary);
+  std::ostringstream text;
+  if (!file || std::filesystem::is_directory(option) || !(text << file.rdbuf())) {
+    throw Error(ErrorKind::kNoInput, "labels " + option + " cannot be read");
+  }
+  try {
+    return parse_labels(text.str());
+  } catch (const Error& error) {
+    throw Error(error.kind(), option + ": " + error.what());
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,59 @@
+// What the user can set: one declaration for the command line, the environment and the
+// configuration file.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "pipeline/preprocessor.h"
+#include "platform/source_options.h"
+
+namespace lookout {
+
+enum class Format { kText, kJson };
+
+// Options of `lookout run`. The defaults are those of deploy/lookout.toml too.
+struct RunOptions {
+  std::string source = "/dev/video0";
+  std::string model;   // archive; empty: the built-in self-test model
+  std::string labels;  // file; empty: the archive's own
+  std::string name;    // of the camera in results; empty: the source's
+  SourceOptions source_options;
+  View view;
+  std::size_t top_k = 10;
+  double threshold = 0;
+  int threads = 0;  // 0: all processors but one, which is the camera's
+  Format format = Format::kText;
+  std::chrono::milliseconds timeout{0};  // 0: run until stopped
+  std::string log_level = "info";
+};
+
+// Options of `lookout inspect`.
+struct InspectOptions {
+  std::string model;  // as in RunOptions
+  std::string labels;
+  Format format = Format::kText;
+};
+
+// A text that only has to be printed: --help, --version.
+struct PrintText {
+  std::string text;
+};
+
+using Command = std::variant<RunOptions, InspectOptions, PrintText>;
+
+// `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
+// --config; the command line wins over the environment, and that over the file.
+// Throws Error(kUsage) for the command line, Error(kConfig) for the environment and the file.
+Command parse_command(const std::vector<std::string>& arguments);
+
+// The archive that `option` names, or the built-in model's when it is empty.
+std::filesystem::path model_path(const std::string& option);
+
+// The labels in the file that `option` names. Throws Error(kNoInput) or Error(kBadModel).
+std::vector<std::string> read_labels(const std::string& option);
+
+}  // namespace lookout

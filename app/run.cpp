@@ -1,0 +1,130 @@
+#include "app/run.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <opencv2/core/utility.hpp>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "pipeline/pipeline.h"
+#include "pipeline/torch_classifier.h"
+#include "platform/open_source.h"
+#include "platform/output.h"
+#include "platform/stdout_reporters.h"
+#include "platform/terminal.h"
+
+namespace lookout {
+namespace {
+
+int thread_count(int option) {
+  if (option > 0) return option;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+}
+
+// Sends log lines to the terminal that shows the display, above it.
+class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit TerminalSink(Terminal& terminal) : terminal_(terminal) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    terminal_.print_above({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+ private:
+  Terminal& terminal_;
+};
+
+// While it lives, log lines go to the terminal's display instead of stderr.
+class LogAboveDisplay {
+ public:
+  explicit LogAboveDisplay(Terminal& terminal) : before_(spdlog::default_logger()) {
+    auto logger =
+        std::make_shared<spdlog::logger>("lookout", std::make_shared<TerminalSink>(terminal));
+    logger->set_level(before_->level());
+    logger->set_pattern("%T %^%l%$ %v");
+    spdlog::set_default_logger(logger);
+  }
+  ~LogAboveDisplay() { spdlog::set_default_logger(before_); }
+  LogAboveDisplay(const LogAboveDisplay&) = delete;
+  LogAboveDisplay& operator=(const LogAboveDisplay&) = delete;
+
+ private:
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
+  TorchClassifierOptions classifier_options;
+  classifier_options.threads = thread_count(options.threads);
+  if (!options.labels.empty()) classifier_options.labels = read_labels(options.labels);
+  auto classifier =
+      std::make_unique<TorchClassifier>(model_path(options.model), classifier_options);
+  const ModelSpec& spec = classifier->spec();
+  const TorchModelFacts& facts = classifier->facts();
+  spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {} thread{}",
+               spec.name, spec.input.width, spec.input.height, to_string(spec.input.resize),
+               spec.labels.size(), facts.activations, facts.kernels, classifier_options.threads,
+               classifier_options.threads == 1 ? "" : "s");
+  if (options.model.empty()) {
+    spdlog::warn(
+        "no --model given: the built-in self-test model knows only the patterns of test://all; "
+        "models/export.py makes one that knows ImageNet's classes");
+  }
+  if (!facts.has_metadata) {
+    spdlog::warn("{} has no metadata.json: ImageNet's size, mean and deviation are assumed",
+                 options.model);
+  }
+  if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
+  return classifier;
+}
+
+}  // namespace
+
+void run(const RunOptions& options, std::atomic<bool>& stop) {
+  cv::setNumThreads(1);  // ours are counted
+  const auto classifier = load_model(options);
+  const auto source = open_source(options.source, options.source_options);
+  const SourceInfo& info = source->info();
+  spdlog::info("source: {}", info.description);
+
+  Output output(STDOUT_FILENO, "stdout",
+                info.live ? Output::WhenFull::kDrop : Output::WhenFull::kWait, stop);
+  Terminal terminal(STDOUT_FILENO, output);
+  std::optional<LogAboveDisplay> log_above_display;
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  const std::string camera = options.name.empty() ? info.name : options.name;
+  const ModelSpec& spec = classifier->spec();
+  if (options.format == Format::kJson) {
+    reporters.push_back(
+        std::make_unique<JsonReporter>(output, JsonFormat(camera, spec.name, spec.labels)));
+  } else if (info.live && isatty(STDOUT_FILENO) == 1) {
+    const std::size_t lines = std::min(options.top_k, spec.labels.size());
+    reporters.push_back(std::make_unique<TerminalReporter>(
+        terminal, fmt::format("{}: {} ({})", camera, spec.name, info.description), lines));
+    if (isatty(STDERR_FILENO) == 1) log_above_display.emplace(terminal);
+  } else {
+    reporters.push_back(std::make_unique<TextReporter>(output));
+  }
+  reporters.push_back(std::make_unique<LogReporter>());
+
+  PipelineOptions pipeline_options;
+  pipeline_options.view = options.view;
+  pipeline_options.top_k = options.top_k;
+  pipeline_options.threshold = static_cast<float>(options.threshold);
+  if (options.timeout.count() > 0) pipeline_options.duration = options.timeout;
+  run_pipeline(*source, *classifier, reporters, pipeline_options, stop);
+  if (output.dropped() > 0) {
+    spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.dropped());
+  }
+}
+
+}  // namespace lookout

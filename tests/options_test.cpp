@@ -1,0 +1,204 @@
+#include "app/options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "pipeline/error.h"
+#include "tests/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+// Sets a variable for one test.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Environment() { unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+};
+
+RunOptions parse_run(const std::vector<std::string>& arguments) {
+  return std::get<RunOptions>(parse_command(arguments));
+}
+
+void expect_error(const std::vector<std::string>& arguments, ErrorKind kind,
+                  const std::string& named) {
+  try {
+    parse_command(arguments);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    const std::string sentence = error.what();
+    EXPECT_NE(sentence.find(named), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+  }
+}
+
+void expect_equal(const RunOptions& a, const RunOptions& b) {
+  EXPECT_EQ(a.source, b.source);
+  EXPECT_EQ(a.model, b.model);
+  EXPECT_EQ(a.labels, b.labels);
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.source_options.width, b.source_options.width);
+  EXPECT_EQ(a.source_options.height, b.source_options.height);
+  EXPECT_EQ(a.source_options.framerate, b.source_options.framerate);
+  EXPECT_EQ(a.view.rotation, b.view.rotation);
+  EXPECT_EQ(a.view.hflip, b.view.hflip);
+  EXPECT_EQ(a.view.vflip, b.view.vflip);
+  EXPECT_EQ(a.view.roi, b.view.roi);
+  EXPECT_EQ(a.top_k, b.top_k);
+  EXPECT_EQ(a.threshold, b.threshold);
+  EXPECT_EQ(a.threads, b.threads);
+  EXPECT_EQ(a.format, b.format);
+  EXPECT_EQ(a.timeout, b.timeout);
+  EXPECT_EQ(a.log_level, b.log_level);
+}
+
+TEST(Options, DefaultsWhereNothingIsSaid) {
+  expect_equal(parse_run({}), RunOptions());
+  expect_equal(parse_run({"run"}), RunOptions());
+}
+
+TEST(Options, TheShippedFileHoldsTheDefaultsAndEveryKey) {
+  const std::string shipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
+  expect_equal(parse_run({"--config", shipped}), RunOptions());
+
+  std::ifstream file(shipped);
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string help = std::get<PrintText>(parse_command({"--help"})).text;
+  std::istringstream words(help);
+  int keys = 0;
+  for (std::string word; words >> word;) {
+    const auto dashes = word.find("--");
+    if (dashes == std::string::npos || word.find("--no-") == dashes) continue;
+    const std::string key = word.substr(dashes + 2, word.find_first_of(",[{", dashes) - dashes - 2);
+    if (key.empty() || key == "help" || key == "version" || key == "config") continue;
+    const bool there = text.str().find("\n" + key + " =") != std::string::npos ||
+                       text.str().find("\n# " + key + " =") != std::string::npos;  // has no default
+    EXPECT_TRUE(there) << key << " is not in deploy/lookout.toml";
+    ++keys;
+  }
+  EXPECT_GE(keys, 15);
+}
+
+TEST(Options, EveryOptionIsUnderstood) {
+  const RunOptions options =
+      parse_run({"run",         "test://all", "--model",     "m.pt",      "--labels",
+                 "l.txt",       "--name",     "door",        "--width",   "1280",
+                 "--height",    "720",        "--framerate", "15",        "--hflip",
+                 "--vflip",     "--rotation", "180",         "--roi",     "0.25,0,0.5,1",
+                 "--top-k",     "3",          "--threshold", "0.5",       "--threads",
+                 "2",           "--format",   "json",        "--timeout", "10s",
+                 "--log-level", "warn"});
+  EXPECT_EQ(options.source, "test://all");
+  EXPECT_EQ(options.model, "m.pt");
+  EXPECT_EQ(options.labels, "l.txt");
+  EXPECT_EQ(options.name, "door");
+  EXPECT_EQ(options.source_options.width, 1280);
+  EXPECT_EQ(options.source_options.height, 720);
+  EXPECT_EQ(options.source_options.framerate, 15);
+  EXPECT_TRUE(options.view.hflip);
+  EXPECT_TRUE(options.view.vflip);
+  EXPECT_EQ(options.view.rotation, 180);
+  EXPECT_EQ(options.view.roi, cv::Rect2d(0.25, 0, 0.5, 1));
+  EXPECT_EQ(options.top_k, 3U);
+  EXPECT_EQ(options.threshold, 0.5);
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_EQ(options.format, Format::kJson);
+  EXPECT_EQ(options.timeout, std::chrono::seconds(10));
+  EXPECT_EQ(options.log_level, "warn");
+}
+
+TEST(Options, TimesHaveUnits) {
+  const std::map<std::string, std::chrono::milliseconds> times{
+      {"1500", std::chrono::milliseconds(1500)},
+      {"250ms", std::chrono::milliseconds(250)},
+      {"1.5s", std::chrono::milliseconds(1500)},
+      {"2min", std::chrono::minutes(2)},
+      {"1h", std::chrono::hours(1)}};
+  for (const auto& [text, expected] : times) {
+    EXPECT_EQ(parse_run({"-t", text}).timeout, expected) << text;
+  }
+}
+
+TEST(Options, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
+  const TempDir directory;
+  const std::string file = directory.write("c.toml",
+                                           "top-k = 1\nthreshold = 0.1\nthreads = 1\n"
+                                           "source = \"a\"\nhflip = true\n");
+  const Environment top_k("LOOKOUT_TOP_K", "2");
+  const Environment threshold("LOOKOUT_THRESHOLD", "0.2");
+  const Environment source("LOOKOUT_SOURCE", "b");
+  const Environment config("LOOKOUT_CONFIG", file.c_str());
+  const RunOptions options = parse_run({"--top-k", "3", "c"});
+  EXPECT_EQ(options.top_k, 3U);
+  EXPECT_EQ(options.source, "c");
+  EXPECT_EQ(options.threshold, 0.2);
+  EXPECT_EQ(options.threads, 1);
+  EXPECT_TRUE(options.view.hflip);
+  EXPECT_FALSE(parse_run({"--no-hflip"}).view.hflip);
+  EXPECT_EQ(parse_run({}).source, "b");
+}
+
+TEST(Options, AFlagOfTheEnvironmentHasAValue) {
+  const Environment hflip("LOOKOUT_HFLIP", "true");
+  EXPECT_TRUE(parse_run({}).view.hflip);
+}
+
+TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
+  expect_error({"--frobnicate"}, ErrorKind::kUsage, "--frobnicate");
+  expect_error({"a", "b"}, ErrorKind::kUsage, "b");
+  expect_error({"--top-k", "0"}, ErrorKind::kUsage, "--top-k");
+  expect_error({"--top-k", "many"}, ErrorKind::kUsage, "--top-k");
+  expect_error({"--threshold", "1.5"}, ErrorKind::kUsage, "--threshold");
+  expect_error({"--threads", "-1"}, ErrorKind::kUsage, "--threads");
+  expect_error({"--threads", "lots"}, ErrorKind::kUsage, "--threads");
+  expect_error({"--format", "xml"}, ErrorKind::kUsage, "--format");
+  expect_error({"--rotation", "45"}, ErrorKind::kUsage, "--rotation");
+  expect_error({"--timeout", "10 years"}, ErrorKind::kUsage, "--timeout");
+  expect_error({"--timeout", "-1"}, ErrorKind::kUsage, "--timeout");
+  expect_error({"--log-level", "loud"}, ErrorKind::kUsage, "--log-level");
+  expect_error({"--width", "1"}, ErrorKind::kUsage, "--width");
+  for (const char* roi :
+       {"0,0,1", "0,0,1,1,1", "0,0,2,1", "0.5,0,0.6,1", "a,0,1,1", "0,0,0,1", ""}) {
+    expect_error({"--roi", roi}, ErrorKind::kUsage, "--roi");
+  }
+  expect_error({"inspect", "--top-k", "1"}, ErrorKind::kUsage, "--top-k");
+}
+
+TEST(Options, UnknownKeysAndWrongValuesOfTheFileAreConfigurationErrors) {
+  const TempDir directory;
+  expect_error({"--config", directory / "none.toml"}, ErrorKind::kConfig, "none.toml");
+  for (const char* wrong : {"frobnicate = 1\n", "top-k = \"many\"\n", "[run]\ntop-k = 3\n"}) {
+    const std::string file = directory.write("c.toml", wrong);
+    expect_error({"--config", file}, ErrorKind::kConfig, "configuration");
+  }
+  const Environment top_k("LOOKOUT_TOP_K", "many");
+  expect_error({}, ErrorKind::kConfig, "--top-k");
+}
+
+TEST(Options, InspectHasItsOwn) {
+  const auto options =
+      std::get<InspectOptions>(parse_command({"inspect", "m.pt", "--format", "json"}));
+  EXPECT_EQ(options.model, "m.pt");
+  EXPECT_EQ(options.format, Format::kJson);
+}
+
+TEST(Options, HelpAndVersionAreTexts) {
+  EXPECT_NE(std::get<PrintText>(parse_command({"--help"})).text.find("--roi"), std::string::npos);
+  EXPECT_NE(std::get<PrintText>(parse_command({"inspect", "--help"})).text.find("archive"),
+            std::string::npos);
+  EXPECT_EQ(std::get<PrintText>(parse_command({"--version"})).text.rfind("lookout ", 0), 0U);
+}
+
+}  // namespace
+}  // namespace lookout

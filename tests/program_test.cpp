@@ -1,0 +1,276 @@
+// The program as its users meet it: what it prints, where, and how it ends.
+#include "tests/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<Json> json_lines(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+std::vector<Json> classifications(const ProgramResult& result) {
+  std::vector<Json> found;
+  for (Json& line : json_lines(result.out)) {
+    if (line["type"] == "classification") found.push_back(std::move(line));
+  }
+  return found;
+}
+
+// The last line of stderr is the program's sentence on why it ended.
+void expect_failure(const ProgramResult& result, int status, const std::string& named) {
+  EXPECT_EQ(result.status, status) << result.err;
+  const auto start = result.err.rfind("lookout: ");
+  ASSERT_NE(start, std::string::npos) << result.err;
+  const std::string sentence = result.err.substr(start);
+  EXPECT_EQ(sentence.find('\n'), sentence.size() - 1) << "one line: " << sentence;
+  EXPECT_NE(sentence.find(named), std::string::npos) << sentence;
+}
+
+const std::map<std::string, std::string> kLabelOfPattern{{"colorbars", "color bars"},
+                                                         {"hcolorbars", "horizontal color bars"},
+                                                         {"colorsquares", "color squares"},
+                                                         {"black", "black"},
+                                                         {"white", "white"},
+                                                         {"red", "red"},
+                                                         {"green", "green"},
+                                                         {"blue", "blue"},
+                                                         {"gray", "gray"},
+                                                         {"checkers", "checkers"},
+                                                         {"colorcheckers", "red-blue checkers"},
+                                                         {"hlines", "horizontal lines"},
+                                                         {"vlines", "vertical lines"},
+                                                         {"cross", "cross"},
+                                                         {"ramp", "gray ramp"},
+                                                         {"noise", "noise"}};
+
+class SelfTest : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(SelfTest, TheBuiltInModelNamesEveryPattern) {
+  const auto [size, noise] = GetParam();
+  // 12 frames of each pattern: the shift's and marker's places differ.
+  const ProgramResult result = run_lookout(
+      {"test://all?fps=0&hold=12&frames=192&size=" + size + "&noise=" + noise, "--format", "json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::vector<Json> lines = classifications(result);
+  ASSERT_EQ(lines.size(), 192U);
+  std::set<std::string> seen;
+  for (const Json& line : lines) {
+    const std::string pattern = line["file"].get<std::string>().substr(7);
+    seen.insert(pattern);
+    EXPECT_EQ(line["results"][0]["label"], kLabelOfPattern.at(pattern)) << line;
+    EXPECT_EQ(line["results"].size(), 10U);
+  }
+  EXPECT_EQ(seen.size(), kLabelOfPattern.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SelfTest,
+                         testing::Combine(testing::Values("224x224", "640x480", "1280x720"),
+                                          testing::Values("0", "20")));
+
+class RealPictures : public testing::TestWithParam<const char*> {};
+
+TEST_P(RealPictures, HaveTheRightTopOne) {
+  const std::string models = LOOKOUT_SHARED_MODELS;
+  if (!std::filesystem::exists(models)) GTEST_SKIP() << models << " is not here";
+  const ProgramResult result =
+      run_lookout({models + "/samples", "--model", models + "/" + GetParam(), "--format", "json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::vector<std::pair<std::string, int>> expected{{"n01443537_goldfish", 1},
+                                                          {"n02099601_golden_retriever", 207},
+                                                          {"n02123597_Siamese_cat", 284},
+                                                          {"n03100240_convertible", 511},
+                                                          {"n07745940_strawberry", 949}};
+  const std::vector<Json> lines = classifications(result);
+  ASSERT_EQ(lines.size(), expected.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i]["file"], models + "/samples/" + expected[i].first + ".JPEG");
+    EXPECT_EQ(lines[i]["results"][0]["index"], expected[i].second);
+    EXPECT_EQ(lines[i]["seq"], i);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RealPictures,
+                         testing::Values("mobilenet_v2_qnnpack.pt", "mobilenet_v2_xnnpack.pt",
+                                         "mobilenet_v2_float.pt"));
+
+TEST(Program, StdoutIsDataAndStderrIsLog) {
+  const ProgramResult result = run_lookout({"test://checkers?fps=0&frames=3"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out.find("0 test://checkers: checkers "), 0U) << result.out;
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3);
+  EXPECT_NE(result.err.find("model: "), std::string::npos);
+  EXPECT_NE(result.err.find("source: "), std::string::npos);
+  EXPECT_NE(result.err.find("summary of "), std::string::npos);
+  EXPECT_NE(result.err.find("no --model given"), std::string::npos);
+}
+
+TEST(Program, CountsAddUpInTheSummary) {
+  const ProgramResult result =
+      run_lookout({"test://all?fps=200", "-t", "2s", "--format", "json", "--log-level", "off"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  const std::vector<Json> lines = json_lines(result.out);
+  const Json& summary = lines.back();
+  ASSERT_EQ(summary["type"], "summary");
+  EXPECT_EQ(summary["captured"].get<int>(), summary["classified"].get<int>() +
+                                                summary["dropped"].get<int>() +
+                                                summary["in_flight"].get<int>());
+  EXPECT_EQ(classifications(result).size(), summary["classified"].get<std::size_t>());
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(),
+                          [](const Json& line) { return line["type"] == "stats"; }));
+}
+
+TEST(Program, NoSuchInput) {
+  expect_failure(run_lookout({"/dev/video99"}), 66, "/dev/video99");
+  expect_failure(run_lookout({"/no/such/folder"}), 66, "/no/such/folder");
+  expect_failure(run_lookout({"/dev/null"}), 66, "/dev/null is not a camera");
+  const TempDir empty;
+  expect_failure(run_lookout({empty.path().string()}), 66, empty.path().string());
+}
+
+TEST(Program, WrongUse) {
+  expect_failure(run_lookout({"--frobnicate"}), 64, "--frobnicate");
+  expect_failure(run_lookout({"--top-k", "none"}), 64, "--top-k");
+  expect_failure(run_lookout({"test://nothing"}), 64, "nothing");
+  expect_failure(run_lookout({"gopher://x"}), 64, "gopher");
+  const TempDir directory;
+  expect_failure(run_lookout({"--config", directory.write("c.toml", "colour = 1\n")}), 78,
+                 "colour");
+}
+
+TEST(Program, PermissionRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  const TempDir directory;
+  chmod(directory.path().c_str(), 0755);
+  const std::string picture = directory / "picture.png";
+  cv::imwrite(picture, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(7)));
+  chmod(picture.c_str(), 0);
+  Program::Options nobody;
+  nobody.user = 65534;
+  if (run_lookout({"--version"}, nobody).status != 0) {
+    GTEST_SKIP() << "another user cannot run the program from here";
+  }
+  expect_failure(run_lookout({picture}, nobody), 77, picture);
+}
+
+TEST(Program, ABrokenPictureIsSaidSkippedAndCounted) {
+  const TempDir directory;
+  for (const char* name : {"1.png", "2.png", "10.png"}) {
+    cv::imwrite(directory / name, cv::Mat(64, 64, CV_8UC3, cv::Scalar(0, 0, 255)));
+  }
+  const std::string broken = directory.write("3.jpg", "this is no picture");
+  const ProgramResult result = run_lookout({directory.path().string(), "--format", "json"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find(broken), std::string::npos) << result.err;
+  const std::vector<Json> lines = classifications(result);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[2]["file"], directory / "10.png");
+  EXPECT_EQ(lines[0]["results"][0]["label"], "red");
+  EXPECT_EQ(json_lines(result.out).back()["skipped"], 1);
+}
+
+TEST(Program, BadModels) {
+  const TempDir directory;
+  const std::string source = "test://red?fps=0&frames=1";
+  expect_failure(run_lookout({source, "--model", directory / "none.pt"}), 66, "none.pt");
+  const std::string random = directory.write("random.pt", std::string(5000, 'z'));
+  expect_failure(run_lookout({source, "--model", random}), 65, random);
+  const std::string bare = directory / "bare.pt";
+  write_archive(bare, kMeanOfChannels, "", "");
+  expect_failure(run_lookout({source, "--model", bare}), 65, "--labels");
+  const std::string labels = directory.write("labels.txt", "r\ng\nb\n");
+  EXPECT_EQ(run_lookout({source, "--model", bare, "--labels", labels}).status, 0);
+  const std::string two = directory.write("two.txt", "r\ng\n");
+  expect_failure(run_lookout({source, "--model", bare, "--labels", two}), 65,
+                 "3 scores, but there are 2 labels");
+  expect_failure(run_lookout({source, "--labels", directory / "none.txt"}), 66, "none.txt");
+  const std::string throwing = directory / "throwing.pt";
+  write_archive(throwing, "assert x is None, \"not today\"", small_metadata(), kThreeLabels);
+  expect_failure(run_lookout({source, "--model", throwing}), 65, "not today");
+}
+
+TEST(Program, AClosedPipeIsACleanStop) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  Program::Options options;
+  options.stdout_fd = ends[1];
+  Program program({"test://all", "--format", "json"}, options);
+  close(ends[1]);
+  char first = 0;
+  EXPECT_EQ(read(ends[0], &first, 1), 1);
+  close(ends[0]);
+  const ProgramResult result = program.finish();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("summary of "), std::string::npos);
+}
+
+TEST(Program, AFullDiskIsSaid) {
+  Program::Options options;
+  options.stdout_path = "/dev/full";
+  expect_failure(run_lookout({"test://red?fps=0&frames=10"}, options), 74,
+                 "No space left on device");
+  expect_failure(run_lookout({"--help"}, options), 74, "No space left on device");
+}
+
+class Signals : public testing::TestWithParam<int> {};
+
+TEST_P(Signals, EndTheProgramWithItsSummary) {
+  Program program({"test://all", "--format", "json"});
+  ASSERT_TRUE(program.wait_for("\"type\":\"classification\"")) << program.err();
+  kill(program.pid(), GetParam());
+  const ProgramResult result = program.finish();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("summary of "), std::string::npos);
+  EXPECT_EQ(json_lines(result.out).back()["type"], "summary");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM));
+
+TEST(Program, InspectTellsWhatIsInAnArchive) {
+  const ProgramResult text = run_lookout({"inspect"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* named : {"sha256", "224x224 RGB, center-square", "mean 0.485", "16: color bars",
+                            "qint8, computed by XNNPACK kernels", "parameters", "producer"}) {
+    EXPECT_NE(text.out.find(named), std::string::npos) << named << " in " << text.out;
+  }
+  const ProgramResult json = run_lookout({"inspect", "--format", "json"});
+  const Json report = Json::parse(json.out);
+  EXPECT_EQ(report["input"]["resize"], "center-square");
+  EXPECT_EQ(report["labels"].size(), 16U);
+  EXPECT_EQ(report["sha256"].get<std::string>().size(), 64U);
+  expect_failure(run_lookout({"inspect", "/no/such/model.pt"}), 66, "/no/such/model.pt");
+}
+
+TEST(Program, TheViewIsApplied) {
+  // Colour bars are no longer themselves when only their first bar is looked at.
+  const ProgramResult result = run_lookout(
+      {"test://hcolorbars?fps=0&frames=1&size=640x640", "--roi", "0,0,1,0.1", "--format", "json"});
+  EXPECT_EQ(classifications(result)[0]["results"][0]["label"], "white") << result.out;
+  const ProgramResult turned =
+      run_lookout({"test://hlines?fps=0&frames=1", "--rotation", "90", "--format", "json"});
+  EXPECT_EQ(classifications(turned)[0]["results"][0]["label"], "vertical lines") << turned.out;
+}
+
+}  // namespace
+}  // namespace lookout

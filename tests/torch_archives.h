@@ -1,0 +1,19 @@
+// Small TorchScript archives, good and bad, made by the test that needs them.
+#pragma once
+
+#include <string>
+
+namespace lookout {
+
+// What the archive's forward(x) does: Python, as TorchScript reads it.
+inline const char* const kMeanOfChannels = "return x.mean([2, 3])";  // 3 scores
+
+// Metadata of an 8x8 model, and labels for its 3 scores.
+std::string small_metadata();
+inline const char* const kThreeLabels = "red\ngreen\nblue\n";
+
+// Empty metadata or labels are left out of the archive.
+void write_archive(const std::string& path, const std::string& forward_body,
+                   const std::string& metadata, const std::string& labels);
+
+}  // namespace lookout

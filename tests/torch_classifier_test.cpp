@@ -1,0 +1,254 @@
+#include "pipeline/torch_classifier.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "pipeline/error.h"
+#include "tests/temp_dir.h"
+#include "tests/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+
+ImageTensor random_image(int width, int height) {
+  ImageTensor image;
+  image.width = width;
+  image.height = height;
+  image.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (float& value : image.values) value = normal(random);
+  return image;
+}
+
+void expect_refused(const std::string& archive, const std::string& named,
+                    ErrorKind kind = ErrorKind::kBadModel) {
+  try {
+    const TorchClassifier classifier(archive, {});
+    FAIL() << "accepted " << archive;
+  } catch (const Error& error) {
+    const std::string sentence = error.what();
+    EXPECT_EQ(error.kind(), kind) << sentence;
+    EXPECT_NE(sentence.find(archive), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find(named), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+    EXPECT_LT(sentence.size(), 500U) << sentence;
+  }
+}
+
+class TorchArchives : public testing::Test {
+ protected:
+  std::string write(const std::string& body, const std::string& metadata,
+                    const std::string& labels) {
+    std::string path = directory_ / "model.pt";
+    write_archive(path, body, metadata, labels);
+    return path;
+  }
+
+  TempDir directory_;
+};
+
+TEST_F(TorchArchives, ClassifiesAChannelsLastImage) {
+  TorchClassifier classifier(write(kMeanOfChannels, small_metadata(), kThreeLabels), {});
+  ImageTensor image;
+  image.width = 8;
+  image.height = 8;
+  for (int i = 0; i < 64; ++i) image.values.insert(image.values.end(), {0.25F, 0.5F, 0.75F});
+  std::vector<float> logits;
+  classifier.classify(image, logits);
+  EXPECT_EQ(logits, (std::vector<float>{0.25F, 0.5F, 0.75F}));
+  EXPECT_EQ(classifier.spec().name, "small");
+  EXPECT_EQ(classifier.facts().activations, "float32");
+}
+
+TEST_F(TorchArchives, RefusesWhatIsNoArchive) {
+  const std::string path = directory_ / "model.pt";
+  expect_refused(path, "no such model", ErrorKind::kNoInput);
+  expect_refused(directory_.path().string(), "is not a file");
+  std::ofstream(path) << "";
+  expect_refused(path, "not a TorchScript archive");
+  std::mt19937 random(1);
+  std::ofstream noise(path, std::ios::binary);
+  for (int i = 0; i < 100'000; ++i) noise.put(static_cast<char>(random()));
+  noise.close();
+  expect_refused(path, "not a TorchScript archive");
+}
+
+TEST_F(TorchArchives, RefusesTruncatedArchives) {
+  if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+  const auto size = std::filesystem::file_size(kSelftest);
+  for (const double share : {0.01, 0.5, 0.9, 0.999}) {
+    const std::string path = directory_ / "cut.pt";
+    std::filesystem::copy_file(kSelftest, path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path,
+                                 static_cast<std::uintmax_t>(static_cast<double>(size) * share));
+    expect_refused(path, "not a TorchScript archive, or a damaged one");
+  }
+}
+
+TEST_F(TorchArchives, RefusesAnArchiveWithoutSpecOrLabels) {
+  expect_refused(write(kMeanOfChannels, "", ""), "has no metadata.json: give --labels FILE");
+  expect_refused(write(kMeanOfChannels, small_metadata(), ""), "has no labels.txt");
+  expect_refused(write(kMeanOfChannels, "{}", kThreeLabels), "has no field \"name\"");
+}
+
+TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
+  TorchClassifierOptions options;
+  options.labels = {{"a", "b", "c"}};
+  const TorchClassifier classifier(write(kMeanOfChannels, "", ""), options);
+  EXPECT_FALSE(classifier.facts().has_metadata);
+  EXPECT_EQ(classifier.spec().name, "model");
+  EXPECT_EQ(classifier.spec().input.width, 224);
+  EXPECT_FLOAT_EQ(classifier.spec().input.mean[0], 0.485F);
+  EXPECT_EQ(classifier.spec().labels.size(), 3U);
+}
+
+TEST_F(TorchArchives, RefusesALabelCountThatDiffers) {
+  expect_refused(write(kMeanOfChannels, small_metadata(), "one\ntwo\n"),
+                 "gives 3 scores, but there are 2 labels");
+}
+
+TEST_F(TorchArchives, RefusesAnOutputOfTheWrongShapeOrKind) {
+  expect_refused(write("return x", small_metadata(), kThreeLabels),
+                 "instead of one row of float scores");
+  expect_refused(write("return x.mean([2, 3]).to(3)", small_metadata(), kThreeLabels),
+                 "instead of one row of float scores");
+  expect_refused(write("return (x, x)", small_metadata(), kThreeLabels), "instead of a tensor");
+}
+
+TEST_F(TorchArchives, RefusesAModelThatThrows) {
+  expect_refused(write("assert x is None, \"not today\"", small_metadata(), kThreeLabels),
+                 "not today");
+  expect_refused(write("return x.view([1, 7])", small_metadata(), kThreeLabels),
+                 "fails while classifying");
+}
+
+TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
+  if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+  const TorchClassifier classifier(kSelftest, {});
+  EXPECT_EQ(classifier.facts().activations, "qint8");
+  EXPECT_EQ(classifier.facts().kernels, "XNNPACK");
+  EXPECT_EQ(classifier.facts().engine, "QNNPACK");
+  EXPECT_GT(classifier.facts().parameters, 100'000U);
+  EXPECT_EQ(classifier.spec().labels.size(), 16U);
+}
+
+// The archives with real weights that may lie beside a checkout, and the self-test model.
+class Archives : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(GetParam())) GTEST_SKIP() << GetParam() << " is not here";
+  }
+  static bool is_float() { return GetParam().find("float") != std::string::npos; }
+};
+
+std::vector<float> logits_in_python(const std::string& archive, const ImageTensor& image) {
+  const TempDir directory;
+  const std::string input = directory / "image.f32";
+  std::ofstream file(input, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(image.values.data()),
+             static_cast<std::streamsize>(image.values.size() * sizeof(float)));
+  file.close();
+  std::ostringstream command;
+  // As many threads as here: OpenBLAS sums in another order with more.
+  command << "OPENBLAS_NUM_THREADS=1 /usr/bin/python3 " << LOOKOUT_TESTS << "/logits.py " << archive
+          << " " << image.height << " " << image.width << " < " << input;
+  FILE* pipe = popen(command.str().c_str(), "r");
+  std::vector<float> logits(100'000);
+  logits.resize(std::fread(logits.data(), sizeof(float), logits.size(), pipe));
+  EXPECT_EQ(pclose(pipe), 0);
+  return logits;
+}
+
+TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
+  if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) {
+    GTEST_SKIP() << "/usr/bin/python3 has no torch (apt-get install python3-torch)";
+  }
+  TorchClassifier classifier(GetParam(), {});
+  const ImageTensor image =
+      random_image(classifier.spec().input.width, classifier.spec().input.height);
+  std::vector<float> logits;
+  classifier.classify(image, logits);
+  EXPECT_EQ(logits, logits_in_python(GetParam(), image));
+}
+
+TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
+  if (is_float()) GTEST_SKIP() << "sums of floats depend on how they are split among threads";
+  const ImageTensor image = random_image(224, 224);
+  std::vector<float> one;
+  TorchClassifier(GetParam(), {}).classify(image, one);
+  TorchClassifierOptions options;
+  options.threads = 2;
+  TorchClassifier classifier(GetParam(), options);
+  std::vector<float> two;
+  std::thread([&] { classifier.classify(image, two); }).join();
+  EXPECT_EQ(one, two);
+}
+
+// CPU time of each thread of this process, in clock ticks; proc(5), fields utime and stime.
+std::vector<long> thread_ticks() {
+  std::vector<long> ticks;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    std::istringstream fields(line.substr(line.rfind(')') + 2));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) fields >> skipped;
+    long user = 0;
+    long system = 0;
+    fields >> user >> system;
+    ticks.push_back(user + system);
+  }
+  return ticks;
+}
+
+// Runs in a process of its own: pools of other tests would count.
+int busy_threads(const std::string& archive, int threads) {
+  TorchClassifierOptions options;
+  options.threads = threads;
+  TorchClassifier classifier(archive, options);
+  const ImageTensor image = random_image(224, 224);
+  std::vector<float> logits;
+  long all = 0;
+  std::vector<long> ticks;
+  while (all < 100) {  // a second of work in clock ticks
+    for (int i = 0; i < 20; ++i) classifier.classify(image, logits);
+    ticks = thread_ticks();
+    all = 0;
+    for (const long t : ticks) all += t;
+  }
+  return static_cast<int>(
+      std::count_if(ticks.begin(), ticks.end(), [all](long t) { return t * 20 > all; }));
+}
+
+TEST_P(Archives, NoMoreThreadsAreBusyThanAskedFor) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(_exit(busy_threads(GetParam(), 1)), testing::ExitedWithCode(1), "");
+  if (is_float()) return;
+  const auto at_most_two = [](int status) {
+    return WIFEXITED(status) && WEXITSTATUS(status) >= 1 && WEXITSTATUS(status) <= 2;
+  };
+  EXPECT_EXIT(_exit(busy_threads(GetParam(), 2)), at_most_two, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Archives,
+    testing::Values(kSelftest, std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_qnnpack.pt",
+                    std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_xnnpack.pt",
+                    std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_float.pt"),
+    [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });
+
+}  // namespace
+}  // namespace lookout
