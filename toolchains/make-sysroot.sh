@@ -1,0 +1,159 @@
+#!/bin/sh
+# Makes the root of the target for cross building: Debian's arm64 libraries, and LibTorch from the
+# official PyPI wheel (Debian's arm64 libtorch has no QNNPACK).
+#
+#   make-sysroot.sh [bookworm|trixie] [DIR]
+#
+# DIR is by default where aarch64-linux-gnu.cmake looks: sysroot-SUITE in ${LOOKOUT_CACHE}, or in
+# lookout/ of ${XDG_CACHE_HOME} or ~/.cache. The wheel is kept there too. Does nothing when DIR is
+# up to date; to take over Debian's latest updates, delete DIR and run again.
+# shellcheck disable=SC2016,SC2086  # hooks and formats for others to expand; lists to be split
+set -eu
+
+torch_version=2.9.1
+torch_wheel=torch-$torch_version-cp311-cp311-manylinux_2_28_aarch64.whl
+torch_sha256=62b3fd888277946918cba4478cf849303da5359f0fb4e3bfb86b0533ba2eaf8d
+
+packages='libbenchmark-dev libc6-dev libcamera-dev libcli11-dev libfmt-dev libgmock-dev
+  libgtest-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev liburiparser-dev
+  nlohmann-json3-dev'
+
+die() {
+  echo "make-sysroot: $*" >&2
+  exit 1
+}
+
+suite=${1:-bookworm}
+case $suite in
+  bookworm) gcc=12 ;;
+  trixie) gcc=14 ;;
+  -h | --help) sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//;p}' "$0"; exit ;;
+  *) die "unknown suite '$suite': bookworm or trixie" ;;
+esac
+cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
+root=$(realpath -ms "${2:-$cache/sysroot-$suite}")
+stamp="$suite $(sha256sum < "$0" | cut -c 1-64)"
+
+# What builds for this root: the cross GCC if it is of the target's own version, else clang, as
+# aarch64-linux-gnu.cmake chooses. The root can be made without, so this only tells.
+tell_tools() {
+  missing=
+  if [ "$(aarch64-linux-gnu-g++ -dumpversion 2>/dev/null)" != $gcc ] &&
+      ! command -v clang++-19 >/dev/null; then
+    if grep -qs "^VERSION_CODENAME=$suite$" /etc/os-release; then
+      missing=' g++-aarch64-linux-gnu'
+    else
+      missing=' clang-19 lld-19 llvm-19'
+    fi
+  fi
+  command -v qemu-aarch64-static >/dev/null || command -v qemu-aarch64 >/dev/null ||
+    missing="$missing qemu-user-static"
+  [ -z "$missing" ] ||
+    echo "make-sysroot: to build and test with it: apt-get install$missing" >&2
+}
+
+if [ "$(sed -n 's/^stamp=//p' "$root/lookout-sysroot" 2>/dev/null)" = "$stamp" ]; then
+  echo "$root is up to date"
+  tell_tools
+  exit 0
+fi
+
+[ ! -e "$root" ] || [ -e "$root/lookout-sysroot" ] || [ -z "$(ls -A "$root")" ] ||
+  die "$root exists and is not a sysroot of lookout's"
+[ "$(id -u)" = 0 ] ||
+  die "mmdebstrap needs root here: sudo LOOKOUT_CACHE='$cache' '$0' $suite '$root'"
+
+missing=
+command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
+command -v unzip >/dev/null || missing="$missing unzip"
+python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ||
+  missing="$missing debian-archive-keyring"
+[ -z "$missing" ] || die "missing on this machine: apt-get install$missing"
+
+mkdir -p "$cache" "$(dirname "$root")"
+new=$root.new
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp" "$new"' EXIT
+trap 'exit 1' HUP INT TERM
+rm -rf "$new"
+
+# This machine's own mirrors, for its release or another.
+apt-get indextargets --format '$(CODENAME) $(REPO_URI)' \
+    'Created-By: Packages' 'Origin: Debian' 'Component: main' |
+  sed -n -E "s,^[a-z]+(-updates|-security)? (.*),deb \2 $suite\1 main,p" |
+  sort -u > "$tmp/sources.list"
+grep -q " $suite main" "$tmp/sources.list" ||
+  die "apt's lists name no Debian mirror: try apt-get update"
+apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' > "$tmp/apt.conf" || :
+
+# Verified also when it comes from the cache.
+wheel_is_good() {
+  echo "$torch_sha256  $cache/$torch_wheel" | sha256sum --check --status 2>/dev/null
+}
+if ! wheel_is_good; then
+  rm -f "$cache/$torch_wheel"
+  python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
+    --platform manylinux_2_28_aarch64 --dest "$cache" torch==$torch_version
+  wheel_is_good || {
+    rm -f "$cache/$torch_wheel"
+    die "the wheel $torch_wheel is not the one that is pinned here"
+  }
+fi
+
+mmdebstrap --mode=root --variant=extract --architectures=arm64 --quiet \
+  --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+  --aptopt="$tmp/apt.conf" \
+  --include="$(echo $packages libstdc++-$gcc-dev | tr ' ' ,)" \
+  --dpkgopt='path-exclude=/usr/share/man/*' \
+  --dpkgopt='path-exclude=/usr/share/locale/*' \
+  --dpkgopt='path-exclude=/usr/lib/*/libopencv_*.a' \
+  --setup-hook='mkdir -p "$1/usr/lib" "$1/usr/bin" "$1/usr/sbin"' \
+  --setup-hook='ln -s usr/lib usr/bin usr/sbin "$1"' \
+  --extract-hook='cd "$1/var/cache/apt/archives" && ls *.deb > "$1/packages"' \
+  "$suite" "$new" "$tmp/sources.list"
+
+# The emulator looks up every absolute path in the sysroot first: leave only libraries there.
+find "$new" -mindepth 1 -maxdepth 1 ! -name usr ! -name lib ! -name packages \
+  -exec rm -rf {} +
+rm -rf "${new:?}/usr/bin" "$new/usr/sbin"
+
+find "$new" -type l -lname '/*' | while read -r link; do
+  ln -snf "$(realpath -ms --relative-to="${link%/*}" "$new$(readlink "$link")")" "$link"
+done
+# These are made by update-alternatives where packages are configured.
+for lib in blas lapack; do
+  ln -snf $lib/lib$lib.so.3 "$new/usr/lib/aarch64-linux-gnu/lib$lib.so.3"
+done
+
+# All libraries in one folder: libtorch_cpu.so finds the others by its RPATH, which has $ORIGIN.
+# Its copies of fmt, protobuf and pybind11 would hide Debian's, of other versions.
+libtorch=$new/opt/libtorch
+mkdir -p "$libtorch"
+unzip -q "$cache/$torch_wheel" 'torch/include/*' 'torch/lib/*.so' 'torch/share/cmake/*' \
+  'torch.libs/*' '*.dist-info/licenses/*' \
+  -x 'torch/lib/libtorch_python.so' 'torch/lib/libshm.so' 'torch/lib/libtorch_global_deps.so' \
+  'torch/include/fmt/*' 'torch/include/google/*' 'torch/include/pybind11/*' \
+  -d "$tmp"
+mv "$tmp/torch/include" "$tmp/torch/lib" "$tmp/torch/share" "$tmp"/*.dist-info/licenses "$libtorch"
+mv "$tmp/torch.libs"/* "$libtorch/lib"
+# Asks for a static library that the wheel does not contain, with a warning in every configuration.
+sed -i '/append_torchlib_if_found(kineto)/d' "$libtorch/share/cmake/Torch/TorchConfig.cmake"
+
+# Libraries choose kernels by these: let the emulator show them a Raspberry Pi 4.
+mkdir -p "$new/proc" "$new/sys/devices/system/cpu"
+for cpu in 0 1 2 3; do
+  printf '%s\t: %s\n' processor $cpu BogoMIPS 108.00 Features 'fp asimd evtstrm crc32 cpuid' \
+    'CPU implementer' 0x41
+  printf 'CPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd08\nCPU revision\t: 3\n\n'
+done > "$new/proc/cpuinfo"
+for list in possible present online; do
+  echo 0-3 > "$new/sys/devices/system/cpu/$list"
+done
+
+printf '%s\n' "suite=$suite" "gcc=$gcc" "libtorch=$torch_version" "stamp=$stamp" \
+  > "$new/lookout-sysroot"
+rm -rf "$root"
+mv "$new" "$root"
+echo "$root is ready ($(du -sh "$root" | cut -f 1))"
+tell_tools
