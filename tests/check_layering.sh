@@ -1,0 +1,26 @@
+#!/bin/sh
+# app includes platform includes pipeline, never the other way; LibTorch stays in its few files.
+#
+#   check_layering.sh ROOT
+set -eu
+cd "$1"
+status=0
+
+# forbid FOLDER PATTERN: no file of FOLDER may include what matches.
+forbid() {
+  if grep -nE "^ *# *include *[<\"]($2)" "$1"/*.h "$1"/*.cpp; then
+    echo "$1/ must not include that" >&2
+    status=1
+  fi
+}
+
+forbid pipeline '(platform|app|tests)/|opencv2/(videoio|imgcodecs|highgui)'
+forbid platform '(app|tests)/|torch/|ATen/|c10/'
+forbid app 'tests/|torch/|ATen/|c10/'
+
+torch=$(grep -lE '^ *# *include *[<"](torch|ATen|c10)/' pipeline/*.h pipeline/*.cpp)
+if [ "$torch" != pipeline/torch_classifier.cpp ]; then
+  echo "LibTorch belongs to pipeline/torch_classifier.cpp alone, not to: $torch" >&2
+  status=1
+fi
+exit $status

@@ -1,0 +1,90 @@
+#!/bin/bash
+# Every test, from nothing: installs what is missing, builds, runs.
+#
+#   run.sh            all stages
+#   run.sh STAGE...   some of: host asan tsan style models
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stages=("$@")
+[ $# -gt 0 ] || stages=(host models asan tsan style)
+passed=0
+failed=0
+skipped=0
+
+say() { printf '\n== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+# Configures and builds a preset.
+build() {
+  cmake --preset "$1" -DBUILD_TESTING=ON >/dev/null
+  cmake --build --preset "$@"
+}
+
+# Runs a preset's tests and counts them.
+run_ctest() {
+  local log
+  log=$(mktemp)
+  ctest --preset "$@" -j "$(nproc)" | tee "$log" | grep -vE '^ *Start |   Passed' || true
+  local ran bad skips
+  ran=$(sed -n 's/^[0-9]*% tests passed, [0-9]* tests failed out of \([0-9]*\)/\1/p' "$log")
+  bad=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests failed.*/\1/p' "$log")
+  skips=$(grep -c '\*\*\*Skipped' "$log" || true)
+  rm -f "$log"
+  passed=$((passed + ${ran:-0} - ${bad:-1} - skips))
+  failed=$((failed + ${bad:-1}))
+  skipped=$((skipped + skips))
+}
+
+# check COMMAND...: one more test, a whole command.
+check() {
+  local status=0
+  "$@" || status=$?
+  case $status in
+  0) passed=$((passed + 1)) ;;
+  77) skipped=$((skipped + 1)) ;;
+  *) failed=$((failed + 1)) ;;
+  esac
+}
+
+say 'install what is missing'
+deploy/install-deps.sh --test
+
+for stage in "${stages[@]}"; do
+  case $stage in
+  host)
+    say 'host: build'
+    build host
+    say 'host: tests'
+    run_ctest host
+    ;;
+  asan)
+    say 'AddressSanitizer and UndefinedBehaviorSanitizer: build'
+    build asan
+    say 'AddressSanitizer and UndefinedBehaviorSanitizer: tests'
+    run_ctest asan
+    ;;
+  tsan)
+    say 'ThreadSanitizer: build of the pipeline'
+    build tsan --target pipeline_tests platform_tests
+    say 'ThreadSanitizer: tests'
+    run_ctest tsan --label-regex threads
+    ;;
+  style)
+    say 'clang-format and clang-tidy'
+    [ -f build/host/compile_commands.json ] || build host
+    check tests/check_style.sh build/host
+    ;;
+  models)
+    say 'models: tests'
+    check /usr/bin/python3 tests/models_test.py
+    ;;
+  *)
+    echo "run.sh: no stage $stage" >&2
+    exit 64
+    ;;
+  esac
+done
+
+say 'done'
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
