@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "pipeline/torch_classifier.h"
 #include "platform/sha256.h"
@@ -47,10 +48,8 @@ std::string as_text(const std::filesystem::path& path, const std::string& sha256
     fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, value);
   };
   const InputSpec& input = spec.input;
-  std::string producer;
-  for (const auto& [tool, version] : spec.producer) {
-    producer += (producer.empty() ? "" : ", ") + tool + " " + version;
-  }
+  std::vector<std::string> producer;
+  for (const auto& [tool, version] : spec.producer) producer.push_back(tool + " " + version);
   line("name", spec.name);
   line("file", fmt::format("{}, {} bytes", path.string(), std::filesystem::file_size(path)));
   line("sha256", sha256);
@@ -63,7 +62,7 @@ std::string as_text(const std::filesystem::path& path, const std::string& sha256
   line("activations", facts.activations + ", computed by " + facts.kernels + " kernels");
   line("quantization", spec.quantization);
   line("parameters", std::to_string(facts.parameters));
-  line("producer", producer.empty() ? "unknown" : producer);
+  line("producer", producer.empty() ? "unknown" : fmt::format("{}", fmt::join(producer, ", ")));
   line("weights", spec.weights);
   line("trained", spec.trained ? "yes" : "no");
   line("runs on", "LibTorch " + facts.libtorch + ", engine " + facts.engine);

@@ -61,9 +61,7 @@ int fail(const std::string& sentence, int status) {
   return status;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   try {
     handle_signals();
     execute(lookout::parse_command(std::vector<std::string>(argv + 1, argv + argc)));
@@ -74,4 +72,14 @@ int main(int argc, char** argv) {
     return fail(std::string("internal error: ") + error.what(),
                 static_cast<int>(lookout::ErrorKind::kInternal));
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run_program(argc, argv);
+  // Everything of ours is destroyed and written. The destructors of LibTorch's globals would take
+  // longer than all the rest of stopping.
+  std::fflush(nullptr);
+  _exit(status);
 }

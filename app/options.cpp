@@ -223,12 +223,12 @@ std::string one_sentence(const CLI::ParseError& error) {
 
 }  // namespace
 
-Command parse_command(const std::vector<std::string>& typed) {
-  std::vector<std::string> arguments = typed;
-  if (!arguments.empty() && arguments[0] == "run") arguments.erase(arguments.begin());
+Command parse_command(const std::vector<std::string>& arguments) {
+  std::vector<std::string> typed = arguments;
+  if (!typed.empty() && typed[0] == "run") typed.erase(typed.begin());
   Declaration declaration(/*with_config=*/true);
   try {
-    declaration.parse(joined(declaration.environment(), arguments));
+    declaration.parse(joined(declaration.environment(), typed));
   } catch (const CLI::CallForVersion&) {
     return PrintText{declaration.app.version() + "\n"};
   } catch (const CLI::Success&) {
@@ -236,7 +236,7 @@ Command parse_command(const std::vector<std::string>& typed) {
     return PrintText{shown->help()};
   } catch (const CLI::ParseError& error) {
     // What is right without the environment and the file is wrong because of them.
-    if (parses(arguments)) {
+    if (parses(typed)) {
       throw Error(ErrorKind::kConfig, "configuration: " + one_sentence(error));
     }
     throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout --help");

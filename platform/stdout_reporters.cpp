@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace lookout {
@@ -13,7 +14,7 @@ constexpr std::chrono::milliseconds kShortestRedraw{30};  // more often than the
 constexpr std::size_t kBarColumns = 20;
 
 std::string bar(float score) {
-  const auto full = static_cast<std::size_t>(score * kBarColumns + 0.5F);
+  const auto full = static_cast<std::size_t>(std::lround(score * kBarColumns));
   std::string text;
   for (std::size_t i = 0; i < kBarColumns; ++i) text += i < full ? "█" : "·";
   return text;

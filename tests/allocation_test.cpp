@@ -26,11 +26,12 @@ void count() {
 }  // namespace
 
 // operator new and OpenCV end here.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier)
 extern "C" {
-void* __libc_malloc(std::size_t size);                           // NOLINT
-void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT
-void* __libc_realloc(void* memory, std::size_t size);            // NOLINT
-void* __libc_memalign(std::size_t alignment, std::size_t size);  // NOLINT
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 void* malloc(std::size_t size) {
   count();
@@ -54,6 +55,8 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) {
   return __libc_memalign(alignment, size);
 }
 }
+
+// NOLINTEND(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier)
 
 namespace lookout {
 namespace {
@@ -109,7 +112,7 @@ TEST(Allocation, TheCounterCounts) {
   counting = true;
   std::free(std::malloc(1));
   delete new int;
-  cv::Mat(100, 100, CV_8UC3);
+  const cv::Mat picture(100, 100, CV_8UC3);
   counting = false;
   EXPECT_GE(allocations, 3);
 }
