@@ -78,7 +78,10 @@ void fill_cross(cv::Mat& bgr) {
 
 void fill_noise(cv::Mat& bgr) {
   std::mt19937 random;  // the default seed: the same noise every time
-  fill(bgr, [&](int, int) { return gray(static_cast<int>(random() >> 24U)); });
+  const int grain = std::max(1, std::min(bgr.cols, bgr.rows) / 240);
+  cv::Mat_<std::uint8_t> grains(bgr.rows / grain + 1, bgr.cols / grain + 1);
+  for (std::uint8_t& level : grains) level = static_cast<std::uint8_t>(random() >> 24U);
+  fill(bgr, [&](int x, int y) { return gray(grains(y / grain, x / grain)); });
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+"""The model archive that `lookout` loads: TorchScript with metadata.json and labels.txt inside.
+
+Needs (Debian 12): python3-torch python3-torchvision
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+
+import torch
+import torchvision
+
+import preprocess
+
+
+class ArchiveError(Exception):
+    """The model cannot be scripted, or the saved archive does not run; the text says why."""
+
+
+def debian_release(package):
+    """The upstream release of a Debian package, or None."""
+    try:
+        version = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True
+        ).stdout
+    except OSError:
+        return None
+    return version.split("+")[0].split("-")[0] or None
+
+
+def release(module, package):
+    """Debian's build calls itself 1.13.0a0 where the package, rightly, says 1.13.1."""
+    installed_by_debian = module.__file__.startswith("/usr/lib/python3/dist-packages/")
+    return (debian_release(package) if installed_by_debian else None) or module.__version__
+
+
+def producer(tool):
+    return {
+        "torch": release(torch, "python3-torch"),
+        "torchvision": release(torchvision, "python3-torchvision"),
+        "tool": tool,
+    }
+
+
+def make_metadata(
+    *,
+    name,
+    size,
+    quantization,
+    tool,
+    weights,
+    trained,
+    resize="center-square",
+    mean=preprocess.IMAGENET_MEAN,
+    std=preprocess.IMAGENET_STD,
+):
+    """`size` is the input's (width, height)."""
+    return {
+        "name": name,
+        "input": {
+            "width": size[0],
+            "height": size[1],
+            "mean": list(mean),
+            "std": list(std),
+            "channel_order": "RGB",
+            "resize": resize,
+        },
+        "quantization": quantization,
+        "producer": producer(tool),
+        "weights": weights,
+        "trained": trained,
+    }
+
+
+def save(path, model, metadata, labels):
+    """Scripts `model` and writes the archive, complete or not at all."""
+    extra = {
+        "metadata.json": json.dumps(metadata, indent=2) + "\n",
+        "labels.txt": "".join(f"{label}\n" for label in labels),
+    }
+    scripted = script(model)
+    # The archive's inner folder is called after the file, so only the temporary's folder differs.
+    folder = os.path.join(os.path.dirname(os.path.abspath(path)), f".export-{os.getpid()}")
+    os.makedirs(folder, exist_ok=True)
+    temporary = os.path.join(folder, os.path.basename(path))
+    try:
+        write(scripted, temporary, extra)
+        check(temporary)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        os.rmdir(folder)
+
+
+def script(model):
+    try:
+        return torch.jit.script(model)
+    except RuntimeError as error:
+        raise ArchiveError(f"TorchScript refuses it: {reason(error)}") from error
+
+
+def write(scripted, path, extra):
+    try:
+        scripted.save(path, _extra_files=extra)
+    except RuntimeError as error:  # torch's word for a full disk
+        raise OSError(reason(error)) from error
+
+
+def load(path):
+    """(scripted model, metadata, labels). Sets the engine: loading packs the weights for it."""
+    torch.backends.quantized.engine = "qnnpack"
+    extra = {"metadata.json": "", "labels.txt": ""}
+    model = torch.jit.load(path, map_location="cpu", _extra_files=extra)
+    # 1.13 hands extra files back as bytes, later releases as text.
+    texts = {key: v.decode() if isinstance(v, bytes) else v for key, v in extra.items()}
+    return model, json.loads(texts["metadata.json"]), texts["labels.txt"].splitlines()
+
+
+def check(path):
+    """Loads the archive and runs it once: some operators refuse a kind of activations only then."""
+    model, metadata, labels = load(path)
+    shape = (1, 3, metadata["input"]["height"], metadata["input"]["width"])
+    try:
+        with torch.inference_mode():
+            output = model(torch.zeros(shape))
+    except RuntimeError as error:
+        raise ArchiveError(reason(error)) from error
+    if not isinstance(output, torch.Tensor) or output.shape != (1, len(labels)):
+        raise ArchiveError(f"the output is not one row of {len(labels)} scores")
+
+
+def reason(error):
+    """The last line of TorchScript's long error text: the operator's own message."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
