@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -18,6 +19,22 @@ namespace {
 const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
 const std::map<std::string, double> kTimeUnits{
     {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
+
+// An option that takes a time with its unit; `set` gets it.
+CLI::Option* add_time(CLI::App& app, const std::string& name,
+                      const std::function<void(std::chrono::milliseconds)>& set,
+                      const std::string& help) {
+  return app
+      .add_option_function<double>(
+          name,
+          [set](const double& ms) {
+            set(std::chrono::milliseconds(static_cast<std::int64_t>(ms)));
+          },
+          help)
+      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->default_str("0");
+}
 
 // Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
 std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
@@ -78,6 +95,11 @@ void add_camera_options(CLI::App& app, RunOptions& options) {
       ->type_name("X,Y,W,H")
       ->default_str("0,0,1,1")
       ->group(group);
+  add_time(
+      app, "--give-up-after",
+      [&options](auto time) { options.source_options.give_up_after = time; },
+      "End when a camera that was lost is not back after this time; 0: wait for ever")
+      ->group(group);
   app.add_option("--name", options.name, "The camera's name in results")->group(group);
 }
 
@@ -110,15 +132,9 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str()
       ->group(group);
   add_format(app, options.format)->group(group);
-  app.add_option_function<double>(
-         "-t,--timeout",
-         [&options](const double& ms) {
-           options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(ms));
-         },
-         "End after this time: 10s, 5min, 1h, or milliseconds; 0: never")
-      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->default_str("0")
+  add_time(
+      app, "-t,--timeout", [&options](auto time) { options.timeout = time; },
+      "End after this time: 10s, 5min, 1h, or milliseconds; 0: never")
       ->group(group);
   app.add_option("--log-level", options.log_level, "debug, info, warn, error or off")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}).description(""))

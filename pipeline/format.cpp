@@ -25,6 +25,13 @@ void append_json(const char* stage, const Percentiles& p, std::string& out) {
                  to_ms(p.p50), to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
 }
 
+// Seconds since 1970, without the locale's and floating point's help.
+void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  fmt::format_to(std::back_inserter(out), R"("timestamp":{}.{:03})", ms / 1000, ms % 1000);
+}
+
 }  // namespace
 
 double to_ms(Clock::duration duration) {
@@ -67,7 +74,8 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
 
 JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
                        const std::vector<std::string>& labels)
-    : source_(fmt::format(R"("camera":{},"model":{})", quoted(camera), quoted(model))) {
+    : camera_(quoted(camera)),
+      source_(fmt::format(R"("camera":{},"model":{})", camera_, quoted(model))) {
   labels_.reserve(labels.size());
   for (const std::string& label : labels) labels_.push_back(quoted(label));
 }
@@ -78,11 +86,10 @@ void JsonFormat::append(const Result& result, const std::string& origin, std::st
     quoted_origin_ = quoted(origin);
   }
   auto to = std::back_inserter(out);
-  const auto timestamp =
-      std::chrono::duration_cast<std::chrono::milliseconds>(result.timestamp.time_since_epoch())
-          .count();
-  fmt::format_to(to, R"({{"schema":1,"type":"classification",{},"seq":{},"timestamp":{}.{:03},)",
-                 source_, result.sequence, timestamp / 1000, timestamp % 1000);
+  fmt::format_to(to, R"({{"schema":1,"type":"classification",{},"seq":{},)", source_,
+                 result.sequence);
+  append_timestamp(result.timestamp, out);
+  out += ',';
   if (!origin.empty()) fmt::format_to(to, R"("file":{},)", quoted_origin_);
   fmt::format_to(to, R"("frame_age_ms":{:.3f},"results":[)", to_ms(result.frame_age));
   const char* separator = "";
@@ -119,6 +126,14 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out) const {
   out += ',';
   append_json("total", stats.total, out);
   out += "}}\n";
+}
+
+void JsonFormat::append(const CameraStatus& status, std::string& out) const {
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"schema":1,"type":"status","camera":{},"state":"{}",)", camera_,
+                 status.online ? "online" : "offline");
+  append_timestamp(status.since, out);
+  out += "}\n";
 }
 
 }  // namespace lookout

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/camera_status.h"
 #include "pipeline/result.h"
 #include "pipeline/statistics.h"
 
@@ -29,8 +30,11 @@ class JsonFormat {
   void append(const Result& result, const std::string& origin, std::string& out);
   // `{"schema":1,"type":"stats",...}`, or "summary" for the final one, and a newline.
   void append(const StatsSnapshot& stats, std::string& out) const;
+  // `{"schema":1,"type":"status",...}` and a newline.
+  void append(const CameraStatus& status, std::string& out) const;
 
  private:
+  std::string camera_;               // as a JSON string
   std::string source_;               // `"camera":...,"model":...`
   std::vector<std::string> labels_;  // as JSON strings
   std::string origin_;               // the last one, which most often comes again

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "pipeline/latest.h"
@@ -37,6 +38,11 @@ class Capture {
     return counts;
   }
 
+  CameraStatus status() const {
+    const std::lock_guard lock(status_mutex_);
+    return status_;
+  }
+
   void stop() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
@@ -63,7 +69,9 @@ class Capture {
     const bool live = source_.info().live;
     Frame frame;
     while (!stop_) {
-      switch (source_.read(frame, kLongestWait)) {
+      const ReadStatus status = source_.read(frame, kLongestWait);
+      note_status(source_.online());
+      switch (status) {
         case ReadStatus::kFrame:
           frame.sequence = captured_++;
           if (live) {
@@ -84,8 +92,16 @@ class Capture {
     }
   }
 
+  void note_status(bool online) {
+    const std::lock_guard lock(status_mutex_);
+    if (online == status_.online) return;
+    status_ = {online, std::chrono::system_clock::now()};
+  }
+
   Source& source_;
   Latest<Frame> frames_;
+  mutable std::mutex status_mutex_;
+  CameraStatus status_;
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> captured_{0};
   std::atomic<std::uint64_t> skipped_{0};
@@ -136,6 +152,14 @@ void tick(const std::vector<std::unique_ptr<Reporter>>& reporters, const StatsSn
   for (const auto& reporter : reporters) reporter->tick(stats);
 }
 
+// Tells the reporters when `now` differs from what they `know`.
+void tell_status(const std::vector<std::unique_ptr<Reporter>>& reporters, const CameraStatus& now,
+                 CameraStatus& known) {
+  if (now.online == known.online) return;
+  known = now;
+  for (const auto& reporter : reporters) reporter->status(known);
+}
+
 }  // namespace
 
 StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
@@ -147,6 +171,7 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
   auto next_tick = start + options.stats_interval;
   const auto end = options.duration ? start + *options.duration : Clock::time_point::max();
   Frame frame;
+  CameraStatus camera;
   Capture capture(source);
 
   while (!stop) {
@@ -160,6 +185,8 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
     const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick, end) - now);
     const TakeStatus status = capture.frames().take(frame, std::min(wait, kLongestWait));
     if (status == TakeStatus::kClosed) break;
+    // Before the frame: one that came after the camera's return is reported after it.
+    tell_status(reporters, capture.status(), camera);
     if (status == TakeStatus::kTimeout) continue;
     Result& result = frame_classifier.classify(frame);
     result.replaced = capture.frames().replaced();

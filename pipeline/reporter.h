@@ -1,13 +1,14 @@
 // Who is told what was seen.
 #pragma once
 
+#include "pipeline/camera_status.h"
 #include "pipeline/frame.h"
 #include "pipeline/result.h"
 #include "pipeline/statistics.h"
 
 namespace lookout {
 
-// Called by the inference thread alone. Neither call may block for long: classification waits.
+// Called by the inference thread alone. No call may block for long: classification waits.
 // References are valid during the call.
 class Reporter {
  public:
@@ -17,6 +18,9 @@ class Reporter {
 
   // Comes every statistics interval, also when there were no frames, and once at the end (`final`).
   virtual void tick(const StatsSnapshot& stats) = 0;
+
+  // Comes when the camera went away or came back; a camera is online until this says otherwise.
+  virtual void status(const CameraStatus& /*status*/) {}
 };
 
 }  // namespace lookout

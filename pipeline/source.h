@@ -21,6 +21,7 @@ struct SourceInfo {
   // A live source goes on whether or not anybody reads: its newest frame wins and frames that
   // nobody took are replaced. From other sources every frame is classified, in order.
   bool live = false;
+  double fps = 0;  // frames a second that a camera granted; 0: unknown
 };
 
 // Opened by its constructor and closed by its destructor. Used by one thread at a time.
@@ -35,6 +36,9 @@ class Source {
   // but kFrame the content of `frame` is unspecified. Throws Error(kDeviceLost) when the device is
   // gone, Error(kNoInput) when a file ends too early.
   virtual ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) = 0;
+
+  // False while a camera that may come back is away. Called by the thread that reads.
+  virtual bool online() const { return true; }
 };
 
 }  // namespace lookout

@@ -22,6 +22,7 @@
 
 #include "pipeline/error.h"
 #include "platform/picture_source.h"
+#include "platform/reconnecting_source.h"
 #include "platform/test_source.h"
 #include "platform/v4l2_source.h"
 #include "platform/video_source.h"
@@ -206,6 +207,13 @@ void check_readable(const std::string& path) {
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) throw cannot_reach(path, errno);
 }
 
+std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
+  ReconnectOptions reconnect;
+  reconnect.give_up_after = options.give_up_after;
+  const auto open = [=] { return std::make_unique<V4l2Source>(path, options); };
+  return std::make_unique<ReconnectingSource>(open, reconnect);
+}
+
 bool is_picture(const std::string& path) {
   try {
     return has_picture_extension(path) || cv::haveImageReader(path);
@@ -219,7 +227,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
   const bool exists = ::stat(path.c_str(), &status) == 0;
   const int error = errno;
   if (exists ? S_ISCHR(status.st_mode) : path.rfind("/dev/", 0) == 0) {
-    return std::make_unique<V4l2Source>(path, options);
+    return open_camera(path, options);
   }
   if (!exists) throw cannot_reach(path, error);
   if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
@@ -250,7 +258,7 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
   if (!is_uri(text)) return open_path(text, options);
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return open_test(uri, options);
-  if (uri.scheme == "v4l2") return std::make_unique<V4l2Source>(local_path(uri), options);
+  if (uri.scheme == "v4l2") return open_camera(local_path(uri), options);
   if (uri.scheme == "file") return open_path(local_path(uri), options);
   throw usage(fmt::format("{}: {}:// is not known, only test://, v4l2://, file:// and paths", text,
                           uri.scheme));

@@ -16,6 +16,8 @@ namespace lookout {
 // `options` apply to cameras, and to test:// where the text says nothing; files have their own
 // size.
 //
+// Cameras are opened again when they are lost; see reconnecting_source.h.
+//
 // The first call also silences the libraries' own messages on stderr: it changes the environment,
 // so it has to come before other threads read that.
 //

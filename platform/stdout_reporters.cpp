@@ -42,10 +42,17 @@ void JsonReporter::tick(const StatsSnapshot& stats) {
   output_.write(line_);
 }
 
+void JsonReporter::status(const CameraStatus& status) {
+  line_.clear();
+  format_.append(status, line_);
+  output_.write(line_);
+}
+
 TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k)
     : terminal_(terminal), title_(std::move(title)), top_k_(top_k) {}
 
 void TerminalReporter::report(const Result& result, const Frame& frame) {
+  if (!camera_.online) return;  // the last one before the loss
   const auto now = Clock::now();
   if (now - last_drawn_ < kShortestRedraw) return;
   last_drawn_ = now;
@@ -65,14 +72,34 @@ void TerminalReporter::report(const Result& result, const Frame& frame) {
   terminal_.draw(lines_);
 }
 
-void TerminalReporter::tick(const StatsSnapshot& stats) { stats_ = stats; }
+void TerminalReporter::tick(const StatsSnapshot& stats) {
+  stats_ = stats;
+  if (!camera_.online) draw_offline();
+}
+
+void TerminalReporter::status(const CameraStatus& status) {
+  camera_ = status;
+  if (!camera_.online) draw_offline();
+}
+
+void TerminalReporter::draw_offline() {
+  const auto away = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::system_clock::now() - camera_.since);
+  lines_.assign(top_k_ + 3, "");
+  lines_[0] = title_;
+  lines_[1] = fmt::format("offline for {} s, waiting for the camera", away.count());
+  terminal_.draw(lines_);
+}
 
 void LogReporter::report(const Result& /*result*/, const Frame& /*frame*/) {}
 
 void LogReporter::tick(const StatsSnapshot& stats) {
   line_.clear();
+  if (!camera_.online) line_ += "camera offline; ";
   append_text(stats, line_);
   spdlog::info(line_);
 }
+
+void LogReporter::status(const CameraStatus& status) { camera_ = status; }
 
 }  // namespace lookout

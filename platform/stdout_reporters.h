@@ -11,7 +11,7 @@
 
 namespace lookout {
 
-// One line of text a frame.
+// One line of text a frame. Of the camera's state the log tells.
 class TextReporter : public Reporter {
  public:
   explicit TextReporter(Output& output) : output_(output) {}
@@ -23,12 +23,14 @@ class TextReporter : public Reporter {
   std::string line_;
 };
 
-// One JSON object a frame, one for each statistics interval and one at the end.
+// One JSON object a frame, one for each statistics interval and change of the camera's state, and
+// one at the end.
 class JsonReporter : public Reporter {
  public:
   JsonReporter(Output& output, JsonFormat format) : output_(output), format_(std::move(format)) {}
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
+  void status(const CameraStatus& status) override;
 
  private:
   Output& output_;
@@ -36,19 +38,23 @@ class JsonReporter : public Reporter {
   std::string line_;
 };
 
-// The top list with bars, rates and latency, in place.
+// The top list with bars, rates and latency, in place; without a camera, since when.
 class TerminalReporter : public Reporter {
  public:
   // `title` stands on top; `top_k` lines are reserved for predictions.
   TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k);
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
+  void status(const CameraStatus& status) override;
 
  private:
+  void draw_offline();
+
   Terminal& terminal_;
   std::string title_;
   std::size_t top_k_;
   StatsSnapshot stats_;
+  CameraStatus camera_;
   Clock::time_point last_drawn_;
   std::vector<std::string> lines_;
 };
@@ -58,8 +64,10 @@ class LogReporter : public Reporter {
  public:
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
+  void status(const CameraStatus& status) override;
 
  private:
+  CameraStatus camera_;
   std::string line_;
 };
 

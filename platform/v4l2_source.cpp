@@ -167,6 +167,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
   info_.description = fmt::format("{} ({}), {}x{} {}, {}", path, card, result.width, result.height,
                                   text_of_fourcc(result.fourcc), text_of_rate(result.fps));
   info_.live = true;
+  info_.fps = result.fps;
   const int width = options.width.value_or(result.width);
   const int height = options.height.value_or(result.height);
   const double fps = options.framerate.value_or(result.fps);
@@ -243,7 +244,7 @@ bool V4l2Source::wait(std::chrono::milliseconds timeout) {
     // The first call starts the camera and throws when the first frame is slow to come; a camera
     // that could not be started throws again.
     if (starting) return false;
-    throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} was disconnected or failed", path_));
+    throw Error(ErrorKind::kDeviceLost, fmt::format("{} was disconnected or failed", path_));
   }
 }
 

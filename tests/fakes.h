@@ -54,11 +54,15 @@ class FakeSource : public Source {
     frame.captured = Clock::now();
     return read_(reads_++, frame);
   }
+  bool online() const override { return online_; }
+  // From within a read.
+  void set_online(bool online) { online_ = online; }
 
  private:
   SourceInfo info_;
   Read read_;
   int reads_ = 0;
+  bool online_ = true;
 };
 
 // Fills a frame with one value, reusing its memory.
@@ -115,6 +119,8 @@ class FakeReporter : public Reporter {
     std::vector<std::uint64_t> sequences;
     std::vector<std::size_t> best;
     std::vector<StatsSnapshot> ticks;
+    std::vector<CameraStatus> statuses;
+    std::vector<std::size_t> reported_before;  // frames that were reported before each status
   };
 
   explicit FakeReporter(Log& log, std::function<void(const Result&)> on_report = {})
@@ -126,6 +132,10 @@ class FakeReporter : public Reporter {
     if (on_report_) on_report_(result);
   }
   void tick(const StatsSnapshot& stats) override { log_.ticks.push_back(stats); }
+  void status(const CameraStatus& status) override {
+    log_.statuses.push_back(status);
+    log_.reported_before.push_back(log_.sequences.size());
+  }
 
  private:
   Log& log_;

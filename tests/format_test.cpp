@@ -50,6 +50,19 @@ TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
   EXPECT_EQ(out.find('\n'), out.size() - 1) << "one line";
 }
 
+TEST(JsonFormat, StatusOfTheCamera) {
+  const JsonFormat format("front \"door\"", "mobilenet_v2", kLabels);
+  CameraStatus status{false, std::chrono::system_clock::time_point(milliseconds(1795262400007))};
+  std::string out;
+  format.append(status, out);
+  status.online = true;
+  format.append(status, out);
+  EXPECT_EQ(out, R"({"schema":1,"type":"status","camera":"front \"door\"","state":"offline",)"
+                 "\"timestamp\":1795262400.007}\n"
+                 R"({"schema":1,"type":"status","camera":"front \"door\"","state":"online",)"
+                 "\"timestamp\":1795262400.007}\n");
+}
+
 TEST(JsonFormat, StatisticsAndSummary) {
   StatsSnapshot stats;
   stats.interval = milliseconds(1000);

@@ -50,6 +50,7 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.source_options.width, b.source_options.width);
   EXPECT_EQ(a.source_options.height, b.source_options.height);
   EXPECT_EQ(a.source_options.framerate, b.source_options.framerate);
+  EXPECT_EQ(a.source_options.give_up_after, b.source_options.give_up_after);
   EXPECT_EQ(a.view.rotation, b.view.rotation);
   EXPECT_EQ(a.view.hflip, b.view.hflip);
   EXPECT_EQ(a.view.vflip, b.view.vflip);
@@ -91,14 +92,40 @@ TEST(Options, TheShippedFileHoldsTheDefaultsAndEveryKey) {
 }
 
 TEST(Options, EveryOptionIsUnderstood) {
-  const RunOptions options =
-      parse_run({"run",         "test://all", "--model",     "m.pt",      "--labels",
-                 "l.txt",       "--name",     "door",        "--width",   "1280",
-                 "--height",    "720",        "--framerate", "15",        "--hflip",
-                 "--vflip",     "--rotation", "180",         "--roi",     "0.25,0,0.5,1",
-                 "--top-k",     "3",          "--threshold", "0.5",       "--threads",
-                 "2",           "--format",   "json",        "--timeout", "10s",
-                 "--log-level", "warn"});
+  const RunOptions options = parse_run({"run",
+                                        "test://all",
+                                        "--model",
+                                        "m.pt",
+                                        "--labels",
+                                        "l.txt",
+                                        "--name",
+                                        "door",
+                                        "--width",
+                                        "1280",
+                                        "--height",
+                                        "720",
+                                        "--framerate",
+                                        "15",
+                                        "--hflip",
+                                        "--vflip",
+                                        "--rotation",
+                                        "180",
+                                        "--roi",
+                                        "0.25,0,0.5,1",
+                                        "--top-k",
+                                        "3",
+                                        "--threshold",
+                                        "0.5",
+                                        "--threads",
+                                        "2",
+                                        "--format",
+                                        "json",
+                                        "--timeout",
+                                        "10s",
+                                        "--log-level",
+                                        "warn",
+                                        "--give-up-after",
+                                        "30s"});
   EXPECT_EQ(options.source, "test://all");
   EXPECT_EQ(options.model, "m.pt");
   EXPECT_EQ(options.labels, "l.txt");
@@ -116,6 +143,7 @@ TEST(Options, EveryOptionIsUnderstood) {
   EXPECT_EQ(options.format, Format::kJson);
   EXPECT_EQ(options.timeout, std::chrono::seconds(10));
   EXPECT_EQ(options.log_level, "warn");
+  EXPECT_EQ(options.source_options.give_up_after, std::chrono::seconds(30));
 }
 
 TEST(Options, TimesHaveUnits) {
@@ -166,6 +194,7 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
   expect_error({"--rotation", "45"}, ErrorKind::kUsage, "--rotation");
   expect_error({"--timeout", "10 years"}, ErrorKind::kUsage, "--timeout");
   expect_error({"--timeout", "-1"}, ErrorKind::kUsage, "--timeout");
+  expect_error({"--give-up-after", "soon"}, ErrorKind::kUsage, "--give-up-after");
   expect_error({"--log-level", "loud"}, ErrorKind::kUsage, "--log-level");
   expect_error({"--width", "1"}, ErrorKind::kUsage, "--width");
   for (const char* roi :

@@ -187,6 +187,53 @@ TEST(Pipeline, WhatTheClassifierOrAReporterThrowsEndsTheRun) {
                std::runtime_error);
 }
 
+TEST(Pipeline, ReportersAreToldWhenTheCameraGoesAndComes) {
+  Gate first_reported;
+  Gate told_offline;
+  FakeSource* camera = nullptr;
+  FakeSource source(/*live=*/true, [&](int read, Frame& frame) {
+    if (read == 0) return fill(frame, 1);
+    if (read == 1) {
+      first_reported.wait();
+      camera->set_online(false);
+      return ReadStatus::kTimeout;
+    }
+    if (read == 2) {
+      told_offline.wait();
+      camera->set_online(true);
+      return fill(frame, 2);
+    }
+    return ReadStatus::kEnd;
+  });
+  camera = &source;
+
+  class OpenOnStatus : public Reporter {
+   public:
+    explicit OpenOnStatus(Gate& gate) : gate_(gate) {}
+    void report(const Result& /*result*/, const Frame& /*frame*/) override {}
+    void tick(const StatsSnapshot& /*stats*/) override {}
+    void status(const CameraStatus& /*status*/) override { gate_.open(); }
+
+   private:
+    Gate& gate_;
+  };
+
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  Reporters reporters = reporting_to(log, [&](const Result&) { first_reported.open(); });
+  reporters.push_back(std::make_unique<OpenOnStatus>(told_offline));
+  const std::atomic<bool> stop{false};
+  const auto before = std::chrono::system_clock::now();
+  run_pipeline(source, classifier, reporters, {}, stop);
+  ASSERT_EQ(log.statuses.size(), 2U);
+  EXPECT_FALSE(log.statuses[0].online);
+  EXPECT_TRUE(log.statuses[1].online);
+  EXPECT_GE(log.statuses[0].since, before);
+  EXPECT_GE(log.statuses[1].since, log.statuses[0].since);
+  EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{1, 1})) << "back before its frame";
+  EXPECT_EQ(log.sequences.size(), 2U);
+}
+
 TEST(Pipeline, CountsWhatTheSourceSkipped) {
   FakeSource source(/*live=*/false, [](int read, Frame& frame) {
     if (read == 10) return ReadStatus::kEnd;

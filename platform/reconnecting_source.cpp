@@ -1,0 +1,120 @@
+#include "platform/reconnecting_source.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// While a camera is away its device is absent, another device, or not yet ours: udev gives it its
+// group a moment after the kernel made it.
+bool is_not_there(const Error& error) {
+  return error.kind() == ErrorKind::kDeviceLost || error.kind() == ErrorKind::kNoInput ||
+         error.kind() == ErrorKind::kPermission;
+}
+
+}  // namespace
+
+ReconnectingSource::ReconnectingSource(Open open, ReconnectOptions options)
+    : open_(std::move(open)),
+      options_(std::move(options)),
+      camera_(open_()),
+      info_(camera_->info()),
+      last_sign_(options_.now()),
+      back_since_(last_sign_),
+      delay_(options_.first_delay) {
+  if (!options_.sleep) {
+    options_.sleep = [](Clock::duration duration) { std::this_thread::sleep_for(duration); };
+  }
+}
+
+ReadStatus ReconnectingSource::read(Frame& frame, std::chrono::milliseconds timeout) {
+  check_patience();
+  if (camera_ != nullptr) return read_camera(frame, timeout);
+  if (options_.now() >= next_attempt_) {
+    try_to_open();
+  } else {
+    wait(timeout);
+  }
+  return ReadStatus::kTimeout;
+}
+
+ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::milliseconds timeout) {
+  ReadStatus status = ReadStatus::kTimeout;
+  try {
+    status = camera_->read(frame, timeout);
+  } catch (const Error& error) {
+    if (!is_not_there(error)) throw;
+    close(error.what());
+    return ReadStatus::kTimeout;
+  }
+  const auto now = options_.now();
+  if (status != ReadStatus::kTimeout) {
+    last_sign_ = now;
+  } else if (now - last_sign_ >= longest_silence()) {
+    close(fmt::format("no frame for {:.1f} s", seconds(now - last_sign_)));
+  }
+  if (status == ReadStatus::kFrame && lost_since_) {
+    spdlog::info("camera {} is back after {:.1f} s", info_.name, seconds(now - *lost_since_));
+    lost_since_.reset();
+    back_since_ = now;
+  }
+  return status;
+}
+
+// Leaves nothing open. What happens before there was a frame again belongs to the same loss.
+void ReconnectingSource::close(const std::string& why) {
+  camera_.reset();
+  const auto now = options_.now();
+  // One that comes and goes is not asked, and talked of, ever faster.
+  const bool was_stable = !lost_since_ && now - back_since_ >= options_.longest_delay;
+  if (was_stable) delay_ = options_.first_delay;
+  next_attempt_ = now + delay_;
+  delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
+  if (lost_since_) {
+    spdlog::debug("camera {}: {}", info_.name, why);
+    return;
+  }
+  lost_since_ = now;
+  reason_ = why;
+  spdlog::warn("camera {} lost: {}; trying again", info_.name, why);
+}
+
+void ReconnectingSource::check_patience() const {
+  const bool patient = options_.give_up_after.count() == 0;
+  if (patient || !lost_since_ || options_.now() - *lost_since_ < options_.give_up_after) return;
+  throw Error(ErrorKind::kDeviceLost,
+              fmt::format("camera {} did not come back within {:.4g} s: {}", info_.name,
+                          seconds(options_.give_up_after), reason_));
+}
+
+void ReconnectingSource::try_to_open() {
+  try {
+    camera_ = open_();
+    last_sign_ = options_.now();
+  } catch (const Error& error) {
+    if (!is_not_there(error)) throw;
+    close(error.what());
+  }
+}
+
+void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
+  options_.sleep(std::min<Clock::duration>(next_attempt_ - options_.now(), timeout));
+}
+
+Clock::duration ReconnectingSource::longest_silence() const {
+  if (info_.fps <= 0) return options_.shortest_stall;
+  const std::chrono::duration<double> periods(options_.stall_periods / info_.fps);
+  return std::max<Clock::duration>(options_.shortest_stall,
+                                   std::chrono::duration_cast<Clock::duration>(periods));
+}
+
+}  // namespace lookout

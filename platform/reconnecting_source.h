@@ -1,0 +1,70 @@
+// A camera that may go away and come back.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pipeline/source.h"
+
+namespace lookout {
+
+struct ReconnectOptions {
+  std::chrono::milliseconds give_up_after{0};  // without a frame for so long; 0: never
+  // A camera that sends no frame for this time, or for this many of its periods if that is longer,
+  // is lost, too.
+  std::chrono::milliseconds shortest_stall{2000};
+  int stall_periods = 30;
+  // Between attempts to open it again: doubled each time, and back to the first for a camera that
+  // was there for longer than the longest.
+  std::chrono::milliseconds first_delay{250};
+  std::chrono::milliseconds longest_delay{10'000};
+  // Time, and waiting for it to pass.
+  std::function<Clock::time_point()> now = Clock::now;
+  std::function<void(Clock::duration)> sleep;  // empty: that of the calling thread
+};
+
+// Live. Loss and return are logged, a line each. What is open() is destroyed before it is opened
+// anew, so that the kernel can give a camera that comes back its old name.
+class ReconnectingSource : public Source {
+ public:
+  // Opens the camera; throws Error when it is not there, may not be used or is none.
+  using Open = std::function<std::unique_ptr<Source>()>;
+
+  // Opens for the first time: throws what `open` throws.
+  explicit ReconnectingSource(Open open, ReconnectOptions options = {});
+
+  // That of the first opening, whatever comes back.
+  const SourceInfo& info() const override { return info_; }
+
+  // While the camera is away: waits, sometimes opens, returns kTimeout. To open a camera may take
+  // longer than `timeout`. Throws Error(kDeviceLost) when it was away for longer than the options
+  // allow, and passes on errors of other kinds than "not there" from the camera.
+  ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
+
+  // False from the loss to the first frame after it.
+  bool online() const override { return !lost_since_; }
+
+ private:
+  ReadStatus read_camera(Frame& frame, std::chrono::milliseconds timeout);
+  void close(const std::string& why);
+  void check_patience() const;
+  void try_to_open();
+  void wait(std::chrono::milliseconds timeout);
+  Clock::duration longest_silence() const;
+
+  Open open_;
+  ReconnectOptions options_;
+  std::unique_ptr<Source> camera_;  // null while there is nothing to read from
+  SourceInfo info_;
+  Clock::time_point last_sign_;                  // of life: opened, or something was read
+  Clock::time_point back_since_;                 // the last return, or the first opening
+  std::optional<Clock::time_point> lost_since_;  // nothing while frames come
+  std::string reason_;                           // of the loss
+  Clock::time_point next_attempt_;
+  Clock::duration delay_;
+};
+
+}  // namespace lookout
