@@ -17,6 +17,7 @@
 #include "platform/open_source.h"
 #include "platform/output.h"
 #include "platform/stdout_reporters.h"
+#include "platform/systemd_notifier.h"
 #include "platform/terminal.h"
 
 namespace lookout {
@@ -115,6 +116,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
     reporters.push_back(std::make_unique<TextReporter>(output));
   }
   reporters.push_back(std::make_unique<LogReporter>());
+  reporters.push_back(std::make_unique<SystemdNotifier>());
 
   PipelineOptions pipeline_options;
   pipeline_options.view = options.view;

@@ -6,7 +6,7 @@
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libcli11-dev libfmt-dev libopencv-dev
-  libspdlog-dev libssl-dev libtorch-dev liburiparser-dev nlohmann-json3-dev'
+  libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev nlohmann-json3-dev'
 test='clang-format clang-tidy libgmock-dev libgtest-dev libopenblas0 locales python3 python3-numpy
   python3-pil python3-torch python3-torchvision zlib1g-dev'
 

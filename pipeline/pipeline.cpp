@@ -177,6 +177,7 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
   while (!stop) {
     const auto now = Clock::now();
     if (now >= end) break;
+    for (const auto& reporter : reporters) reporter->beat();
     if (now >= next_tick) {
       tick(reporters, statistics.interval(capture.counts(), now));
       // Ticks that were missed are not made up for.

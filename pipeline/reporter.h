@@ -21,6 +21,10 @@ class Reporter {
 
   // Comes when the camera went away or came back; a camera is online until this says otherwise.
   virtual void status(const CameraStatus& /*status*/) {}
+
+  // Comes as long as the frame loop turns: at least every 100 ms + one inference, also without
+  // frames.
+  virtual void beat() {}
 };
 
 }  // namespace lookout

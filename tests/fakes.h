@@ -120,6 +120,7 @@ class FakeReporter : public Reporter {
     std::vector<std::size_t> best;
     std::vector<StatsSnapshot> ticks;
     std::vector<CameraStatus> statuses;
+    int beats = 0;
     std::vector<std::size_t> reported_before;  // frames that were reported before each status
   };
 
@@ -132,6 +133,7 @@ class FakeReporter : public Reporter {
     if (on_report_) on_report_(result);
   }
   void tick(const StatsSnapshot& stats) override { log_.ticks.push_back(stats); }
+  void beat() override { ++log_.beats; }
   void status(const CameraStatus& status) override {
     log_.statuses.push_back(status);
     log_.reported_before.push_back(log_.sequences.size());

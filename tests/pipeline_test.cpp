@@ -228,6 +228,7 @@ TEST(Pipeline, ReportersAreToldWhenTheCameraGoesAndComes) {
   ASSERT_EQ(log.statuses.size(), 2U);
   EXPECT_FALSE(log.statuses[0].online);
   EXPECT_TRUE(log.statuses[1].online);
+  EXPECT_GE(log.beats, 2);
   EXPECT_GE(log.statuses[0].since, before);
   EXPECT_GE(log.statuses[1].since, log.statuses[0].since);
   EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{1, 1})) << "back before its frame";
