@@ -14,6 +14,7 @@
 #include "app/options.h"
 #include "app/run.h"
 #include "pipeline/error.h"
+#include "platform/journal.h"
 #include "platform/output.h"
 
 namespace {
@@ -36,7 +37,11 @@ void handle_signals() {
 // stdout is data, stderr is log.
 void set_up_log(const std::string& level) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("lookout"));
-  spdlog::set_pattern("%T %^%l%$ %v");
+  if (lookout::is_journal(STDERR_FILENO)) {
+    spdlog::set_formatter(lookout::make_journal_formatter());
+  } else {
+    spdlog::set_pattern("%T %^%l%$ %v");
+  }
   spdlog::set_level(spdlog::level::from_str(level));
 }
 
@@ -57,7 +62,8 @@ void execute(const lookout::Command& command) {
 }
 
 int fail(const std::string& sentence, int status) {
-  std::fprintf(stderr, "lookout: %s\n", sentence.c_str());
+  const char* priority = lookout::is_journal(STDERR_FILENO) ? "<3>" : "";
+  std::fprintf(stderr, "%slookout: %s\n", priority, sentence.c_str());
   return status;
 }
 

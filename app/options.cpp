@@ -17,6 +17,8 @@ namespace lookout {
 namespace {
 
 const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
+const std::map<std::string, Results> kResults{
+    {"auto", Results::kAuto}, {"all", Results::kAll}, {"changes", Results::kChanges}};
 const std::map<std::string, double> kTimeUnits{
     {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
 
@@ -132,6 +134,19 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str()
       ->group(group);
   add_format(app, options.format)->group(group);
+  app.add_option("--results", options.results,
+                 "Write all of them, or changes of the best label; auto: changes in the systemd "
+                 "journal, else all")
+      ->transform(CLI::CheckedTransformer(kResults).description("auto|all|changes"))
+      ->default_str("auto")
+      ->group(group);
+  add_time(
+      app, "--stats-interval", [&options](auto time) { options.stats_interval = time; },
+      "Time between statistics; auto: 1s, in the systemd journal 1min")
+      ->transform(
+          CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description("auto|"))
+      ->default_str("auto")
+      ->group(group);
   add_time(
       app, "-t,--timeout", [&options](auto time) { options.timeout = time; },
       "End after this time: 10s, 5min, 1h, or milliseconds; 0: never")

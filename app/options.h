@@ -15,6 +15,10 @@ namespace lookout {
 
 enum class Format { kText, kJson };
 
+// Which results are written: every one, or one whenever the best label changes. Auto: changes when
+// stdout is the systemd journal.
+enum class Results { kAuto, kAll, kChanges };
+
 // Options of `lookout run`. The defaults are those of deploy/lookout.toml too.
 struct RunOptions {
   std::string source = "/dev/video0";
@@ -27,7 +31,9 @@ struct RunOptions {
   double threshold = 0;
   int threads = 0;  // 0: all processors but one, which is the camera's
   Format format = Format::kText;
-  std::chrono::milliseconds timeout{0};  // 0: run until stopped
+  Results results = Results::kAuto;
+  std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
+  std::chrono::milliseconds timeout{0};         // 0: run until stopped
   std::string log_level = "info";
 };
 

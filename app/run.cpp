@@ -10,10 +10,13 @@
 #include <opencv2/core/utility.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "pipeline/pipeline.h"
 #include "pipeline/torch_classifier.h"
+#include "platform/changes_reporter.h"
+#include "platform/journal.h"
 #include "platform/open_source.h"
 #include "platform/output.h"
 #include "platform/stdout_reporters.h"
@@ -88,6 +91,17 @@ std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
   return classifier;
 }
 
+Results results_to_write(Results option) {
+  if (option != Results::kAuto) return option;
+  return is_journal(STDOUT_FILENO) ? Results::kChanges : Results::kAll;
+}
+
+std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
+  if (option.count() > 0) return option;
+  const bool journal = is_journal(STDOUT_FILENO) || is_journal(STDERR_FILENO);
+  return journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
+}
+
 }  // namespace
 
 void run(const RunOptions& options, std::atomic<bool>& stop) {
@@ -104,16 +118,20 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   std::vector<std::unique_ptr<Reporter>> reporters;
   const std::string camera = options.name.empty() ? info.name : options.name;
   const ModelSpec& spec = classifier->spec();
+  const Results results = results_to_write(options.results);
   if (options.format == Format::kJson) {
     reporters.push_back(
         std::make_unique<JsonReporter>(output, JsonFormat(camera, spec.name, spec.labels)));
-  } else if (info.live && isatty(STDOUT_FILENO) == 1) {
+  } else if (info.live && results != Results::kChanges && isatty(STDOUT_FILENO) == 1) {
     const std::size_t lines = std::min(options.top_k, spec.labels.size());
     reporters.push_back(std::make_unique<TerminalReporter>(
         terminal, fmt::format("{}: {} ({})", camera, spec.name, info.description), lines));
     if (isatty(STDERR_FILENO) == 1) log_above_display.emplace(terminal);
   } else {
     reporters.push_back(std::make_unique<TextReporter>(output));
+  }
+  if (results == Results::kChanges) {
+    reporters.back() = std::make_unique<ChangesReporter>(std::move(reporters.back()));
   }
   reporters.push_back(std::make_unique<LogReporter>());
   reporters.push_back(std::make_unique<SystemdNotifier>());
@@ -122,6 +140,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   pipeline_options.view = options.view;
   pipeline_options.top_k = options.top_k;
   pipeline_options.threshold = static_cast<float>(options.threshold);
+  pipeline_options.stats_interval = stats_interval(options.stats_interval);
   if (options.timeout.count() > 0) pipeline_options.duration = options.timeout;
   run_pipeline(*source, *classifier, reporters, pipeline_options, stop);
   if (output.dropped() > 0) {

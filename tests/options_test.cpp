@@ -59,6 +59,8 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.threshold, b.threshold);
   EXPECT_EQ(a.threads, b.threads);
   EXPECT_EQ(a.format, b.format);
+  EXPECT_EQ(a.results, b.results);
+  EXPECT_EQ(a.stats_interval, b.stats_interval);
   EXPECT_EQ(a.timeout, b.timeout);
   EXPECT_EQ(a.log_level, b.log_level);
 }
@@ -92,40 +94,14 @@ TEST(Options, TheShippedFileHoldsTheDefaultsAndEveryKey) {
 }
 
 TEST(Options, EveryOptionIsUnderstood) {
-  const RunOptions options = parse_run({"run",
-                                        "test://all",
-                                        "--model",
-                                        "m.pt",
-                                        "--labels",
-                                        "l.txt",
-                                        "--name",
-                                        "door",
-                                        "--width",
-                                        "1280",
-                                        "--height",
-                                        "720",
-                                        "--framerate",
-                                        "15",
-                                        "--hflip",
-                                        "--vflip",
-                                        "--rotation",
-                                        "180",
-                                        "--roi",
-                                        "0.25,0,0.5,1",
-                                        "--top-k",
-                                        "3",
-                                        "--threshold",
-                                        "0.5",
-                                        "--threads",
-                                        "2",
-                                        "--format",
-                                        "json",
-                                        "--timeout",
-                                        "10s",
-                                        "--log-level",
-                                        "warn",
-                                        "--give-up-after",
-                                        "30s"});
+  const RunOptions options =
+      parse_run({"run",         "test://all", "--model",     "m.pt",      "--labels",
+                 "l.txt",       "--name",     "door",        "--width",   "1280",
+                 "--height",    "720",        "--framerate", "15",        "--hflip",
+                 "--vflip",     "--rotation", "180",         "--roi",     "0.25,0,0.5,1",
+                 "--top-k",     "3",          "--threshold", "0.5",       "--threads",
+                 "2",           "--format",   "json",        "--timeout", "10s",
+                 "--log-level", "warn"});
   EXPECT_EQ(options.source, "test://all");
   EXPECT_EQ(options.model, "m.pt");
   EXPECT_EQ(options.labels, "l.txt");
@@ -143,7 +119,16 @@ TEST(Options, EveryOptionIsUnderstood) {
   EXPECT_EQ(options.format, Format::kJson);
   EXPECT_EQ(options.timeout, std::chrono::seconds(10));
   EXPECT_EQ(options.log_level, "warn");
+}
+
+TEST(Options, AServicesOptionsAreUnderstood) {
+  const RunOptions options =
+      parse_run({"--give-up-after", "30s", "--results", "changes", "--stats-interval", "5s"});
   EXPECT_EQ(options.source_options.give_up_after, std::chrono::seconds(30));
+  EXPECT_EQ(options.results, Results::kChanges);
+  EXPECT_EQ(options.stats_interval, std::chrono::seconds(5));
+  EXPECT_EQ(parse_run({"--results", "all"}).results, Results::kAll);
+  EXPECT_EQ(parse_run({"--stats-interval", "auto"}).stats_interval, std::chrono::seconds(0));
 }
 
 TEST(Options, TimesHaveUnits) {
@@ -195,6 +180,8 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
   expect_error({"--timeout", "10 years"}, ErrorKind::kUsage, "--timeout");
   expect_error({"--timeout", "-1"}, ErrorKind::kUsage, "--timeout");
   expect_error({"--give-up-after", "soon"}, ErrorKind::kUsage, "--give-up-after");
+  expect_error({"--results", "few"}, ErrorKind::kUsage, "--results");
+  expect_error({"--stats-interval", "rarely"}, ErrorKind::kUsage, "--stats-interval");
   expect_error({"--log-level", "loud"}, ErrorKind::kUsage, "--log-level");
   expect_error({"--width", "1"}, ErrorKind::kUsage, "--width");
   for (const char* roi :

@@ -9,6 +9,7 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -260,6 +261,22 @@ TEST(Program, InspectTellsWhatIsInAnArchive) {
   EXPECT_EQ(report["labels"].size(), 16U);
   EXPECT_EQ(report["sha256"].get<std::string>().size(), 64U);
   expect_failure(run_lookout({"inspect", "/no/such/model.pt"}), 66, "/no/such/model.pt");
+}
+
+TEST(Program, InTheJournalOnlyChangesAreWritten) {
+  const TempDir directory;
+  Program::Options journal;
+  journal.stdout_path = directory.write("journal", "");
+  struct stat status {};
+  ASSERT_EQ(stat(journal.stdout_path.c_str(), &status), 0);
+  journal.environment = {"JOURNAL_STREAM=" + std::to_string(status.st_dev) + ":" +
+                         std::to_string(status.st_ino)};
+  const ProgramResult result = run_lookout({"test://all?fps=0&hold=5&frames=80"}, journal);
+  EXPECT_EQ(result.status, 0) << result.err;
+  std::ifstream written(journal.stdout_path);
+  int lines = 0;
+  for (std::string line; std::getline(written, line);) ++lines;
+  EXPECT_EQ(lines, 16) << "one for each pattern";
 }
 
 TEST(Program, TheViewIsApplied) {
