@@ -1,0 +1,46 @@
+#!/bin/sh
+# The systemd units: no mistake in them, hardened, and both of one mind.
+#
+#   check_service.sh DEPLOY    DEPLOY: the folder of the units
+#
+# Exit status 77 (skipped) without systemd-analyze.
+set -eu
+deploy=$(realpath "$1")
+command -v systemd-analyze >/dev/null || exit 77
+status=0
+fail() {
+  echo "$*" >&2
+  status=1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# An instance differs from the service in its description and configuration alone.
+for unit in lookout.service lookout@.service; do
+  grep -vE '^(Description|ExecStart)=' "$deploy/$unit" >"$work/$unit.common"
+done
+diff "$work/lookout.service.common" "$work/lookout@.service.common" >&2 ||
+  fail "lookout.service and lookout@.service differ"
+
+# The program is not installed where this runs.
+mkdir "$work/units"
+for unit in lookout.service lookout@.service; do
+  sed 's#^ExecStart=/usr/bin/lookout #ExecStart=/bin/true #' "$deploy/$unit" >"$work/units/$unit"
+done
+for unit in lookout.service lookout@front.service; do
+  # Says what is wrong, in lines that name the file, but not always by its exit status; the manual
+  # page may not be installed either.
+  systemd-analyze verify --man=no "$work/units/$unit" 2>"$work/verify" || true
+  if grep -F "$work/units" "$work/verify" >&2; then
+    fail "$unit: systemd-analyze verify has complaints"
+  fi
+done
+
+# Tenths of an exposure: 20 is 2.0, of 10 at most.
+for unit in lookout.service lookout@.service; do
+  systemd-analyze security --offline=true --no-pager --threshold=20 "$deploy/$unit" \
+    >"$work/security" || fail "$unit is more exposed than 2.0"
+  tail -n 1 "$work/security"
+done
+exit $status
