@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/doctor.h"
 #include "app/inspect.h"
 #include "app/options.h"
 #include "app/run.h"
@@ -49,16 +50,28 @@ void print(const std::string& text) {
   lookout::Output(STDOUT_FILENO, "stdout", lookout::Output::WhenFull::kWait, stop).write(text);
 }
 
-void execute(const lookout::Command& command) {
+int diagnose(const lookout::RunOptions& options) {
+  const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::this_machine());
+  const bool json = options.format == lookout::Format::kJson;
+  print(json ? lookout::as_json(diagnosis) : lookout::as_text(diagnosis));
+  return diagnosis.exit_status;
+}
+
+// Returns the exit status.
+int execute(const lookout::Command& command) {
   if (const auto* text = std::get_if<lookout::PrintText>(&command)) {
     print(text->text);
   } else if (const auto* inspect = std::get_if<lookout::InspectOptions>(&command)) {
     print(lookout::inspect(*inspect));
+  } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
+    set_up_log(doctor->run.log_level);
+    return diagnose(doctor->run);
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
     set_up_log(options.log_level);
     lookout::run(options, stop);
   }
+  return 0;
 }
 
 int fail(const std::string& sentence, int status) {
@@ -70,8 +83,7 @@ int fail(const std::string& sentence, int status) {
 int run_program(int argc, char** argv) {
   try {
     handle_signals();
-    execute(lookout::parse_command(std::vector<std::string>(argv + 1, argv + argc)));
-    return 0;
+    return execute(lookout::parse_command(std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const lookout::Error& error) {
     return fail(error.what(), error.exit_status());
   } catch (const std::exception& error) {

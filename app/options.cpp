@@ -163,9 +163,11 @@ struct Declaration {
   CLI::App app{
       "Watches a camera and says what it sees.\n\n"
       "lookout [run] [SOURCE] [OPTIONS]   classify frames (the default)\n"
-      "lookout inspect [MODEL]            tell what is in a model archive",
+      "lookout inspect [MODEL]            tell what is in a model archive\n"
+      "lookout doctor [OPTIONS]           tell why run would not start with these options",
       "lookout"};
   CLI::App* inspect = nullptr;
+  CLI::App* doctor = nullptr;
   RunOptions run_options;
   InspectOptions inspect_options;
   std::string positional_source;
@@ -197,6 +199,9 @@ struct Declaration {
         ->type_name("FILE");
     add_labels(*inspect, inspect_options.labels);
     add_format(*inspect, inspect_options.format);
+
+    doctor = app.add_subcommand("doctor", "Tell why run would not start with these options");
+    doctor->fallthrough();  // its options are those of run
   }
 
   static bool is_setting(const CLI::Option& option) {
@@ -273,6 +278,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout --help");
   }
   if (declaration.inspect->parsed()) return declaration.inspect_options;
+  if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
   return declaration.run_options;
 }
 

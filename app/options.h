@@ -44,12 +44,17 @@ struct InspectOptions {
   Format format = Format::kText;
 };
 
+// Options of `lookout doctor`: those of the run that it is to judge.
+struct DoctorOptions {
+  RunOptions run;
+};
+
 // A text that only has to be printed: --help, --version.
 struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<RunOptions, InspectOptions, PrintText>;
+using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, PrintText>;
 
 // `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
 // --config; the command line wins over the environment, and that over the file.

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "pipeline/error.h"
+#include "platform/system_info.h"
 
 namespace lookout {
 namespace {
@@ -59,19 +60,6 @@ class Device {
   int fd_;
 };
 
-std::vector<std::string> video_devices() {
-  std::vector<std::string> devices;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/dev", error)) {
-    const std::string path = entry.path().string();
-    if (path.rfind("/dev/video", 0) == 0) devices.push_back(path);
-  }
-  std::sort(devices.begin(), devices.end(), [](const std::string& a, const std::string& b) {
-    return strverscmp(a.c_str(), b.c_str()) < 0;
-  });
-  return devices;
-}
-
 std::string user_name() {
   const passwd* user = ::getpwuid(::geteuid());
   return user == nullptr ? "USER" : user->pw_name;
@@ -111,25 +99,6 @@ Error cannot_open(const std::string& path, int error) {
   }
 }
 
-// What the driver calls the camera. Throws unless the device is a camera that nobody else has.
-std::string probe(const std::string& path) {
-  const Device device(path);
-  if (!device.is_open()) throw cannot_open(path, errno);
-  v4l2_capability capability{};
-  if (!device.control(VIDIOC_QUERYCAP, capability)) throw not_a_camera(path);
-  const bool has_own = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0;
-  const auto capabilities = has_own ? capability.device_caps : capability.capabilities;
-  constexpr auto kNeeded = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
-  if ((capabilities & kNeeded) != kNeeded) throw not_a_camera(path);
-  // To free the buffers that this handle does not have is refused while another handle has some.
-  v4l2_requestbuffers none{};
-  none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-  none.memory = V4L2_MEMORY_MMAP;
-  if (!device.control(VIDIOC_REQBUFS, none) && errno == EBUSY) throw in_use(path);
-  const auto* card = reinterpret_cast<const char*>(capability.card);
-  return {card, strnlen(card, sizeof capability.card)};
-}
-
 std::string text_of_fourcc(int fourcc) {
   std::string text;
   for (int shift = 0; shift < 32; shift += 8) {
@@ -156,9 +125,27 @@ Clock::time_point time_of_stamp(double stamp_ms) {
 
 }  // namespace
 
+std::string probe_camera(const std::string& path) {
+  const Device device(path);
+  if (!device.is_open()) throw cannot_open(path, errno);
+  v4l2_capability capability{};
+  if (!device.control(VIDIOC_QUERYCAP, capability)) throw not_a_camera(path);
+  const bool has_own = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0;
+  const auto capabilities = has_own ? capability.device_caps : capability.capabilities;
+  constexpr auto kNeeded = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
+  if ((capabilities & kNeeded) != kNeeded) throw not_a_camera(path);
+  // To free the buffers that this handle does not have is refused while another handle has some.
+  v4l2_requestbuffers none{};
+  none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+  none.memory = V4L2_MEMORY_MMAP;
+  if (!device.control(VIDIOC_REQBUFS, none) && errno == EBUSY) throw in_use(path);
+  const auto* card = reinterpret_cast<const char*>(capability.card);
+  return {card, strnlen(card, sizeof capability.card)};
+}
+
 V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
     : path_(path), captures_(1) {
-  const std::string card = probe(path);
+  const std::string card = probe_camera(path);
   configure(options);
   const Granted result = granted();
   std::error_code error;
@@ -180,7 +167,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
 void V4l2Source::configure(const SourceOptions& options) {
   try {
     if (!capture().open(path_, cv::CAP_V4L2)) {
-      probe(path_);  // says so when another program was faster
+      probe_camera(path_);  // says so when another program was faster
       throw Error(ErrorKind::kNoInput,
                   fmt::format("camera {} has no picture format that can be read", path_));
     }

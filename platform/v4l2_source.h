@@ -10,6 +10,10 @@
 
 namespace lookout {
 
+// What the driver calls the camera `path`. Throws Error unless it is a camera that this user may
+// use and that nobody else uses, as the constructor of V4l2Source does.
+std::string probe_camera(const std::string& path);
+
 // Live. `captured` is the driver's own time stamp where that is of Clock's time.
 class V4l2Source : public Source {
  public:

@@ -209,6 +209,18 @@ TEST(Options, InspectHasItsOwn) {
   EXPECT_EQ(options.format, Format::kJson);
 }
 
+TEST(Options, DoctorTakesThoseOfRun) {
+  const TempDir directory;
+  const std::string file = directory.write("c.toml", "name = \"door\"\n");
+  const auto options = std::get<DoctorOptions>(parse_command(
+      {"doctor", "/dev/video7", "--config", file, "--model", "m.pt", "--format", "json"}));
+  EXPECT_EQ(options.run.source, "/dev/video7");
+  EXPECT_EQ(options.run.name, "door");
+  EXPECT_EQ(options.run.model, "m.pt");
+  EXPECT_EQ(options.run.format, Format::kJson);
+  expect_error({"doctor", "--frobnicate"}, ErrorKind::kUsage, "--frobnicate");
+}
+
 TEST(Options, HelpAndVersionAreTexts) {
   EXPECT_NE(std::get<PrintText>(parse_command({"--help"})).text.find("--roi"), std::string::npos);
   EXPECT_NE(std::get<PrintText>(parse_command({"inspect", "--help"})).text.find("archive"),

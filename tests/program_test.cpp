@@ -279,6 +279,19 @@ TEST(Program, InTheJournalOnlyChangesAreWritten) {
   EXPECT_EQ(lines, 16) << "one for each pattern";
 }
 
+TEST(Program, DoctorTellsWhetherARunWouldStart) {
+  const ProgramResult healthy = run_lookout({"doctor", "test://all", "--format", "json"});
+  EXPECT_EQ(healthy.status, 0) << healthy.out << healthy.err;
+  EXPECT_EQ(Json::parse(healthy.out)["would_start"], true);
+  EXPECT_NE(healthy.out.find("runs on LibTorch"), std::string::npos);
+  const ProgramResult no_camera = run_lookout({"doctor", "/dev/video99"});
+  EXPECT_EQ(no_camera.status, 66);
+  EXPECT_NE(no_camera.out.find("lookout run would end with exit status 66."), std::string::npos);
+  const TempDir directory;
+  const std::string model = directory.write("random.pt", std::string(5000, 'z'));
+  EXPECT_EQ(run_lookout({"doctor", "test://all", "--model", model}).status, 65);
+}
+
 TEST(Program, TheViewIsApplied) {
   // Colour bars are no longer themselves when only their first bar is looked at.
   const ProgramResult result = run_lookout(

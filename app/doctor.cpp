@@ -1,0 +1,235 @@
+#include "app/doctor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/torch_classifier.h"
+#include "platform/open_source.h"
+#include "platform/sha256.h"
+#include "platform/v4l2_source.h"
+
+namespace lookout {
+namespace {
+
+using State = Check::State;
+
+constexpr double kHot = 80;  // degrees Celsius: a Raspberry Pi 4 lowers its clock from here on
+
+Check check_userland() {
+  if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
+  return {"userland", State::kFailure,
+          "32 bits: LibTorch needs the 64-bit edition of Raspberry Pi OS"};
+}
+
+Check check_cpu(const SystemInfo& system) {
+  std::string text = system.cpu.empty() ? "unknown" : system.cpu;
+  if (!system.board.empty()) text += " on " + system.board;
+  if (!system.arm) {
+    std::vector<std::string> used;
+    for (const char* feature : {"avx2", "fma", "avx512f", "avx512_vnni"}) {
+      if (system.has_feature(feature)) used.emplace_back(feature);
+    }
+    if (!used.empty()) text += fmt::format(", {}", fmt::join(used, " "));
+    return {"cpu", State::kOk, text};
+  }
+  if (!system.has_feature("asimd")) return {"cpu", State::kNote, text + ", without NEON"};
+  if (system.has_feature("atomics")) return {"cpu", State::kOk, text + ", ARMv8.1 or later"};
+  text += ", ARMv8.0: no atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not";
+  return {"cpu", State::kOk, text};
+}
+
+Check check_cma(const SystemInfo& system) {
+  if (!system.cma_total_kb) return {"cma", State::kOk, "this kernel has none"};
+  return {"cma", State::kOk,
+          fmt::format("{} MB, {} MB free", *system.cma_total_kb / 1024,
+                      system.cma_free_kb.value_or(0) / 1024)};
+}
+
+Check check_temperature(const SystemInfo& system) {
+  if (!system.temperature) return {"temperature", State::kOk, "no sensor"};
+  const bool hot = *system.temperature >= kHot;
+  return {"temperature", hot ? State::kNote : State::kOk,
+          fmt::format("{:.1f} °C{}", *system.temperature, hot ? ": the clock is lowered" : "")};
+}
+
+Check check_clock(const SystemInfo& system) {
+  if (!system.clock_mhz) return {"clock", State::kOk, "not told by this kernel"};
+  std::string text = fmt::format("{:.0f} MHz", *system.clock_mhz);
+  if (system.highest_clock_mhz) text += fmt::format(" of {:.0f}", *system.highest_clock_mhz);
+  if (!system.governor.empty()) text += ", governor " + system.governor;
+  return {"clock", system.governor == "powersave" ? State::kNote : State::kOk, text};
+}
+
+Check check_throttling(const SystemInfo& system) {
+  if (!system.throttled) return {"throttling", State::kOk, "not told by this firmware"};
+  const auto words = throttling_words(*system.throttled);
+  if (words.empty()) return {"throttling", State::kOk, "none since the start"};
+  return {"throttling", State::kNote,
+          fmt::format("{} (0x{:x})", fmt::join(words, ", "), *system.throttled)};
+}
+
+// `state` is empty without systemd.
+Check check_service(const std::string& state) {
+  if (state.empty()) return {"service", State::kOk, "no systemd"};
+  return {"service", state == "failed" ? State::kNote : State::kOk, "lookout.service is " + state};
+}
+
+std::vector<Check> check_cameras(const Patient& patient) {
+  std::vector<Check> checks;
+  for (const std::string& path : video_devices(patient.root)) {
+    try {
+      checks.push_back({"camera", State::kOk, path + ": " + patient.probe_camera(path)});
+    } catch (const Error& error) {
+      checks.push_back({"camera", State::kNote, error.what()});
+    }
+  }
+  if (checks.empty()) checks.push_back({"camera", State::kNote, "there is no /dev/video* at all"});
+  return checks;
+}
+
+// The camera is the running service's: that keeps a second run from starting, but nothing is wrong.
+void excuse_service(const std::string& state, Diagnosis& diagnosis) {
+  Check& source = diagnosis.checks.back();
+  const bool in_use = diagnosis.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
+  if (source.state != State::kFailure || !in_use || state != "active") return;
+  source.state = State::kNote;
+  source.text += ": lookout.service is running";
+  diagnosis.exit_status = 0;
+}
+
+// Adds the check of what a run needs; a failure decides the exit status unless one before did.
+void check_need(const std::string& name, const std::function<std::string()>& use,
+                Diagnosis& diagnosis) {
+  try {
+    diagnosis.checks.push_back({name, State::kOk, use()});
+  } catch (const Error& error) {
+    diagnosis.checks.push_back({name, State::kFailure, error.what()});
+    if (diagnosis.exit_status == 0) diagnosis.exit_status = error.exit_status();
+  }
+}
+
+std::string describe_model(const RunOptions& options) {
+  TorchClassifierOptions classifier_options;
+  if (!options.labels.empty()) classifier_options.labels = read_labels(options.labels);
+  const std::filesystem::path path = model_path(options.model);
+  const TorchClassifier classifier(path, classifier_options);
+  const TorchModelFacts& facts = classifier.facts();
+  return fmt::format("{} in {}, sha256 {}, runs on LibTorch {}, engine {}, {} kernels",
+                     classifier.spec().name, path.string(), sha256_of_file(path), facts.libtorch,
+                     facts.engine, facts.kernels);
+}
+
+std::string ask_systemd() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(
+      ::popen("systemctl is-active lookout.service 2>/dev/null", "re"), ::pclose);
+  std::string state(64, '\0');
+  if (answer == nullptr ||
+      std::fgets(state.data(), static_cast<int>(state.size()), answer.get()) == nullptr) {
+    return "in an unknown state";
+  }
+  return state.substr(0, state.find_first_of(std::string_view("\n\0", 2)));
+}
+
+const char* to_string(State state) {
+  switch (state) {
+    case State::kOk:
+      return "ok";
+    case State::kNote:
+      return "note";
+    case State::kFailure:
+      return "failure";
+  }
+  return "";
+}
+
+std::string verdict(const Diagnosis& diagnosis) {
+  if (diagnosis.exit_status == 0) return "lookout run would start.";
+  return fmt::format("lookout run would end with exit status {}.", diagnosis.exit_status);
+}
+
+template <typename Number>
+nlohmann::ordered_json or_null(const std::optional<Number>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
+}
+
+}  // namespace
+
+Patient this_machine() {
+  Patient patient;
+  patient.probe_camera = probe_camera;
+  patient.open_source = [](const RunOptions& options) {
+    return open_source(options.source, options.source_options)->info().description;
+  };
+  patient.load_model = describe_model;
+  patient.service_state = ask_systemd;
+  return patient;
+}
+
+Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
+  Diagnosis diagnosis;
+  diagnosis.system = read_system_info(patient.root);
+  const SystemInfo& system = diagnosis.system;
+  auto& checks = diagnosis.checks;
+  checks.push_back(check_userland());
+  if (checks.back().state == State::kFailure) {
+    diagnosis.exit_status = static_cast<int>(ErrorKind::kInternal);
+  }
+  checks.push_back(check_cpu(system));
+  // In the order of a run, whose first failure ends it.
+  check_need(
+      "model", [&] { return patient.load_model(options); }, diagnosis);
+  check_need(
+      "source", [&] { return patient.open_source(options); }, diagnosis);
+  const std::string service = system.systemd ? patient.service_state() : "";
+  excuse_service(service, diagnosis);
+  for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));
+  checks.push_back(check_cma(system));
+  checks.push_back(check_temperature(system));
+  checks.push_back(check_clock(system));
+  checks.push_back(check_throttling(system));
+  checks.push_back(check_service(service));
+  return diagnosis;
+}
+
+std::string as_text(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Check& check : diagnosis.checks) {
+    fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_string(check.state),
+                   check.name, check.text);
+  }
+  return text + verdict(diagnosis) + "\n";
+}
+
+std::string as_json(const Diagnosis& diagnosis) {
+  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+  for (const Check& check : diagnosis.checks) {
+    checks.push_back(
+        {{"check", check.name}, {"state", to_string(check.state)}, {"text", check.text}});
+  }
+  const SystemInfo& system = diagnosis.system;
+  const nlohmann::ordered_json report{{"schema", 1},
+                                      {"type", "doctor"},
+                                      {"would_start", diagnosis.exit_status == 0},
+                                      {"exit_status", diagnosis.exit_status},
+                                      {"checks", std::move(checks)},
+                                      {"cpu", system.cpu},
+                                      {"board", system.board},
+                                      {"cma_total_kb", or_null(system.cma_total_kb)},
+                                      {"cma_free_kb", or_null(system.cma_free_kb)},
+                                      {"temperature_c", or_null(system.temperature)},
+                                      {"clock_mhz", or_null(system.clock_mhz)},
+                                      {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
+                                      {"governor", system.governor},
+                                      {"throttled", or_null(system.throttled)}};
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lookout

@@ -1,0 +1,49 @@
+// lookout doctor: tells why a run would not start, and what would slow it down.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "platform/system_info.h"
+
+namespace lookout {
+
+struct Check {
+  enum class State {
+    kOk,
+    kNote,     // worth knowing
+    kFailure,  // keeps a run from starting
+  };
+  std::string name;
+  State state = State::kOk;
+  std::string text;
+};
+
+struct Diagnosis {
+  std::vector<Check> checks;
+  SystemInfo system;
+  int exit_status = 0;  // that a run started now would end with at once; 0: it would start
+};
+
+// Where the doctor looks. Each function throws Error when what it looks at is not usable.
+struct Patient {
+  std::filesystem::path root = "/";                                  // of proc, sys, dev and run
+  std::function<std::string(const std::string& path)> probe_camera;  // its name
+  std::function<std::string(const RunOptions&)> open_source;         // its description
+  std::function<std::string(const RunOptions&)> load_model;          // its description
+  std::function<std::string()> service_state;                        // "active", "inactive", ...
+};
+
+// This machine.
+Patient this_machine();
+
+Diagnosis diagnose(const RunOptions& options, const Patient& patient);
+
+// With a newline at the end.
+std::string as_text(const Diagnosis& diagnosis);
+std::string as_json(const Diagnosis& diagnosis);
+
+}  // namespace lookout

@@ -1,0 +1,39 @@
+// The machine, as /proc and /sys describe it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lookout {
+
+// What could not be read is empty.
+struct SystemInfo {
+  std::string board;                      // "Raspberry Pi 4 Model B Rev 1.5"
+  std::string cpu;                        // "Cortex-A72", "Intel(R) Xeon(R)"
+  std::vector<std::string> cpu_features;  // as the kernel names them: "asimd", "avx2"
+  bool arm = false;
+  std::optional<std::uint64_t> cma_total_kb;  // memory for contiguous buffers, of cameras
+  std::optional<std::uint64_t> cma_free_kb;
+  std::optional<double> temperature;        // degrees Celsius, of the first zone
+  std::optional<double> clock_mhz;          // of the first processor, now
+  std::optional<double> highest_clock_mhz;  // the highest it may have
+  std::string governor;
+  std::optional<std::uint32_t> throttled;  // the Raspberry Pi firmware's bits
+  bool systemd = false;                    // it runs the machine
+
+  bool has_feature(const std::string& name) const;
+};
+
+// `root`: the folder that holds proc, sys and run.
+SystemInfo read_system_info(const std::filesystem::path& root = "/");
+
+// What the firmware's bits mean: "under-voltage now", "was throttled since the start".
+std::vector<std::string> throttling_words(std::uint32_t bits);
+
+// Devices named video* in ROOT/dev, video2 before video10.
+std::vector<std::string> video_devices(const std::filesystem::path& root = "/");
+
+}  // namespace lookout

@@ -1,0 +1,93 @@
+#include "platform/system_info.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A machine in a folder.
+class SystemInfoTest : public testing::Test {
+ protected:
+  void put(const std::string& path, const std::string& content) const {
+    std::filesystem::create_directories((root_.path() / path).parent_path());
+    root_.write(path, content);
+  }
+
+  TempDir root_;
+};
+
+TEST_F(SystemInfoTest, ARaspberryPi4) {
+  put("proc/cpuinfo",
+      "processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32 cpuid\n"
+      "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd08\n\n"
+      "processor\t: 1\nCPU part\t: 0xd08\n");
+  put("proc/device-tree/model", std::string("Raspberry Pi 4 Model B Rev 1.5\0", 31));
+  put("proc/meminfo",
+      "MemTotal:        3884360 kB\nCmaTotal:         524288 kB\n"
+      "CmaFree:          507904 kB\n");
+  put("sys/class/thermal/thermal_zone0/temp", "48686\n");
+  const std::string clock = "sys/devices/system/cpu/cpu0/cpufreq/";
+  put(clock + "scaling_cur_freq", "600000\n");
+  put(clock + "scaling_max_freq", "1500000\n");
+  put(clock + "scaling_governor", "ondemand\n");
+  put("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n");
+  put("run/systemd/system/x", "");
+  const SystemInfo info = read_system_info(root_.path());
+  EXPECT_TRUE(info.arm);
+  EXPECT_EQ(info.cpu, "Cortex-A72");
+  EXPECT_TRUE(info.has_feature("crc32"));
+  EXPECT_FALSE(info.has_feature("atomics"));
+  EXPECT_FALSE(info.has_feature("crc"));
+  EXPECT_EQ(info.board, "Raspberry Pi 4 Model B Rev 1.5");
+  EXPECT_EQ(info.cma_total_kb, 524288U);
+  EXPECT_EQ(info.cma_free_kb, 507904U);
+  EXPECT_DOUBLE_EQ(info.temperature.value_or(0), 48.686);
+  EXPECT_DOUBLE_EQ(info.clock_mhz.value_or(0), 600);
+  EXPECT_DOUBLE_EQ(info.highest_clock_mhz.value_or(0), 1500);
+  EXPECT_EQ(info.governor, "ondemand");
+  EXPECT_EQ(info.throttled, 0x50005U);
+  EXPECT_TRUE(info.systemd);
+}
+
+TEST_F(SystemInfoTest, AnX86Pc) {
+  put("proc/cpuinfo",
+      "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nflags\t\t: fpu sse2 avx2\n");
+  const SystemInfo info = read_system_info(root_.path());
+  EXPECT_FALSE(info.arm);
+  EXPECT_EQ(info.cpu, "Some CPU @ 2.00GHz");
+  EXPECT_TRUE(info.has_feature("avx2"));
+}
+
+TEST_F(SystemInfoTest, WhatIsAbsentOrNonsenseIsEmpty) {
+  put("sys/class/thermal/thermal_zone0/temp", "hot\n");
+  const SystemInfo info = read_system_info(root_.path());
+  EXPECT_EQ(info.cpu, "");
+  EXPECT_EQ(info.board, "");
+  EXPECT_FALSE(info.cma_total_kb || info.temperature || info.clock_mhz || info.throttled);
+  EXPECT_FALSE(info.systemd);
+  EXPECT_THAT(video_devices(root_.path()), IsEmpty());
+}
+
+TEST_F(SystemInfoTest, DevicesAreInTheOrderOfTheirNumbers) {
+  for (const char* name : {"video10", "video2", "media0", "video0"}) {
+    put(std::string("dev/") + name, "");
+  }
+  EXPECT_THAT(video_devices(root_.path()),
+              ElementsAre(root_ / "dev/video0", root_ / "dev/video2", root_ / "dev/video10"));
+}
+
+TEST(Throttling, BitsAreWords) {
+  EXPECT_THAT(throttling_words(0), IsEmpty());
+  EXPECT_THAT(throttling_words(0x50005),
+              ElementsAre("under-voltage now", "throttled now", "under-voltage since the start",
+                          "was throttled since the start"));
+}
+
+}  // namespace
+}  // namespace lookout
