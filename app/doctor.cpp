@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "pipeline/error.h"
-#include "pipeline/torch_classifier.h"
 #include "platform/open_source.h"
 #include "platform/sha256.h"
 #include "platform/v4l2_source.h"
@@ -44,6 +43,13 @@ Check check_cpu(const SystemInfo& system) {
   if (system.has_feature("atomics")) return {"cpu", State::kOk, text + ", ARMv8.1 or later"};
   text += ", ARMv8.0: no atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not";
   return {"cpu", State::kOk, text};
+}
+
+Check check_libtorch(const LibTorchFacts& libtorch) {
+  const std::string text =
+      fmt::format("{}, engines {}", libtorch.version, fmt::join(libtorch.engines, ", "));
+  if (libtorch.has_qnnpack) return {"libtorch", State::kOk, text + "; QNNPACK is used"};
+  return {"libtorch", State::kFailure, text + "; QNNPACK is needed"};
 }
 
 Check check_cma(const SystemInfo& system) {
@@ -122,9 +128,8 @@ std::string describe_model(const RunOptions& options) {
   const std::filesystem::path path = model_path(options.model);
   const TorchClassifier classifier(path, classifier_options);
   const TorchModelFacts& facts = classifier.facts();
-  return fmt::format("{} in {}, sha256 {}, runs on LibTorch {}, engine {}, {} kernels",
-                     classifier.spec().name, path.string(), sha256_of_file(path), facts.libtorch,
-                     facts.engine, facts.kernels);
+  return fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier.spec().name,
+                     path.string(), sha256_of_file(path), facts.activations, facts.kernels);
 }
 
 std::string ask_systemd() {
@@ -164,6 +169,7 @@ nlohmann::ordered_json or_null(const std::optional<Number>& number) {
 
 Patient this_machine() {
   Patient patient;
+  patient.libtorch = libtorch_facts();
   patient.probe_camera = probe_camera;
   patient.open_source = [](const RunOptions& options) {
     return open_source(options.source, options.source_options)->info().description;
@@ -179,10 +185,12 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
   const SystemInfo& system = diagnosis.system;
   auto& checks = diagnosis.checks;
   checks.push_back(check_userland());
-  if (checks.back().state == State::kFailure) {
+  checks.push_back(check_cpu(system));
+  checks.push_back(check_libtorch(patient.libtorch));
+  for (const Check& check : checks) {
+    if (check.state != State::kFailure) continue;
     diagnosis.exit_status = static_cast<int>(ErrorKind::kInternal);
   }
-  checks.push_back(check_cpu(system));
   // In the order of a run, whose first failure ends it.
   check_need(
       "model", [&] { return patient.load_model(options); }, diagnosis);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/options.h"
+#include "pipeline/torch_classifier.h"
 #include "platform/system_info.h"
 
 namespace lookout {
@@ -30,7 +31,8 @@ struct Diagnosis {
 
 // Where the doctor looks. Each function throws Error when what it looks at is not usable.
 struct Patient {
-  std::filesystem::path root = "/";                                  // of proc, sys, dev and run
+  std::filesystem::path root = "/";  // of proc, sys, dev and run
+  LibTorchFacts libtorch;
   std::function<std::string(const std::string& path)> probe_camera;  // its name
   std::function<std::string(const RunOptions&)> open_source;         // its description
   std::function<std::string(const RunOptions&)> load_model;          // its description

@@ -55,10 +55,14 @@ void check_readable(const std::filesystem::path& archive) {
   }
 }
 
+bool has_qnnpack() {
+  const auto& engines = at::globalContext().supportedQEngines();
+  return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
+}
+
 // Weights are packed for the engine while the archive is loaded, so this comes first.
 void choose_engine() {
-  const auto& engines = at::globalContext().supportedQEngines();
-  if (std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) == engines.end()) {
+  if (!has_qnnpack()) {
     throw Error(ErrorKind::kInternal,
                 "this LibTorch was built without QNNPACK; use one that has it (see README.md)");
   }
@@ -270,6 +274,16 @@ class TorchClassifier::Impl {
   torch::jit::Module module_;
   std::thread::id thread_;
 };
+
+LibTorchFacts libtorch_facts() {
+  LibTorchFacts facts;
+  facts.version = TORCH_VERSION;
+  for (const at::QEngine engine : at::globalContext().supportedQEngines()) {
+    if (engine != at::QEngine::NoQEngine) facts.engines.push_back(toString(engine));
+  }
+  facts.has_qnnpack = has_qnnpack();
+  return facts;
+}
 
 TorchClassifier::TorchClassifier(const std::filesystem::path& archive,
                                  const TorchClassifierOptions& options)

@@ -28,6 +28,15 @@ struct TorchModelFacts {
   std::string engine;            // quantized engine in use
 };
 
+// What the library itself is.
+struct LibTorchFacts {
+  std::string version;
+  std::vector<std::string> engines;  // quantized engines that it was built with
+  bool has_qnnpack = false;          // the one that lookout chooses
+};
+
+LibTorchFacts libtorch_facts();
+
 // The engine and the thread counts belong to the process: classifiers of one process share them,
 // and the last one constructed decides. `classify` may be called from another thread than the
 // constructor, by one thread at a time.

@@ -21,6 +21,7 @@ class DoctorTest : public testing::Test {
  protected:
   DoctorTest() {
     patient_.root = root_.path();
+    patient_.libtorch = {"2.9.1", {"QNNPACK", "ONEDNN"}, true};
     patient_.probe_camera = [](const std::string&) { return "A Camera"; };
     patient_.open_source = [](const RunOptions& options) { return options.source + ", 640x480"; };
     patient_.load_model = [](const RunOptions&) { return "a model"; };
@@ -70,6 +71,7 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
             "ok       userland     64 bits\n"
             "ok       cpu          Cortex-A72 on Raspberry Pi 4 Model B Rev 1.5, ARMv8.0: no "
             "atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not\n"
+            "ok       libtorch     2.9.1, engines QNNPACK, ONEDNN; QNNPACK is used\n"
             "ok       model        a model\n"
             "ok       source       /dev/video0, 640x480\n"
             "ok       camera       " +
@@ -106,6 +108,13 @@ TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
   EXPECT_EQ(check(running, "source").text, "this is why: lookout.service is running");
   service_ = "inactive";
   EXPECT_EQ(diagnose().exit_status, 69);
+}
+
+TEST_F(DoctorTest, ALibTorchWithoutQnnpackIsAFailure) {
+  patient_.libtorch = {"2.9.1", {"ONEDNN"}, false};
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 70);
+  EXPECT_EQ(check(diagnosis, "libtorch").state, State::kFailure);
 }
 
 TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {
@@ -155,7 +164,7 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   EXPECT_EQ(json["exit_status"], 66);
   EXPECT_DOUBLE_EQ(json["temperature_c"], 48.686);
   EXPECT_TRUE(json["throttled"].is_null());
-  const auto& source = json["checks"][3];
+  const auto& source = json["checks"][4];
   EXPECT_EQ(source["check"], "source");
   EXPECT_EQ(source["state"], "failure");
   EXPECT_EQ(source["text"], "this is why");

@@ -283,7 +283,7 @@ TEST(Program, DoctorTellsWhetherARunWouldStart) {
   const ProgramResult healthy = run_lookout({"doctor", "test://all", "--format", "json"});
   EXPECT_EQ(healthy.status, 0) << healthy.out << healthy.err;
   EXPECT_EQ(Json::parse(healthy.out)["would_start"], true);
-  EXPECT_NE(healthy.out.find("runs on LibTorch"), std::string::npos);
+  EXPECT_NE(healthy.out.find("QNNPACK is used"), std::string::npos);
   const ProgramResult no_camera = run_lookout({"doctor", "/dev/video99"});
   EXPECT_EQ(no_camera.status, 66);
   EXPECT_NE(no_camera.out.find("lookout run would end with exit status 66."), std::string::npos);
