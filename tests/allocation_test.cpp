@@ -26,7 +26,7 @@ void count() {
 }  // namespace
 
 // operator new and OpenCV end here.
-// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-*)
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
@@ -56,7 +56,7 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) {
 }
 }
 
-// NOLINTEND(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,readability-*)
 
 namespace lookout {
 namespace {
