@@ -111,10 +111,13 @@ mmdebstrap --mode=root --variant=extract --architectures=arm64 --quiet \
   --setup-hook='mkdir -p "$1/usr/lib" "$1/usr/bin" "$1/usr/sbin"' \
   --setup-hook='ln -s usr/lib usr/bin usr/sbin "$1"' \
   --extract-hook='cd "$1/var/cache/apt/archives" && ls *.deb > "$1/packages"' \
+  --extract-hook='cd "$1/var/cache/apt/archives" && for deb in *.deb; do
+    dpkg-deb --ctrl-tarfile $deb | tar -xO ./shlibs 2>/dev/null || :
+  done | sort -u > "$1/shlibs"' \
   "$suite" "$new" "$tmp/sources.list"
 
 # The emulator looks up every absolute path in the sysroot first: leave only libraries there.
-find "$new" -mindepth 1 -maxdepth 1 ! -name usr ! -name lib ! -name packages \
+find "$new" -mindepth 1 -maxdepth 1 ! -name usr ! -name lib ! -name packages ! -name shlibs \
   -exec rm -rf {} +
 rm -rf "${new:?}/usr/bin" "$new/usr/sbin"
 
