@@ -107,9 +107,10 @@ void add_camera_options(CLI::App& app, RunOptions& options) {
 
 void add_model_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Model";
-  app.add_option("--model", options.model,
-                 "TorchScript archive; without it the built-in self-test model, which knows only "
-                 "the patterns of test://all")
+  app.add_option(
+         "--model", options.model,
+         "TorchScript archive; without it the installed one: by default the self-test model, "
+         "which knows only the patterns of test://all")
       ->type_name("FILE")
       ->group(group);
   add_labels(app, options.labels)->group(group);
@@ -284,11 +285,10 @@ Command parse_command(const std::vector<std::string>& arguments) {
 
 std::filesystem::path model_path(const std::string& option) {
   if (!option.empty()) return option;
-  const std::filesystem::path installed =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() /
-      "../share/lookout/selftest.pt";
-  if (std::filesystem::exists(installed)) return installed;
-  return std::filesystem::path(LOOKOUT_MODEL_DIR) / "selftest.pt";
+  const std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/lookout";
+  const std::filesystem::path chosen_at_build = folder / "default.pt";
+  return std::filesystem::exists(chosen_at_build) ? chosen_at_build : folder / kSelftestModel;
 }
 
 std::vector<std::string> read_labels(const std::string& option) {

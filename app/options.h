@@ -61,7 +61,9 @@ using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, PrintTex
 // Throws Error(kUsage) for the command line, Error(kConfig) for the environment and the file.
 Command parse_command(const std::vector<std::string>& arguments);
 
-// The archive that `option` names, or the built-in model's when it is empty.
+// The archive that `option` names. When it is empty, the one that was chosen when the program was
+// built, else the self-test model: both lie in ../share/lookout, seen from the program.
+inline const char* const kSelftestModel = "selftest.pt";
 std::filesystem::path model_path(const std::string& option);
 
 // The labels in the file that `option` names. Throws Error(kNoInput) or Error(kBadModel).

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <opencv2/core/utility.hpp>
 #include <optional>
@@ -70,22 +71,22 @@ std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
   TorchClassifierOptions classifier_options;
   classifier_options.threads = thread_count(options.threads);
   if (!options.labels.empty()) classifier_options.labels = read_labels(options.labels);
-  auto classifier =
-      std::make_unique<TorchClassifier>(model_path(options.model), classifier_options);
+  const std::filesystem::path path = model_path(options.model);
+  auto classifier = std::make_unique<TorchClassifier>(path, classifier_options);
   const ModelSpec& spec = classifier->spec();
   const TorchModelFacts& facts = classifier->facts();
   spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {} thread{}",
                spec.name, spec.input.width, spec.input.height, to_string(spec.input.resize),
                spec.labels.size(), facts.activations, facts.kernels, classifier_options.threads,
                classifier_options.threads == 1 ? "" : "s");
-  if (options.model.empty()) {
+  if (options.model.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
   }
   if (!facts.has_metadata) {
     spdlog::warn("{} has no metadata.json: ImageNet's size, mean and deviation are assumed",
-                 options.model);
+                 path.string());
   }
   if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
   return classifier;
