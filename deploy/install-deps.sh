@@ -3,16 +3,21 @@
 #
 #   install-deps.sh           to build and run
 #   install-deps.sh --test    to run every test too
+#   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libcli11-dev libfmt-dev libopencv-dev
   libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev nlohmann-json3-dev'
 test='clang-format clang-tidy libgmock-dev libgtest-dev libopenblas0 locales python3 python3-numpy
   python3-pil python3-torch python3-torchvision zlib1g-dev'
+target='binutils-aarch64-linux-gnu ccache clang-19 cmake debian-archive-keyring fakeroot
+  g++-aarch64-linux-gnu help2man lintian lld-19 llvm-19 mmdebstrap ninja-build pkg-config python3
+  python3-pip qemu-user-static unzip'
 
 case ${1-} in
 '') packages=$build ;;
 --test) packages="$build $test" ;;
+--target) packages=$target ;;
 *)
   sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'
   exit 64

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Makes the package's documents, of what the program says of itself where possible.
+#
+#   documents.sh DIR LICENSES PROGRAM...
+#
+# DIR       has the changelog; documents are written there
+# LICENSES  LibTorch's own and those of its parts
+# PROGRAM   the program, behind the emulator's command
+set -eu
+dir=$1
+licenses=$2
+shift 2
+
+"$@" --help > "$dir/help"
+"$@" --version > "$dir/version"
+cat > "$dir/lookout" <<END
+#!/bin/sh
+case \$1 in --version) exec cat '$dir/version' ;; *) exec cat '$dir/help' ;; esac
+END
+chmod +x "$dir/lookout"
+help2man --no-info --section 1 --name 'classify what a camera sees' "$dir/lookout" |
+  gzip -9n > "$dir/lookout.1.gz"
+
+words=$(grep -oE '(^ *|,)--?[a-z][a-z-]*' "$dir/help" | tr -d ', ' | sort -u | tr '\n' ' ')
+commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | tr '\n' ' ')
+cat > "$dir/lookout.bash" <<END
+# bash completion for lookout, made from its --help.
+_lookout() {
+  local word=\${COMP_WORDS[COMP_CWORD]} words=
+  [[ \$COMP_CWORD != 1 ]] || words='run $commands'
+  [[ \$word != -* ]] || words='$words'
+  mapfile -t COMPREPLY < <(compgen -W "\$words" -- "\$word")
+}
+complete -o default -F _lookout lookout
+END
+
+gzip -9nc "$dir/changelog" > "$dir/changelog.gz"
+cat "$licenses"/* | gzip -9n > "$dir/libtorch-notices.gz"
