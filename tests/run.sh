@@ -2,7 +2,7 @@
 # Every test, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages
-#   run.sh STAGE...   some of: host asan tsan style models
+#   run.sh STAGE...   some of: host asan tsan style models target target-trixie
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -73,6 +73,24 @@ for stage in "${stages[@]}"; do
     say 'clang-format and clang-tidy'
     [ -f build/host/compile_commands.json ] || build host
     check tests/check_style.sh build/host
+    ;;
+  target | target-trixie)
+    preset=pi4${stage#target}
+    suite=bookworm
+    [ "$stage" = target ] || suite=trixie
+    say "Raspberry Pi 4, $suite: tools and sysroot"
+    deploy/install-deps.sh --target
+    toolchains/make-sysroot.sh $suite
+    say "Raspberry Pi 4, $suite: build"
+    build "$preset"
+    [ -x build/host/app/lookout ] || build host --target lookout
+    say "Raspberry Pi 4, $suite: tests in the emulator"
+    run_ctest "$preset"
+    check tests/target.sh models "$preset"
+    say "Raspberry Pi 4, $suite: package"
+    rm -f build/"$preset"/*.deb
+    check cpack --preset "$preset"
+    check tests/target.sh package "$preset"
     ;;
   models)
     say 'models: tests'

@@ -1,0 +1,121 @@
+#!/bin/bash
+# The program and its package on an emulated Raspberry Pi 4: a Cortex-A72, which knows no newer
+# instructions, and Debian's libraries of the target.
+#
+#   target.sh models PRESET     the self-test model and both of ../shared/models: no illegal
+#                               instruction, and the answers of build/host; 77 where they are absent
+#   target.sh package PRESET    the package that cpack made of build/PRESET
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1
+build=build/$2
+sysroot=$(sed -n 's/^LOOKOUT_SYSROOT:PATH=//p' "$build/CMakeCache.txt")
+suite=$(sed -n 's/^suite=//p' "$sysroot/lookout-sysroot")
+shared=../shared/models
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Of scores. LibTorch 1.13.1 on x86 and 2.9.1 on the target gave equal ones, to the four digits that
+# are printed; this leaves room for one rounding that goes the other way.
+tolerance=0.005
+
+emulated() {
+  local status=0
+  qemu-aarch64-static -cpu cortex-a72 -L "$sysroot" -U LD_LIBRARY_PATH "$@" || status=$?
+  [ $status -lt 128 ] || echo "killed by signal $((status - 128)) ($(kill -l $((status - 128))))" >&2
+  return $status
+}
+
+fail() {
+  echo "target.sh: $*" >&2
+  exit 1
+}
+
+# models_agree NAME SOURCE ARGUMENTS...
+models_agree() {
+  local name=$1 source=$2
+  shift 2
+  build/host/app/lookout "$source" "$@" --format json --log-level warn > "$work/host"
+  emulated "$build/app/lookout" "$source" "$@" --format json --log-level warn > "$work/target"
+  echo -n "$name on host and target: "
+  python3 tests/same_results.py "$work/host" "$work/target" $tolerance
+}
+
+models() {
+  models_agree 'self-test model' 'test://all?fps=0&hold=1&frames=16'
+  [ -d $shared/samples ] || exit 77
+  for archive in mobilenet_v2_qnnpack mobilenet_v2_xnnpack; do
+    models_agree $archive $shared/samples --model $shared/$archive.pt
+  done
+}
+
+# right_patterns COMMAND...: every one of the 16 patterns is named.
+right_patterns() {
+  "$@" 'test://all?fps=0&hold=1&frames=16' --format json --log-level error > "$work/patterns"
+  python3 - "$work/patterns" <<'END'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+seen = [line for line in lines if line["type"] == "classification"]
+wrong = [(l["file"], l["results"][0]["label"]) for l in seen if l["file"] != l["results"][0]["label"]]
+print(f"{len(seen)} patterns, {len(wrong)} wrong {wrong or ''}")
+sys.exit(len(seen) != 16 or bool(wrong))
+END
+}
+
+needed() { aarch64-linux-gnu-readelf -d "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u; }
+
+package() {
+  local packages=("$build"/lookout_*_arm64.deb)
+  [ ${#packages[@]} = 1 ] || fail "not one package: ${packages[*]}"
+  local deb=${packages[0]}
+  ls -l "$deb"
+  dpkg-deb -f "$deb" Version Depends Installed-Size
+  if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
+    lintian --fail-on error "$deb"
+  fi
+
+  dpkg-deb -x "$deb" "$work/root"
+  cd "$work/root"
+  for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
+    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/copyright; do
+    [ -s $file ] || fail "$file is missing"
+  done
+  needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
+  for library in usr/lib/lookout/*; do
+    grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
+  done
+  aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
+    fail 'the RUNPATH is not the package'\''s own'
+  ! grep -alF -e "$sysroot" -e "$OLDPWD" usr/bin/lookout || fail 'a folder of this machine is in the program'
+  cd "$OLDPWD"
+  right_patterns emulated "$work/root/usr/bin/lookout"
+
+  # dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair.
+  local root=$work/dpkg
+  mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc"
+  touch "$root/var/lib/dpkg/"{status,available}
+  local dpkg=(dpkg --root="$root" --force-not-root --force-architecture --force-depends
+    --force-script-chrootless --force-confold --log=/dev/null)
+  {
+    "${dpkg[@]}" --install "$deb"
+    echo '# mine' >> "$root/etc/lookout/lookout.toml"
+    cp "$root/etc/lookout/lookout.toml" "$root/etc/lookout/front.toml"
+    "${dpkg[@]}" --install "$deb"
+    grep -q '^# mine' "$root/etc/lookout/lookout.toml"
+    "${dpkg[@]}" --remove lookout
+    [ -e "$root/etc/lookout/lookout.toml" ] && [ ! -e "$root/usr/bin/lookout" ]
+    "${dpkg[@]}" --purge lookout
+  } > "$work/log" 2>&1 || { cat "$work/log"; fail 'dpkg: see above'; }
+  rm -rf "$root/var/lib/dpkg"
+  local left
+  left=$(find "$root" ! -type d)
+  [ -z "$left" ] || fail "purge leaves: $left"
+  echo 'installed, upgraded, removed and purged'
+}
+
+case $what in
+models) models ;;
+package) package ;;
+*) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
+esac
