@@ -70,7 +70,9 @@ set(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 
 # ARMv8.0 with CRC: no LSE atomics, no dot product.
-set(CMAKE_C_FLAGS_INIT "-march=armv8-a+crc -mtune=cortex-a72")
+# Headers that name themselves in messages do not tell where the sysroot lies.
+set(CMAKE_C_FLAGS_INIT
+  "-march=armv8-a+crc -mtune=cortex-a72 -fmacro-prefix-map=${LOOKOUT_SYSROOT}=")
 set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT}")
 foreach(_type EXE SHARED MODULE)
   if(CMAKE_CXX_COMPILER MATCHES "clang[^/]*$")
