@@ -50,14 +50,15 @@ models() {
   done
 }
 
-# right_patterns COMMAND...: every one of the 16 patterns is named.
+# right_patterns COMMAND...: every one of the 16 patterns is named: they are shown in the order of the
+# self-test model's labels.
 right_patterns() {
   "$@" 'test://all?fps=0&hold=1&frames=16' --format json --log-level error > "$work/patterns"
   python3 - "$work/patterns" <<'END'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 seen = [line for line in lines if line["type"] == "classification"]
-wrong = [(l["file"], l["results"][0]["label"]) for l in seen if l["file"] != l["results"][0]["label"]]
+wrong = [(l["file"], l["results"][0]) for l in seen if l["seq"] != l["results"][0]["index"]]
 print(f"{len(seen)} patterns, {len(wrong)} wrong {wrong or ''}")
 sys.exit(len(seen) != 16 or bool(wrong))
 END
