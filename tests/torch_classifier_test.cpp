@@ -1,5 +1,6 @@
 #include "pipeline/torch_classifier.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -180,7 +181,14 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
       random_image(classifier.spec().input.width, classifier.spec().input.height);
   std::vector<float> logits;
   classifier.classify(image, logits);
-  EXPECT_EQ(logits, logits_in_python(GetParam(), image));
+  const std::vector<float> expected = logits_in_python(GetParam(), image);
+#ifdef __aarch64__
+  if (is_float()) {  // Python's is the build machine's processor, which adds in another order
+    EXPECT_THAT(logits, testing::Pointwise(testing::FloatNear(1e-3F), expected));
+    return;
+  }
+#endif
+  EXPECT_EQ(logits, expected);
 }
 
 TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
