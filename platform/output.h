@@ -19,21 +19,24 @@ class Output {
   // it becomes true, and it is set when the reader has gone away, which is a clean stop.
   Output(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop);
 
-  // Writes all of `text` and returns true, or nothing (or, when `stop` ends it, a part). Throws
-  // Error(kOutput) when the system refuses (no space left on device). SIGPIPE has to be ignored by
-  // the program.
+  // Writes `text` and returns true, or nothing of it. What was begun and could not be finished is
+  // finished by later calls, before anything else. Throws Error(kOutput) when the system refuses
+  // (no space left on device). SIGPIPE has to be ignored by the program.
   bool write(std::string_view text);
 
   // Calls of write() that were given up because the reader was slow.
   std::uint64_t dropped() const { return dropped_; }
 
  private:
-  bool wait_for_room(bool may_drop);
+  bool wait_for_room();
+  std::size_t send(std::string_view text);
 
   int fd_;
   std::string name_;
   WhenFull when_full_;
   std::atomic<bool>& stop_;
+  bool closed_ = false;  // the reader has gone away
+  std::string begun_;    // the rest of a text that there was no room for
   std::uint64_t dropped_ = 0;
 };
 

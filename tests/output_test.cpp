@@ -50,6 +50,8 @@ TEST_F(OutputToAPipe, AClosedPipeIsACleanStop) {
   close_reader();
   EXPECT_FALSE(output.write("one\n"));
   EXPECT_TRUE(stop_);
+  EXPECT_FALSE(output.write("two\n"));
+  EXPECT_EQ(output.dropped(), 0U) << "nobody was too slow";
 }
 
 TEST_F(OutputToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
@@ -79,7 +81,23 @@ TEST_F(OutputToAPipe, WaitsForTheReaderOfAFilesResults) {
 TEST_F(OutputToAPipe, StoppingEndsTheWait) {
   Output output(ends_[1], "out", Output::WhenFull::kWait, stop_);
   stop_ = true;
-  EXPECT_FALSE(output.write(std::string(1 << 20, 'x')));
+  output.write(std::string(1 << 20, 'x'));
+  EXPECT_FALSE(output.write("y"));
+}
+
+TEST_F(OutputToAPipe, ALineThatWasBegunIsFinishedBeforeTheNext) {
+  for (const auto when_full : {Output::WhenFull::kWait, Output::WhenFull::kDrop}) {
+    Output output(ends_[1], "out", when_full, stop_);
+    stop_ = true;
+    const std::string line = std::string(100'000, 'x') + "\n";  // more than a pipe holds
+    EXPECT_TRUE(output.write(line));
+    EXPECT_FALSE(output.write("lost\n"));
+    std::string received = read_some();
+    EXPECT_TRUE(output.write("next\n"));
+    while (received.size() < line.size() + 5) received += read_some();
+    EXPECT_EQ(received, line + "next\n");
+    EXPECT_EQ(output.dropped(), 1U);
+  }
 }
 
 TEST(Output, AFullDiskIsAnError) {
