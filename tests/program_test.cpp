@@ -8,6 +8,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -209,6 +210,18 @@ TEST(Program, BadModels) {
   const std::string throwing = directory / "throwing.pt";
   write_archive(throwing, "assert x is None, \"not today\"", small_metadata(), kThreeLabels);
   expect_failure(run_lookout({source, "--model", throwing}), 65, "not today");
+}
+
+TEST(Program, AModelForAnotherEngine) {
+  const TempDir directory;
+  const std::string archive = directory / "foreign.pt";
+  const std::string make = std::string("/usr/bin/python3 ") + LOOKOUT_TESTS +
+                           "/foreign_archive.py " + archive + " 2>/dev/null";
+  if (std::system(make.c_str()) != 0) {
+    GTEST_SKIP() << "/usr/bin/python3 has no torch (apt-get install python3-torch)";
+  }
+  expect_failure(run_lookout({"test://red?fps=0&frames=1", "--model", archive}), 65,
+                 "fails while classifying");
 }
 
 TEST(Program, AClosedPipeIsACleanStop) {
