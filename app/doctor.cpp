@@ -134,7 +134,9 @@ std::string describe_model(const RunOptions& options) {
 
 std::string ask_systemd() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(
-      ::popen("systemctl is-active lookout.service 2>/dev/null", "re"), ::pclose);
+      ::popen("systemctl is-active lookout.service 'lookout@*.service' 2>/dev/null | sort -u",
+              "re"),
+      ::pclose);
   std::string state(64, '\0');
   if (answer == nullptr ||
       std::fgets(state.data(), static_cast<int>(state.size()), answer.get()) == nullptr) {

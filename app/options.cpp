@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -22,6 +24,8 @@ const std::map<std::string, Results> kResults{
 const std::map<std::string, double> kTimeUnits{
     {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
 
+constexpr double kLongestTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
+
 // An option that takes a time with its unit; `set` gets it.
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
@@ -29,7 +33,10 @@ CLI::Option* add_time(CLI::App& app, const std::string& name,
   return app
       .add_option_function<double>(
           name,
-          [set](const double& ms) {
+          [set, name](const double& ms) {
+            if (!(ms <= kLongestTimeMs)) {
+              throw CLI::ValidationError(name, "ten years are the most; 0 stands for never");
+            }
             set(std::chrono::milliseconds(static_cast<std::int64_t>(ms)));
           },
           help)
@@ -225,7 +232,8 @@ struct Declaration {
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_envname().empty()) continue;
       const char* value = std::getenv(option->get_envname().c_str());
-      if (value != nullptr) arguments.push_back("--" + option->get_lnames()[0] + "=" + value);
+      if (value != nullptr && *value != '\0')
+        arguments.push_back("--" + option->get_lnames()[0] + "=" + value);
     }
     return arguments;
   }
@@ -292,13 +300,15 @@ std::filesystem::path model_path(const std::string& option) {
 }
 
 std::vector<std::string> read_labels(const std::string& option) {
+  errno = 0;
   std::ifstream file(option, std::ios::binary);
-  std::ostringstream text;
-  if (!file || std::filesystem::is_directory(option) || !(text << file.rdbuf())) {
-    throw Error(ErrorKind::kNoInput, "labels " + option + " cannot be read");
+  if (!file || std::filesystem::is_directory(option)) {
+    throw Error(errno == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
+                "labels " + option + " cannot be read");
   }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
-    return parse_labels(text.str());
+    return parse_labels(text);
   } catch (const Error& error) {
     throw Error(error.kind(), option + ": " + error.what());
   }

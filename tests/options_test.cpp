@@ -202,6 +202,39 @@ TEST(Options, UnknownKeysAndWrongValuesOfTheFileAreConfigurationErrors) {
   expect_error({}, ErrorKind::kConfig, "--top-k");
 }
 
+TEST(Options, AnEmptyVariableIsNone) {
+  const Environment model("LOOKOUT_MODEL", "");
+  EXPECT_EQ(parse_run({"test://all"}).source, "test://all");
+  EXPECT_EQ(parse_run({"test://all"}).model, "");
+}
+
+TEST(Options, TimesThatClocksCannotHoldAreRefused) {
+  for (const char* option : {"--timeout", "--stats-interval", "--give-up-after"}) {
+    for (const char* time : {"9999999h", "nan", "inf", "1e30"}) {
+      expect_error({option, time}, ErrorKind::kUsage, option);
+    }
+    EXPECT_NO_THROW(parse_run({option, "1000h"}));
+  }
+}
+
+TEST(Options, LabelsThatCannotBeUsed) {
+  const TempDir directory;
+  try {
+    read_labels(directory.write("empty.txt", ""));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadModel);
+  }
+  for (const std::string& path : {directory / "none.txt", directory.path().string()}) {
+    try {
+      read_labels(path);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
+    }
+  }
+}
+
 TEST(Options, InspectHasItsOwn) {
   const auto options =
       std::get<InspectOptions>(parse_command({"inspect", "m.pt", "--format", "json"}));
