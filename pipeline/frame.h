@@ -11,8 +11,9 @@ namespace lookout {
 // CLOCK_MONOTONIC, the clock of V4L2's and libcamera's time stamps.
 using Clock = std::chrono::steady_clock;
 
-// Owns its pixels. A source overwrites the same Frame again and again and keeps the allocation as
-// long as the size stays, so nobody may keep a reference into `bgr` beyond the frame's turn.
+// Owns its pixels. A source overwrites the same Frame again and again and, unless it decodes
+// pictures, keeps the allocation as long as the size stays, so nobody may keep a reference into
+// `bgr` beyond the frame's turn.
 struct Frame {
   cv::Mat bgr;                 // CV_8UC3, height x width, B G R in memory
   std::uint64_t sequence = 0;  // counts the frames read from the source, from 0

@@ -181,7 +181,8 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
     if (now >= next_tick) {
       tick(reporters, statistics.interval(capture.counts(), now));
       // Ticks that were missed are not made up for.
-      next_tick = std::max(next_tick + options.stats_interval, now);
+      next_tick += options.stats_interval;
+      if (next_tick <= now) next_tick = now + options.stats_interval;
     }
     const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick, end) - now);
     const TakeStatus status = capture.frames().take(frame, std::min(wait, kLongestWait));

@@ -44,8 +44,8 @@ cv::Size scaled_size(ResizeMode mode, const cv::Size& crop, const cv::Size& outp
 }
 
 cv::Rect roi_in_pixels(const cv::Rect2d& roi, const cv::Size& picture) {
-  const int left = round_half_up(roi.x * picture.width);
-  const int top = round_half_up(roi.y * picture.height);
+  const int left = std::min(round_half_up(roi.x * picture.width), picture.width - 1);
+  const int top = std::min(round_half_up(roi.y * picture.height), picture.height - 1);
   const int right = round_half_up((roi.x + roi.width) * picture.width);
   const int bottom = round_half_up((roi.y + roi.height) * picture.height);
   const cv::Rect area(left, top, std::max(1, right - left), std::max(1, bottom - top));

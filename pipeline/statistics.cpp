@@ -44,8 +44,6 @@ void LatencyHistogram::add(const LatencyHistogram& other) {
   max_ = std::max(max_, other.max_);
 }
 
-void LatencyHistogram::reset() { *this = LatencyHistogram(); }
-
 Clock::duration LatencyHistogram::rank(double share) const {
   const auto wanted = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_))));

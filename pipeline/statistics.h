@@ -22,7 +22,6 @@ class LatencyHistogram {
  public:
   void record(Clock::duration duration);  // negative counts as zero
   void add(const LatencyHistogram& other);
-  void reset();
   std::uint64_t count() const { return count_; }
   // The smallest recorded value that at least the given share of all values does not exceed
   // (nearest rank), within the error above. All zero when nothing was recorded.

@@ -43,6 +43,9 @@ std::string first_sentence(const std::exception& error) {
 void check_readable(const std::filesystem::path& archive) {
   std::error_code error;
   if (!std::filesystem::exists(archive, error)) {
+    if (error == std::errc::permission_denied) {
+      throw Error(ErrorKind::kPermission, "no permission to reach model " + archive.string());
+    }
     throw Error(ErrorKind::kNoInput, "no such model: " + archive.string());
   }
   if (!std::filesystem::is_regular_file(archive, error)) fail(archive, "is not a file");

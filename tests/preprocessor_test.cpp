@@ -212,6 +212,17 @@ TEST(Preprocessor, TakesPartsOfLargerPicturesAndTheSmallestOnes) {
   EXPECT_EQ(one.values.size(), 32U * 32 * 3);
 }
 
+TEST(Preprocessor, ARoiAtTheEdgeKeepsAPixel) {
+  View view;
+  view.roi = {0.9995, 0.9995, 0.0005, 0.0005};
+  const InputSpec spec = spec_of(8, 8);
+  for (const cv::Size& size : {cv::Size(640, 480), cv::Size(1, 1), cv::Size(3, 2)}) {
+    const cv::Mat bgr = reference_picture(size);
+    const cv::Mat corner = bgr(cv::Rect(size.width - 1, size.height - 1, 1, 1)).clone();
+    EXPECT_EQ(run(spec, view, bgr).values, run(spec, {}, corner).values);
+  }
+}
+
 TEST(Preprocessor, RefusesWhatIsNotBgr) {
   for (const cv::Mat& wrong : {cv::Mat(), cv::Mat(4, 4, CV_8UC1), cv::Mat(4, 4, CV_32FC3)}) {
     try {
