@@ -49,7 +49,9 @@ std::string as_text(const std::filesystem::path& path, const std::string& sha256
   };
   const InputSpec& input = spec.input;
   std::vector<std::string> producer;
-  for (const auto& [tool, version] : spec.producer) producer.push_back(tool + " " + version);
+  for (const auto& [tool, version] : spec.producer) {
+    producer.push_back(fmt::format("{} {}", tool, version));
+  }
   line("name", spec.name);
   line("file", fmt::format("{}, {} bytes", path.string(), std::filesystem::file_size(path)));
   line("sha256", sha256);

@@ -95,7 +95,7 @@ class ReconnectingSourceTest : public testing::Test {
     return status;
   }
 
-  static Life frames_then(int count, Life then) {
+  static Life frames_then(int count, const Life& then) {
     return [=](int read, Frame& frame) {
       return read < count ? fill(frame, read) : then(read, frame);
     };
