@@ -124,7 +124,7 @@ void check_need(const std::string& name, const std::function<std::string()>& use
 
 std::string describe_model(const RunOptions& options) {
   TorchClassifierOptions classifier_options;
-  if (!options.labels.empty()) classifier_options.labels = read_labels(options.labels);
+  classifier_options.labels = read_labels(options.labels);
   const std::filesystem::path path = model_path(options.model);
   const TorchClassifier classifier(path, classifier_options);
   const TorchModelFacts& facts = classifier.facts();

@@ -78,7 +78,7 @@ std::string as_text(const std::filesystem::path& path, const std::string& sha256
 
 std::string inspect(const InspectOptions& options) {
   TorchClassifierOptions classifier_options;
-  if (!options.labels.empty()) classifier_options.labels = read_labels(options.labels);
+  classifier_options.labels = read_labels(options.labels);
   const std::filesystem::path path = model_path(options.model);
   const TorchClassifier classifier(path, classifier_options);
   const std::string sha256 = sha256_of_file(path);

@@ -299,7 +299,8 @@ std::filesystem::path model_path(const std::string& option) {
   return std::filesystem::exists(chosen_at_build) ? chosen_at_build : folder / kSelftestModel;
 }
 
-std::vector<std::string> read_labels(const std::string& option) {
+std::optional<std::vector<std::string>> read_labels(const std::string& option) {
+  if (option.empty()) return std::nullopt;
   errno = 0;
   std::ifstream file(option, std::ios::binary);
   if (!file || std::filesystem::is_directory(option)) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -66,7 +67,8 @@ Command parse_command(const std::vector<std::string>& arguments);
 inline const char* const kSelftestModel = "selftest.pt";
 std::filesystem::path model_path(const std::string& option);
 
-// The labels in the file that `option` names. Throws Error(kNoInput) or Error(kBadModel).
-std::vector<std::string> read_labels(const std::string& option);
+// The labels in the file that `option` names, or nothing when it is empty. Throws Error(kNoInput),
+// Error(kPermission) or Error(kBadModel).
+std::optional<std::vector<std::string>> read_labels(const std::string& option);
 
 }  // namespace lookout

@@ -70,7 +70,7 @@ class LogAboveDisplay {
 std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
   TorchClassifierOptions classifier_options;
   classifier_options.threads = thread_count(options.threads);
-  if (!options.labels.empty()) classifier_options.labels = read_labels(options.labels);
+  classifier_options.labels = read_labels(options.labels);
   const std::filesystem::path path = model_path(options.model);
   auto classifier = std::make_unique<TorchClassifier>(path, classifier_options);
   const ModelSpec& spec = classifier->spec();
