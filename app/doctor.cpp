@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "pipeline/error.h"
@@ -82,10 +85,16 @@ Check check_throttling(const SystemInfo& system) {
           fmt::format("{} (0x{:x})", fmt::join(words, ", "), *system.throttled)};
 }
 
-// `state` is empty without systemd.
-Check check_service(const std::string& state) {
-  if (state.empty()) return {"service", State::kOk, "no systemd"};
-  return {"service", state == "failed" ? State::kNote : State::kOk, "lookout.service is " + state};
+Check check_service(const SystemInfo& system, const std::vector<ServiceState>& services) {
+  if (!system.systemd) return {"service", State::kOk, "no systemd"};
+  if (services.empty()) return {"service", State::kOk, "not started"};
+  Check check{"service", State::kOk, ""};
+  for (const ServiceState& service : services) {
+    if (!check.text.empty()) check.text += ", ";
+    check.text += fmt::format("{} is {}", service.unit, service.state);
+    if (service.state == "failed") check.state = State::kNote;
+  }
+  return check;
 }
 
 std::vector<Check> check_cameras(const Patient& patient) {
@@ -102,12 +111,14 @@ std::vector<Check> check_cameras(const Patient& patient) {
 }
 
 // The camera is the running service's: that keeps a second run from starting, but nothing is wrong.
-void excuse_service(const std::string& state, Diagnosis& diagnosis) {
+void excuse_service(const std::vector<ServiceState>& services, Diagnosis& diagnosis) {
   Check& source = diagnosis.checks.back();
   const bool in_use = diagnosis.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
-  if (source.state != State::kFailure || !in_use || state != "active") return;
+  const auto running = std::find_if(services.begin(), services.end(),
+                                    [](const auto& s) { return s.state == "active"; });
+  if (source.state != State::kFailure || !in_use || running == services.end()) return;
   source.state = State::kNote;
-  source.text += ": lookout.service is running";
+  source.text += fmt::format(": {} is running", running->unit);
   diagnosis.exit_status = 0;
 }
 
@@ -132,17 +143,21 @@ std::string describe_model(const RunOptions& options) {
                      path.string(), sha256_of_file(path), facts.activations, facts.kernels);
 }
 
-std::string ask_systemd() {
+std::vector<ServiceState> ask_systemd() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(
-      ::popen("systemctl is-active lookout.service 'lookout@*.service' 2>/dev/null | sort -u",
+      ::popen("systemctl list-units --all --plain --no-legend lookout.service 'lookout@*.service' "
+              "2>/dev/null",
               "re"),
       ::pclose);
-  std::string state(64, '\0');
-  if (answer == nullptr ||
-      std::fgets(state.data(), static_cast<int>(state.size()), answer.get()) == nullptr) {
-    return "in an unknown state";
+  std::vector<ServiceState> services;
+  std::array<char, 512> line{};
+  while (answer && std::fgets(line.data(), static_cast<int>(line.size()), answer.get())) {
+    std::istringstream words(line.data());
+    ServiceState service;
+    std::string loaded;
+    if (words >> service.unit >> loaded >> service.state) services.push_back(std::move(service));
   }
-  return state.substr(0, state.find_first_of(std::string_view("\n\0", 2)));
+  return services;
 }
 
 const char* to_string(State state) {
@@ -177,7 +192,7 @@ Patient this_machine() {
     return open_source(options.source, options.source_options)->info().description;
   };
   patient.load_model = describe_model;
-  patient.service_state = ask_systemd;
+  patient.services = ask_systemd;
   return patient;
 }
 
@@ -198,14 +213,14 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
       "model", [&] { return patient.load_model(options); }, diagnosis);
   check_need(
       "source", [&] { return patient.open_source(options); }, diagnosis);
-  const std::string service = system.systemd ? patient.service_state() : "";
-  excuse_service(service, diagnosis);
+  const auto services = system.systemd ? patient.services() : std::vector<ServiceState>();
+  excuse_service(services, diagnosis);
   for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));
   checks.push_back(check_cma(system));
   checks.push_back(check_temperature(system));
   checks.push_back(check_clock(system));
   checks.push_back(check_throttling(system));
-  checks.push_back(check_service(service));
+  checks.push_back(check_service(system, services));
   return diagnosis;
 }
 

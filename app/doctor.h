@@ -29,6 +29,12 @@ struct Diagnosis {
   int exit_status = 0;  // that a run started now would end with at once; 0: it would start
 };
 
+// A unit of systemd's, and "active", "failed", ...
+struct ServiceState {
+  std::string unit;
+  std::string state;
+};
+
 // Where the doctor looks. Each function throws Error when what it looks at is not usable.
 struct Patient {
   std::filesystem::path root = "/";  // of proc, sys, dev and run
@@ -36,7 +42,7 @@ struct Patient {
   std::function<std::string(const std::string& path)> probe_camera;  // its name
   std::function<std::string(const RunOptions&)> open_source;         // its description
   std::function<std::string(const RunOptions&)> load_model;          // its description
-  std::function<std::string()> service_state;                        // "active", "inactive", ...
+  std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 
 // This machine.

@@ -25,7 +25,7 @@ class DoctorTest : public testing::Test {
     patient_.probe_camera = [](const std::string&) { return "A Camera"; };
     patient_.open_source = [](const RunOptions& options) { return options.source + ", 640x480"; };
     patient_.load_model = [](const RunOptions&) { return "a model"; };
-    patient_.service_state = [this] { return service_; };
+    patient_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
     put("dev/video0", "");
   }
@@ -53,7 +53,7 @@ class DoctorTest : public testing::Test {
   TempDir root_;
   RunOptions options_;
   Patient patient_;
-  std::string service_ = "active";
+  std::vector<ServiceState> services_{{"lookout.service", "active"}};
 };
 
 TEST_F(DoctorTest, AHealthyRaspberryPi4) {
@@ -106,7 +106,9 @@ TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
   const Diagnosis running = diagnose();
   EXPECT_EQ(running.exit_status, 0);
   EXPECT_EQ(check(running, "source").text, "this is why: lookout.service is running");
-  service_ = "inactive";
+  services_ = {{"lookout.service", "inactive"}, {"lookout@front.service", "active"}};
+  EXPECT_EQ(check(diagnose(), "source").text, "this is why: lookout@front.service is running");
+  services_.clear();
   EXPECT_EQ(diagnose().exit_status, 69);
 }
 
@@ -131,11 +133,13 @@ TEST_F(DoctorTest, HeatAndPowerAreNotes) {
   put("sys/class/thermal/thermal_zone0/temp", "81000\n");
   put("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n");
   put("run/systemd/system/x", "");
-  service_ = "failed";
+  services_.push_back({"lookout@front.service", "failed"});
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 0);
   EXPECT_EQ(check(diagnosis, "temperature").state, State::kNote);
   EXPECT_EQ(check(diagnosis, "service").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "service").text,
+            "lookout.service is active, lookout@front.service is failed");
   EXPECT_EQ(check(diagnosis, "throttling").state, State::kNote);
   EXPECT_EQ(check(diagnosis, "throttling").text,
             "under-voltage now, throttled now, under-voltage since the start, was throttled since "
