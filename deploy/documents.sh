@@ -18,7 +18,9 @@ cat > "$dir/lookout" <<END
 case \$1 in --version) exec cat '$dir/version' ;; *) exec cat '$dir/help' ;; esac
 END
 chmod +x "$dir/lookout"
+# The lines of usage stay lines.
 help2man --no-info --section 1 --name 'classify what a camera sees' "$dir/lookout" |
+  sed '/^lookout /i .br' |
   gzip -9n > "$dir/lookout.1.gz"
 
 words=$(grep -oE '(^ *|,)--?[a-z][a-z-]*' "$dir/help" | tr -d ', ' | sort -u | tr '\n' ' ')
