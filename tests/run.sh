@@ -1,13 +1,16 @@
 #!/bin/bash
 # Every test, from nothing: installs what is missing, builds, runs.
 #
-#   run.sh            all stages
-#   run.sh STAGE...   some of: host asan tsan style models target target-trixie
+#   run.sh            all stages on this machine: host models asan tsan style
+#   run.sh --target   also those on the emulated Raspberry Pi: target target-trixie
+#   run.sh STAGE...   some of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stages=("$@")
-[ $# -gt 0 ] || stages=(host models asan tsan style)
+here=(host models asan tsan style)
+[ $# -gt 0 ] || stages=("${here[@]}")
+[ "${1-}" != --target ] || stages=("${here[@]}" target target-trixie)
 passed=0
 failed=0
 skipped=0
@@ -92,6 +95,8 @@ for stage in "${stages[@]}"; do
     rm -f build/"$preset"/*.deb
     check cpack --preset "$preset"
     check tests/target.sh package "$preset"
+    say "Raspberry Pi 4, $suite: the service in a virtual machine"
+    check tests/target.sh service "$preset"
     ;;
   models)
     say 'models: tests'

@@ -5,6 +5,7 @@
 #   target.sh models PRESET     the self-test model and both of ../shared/models: no illegal
 #                               instruction, and the answers of build/host; 77 where they are absent
 #   target.sh package PRESET    the package that cpack made of build/PRESET
+#   target.sh service PRESET    that package in a virtual machine with systemd and a camera
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -66,10 +67,14 @@ END
 
 needed() { aarch64-linux-gnu-readelf -d "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u; }
 
-package() {
+find_package() {
   local packages=("$build"/lookout_*_arm64.deb)
   [ ${#packages[@]} = 1 ] || fail "not one package: ${packages[*]}"
-  local deb=${packages[0]}
+  deb=${packages[0]}
+}
+
+package() {
+  find_package
   ls -l "$deb"
   dpkg-deb -f "$deb" Version Depends Installed-Size
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
@@ -115,8 +120,28 @@ package() {
   echo 'installed, upgraded, removed and purged'
 }
 
+service() {
+  find_package
+  local depends guest
+  depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/,//g')
+  guest=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}/guest-$suite
+  # shellcheck disable=SC2086
+  tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends
+  cp "$deb" tests/vm/service_test.sh "$work"
+  cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
+  cp "$build"/tests/{platform_tests,load_archive} "$work"
+  local extent=
+  [ "$suite" = bookworm ] || extent=--short
+  tests/vm/run-guest.sh "$guest" "$work" "bash service_test.sh $extent" 1500 || {
+    local status=$?
+    cp "$work/.guest/console" "$build/guest-console.log"
+    fail "ended with $status; the guest's console is kept in $build/guest-console.log"
+  }
+}
+
 case $what in
 models) models ;;
 package) package ;;
+service) service ;;
 *) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
 esac

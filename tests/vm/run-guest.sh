@@ -1,0 +1,51 @@
+#!/bin/bash
+# Boots a guest of make-guest.sh in an emulator, runs one command in it and powers it off.
+#
+#   run-guest.sh GUEST FOLDER COMMAND [SECONDS]
+#
+# GUEST    is only read: every run starts from the same clean guest
+# FOLDER   the guest's /mnt/host, to read and to write, and the command's working folder;
+#          FOLDER/.guest/console is the log of the guest's console
+# COMMAND  shell text, run by root when the boot is over; its output comes out here
+# SECONDS  for everything, 900 without
+#
+# Exit status: the command's; 124 when the time was over, 125 when the guest died.
+set -euo pipefail
+[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
+guest=$1 folder=$2 command=$3 seconds=${4:-900}
+# shellcheck source=/dev/null
+. "$guest/machine"
+rm -rf "$folder/.guest"
+mkdir "$folder/.guest"
+printf '%s\n' "$command" > "$folder/.guest/command"
+touch "$folder/.guest/output"
+
+case $arch in
+arm64) machine=(qemu-system-aarch64 -M virt,gic-version=3 -cpu cortex-a72) ;;
+amd64) machine=(qemu-system-x86_64 -M q35 -cpu max) ;;
+esac
+"${machine[@]}" -accel tcg,thread=multi,tb-size=512 -smp 2 -m 2048 \
+  -nodefaults -no-user-config -display none -no-reboot \
+  -kernel "$guest/vmlinuz" -initrd "$guest/initrd" \
+  -append "console=$console root=/dev/vda rw panic=-1 mitigations=off" \
+  -serial "file:$folder/.guest/console" -device virtio-rng-pci \
+  -drive "if=none,id=root,file=$guest/root.img,format=raw,snapshot=on,cache=unsafe" \
+  -device virtio-blk-pci,drive=root \
+  -virtfs "local,path=$folder,mount_tag=host,security_model=none,multidevs=remap" \
+  < /dev/null 2> "$folder/.guest/qemu" &
+pid=$!
+trap 'kill -KILL $pid 2> /dev/null || true' EXIT
+tail -n +1 -f --pid=$pid "$folder/.guest/output" &
+reader=$!
+timeout "$seconds" tail --pid=$pid -f /dev/null || true
+status=124
+if ! kill -0 $pid 2> /dev/null; then
+  status=$(cat "$folder/.guest/status" 2> /dev/null || echo 125)
+fi
+kill -KILL $pid 2> /dev/null || true
+wait $reader || true
+if [ "$status" -ge 124 ]; then
+  echo "run-guest.sh: no end of the command came from the guest; the last of its console:" >&2
+  tail -n 40 "$folder/.guest/qemu" "$folder/.guest/console" >&2
+fi
+exit "$status"

@@ -1,0 +1,148 @@
+#!/bin/bash
+# In a guest of run-guest.sh: the package and its service, as an owner of a board meets them.
+#
+#   service_test.sh           everything
+#   service_test.sh --short   installed, ready, one right prediction
+#
+# The working folder holds lookout_*.deb.
+set -euo pipefail
+unit=lookout.service
+camera=/dev/video0
+
+say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
+fail() {
+  echo "service_test.sh: line ${BASH_LINENO[0]}: $*" >&2
+  systemctl status --no-pager --lines=0 $unit || true
+  journalctl --no-pager -u $unit -n 60 || true
+  exit 1
+}
+trap 'fail "${BASH_COMMAND} failed"' ERR
+
+# until_true WHAT COMMAND...: it has five minutes; to load LibTorch takes an emulated machine one or two.
+until_true() {
+  local what=$1 deadline=$((SECONDS + 300))
+  shift
+  until "$@" > /dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
+    sleep 0.5
+  done
+  say "$what"
+}
+
+# The journal is read in chapters: what came since the last `mark`.
+mark() { cursor=$(journalctl --no-pager -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
+chapter() { journalctl --no-pager -o cat -u $unit --after-cursor "$cursor"; }
+journal_has() { chapter | grep -qE -- "$1"; }
+
+property() { systemctl show --value -p "$1" $unit; }
+is() { [ "$(property "$1")" = "$2" ]; }
+restarted() { [ "$(property NRestarts)" -gt "$1" ] && is ActiveState active && is SubState running; }
+
+# show NAME: the camera shows this pattern of vivid's menu.
+show() {
+  local number
+  number=$(v4l2-ctl -d $camera --list-ctrls-menus | sed -n "/test_pattern/,/^ *[a-z_]* 0x/s/^\t* *\([0-9]*\): $1\$/\1/p" | head -n 1)
+  [ -n "$number" ] || fail "the camera has no pattern $1"
+  v4l2-ctl -d $camera --set-ctrl "test_pattern=$number"
+}
+no_text() { v4l2-ctl -d $camera --set-ctrl osd_text_mode=2; }
+
+names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
+
+mark
+dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }
+say 'installed'
+! systemctl -q is-active $unit || fail 'the service runs without being asked'
+no_text
+show '100% Red'
+systemctl enable --now $unit
+is ActiveState active || fail 'systemctl start came back before READY'
+say 'ready'
+names red
+[ "${1-}" != --short ] || exit 0
+
+systemd-analyze security --no-pager --threshold=20 $unit | tail -n 1 || fail 'more exposed than 2.0'
+say 'hardened'
+
+mark
+show '100% Colorbar'
+names 'color bars'
+
+mark
+systemctl stop $unit
+is Result success || fail "stopping ended in $(property Result)"
+journal_has 'classified' || fail 'no summary at the end'
+say 'stopped'
+systemctl start $unit
+names 'color bars'
+
+# The camera is pulled out, its driver even removed, and put in again.
+mark
+echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind
+until_true 'offline' journal_has 'offline|lost'
+until_true 'its driver is removed' modprobe -r vivid
+sleep 10  # of attempts
+modprobe vivid
+udevadm settle
+no_text
+show '100% Green'
+names green
+is NRestarts 0 || fail 'the service was restarted'
+lines=$(chapter | wc -l)
+[ "$lines" -le 10 ] || fail "$lines lines in the journal for one loss"
+
+mark
+kill -STOP "$(property MainPID)"
+until_true 'frozen: the watchdog restarted it' restarted 0
+names green
+chapter | grep -i watchdog || journalctl --no-pager -n 20 -o cat | grep -i watchdog || fail 'not by the watchdog'
+
+mark
+kill -KILL "$(property MainPID)"
+until_true 'killed: restarted' restarted 1
+names green
+
+mark
+systemctl stop $unit
+head -c 100000 /usr/share/lookout/selftest.pt > /tmp/broken.pt
+install -m 644 /tmp/broken.pt /usr/local/share/broken.pt
+sed -i 's#^model = .*#model = "/usr/local/share/broken.pt"#' /etc/lookout/lookout.toml
+! systemctl start $unit || fail 'a broken model started'
+is ExecMainStatus 65 || fail "a broken model ended with $(property ExecMainStatus)"
+is ActiveState failed || fail "after a broken model it is $(property ActiveState)"
+is NRestarts 0 || fail 'a broken model was tried again'
+journal_has 'broken.pt' || fail 'the journal does not name the model'
+say 'a broken model: failed once, with 65'
+systemctl reset-failed $unit
+
+# An instance, with a configuration of its own.
+unit=lookout@front.service
+sed 's#^model = .*#model = ""#' /etc/lookout/lookout.toml > /etc/lookout/front.toml
+systemctl enable --now $unit
+mark
+show '100% Blue'
+names blue
+lookout doctor || fail 'doctor finds fault'
+
+# What the camera's own tests see of a real driver.
+systemctl stop $unit
+LOOKOUT_TEST_CAMERA=$camera ./platform_tests --gtest_filter='*Camera*:V4l2*' > tests.log || { cat tests.log; fail 'tests of the camera'; }
+tail -n 3 tests.log
+
+# Memory, of the floor: a program that does nothing but load and run the archive.
+if [ -e mobilenet_v2_xnnpack.pt ]; then
+  install -m 644 mobilenet_v2_xnnpack.pt /usr/local/share/
+  sed -i 's#^model = .*#model = "/usr/local/share/mobilenet_v2_xnnpack.pt"#' /etc/lookout/front.toml
+  floor=$(LD_LIBRARY_PATH=/usr/lib/lookout ./load_archive mobilenet_v2_xnnpack.pt 10)
+  systemctl start $unit
+  sleep 60
+  memory=$(sed -n 's/^VmRSS:\s*\([0-9]*\) kB/\1/p' "/proc/$(property MainPID)/status")
+  say "memory after a minute: $memory kB, $((memory * 100 / floor)) % of the floor of $floor kB"
+  [ $((memory * 100)) -le $((floor * 110)) ] || fail 'more than a tenth above the floor'
+fi
+
+dpkg --purge lookout > purge.log 2>&1 || { cat purge.log; fail 'dpkg --purge'; }
+! systemctl -q is-active $unit || fail 'the instance still runs'
+left=$(find / -xdev \( -path /proc -o -path /sys -o -path /mnt \) -prune -o -name '*lookout*' -print)
+[ -z "$left" ] || fail "purge leaves $left"
+say 'purged'
