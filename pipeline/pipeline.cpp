@@ -38,9 +38,12 @@ class Capture {
     return counts;
   }
 
-  CameraStatus status() const {
-    const std::lock_guard lock(status_mutex_);
-    return status_;
+  // Swaps what happened to the camera since the last call into `changes`, oldest first: a camera
+  // may go and come back during one inference.
+  void take_changes(std::vector<CameraStatus>& changes) {
+    changes.clear();
+    const std::lock_guard lock(changes_mutex_);
+    std::swap(changes, changes_);
   }
 
   void stop() {
@@ -93,15 +96,17 @@ class Capture {
   }
 
   void note_status(bool online) {
-    const std::lock_guard lock(status_mutex_);
-    if (online == status_.online) return;
-    status_ = {online, std::chrono::system_clock::now()};
+    if (online == online_) return;
+    online_ = online;
+    const std::lock_guard lock(changes_mutex_);
+    changes_.push_back({online, std::chrono::system_clock::now()});
   }
 
   Source& source_;
   Latest<Frame> frames_;
-  mutable std::mutex status_mutex_;
-  CameraStatus status_;
+  bool online_ = true;  // of the capture thread alone
+  std::mutex changes_mutex_;
+  std::vector<CameraStatus> changes_;
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> captured_{0};
   std::atomic<std::uint64_t> skipped_{0};
@@ -152,12 +157,11 @@ void tick(const std::vector<std::unique_ptr<Reporter>>& reporters, const StatsSn
   for (const auto& reporter : reporters) reporter->tick(stats);
 }
 
-// Tells the reporters when `now` differs from what they `know`.
-void tell_status(const std::vector<std::unique_ptr<Reporter>>& reporters, const CameraStatus& now,
-                 CameraStatus& known) {
-  if (now.online == known.online) return;
-  known = now;
-  for (const auto& reporter : reporters) reporter->status(known);
+void tell_changes(const std::vector<std::unique_ptr<Reporter>>& reporters,
+                  const std::vector<CameraStatus>& changes) {
+  for (const CameraStatus& change : changes) {
+    for (const auto& reporter : reporters) reporter->status(change);
+  }
 }
 
 }  // namespace
@@ -171,7 +175,7 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
   auto next_tick = start + options.stats_interval;
   const auto end = options.duration ? start + *options.duration : Clock::time_point::max();
   Frame frame;
-  CameraStatus camera;
+  std::vector<CameraStatus> changes;
   Capture capture(source);
 
   while (!stop) {
@@ -188,7 +192,8 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
     const TakeStatus status = capture.frames().take(frame, std::min(wait, kLongestWait));
     if (status == TakeStatus::kClosed) break;
     // Before the frame: one that came after the camera's return is reported after it.
-    tell_status(reporters, capture.status(), camera);
+    capture.take_changes(changes);
+    tell_changes(reporters, changes);
     if (status == TakeStatus::kTimeout) continue;
     Result& result = frame_classifier.classify(frame);
     result.replaced = capture.frames().replaced();
@@ -197,6 +202,8 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
   }
 
   capture.stop();
+  capture.take_changes(changes);
+  tell_changes(reporters, changes);
   const StatsSnapshot total = statistics.total(capture.counts(), Clock::now());
   tick(reporters, total);
   if (capture.error()) std::rethrow_exception(capture.error());

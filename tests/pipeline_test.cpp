@@ -187,6 +187,33 @@ TEST(Pipeline, WhatTheClassifierOrAReporterThrowsEndsTheRun) {
                std::runtime_error);
 }
 
+TEST(Pipeline, ALossThatIsShorterThanAnInferenceIsToldToo) {
+  Gate classifying;
+  Gate camera_is_back;
+  FakeSource* camera = nullptr;
+  FakeSource source(/*live=*/true, [&](int read, Frame& frame) {
+    if (read == 0) return fill(frame, 1);
+    if (read == 3) camera_is_back.open();  // the change before this read was noted
+    if (read == 3) return ReadStatus::kEnd;
+    classifying.wait();
+    camera->set_online(read == 2);
+    return ReadStatus::kTimeout;
+  });
+  camera = &source;
+  FakeClassifier classifier([&](int) {
+    classifying.open();
+    camera_is_back.wait();
+  });
+  FakeReporter::Log log;
+  const Reporters reporters = reporting_to(log);
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, classifier, reporters, {}, stop);
+  ASSERT_EQ(log.statuses.size(), 2U);
+  EXPECT_FALSE(log.statuses[0].online);
+  EXPECT_TRUE(log.statuses[1].online);
+  EXPECT_EQ(log.ticks.size(), 1U);
+}
+
 TEST(Pipeline, ReportersAreToldWhenTheCameraGoesAndComes) {
   Gate first_reported;
   Gate told_offline;
