@@ -72,6 +72,13 @@ cv::Rect unturn(const View& view, cv::Rect area, const cv::Size& picture) {
 
 }  // namespace
 
+cv::Size useful_size(const InputSpec& spec, const View& view) {
+  const cv::Size turned(static_cast<int>(std::ceil(spec.width / view.roi.width)),
+                        static_cast<int>(std::ceil(spec.height / view.roi.height)));
+  const bool quarter_turn = view.rotation == 90 || view.rotation == 270;
+  return quarter_turn ? cv::Size(turned.height, turned.width) : turned;
+}
+
 Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {
   for (std::size_t bgr = 0; bgr < 3; ++bgr) {
     const std::size_t channel = spec.channel_order == ChannelOrder::kBgr ? bgr : 2 - bgr;

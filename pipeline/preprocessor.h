@@ -38,6 +38,9 @@ struct View {
   cv::Rect2d roi{0, 0, 1, 1};
 };
 
+// The smallest frame, in pixels, of which `view` leaves as many pixels as the model looks at.
+cv::Size useful_size(const InputSpec& spec, const View& view);
+
 // A float image in channels-last order, [height][width][3].
 struct ImageTensor {
   int width = 0;

@@ -123,6 +123,19 @@ INSTANTIATE_TEST_SUITE_P(All, PreprocessorReference,
                                           testing::Values(std::pair{640, 480}, std::pair{320, 180},
                                                           std::pair{100, 150})));
 
+TEST(Preprocessor, TheUsefulSizeFollowsTheView) {
+  InputSpec spec;
+  spec.width = 200;
+  spec.height = 100;
+  View view;
+  EXPECT_EQ(useful_size(spec, view), cv::Size(200, 100));
+  view.roi = {0.1, 0, 0.5, 0.25};
+  EXPECT_EQ(useful_size(spec, view), cv::Size(400, 400));
+  view.roi = {0, 0, 1, 1};
+  view.rotation = 270;
+  EXPECT_EQ(useful_size(spec, view), cv::Size(100, 200));
+}
+
 TEST(Preprocessor, AnEvenAreaKeepsItsValue) {
   for (const int level : {0, 1, 127, 254, 255}) {
     const cv::Mat bgr(480, 640, CV_8UC3, cv::Scalar::all(level));
