@@ -21,7 +21,11 @@ struct SourceInfo {
   // A live source goes on whether or not anybody reads: its newest frame wins and frames that
   // nobody took are replaced. From other sources every frame is classified, in order.
   bool live = false;
-  double fps = 0;  // frames a second that a camera granted; 0: unknown
+  double fps = 0;        // frames a second that a camera granted; 0: unknown
+  double asked_fps = 0;  // that it was asked for; 0: none
+  // A sentence's end when a camera granted less than it was asked for, with both figures: "asked
+  // for 1280x720 at 30 fps, the camera gives 1280x720 at 10 fps".
+  std::string shortfall{};
 };
 
 // Opened by its constructor and closed by its destructor. Used by one thread at a time.

@@ -1,11 +1,13 @@
 // A camera behind the kernel's V4L2 interface.
 #pragma once
 
+#include <cstdint>
 #include <opencv2/videoio.hpp>
 #include <string>
 #include <vector>
 
 #include "pipeline/source.h"
+#include "platform/camera_mode.h"
 #include "platform/source_options.h"
 
 namespace lookout {
@@ -14,13 +16,16 @@ namespace lookout {
 // use and that nobody else uses, as the constructor of V4l2Source does.
 std::string probe_camera(const std::string& path);
 
+// What V4l2Source looks for in a camera.
+ModeWish wish_of(const SourceOptions& options);
+
 // Live. `captured` is the driver's own time stamp where that is of Clock's time.
 class V4l2Source : public Source {
  public:
-  // `path`: the device, or a link to it. What `options` leave open is 640x480 at 30 fps; drivers
-  // take the nearest they have, which info() tells and, where it is not what `options` ask for, a
-  // warning. Throws Error(kNoInput) when it does not exist or is not a camera, Error(kPermission),
-  // Error(kDeviceLost) when another program has it.
+  // `path`: the device, or a link to it. What `options` leave open is chosen among what the driver
+  // tells that the camera can (see choose_mode), which is said at log level debug; drivers take the
+  // nearest they have, and info() tells what that is. Throws Error(kNoInput) when it does not exist
+  // or is not a camera, Error(kPermission), Error(kDeviceLost) when another program has it.
   V4l2Source(const std::string& path, const SourceOptions& options);
 
   const SourceInfo& info() const override { return info_; }
@@ -35,13 +40,13 @@ class V4l2Source : public Source {
     int width = 0;   // pixels
     int height = 0;  // pixels
     double fps = 0;  // 0: unknown
-    int fourcc = 0;
+    std::uint32_t fourcc = 0;
   };
 
   cv::VideoCapture& capture() { return captures_.front(); }
   Granted granted();
-  void configure(const SourceOptions& options);
-  void prefer_mjpeg(const SourceOptions& options);
+  static std::string shortfall(const ModeWish& wish, const Granted& result);
+  void configure(const CameraMode& mode);
   bool wait(std::chrono::milliseconds timeout);
   bool retrieve(cv::Mat& bgr);
   ReadStatus skip();

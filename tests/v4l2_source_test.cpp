@@ -54,7 +54,7 @@ class CameraTest : public testing::Test {
 TEST_F(CameraTest, FramesComeWithIncreasingMonotonicStamps) {
   const auto source = open_source(camera_, {});
   EXPECT_TRUE(source->info().live);
-  EXPECT_EQ(source->info().name, std::filesystem::canonical(camera_).filename().string());
+  EXPECT_EQ(source->info().name, std::filesystem::path(camera_).filename().string());
   Frame frame;
   Clock::time_point before{};
   for (int i = 0; i < 20; ++i) {

@@ -1,0 +1,107 @@
+#include "platform/camera_nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "platform/system_info.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<NodeInfo> ask_node(const std::string& path) {
+  try {
+    return V4l2Device(path).info();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// The node that `path` leads to; empty when it leads nowhere.
+std::string target_of(const fs::path& path) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  return error ? std::string() : target.string();
+}
+
+CameraNode look_at(const std::string& path) {
+  CameraNode node;
+  node.path = path;
+  node.links = links_to(path);
+  try {
+    const V4l2Device device(path);
+    node.info = device.info();
+    node.formats = device.formats();
+    node.kind = kind_of(node.info, node.formats);
+  } catch (const Error& error) {
+    node.problem = error.what();
+  }
+  return node;
+}
+
+}  // namespace
+
+std::vector<CameraNode> camera_nodes() {
+  std::vector<CameraNode> nodes;
+  for (const std::string& path : video_devices()) nodes.push_back(look_at(path));
+  return nodes;
+}
+
+std::vector<std::string> links_to(const std::string& device, const fs::path& root) {
+  std::vector<std::string> links;
+  const std::string target = target_of(device);
+  for (const char* folder : {"by-id", "by-path"}) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(root / "dev/v4l" / folder, error)) {
+      if (!target.empty() && target_of(entry.path()) == target) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    links.insert(links.end(), found.begin(), found.end());
+  }
+  return links;
+}
+
+KnownCamera::KnownCamera(std::string path, fs::path root, Ask ask)
+    : path_(std::move(path)), root_(std::move(root)), ask_(ask ? std::move(ask) : ask_node) {}
+
+void KnownCamera::remember() {
+  if (remembered_) return;
+  remembered_ = true;
+  if (fs::is_symlink(path_)) return;
+  for (const std::string& link : links_to(path_, root_)) {
+    if (fs::path(link).parent_path().filename() != "by-id") continue;
+    link_ = link;
+    return;
+  }
+  info_ = ask_(path_);
+  if (info_ && info_->bus.empty()) info_.reset();
+}
+
+std::string KnownCamera::find() const {
+  if (!link_.empty()) {
+    const std::string target = target_of(link_);
+    if (!target.empty()) return target;
+    throw Error(ErrorKind::kNoInput, fmt::format("camera {} is not there", link_));
+  }
+  if (!info_ || is_here(path_)) return path_;
+  for (const std::string& path : video_devices(root_)) {
+    if (path != path_ && is_here(path)) return path;
+  }
+  throw Error(ErrorKind::kNoInput,
+              fmt::format("camera {} ({}) is not there", info_->card, info_->bus));
+}
+
+// The other nodes of the same camera, metadata for instance, have other capabilities.
+bool KnownCamera::is_here(const std::string& path) const {
+  const auto now = ask_(path);
+  return now && now->bus == info_->bus && now->card == info_->card &&
+         now->capabilities == info_->capabilities;
+}
+
+}  // namespace lookout

@@ -1,0 +1,35 @@
+// Notices a camera that sends fewer frames than it promised.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "pipeline/frame.h"
+
+namespace lookout {
+
+class RateWatch {
+ public:
+  // The first frames of a camera come as they like; then the rate is that of a whole window. Two in
+  // a row have to be slow: one alone may be a process that was stopped for a while.
+  static constexpr std::chrono::seconds kSettling{2};
+  static constexpr std::chrono::seconds kWindow{5};
+  static constexpr double kTooFew = 0.9;  // of the frames that were expected
+
+  // After a pause. What was said stays said.
+  void restart();
+
+  // Call with the time of each frame and the frames a second that are expected (0: any will do).
+  // Returns the measured rate when it is too low, for the first time.
+  std::optional<double> frame(Clock::time_point captured, double expected);
+
+ private:
+  std::optional<Clock::time_point> first_;  // since the last restart
+  std::optional<Clock::time_point> window_start_;
+  std::int64_t periods_ = 0;  // in the window
+  bool was_slow_ = false;     // in the window before
+  bool said_ = false;
+};
+
+}  // namespace lookout
