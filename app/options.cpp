@@ -21,6 +21,8 @@ namespace {
 const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
 const std::map<std::string, Results> kResults{
     {"auto", Results::kAuto}, {"all", Results::kAll}, {"changes", Results::kChanges}};
+const std::map<std::string, Wait> kWaits{
+    {"auto", Wait::kAuto}, {"yes", Wait::kYes}, {"no", Wait::kNo}};
 const std::map<std::string, double> kTimeUnits{
     {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
 
@@ -77,13 +79,15 @@ CLI::Option* add_labels(CLI::App& app, std::string& labels) {
 
 void add_camera_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Camera";
-  app.add_option("--width", options.source_options.width, "Pixels to ask the camera for")
+  app.add_option("--width", options.source_options.width,
+                 "Pixels to ask the camera for; not set: the least that the model makes use of")
       ->check(CLI::Range(16, 8192))
       ->group(group);
-  app.add_option("--height", options.source_options.height, "Pixels to ask the camera for")
+  app.add_option("--height", options.source_options.height, "The same")
       ->check(CLI::Range(16, 8192))
       ->group(group);
-  app.add_option("--framerate", options.source_options.framerate, "Frames a second to ask it for")
+  app.add_option("--framerate", options.source_options.framerate,
+                 "Frames a second to ask it for; not set: 30")
       ->check(CLI::Range(0.1, 1000.0))
       ->group(group);
   app.add_option("--rotation", options.view.rotation, "Turn the picture clockwise: 0, 90, 180, 270")
@@ -104,10 +108,16 @@ void add_camera_options(CLI::App& app, RunOptions& options) {
       ->type_name("X,Y,W,H")
       ->default_str("0,0,1,1")
       ->group(group);
+  app.add_option("--wait-for-camera", options.wait_for_camera,
+                 "Wait for a camera that is not there at the start, instead of ending; auto: when "
+                 "started by systemd")
+      ->transform(CLI::CheckedTransformer(kWaits).description("auto|yes|no"))
+      ->default_str("auto")
+      ->group(group);
   add_time(
       app, "--give-up-after",
       [&options](auto time) { options.source_options.give_up_after = time; },
-      "End when a camera that was lost is not back after this time; 0: wait for ever")
+      "End when a camera is not there, or not back, after this time; 0: wait for ever")
       ->group(group);
   app.add_option("--name", options.name, "The camera's name in results")->group(group);
 }

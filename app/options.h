@@ -20,6 +20,10 @@ enum class Format { kText, kJson };
 // stdout is the systemd journal.
 enum class Results { kAuto, kAll, kChanges };
 
+// Whether a camera that is not there at the start is waited for. Auto: when a service manager
+// started the program (NOTIFY_SOCKET is set).
+enum class Wait { kAuto, kYes, kNo };
+
 // Options of `lookout run`. The defaults are those of deploy/lookout.toml too.
 struct RunOptions {
   std::string source = "/dev/video0";
@@ -27,6 +31,7 @@ struct RunOptions {
   std::string labels;  // file; empty: the archive's own
   std::string name;    // of the camera in results; empty: the source's
   SourceOptions source_options;
+  Wait wait_for_camera = Wait::kAuto;
   View view;
   std::size_t top_k = 10;
   double threshold = 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <opencv2/core/utility.hpp>
@@ -92,6 +93,17 @@ std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
   return classifier;
 }
 
+SourceOptions source_options(const RunOptions& options, const InputSpec& input) {
+  SourceOptions source_options = options.source_options;
+  const cv::Size needed = useful_size(input, options.view);
+  source_options.needed_width = needed.width;
+  source_options.needed_height = needed.height;
+  const bool service = std::getenv("NOTIFY_SOCKET") != nullptr;
+  source_options.wait =
+      options.wait_for_camera == Wait::kAuto ? service : options.wait_for_camera == Wait::kYes;
+  return source_options;
+}
+
 Results results_to_write(Results option) {
   if (option != Results::kAuto) return option;
   return is_journal(STDOUT_FILENO) ? Results::kChanges : Results::kAll;
@@ -108,9 +120,10 @@ std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
 void run(const RunOptions& options, std::atomic<bool>& stop) {
   cv::setNumThreads(1);  // ours are counted
   const auto classifier = load_model(options);
-  const auto source = open_source(options.source, options.source_options);
+  const auto source =
+      open_source(options.source, source_options(options, classifier->spec().input));
   const SourceInfo& info = source->info();
-  spdlog::info("source: {}", info.description);
+  if (source->online()) spdlog::info("source: {}", info.description);
 
   Output output(STDOUT_FILENO, "stdout",
                 info.live ? Output::WhenFull::kDrop : Output::WhenFull::kWait, stop);

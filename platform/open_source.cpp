@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "platform/camera_nodes.h"
 #include "platform/picture_source.h"
 #include "platform/reconnecting_source.h"
 #include "platform/test_source.h"
@@ -29,6 +31,8 @@
 
 namespace lookout {
 namespace {
+
+namespace fs = std::filesystem;
 
 Error usage(const std::string& sentence) { return {ErrorKind::kUsage, sentence}; }
 
@@ -209,8 +213,15 @@ void check_readable(const std::string& path) {
 
 std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
   ReconnectOptions reconnect;
+  reconnect.name = fs::path(path).filename().string();
+  reconnect.wait_for_first = options.wait;
   reconnect.give_up_after = options.give_up_after;
-  const auto open = [=] { return std::make_unique<V4l2Source>(path, options); };
+  const auto camera = std::make_shared<KnownCamera>(path);
+  const auto open = [=] {
+    auto source = std::make_unique<V4l2Source>(camera->find(), options);
+    camera->remember();
+    return source;
+  };
   return std::make_unique<ReconnectingSource>(open, reconnect);
 }
 

@@ -26,14 +26,24 @@ bool is_not_there(const Error& error) {
 ReconnectingSource::ReconnectingSource(Open open, ReconnectOptions options)
     : open_(std::move(open)),
       options_(std::move(options)),
-      camera_(open_()),
-      info_(camera_->info()),
-      last_sign_(options_.now()),
-      back_since_(last_sign_),
+      back_since_(options_.now()),
       delay_(options_.first_delay) {
   if (!options_.sleep) {
     options_.sleep = [](Clock::duration duration) { std::this_thread::sleep_for(duration); };
   }
+  info_.name = options_.name;
+  info_.description = options_.name + ", which is not there yet";
+  info_.live = true;
+  if (options_.wait_for_first) {
+    try_to_open();
+  } else {
+    camera_ = open_();
+    opened();
+  }
+  if (camera_ == nullptr) return;
+  was_there_ = true;
+  info_ = camera_->info();
+  if (!options_.name.empty()) info_.name = options_.name;
 }
 
 ReadStatus ReconnectingSource::read(Frame& frame, std::chrono::milliseconds timeout) {
@@ -49,6 +59,7 @@ ReadStatus ReconnectingSource::read(Frame& frame, std::chrono::milliseconds time
 
 ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::milliseconds timeout) {
   ReadStatus status = ReadStatus::kTimeout;
+  if (!last_sign_) last_sign_ = options_.now();
   try {
     status = camera_->read(frame, timeout);
   } catch (const Error& error) {
@@ -59,15 +70,31 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   const auto now = options_.now();
   if (status != ReadStatus::kTimeout) {
     last_sign_ = now;
-  } else if (now - last_sign_ >= longest_silence()) {
-    close(fmt::format("no frame for {:.1f} s", seconds(now - last_sign_)));
+  } else if (now - *last_sign_ >= longest_silence()) {
+    close(fmt::format("no frame for {:.1f} s", seconds(now - *last_sign_)));
   }
-  if (status == ReadStatus::kFrame && lost_since_) {
-    spdlog::info("camera {} is back after {:.1f} s", info_.name, seconds(now - *lost_since_));
-    lost_since_.reset();
-    back_since_ = now;
+  if (status != ReadStatus::kFrame) return status;
+  if (lost_since_) note_return(now);
+  const SourceInfo& info = camera_->info();
+  const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)
+                                                             : std::max(info.fps, info.asked_fps);
+  if (const auto measured = rate_.frame(frame.captured, expected)) {
+    spdlog::warn(
+        "camera {}: asked for {:.4g} fps, granted {:.4g}, but only {:.1f} come; in poor light "
+        "many cameras expose longer",
+        info_.name, info.asked_fps, info.fps, *measured);
   }
   return status;
+}
+
+// After open_().
+void ReconnectingSource::opened() {
+  last_sign_.reset();
+  rate_.restart();
+  const SourceInfo& info = camera_->info();
+  if (info.shortfall.empty() || info.shortfall == shortfall_) return;
+  shortfall_ = info.shortfall;
+  spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, shortfall_);
 }
 
 // Leaves nothing open. What happens before there was a frame again belongs to the same loss.
@@ -79,27 +106,46 @@ void ReconnectingSource::close(const std::string& why) {
   if (was_stable) delay_ = options_.first_delay;
   next_attempt_ = now + delay_;
   delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
+  note_loss(why);
+}
+
+void ReconnectingSource::note_loss(const std::string& why) {
   if (lost_since_) {
     spdlog::debug("camera {}: {}", info_.name, why);
     return;
   }
-  lost_since_ = now;
+  lost_since_ = options_.now();
   reason_ = why;
-  spdlog::warn("camera {} lost: {}; trying again", info_.name, why);
+  if (was_there_) {
+    spdlog::warn("camera {} lost: {}; trying again", info_.name, why);
+  } else {
+    spdlog::warn("waiting for camera {}: {}", info_.name, why);
+  }
+}
+
+void ReconnectingSource::note_return(Clock::time_point now) {
+  if (was_there_) {
+    spdlog::info("camera {} is back after {:.1f} s", info_.name, seconds(now - *lost_since_));
+  } else {
+    spdlog::info("source: {}", camera_->info().description);
+  }
+  was_there_ = true;
+  lost_since_.reset();
+  back_since_ = now;
 }
 
 void ReconnectingSource::check_patience() const {
   const bool patient = options_.give_up_after.count() == 0;
   if (patient || !lost_since_ || options_.now() - *lost_since_ < options_.give_up_after) return;
   throw Error(ErrorKind::kDeviceLost,
-              fmt::format("camera {} did not come back within {:.4g} s: {}", info_.name,
-                          seconds(options_.give_up_after), reason_));
+              fmt::format("camera {} did not come{} within {:.4g} s: {}", info_.name,
+                          was_there_ ? " back" : "", seconds(options_.give_up_after), reason_));
 }
 
 void ReconnectingSource::try_to_open() {
   try {
     camera_ = open_();
-    last_sign_ = options_.now();
+    opened();
   } catch (const Error& error) {
     if (!is_not_there(error)) throw;
     close(error.what());
@@ -111,8 +157,9 @@ void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
 }
 
 Clock::duration ReconnectingSource::longest_silence() const {
-  if (info_.fps <= 0) return options_.shortest_stall;
-  const std::chrono::duration<double> periods(options_.stall_periods / info_.fps);
+  const double fps = camera_->info().fps;
+  if (fps <= 0) return options_.shortest_stall;
+  const std::chrono::duration<double> periods(options_.stall_periods / fps);
   return std::max<Clock::duration>(options_.shortest_stall,
                                    std::chrono::duration_cast<Clock::duration>(periods));
 }

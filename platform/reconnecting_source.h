@@ -8,10 +8,13 @@
 #include <string>
 
 #include "pipeline/source.h"
+#include "platform/rate_watch.h"
 
 namespace lookout {
 
 struct ReconnectOptions {
+  std::string name;             // of the camera; empty: that of the first opening
+  bool wait_for_first = false;  // a camera that is not there at first is one that was lost
   std::chrono::milliseconds give_up_after{0};  // without a frame for so long; 0: never
   // A camera that sends no frame for this time, or for this many of its periods if that is longer,
   // is lost, too.
@@ -26,19 +29,24 @@ struct ReconnectOptions {
   std::function<void(Clock::duration)> sleep;  // empty: that of the calling thread
 };
 
-// Live. Loss and return are logged, a line each. What is open() is destroyed before it is opened
-// anew, so that the kernel can give a camera that comes back its old name.
+// Live. Loss and return are logged, a line each; that a camera gives less than it was asked for, or
+// less than it granted, is logged once, and not again when it comes back. What is open() is
+// destroyed before it is opened anew, so that the kernel can give a camera that comes back its old
+// name.
 class ReconnectingSource : public Source {
  public:
   // Opens the camera; throws Error when it is not there, may not be used or is none.
   using Open = std::function<std::unique_ptr<Source>()>;
 
-  // Opens for the first time: throws what `open` throws.
+  // Opens for the first time: throws what `open` throws, unless that is to be waited for and the
+  // camera is not there, not to be used by us yet, or in use.
   explicit ReconnectingSource(Open open, ReconnectOptions options = {});
 
-  // That of the first opening, whatever comes back.
+  // That of the first opening, whatever comes back; of a camera that was not there its name alone.
   const SourceInfo& info() const override { return info_; }
 
+  // The time for a stall starts with the first call after an opening.
+  //
   // While the camera is away: waits, sometimes opens, returns kTimeout. To open a camera may take
   // longer than `timeout`. Throws Error(kDeviceLost) when it was away for longer than the options
   // allow, and passes on errors of other kinds than "not there" from the camera.
@@ -49,7 +57,10 @@ class ReconnectingSource : public Source {
 
  private:
   ReadStatus read_camera(Frame& frame, std::chrono::milliseconds timeout);
+  void opened();
   void close(const std::string& why);
+  void note_loss(const std::string& why);
+  void note_return(Clock::time_point now);
   void check_patience() const;
   void try_to_open();
   void wait(std::chrono::milliseconds timeout);
@@ -59,12 +70,15 @@ class ReconnectingSource : public Source {
   ReconnectOptions options_;
   std::unique_ptr<Source> camera_;  // null while there is nothing to read from
   SourceInfo info_;
-  Clock::time_point last_sign_;                  // of life: opened, or something was read
+  std::optional<Clock::time_point> last_sign_;   // of life; nothing before the first read
   Clock::time_point back_since_;                 // the last return, or the first opening
   std::optional<Clock::time_point> lost_since_;  // nothing while frames come
+  bool was_there_ = false;                       // since the start
   std::string reason_;                           // of the loss
   Clock::time_point next_attempt_;
   Clock::duration delay_;
+  std::string shortfall_;  // the last that was said
+  RateWatch rate_;
 };
 
 }  // namespace lookout

@@ -27,14 +27,14 @@ SystemdNotifier::~SystemdNotifier() { stopping(); }
 
 void SystemdNotifier::report(const Result& result, const Frame& /*frame*/) {
   if (!enabled_) return;
+  seen_ = true;
   const std::string_view label =
       result.top.empty() ? std::string_view("nothing above the threshold") : result.top[0].label;
   if (label != label_) {
     label_ = label;
     unsaid_ = true;
   }
-  if (!ready_) send("READY=1");
-  ready_ = true;
+  say_ready();
   say_status();
 }
 
@@ -51,6 +51,7 @@ void SystemdNotifier::tick(const StatsSnapshot& stats) {
 void SystemdNotifier::status(const CameraStatus& status) {
   camera_ = status;
   unsaid_ = true;
+  say_ready();
   say_status();
 }
 
@@ -61,6 +62,11 @@ void SystemdNotifier::beat() {
   if (now - last_beat_ < watchdog_period_) return;
   last_beat_ = now;
   send("WATCHDOG=1");
+}
+
+void SystemdNotifier::say_ready() {
+  if (enabled_ && !ready_) send("READY=1");
+  ready_ = true;
 }
 
 void SystemdNotifier::stopping() {
@@ -76,7 +82,7 @@ void SystemdNotifier::say_status() {
   if (last_status_ && now - *last_status_ < kShortestStatus) return;
   std::string status = "STATUS=";
   if (!camera_.online) {
-    status += "camera offline";
+    status += seen_ ? "camera offline" : "waiting for the camera";
   } else {
     if (fps_) status += fmt::format("{:.1f} fps: ", *fps_);
     status += label_;

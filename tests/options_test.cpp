@@ -51,6 +51,7 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.source_options.height, b.source_options.height);
   EXPECT_EQ(a.source_options.framerate, b.source_options.framerate);
   EXPECT_EQ(a.source_options.give_up_after, b.source_options.give_up_after);
+  EXPECT_EQ(a.wait_for_camera, b.wait_for_camera);
   EXPECT_EQ(a.view.rotation, b.view.rotation);
   EXPECT_EQ(a.view.hflip, b.view.hflip);
   EXPECT_EQ(a.view.vflip, b.view.vflip);
@@ -126,6 +127,8 @@ TEST(Options, AServicesOptionsAreUnderstood) {
       parse_run({"--give-up-after", "30s", "--results", "changes", "--stats-interval", "5s"});
   EXPECT_EQ(options.source_options.give_up_after, std::chrono::seconds(30));
   EXPECT_EQ(options.results, Results::kChanges);
+  EXPECT_EQ(parse_run({"--wait-for-camera", "yes"}).wait_for_camera, Wait::kYes);
+  EXPECT_EQ(parse_run({"--wait-for-camera", "no"}).wait_for_camera, Wait::kNo);
   EXPECT_EQ(options.stats_interval, std::chrono::seconds(5));
   EXPECT_EQ(parse_run({"--results", "all"}).results, Results::kAll);
   EXPECT_EQ(parse_run({"--stats-interval", "auto"}).stats_interval, std::chrono::seconds(0));
@@ -180,6 +183,7 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
   expect_error({"--timeout", "10 years"}, ErrorKind::kUsage, "--timeout");
   expect_error({"--timeout", "-1"}, ErrorKind::kUsage, "--timeout");
   expect_error({"--give-up-after", "soon"}, ErrorKind::kUsage, "--give-up-after");
+  expect_error({"--wait-for-camera", "perhaps"}, ErrorKind::kUsage, "--wait-for-camera");
   expect_error({"--results", "few"}, ErrorKind::kUsage, "--results");
   expect_error({"--stats-interval", "rarely"}, ErrorKind::kUsage, "--stats-interval");
   expect_error({"--log-level", "loud"}, ErrorKind::kUsage, "--log-level");

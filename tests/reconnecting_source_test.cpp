@@ -228,6 +228,88 @@ TEST_F(ReconnectingSourceTest, GivesUpWhenAsked) {
   EXPECT_LT(now_ - before, seconds(31));
 }
 
+TEST_F(ReconnectingSourceTest, ACameraThatIsNotThereYetIsWaitedForWhenAsked) {
+  options_.name = "front";
+  options_.wait_for_first = true;
+  info_.description = "a camera, 640x480";
+  add_refusals(2, ErrorKind::kNoInput);
+  add_refusals(1, ErrorKind::kDeviceLost);
+  add_life(frames_then(2, lose));
+  add_life(frames_then(1, stay_silent));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  EXPECT_FALSE(source.online());
+  EXPECT_EQ(source.info().name, "front");
+  EXPECT_TRUE(source.info().live);
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_TRUE(source.online());
+  EXPECT_EQ(source.info().name, "front");
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("waiting for camera front: not now"),
+                                HasSubstr("source: a camera, 640x480")));
+  EXPECT_EQ(lines_of(log), 2) << log.text();
+  EXPECT_EQ(openings_.at(0), milliseconds(250 + 500 + 1000));
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("camera front lost"), HasSubstr("front is back")));
+}
+
+TEST_F(ReconnectingSourceTest, WaitingIsGivenUpAndOtherErrorsAreNot) {
+  options_.name = "front";
+  options_.wait_for_first = true;
+  options_.give_up_after = seconds(30);
+  add_refusals(100, ErrorKind::kNoInput);
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  expect_error(ErrorKind::kDeviceLost, "camera front did not come within 30 s: not now",
+               [&] { read(source); });
+  lives_.clear();
+  add_refusals(1, ErrorKind::kUsage);
+  expect_error(ErrorKind::kUsage, "not now", [&] { make(); });
+}
+
+TEST_F(ReconnectingSourceTest, TimeBeforeTheFirstReadIsNoStall) {
+  add_life(
+      [](int read, Frame& frame) { return read < 5 ? ReadStatus::kTimeout : fill(frame, read); });
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  now_ += seconds(60);  // a model is loaded
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(log.text(), "");
+}
+
+TEST_F(ReconnectingSourceTest, ACameraThatGrantsLessIsSaidOnce) {
+  info_.shortfall = "asked for 30 fps, the camera gives 10 fps";
+  add_life(frames_then(1, lose));
+  add_life(frames_then(1, lose));
+  add_life(frames_then(1, stay_silent));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(lines_of(log), 3) << log.text();
+  EXPECT_THAT(log.text(), HasSubstr("camera video0: asked for 30 fps, the camera gives 10 fps"));
+  info_.shortfall = "asked for 30 fps, the camera gives 5 fps";
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_THAT(log.text(), HasSubstr("gives 5 fps")) << "that is new";
+}
+
+TEST_F(ReconnectingSourceTest, ACameraThatDeliversLessThanItGrantedIsSaidOnce) {
+  info_.fps = 30;
+  info_.asked_fps = 25;
+  const Life slow = [this](int read, Frame& frame) {  // 10 fps
+    frame.captured = now_;
+    return read < 200 ? fill(frame, read) : lose(read, frame);
+  };
+  add_life(slow);
+  add_life(slow);
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(lines_of(log), 1) << log.text();
+  EXPECT_THAT(log.text(), HasSubstr("asked for 25 fps, granted 30, but only 10.0 come"));
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(lines_of(log), 3) << log.text();
+}
+
 TEST_F(ReconnectingSourceTest, WhatIsNoLossIsPassedOn) {
   add_life([](int, Frame&) -> ReadStatus { throw Error(ErrorKind::kInternal, "a bug"); });
   ReconnectingSource source = make();

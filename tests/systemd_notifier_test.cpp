@@ -76,6 +76,17 @@ TEST_F(SystemdNotifierTest, IsReadyWithTheFirstResultAndOnce) {
   EXPECT_THAT(messages(), IsEmpty());
 }
 
+TEST_F(SystemdNotifierTest, IsReadyWhenTheRestIsTheCameras) {
+  set_watchdog("200000", getpid());
+  SystemdNotifier notifier;
+  notifier.status({false, {}});
+  EXPECT_THAT(messages(), ElementsAre("READY=1", "STATUS=waiting for the camera"));
+  notifier.beat();
+  EXPECT_THAT(messages(), ElementsAre("WATCHDOG=1"));
+  notifier.report(result_of("goldfish"), {});
+  EXPECT_THAT(messages(), Not(Contains("READY=1")));
+}
+
 TEST_F(SystemdNotifierTest, StatusIsSaidAtMostOnceASecondAndNothingIsLost) {
   SystemdNotifier notifier;
   StatsSnapshot stats;
