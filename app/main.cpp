@@ -12,6 +12,7 @@
 
 #include "app/doctor.h"
 #include "app/inspect.h"
+#include "app/list_cameras.h"
 #include "app/options.h"
 #include "app/run.h"
 #include "pipeline/error.h"
@@ -63,6 +64,8 @@ int execute(const lookout::Command& command) {
     print(text->text);
   } else if (const auto* inspect = std::get_if<lookout::InspectOptions>(&command)) {
     print(lookout::inspect(*inspect));
+  } else if (const auto* list = std::get_if<lookout::ListCamerasOptions>(&command)) {
+    print(lookout::list_cameras(*list));
   } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
     set_up_log(doctor->run.log_level);
     return diagnose(doctor->run);

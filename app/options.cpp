@@ -182,10 +182,12 @@ struct Declaration {
       "Watches a camera and says what it sees.\n\n"
       "lookout [run] [SOURCE] [OPTIONS]   classify frames (the default)\n"
       "lookout inspect [MODEL]            tell what is in a model archive\n"
-      "lookout doctor [OPTIONS]           tell why run would not start with these options",
+      "lookout doctor [OPTIONS]           tell why run would not start with these options\n"
+      "lookout list-cameras [OPTIONS]     tell which cameras there are, and what they can",
       "lookout"};
   CLI::App* inspect = nullptr;
   CLI::App* doctor = nullptr;
+  CLI::App* list_cameras = nullptr;
   RunOptions run_options;
   InspectOptions inspect_options;
   std::string positional_source;
@@ -220,6 +222,10 @@ struct Declaration {
 
     doctor = app.add_subcommand("doctor", "Tell why run would not start with these options");
     doctor->fallthrough();  // its options are those of run
+
+    list_cameras =
+        app.add_subcommand("list-cameras", "Tell which cameras there are, and what they can");
+    list_cameras->fallthrough();
   }
 
   static bool is_setting(const CLI::Option& option) {
@@ -297,6 +303,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout --help");
   }
   if (declaration.inspect->parsed()) return declaration.inspect_options;
+  if (declaration.list_cameras->parsed()) return ListCamerasOptions{declaration.run_options};
   if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
   return declaration.run_options;
 }

@@ -55,12 +55,18 @@ struct DoctorOptions {
   RunOptions run;
 };
 
+// Options of `lookout list-cameras`: those of the run that would choose among a camera's sizes.
+struct ListCamerasOptions {
+  RunOptions run;
+};
+
 // A text that only has to be printed: --help, --version.
 struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, PrintText>;
+using Command =
+    std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions, PrintText>;
 
 // `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
 // --config; the command line wins over the environment, and that over the file.

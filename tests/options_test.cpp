@@ -258,6 +258,13 @@ TEST(Options, DoctorTakesThoseOfRun) {
   expect_error({"doctor", "--frobnicate"}, ErrorKind::kUsage, "--frobnicate");
 }
 
+TEST(Options, ListCamerasTakesThoseOfRun) {
+  const auto options = std::get<ListCamerasOptions>(
+      parse_command({"list-cameras", "--format", "json", "--width", "1280"}));
+  EXPECT_EQ(options.run.format, Format::kJson);
+  EXPECT_EQ(options.run.source_options.width, 1280);
+}
+
 TEST(Options, HelpAndVersionAreTexts) {
   EXPECT_NE(std::get<PrintText>(parse_command({"--help"})).text.find("--roi"), std::string::npos);
   EXPECT_NE(std::get<PrintText>(parse_command({"inspect", "--help"})).text.find("archive"),

@@ -247,6 +247,31 @@ TEST(Program, AFullDiskIsSaid) {
   expect_failure(run_lookout({"--help"}, options), 74, "No space left on device");
 }
 
+TEST(Program, AnAbsentCameraEndsARunAndIsWaitedForByAService) {
+  expect_failure(run_lookout({"/dev/video9876"}), 66, "/dev/video9876");
+  Program::Options service;
+  service.environment = {"NOTIFY_SOCKET=/nonexistent"};
+  expect_failure(run_lookout({"/dev/video9876", "--wait-for-camera", "no"}, service), 66,
+                 "/dev/video9876");
+  Program program({"/dev/video9876", "--format", "json"}, service);
+  ASSERT_TRUE(program.wait_for("\"state\":\"offline\"")) << program.err();
+  kill(program.pid(), SIGTERM);
+  const ProgramResult result = program.finish();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(json_lines(result.out)[0]["camera"], "video9876");
+  EXPECT_NE(result.err.find("waiting for camera video9876: no such device"), std::string::npos)
+      << result.err;
+  expect_failure(
+      run_lookout({"/dev/video9876", "--wait-for-camera", "yes", "--give-up-after", "100ms"}), 69,
+      "video9876 did not come within 0.1 s");
+}
+
+TEST(Program, ListCamerasNeedsNone) {
+  const ProgramResult result = run_lookout({"list-cameras", "--format", "json"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["type"], "cameras");
+}
+
 class Signals : public testing::TestWithParam<int> {};
 
 TEST_P(Signals, EndTheProgramWithItsSummary) {

@@ -1,0 +1,160 @@
+#include "app/list_cameras.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "platform/v4l2_source.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What to do with a node that is no camera for `run`; empty where there is nothing to say.
+const char* advice(NodeKind kind) {
+  return kind == NodeKind::kBayer || kind == NodeKind::kImageProcessor ? "use csi://0" : "";
+}
+
+const char* name_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kCamera:
+      return "camera";
+    case NodeKind::kBayer:
+      return "bayer";
+    case NodeKind::kCodec:
+      return "codec";
+    case NodeKind::kImageProcessor:
+      return "image-processor";
+    case NodeKind::kMetadata:
+      return "metadata";
+    case NodeKind::kOther:
+      return "other";
+  }
+  return "";
+}
+
+// "640x480 30 25 15 fps".
+std::string text_of(const CameraSize& size) {
+  if (size.rates.empty()) return text_of_size(size);
+  std::vector<std::string> rates;
+  for (const double rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate));
+  return fmt::format("{} {} fps", text_of_size(size),
+                     fmt::join(rates, size.any_rate ? "..." : " "));
+}
+
+void append_formats(const CameraNode& node, std::string& text) {
+  std::vector<std::string> unreadable;
+  for (const CameraFormat& format : node.formats) {
+    if (!can_be_read(format.fourcc)) {
+      unreadable.push_back(text_of_fourcc(format.fourcc));
+      continue;
+    }
+    fmt::format_to(std::back_inserter(text), "    {:<4} {}\n", text_of_fourcc(format.fourcc),
+                   format.description);
+    for (const CameraSize& size : format.sizes) text += "      " + text_of(size) + "\n";
+  }
+  if (unreadable.empty()) return;
+  fmt::format_to(std::back_inserter(text), "    formats that lookout cannot read: {}\n",
+                 fmt::join(unreadable, " "));
+}
+
+void append_node(const CameraNode& node, const ModeWish& wish, std::string& text) {
+  if (!node.problem.empty()) {
+    fmt::format_to(std::back_inserter(text), "{}: {}\n", node.path, node.problem);
+    return;
+  }
+  const std::string way_out = *advice(node.kind) == 0 ? "" : fmt::format(": {}", advice(node.kind));
+  fmt::format_to(std::back_inserter(text), "{}: {} ({}, {}), {}{}\n", node.path, node.info.card,
+                 node.info.driver, node.info.bus, to_string(node.kind), way_out);
+  for (const std::string& link : node.links) text += "    " + link + "\n";
+  if (node.kind != NodeKind::kCamera) return;
+  append_formats(node, text);
+  const ModeChoice choice = choose_mode(node.formats, wish);
+  text += "    run " + (choice.mode ? lines_of(choice).front() : "finds no format to read") + "\n";
+}
+
+Json json_of(const CameraSize& size) {
+  Json json{{"width", size.width}, {"height", size.height}};
+  if (size.is_grid()) {
+    json["most_width"] = size.most_width;
+    json["most_height"] = size.most_height;
+    json["width_step"] = size.width_step;
+    json["height_step"] = size.height_step;
+  }
+  json["rates"] = size.rates;
+  json["any_rate"] = size.any_rate;
+  return json;
+}
+
+Json json_of(const CameraFormat& format) {
+  Json sizes = Json::array();
+  for (const CameraSize& size : format.sizes) sizes.push_back(json_of(size));
+  return {{"format", text_of_fourcc(format.fourcc)},
+          {"description", format.description},
+          {"readable", can_be_read(format.fourcc)},
+          {"sizes", std::move(sizes)}};
+}
+
+Json json_of(const ModeChoice& choice) {
+  Json rejected = Json::array();
+  for (const auto& other : choice.rejected) {
+    rejected.push_back(
+        {{"format", text_of_fourcc(other.fourcc)}, {"size", other.size}, {"reason", other.reason}});
+  }
+  Json json{{"taken", nullptr}, {"rejected", std::move(rejected)}};
+  if (choice.mode) {
+    json["taken"] = {{"format", text_of_fourcc(choice.mode->fourcc)},
+                     {"width", choice.mode->width},
+                     {"height", choice.mode->height},
+                     {"framerate", choice.mode->framerate}};
+  }
+  return json;
+}
+
+Json json_of(const CameraNode& node, const ModeWish& wish) {
+  Json json{{"source", node.path}, {"links", node.links}};
+  if (!node.problem.empty()) {
+    json["problem"] = node.problem;
+    return json;
+  }
+  json["kind"] = name_of(node.kind);
+  json["card"] = node.info.card;
+  json["driver"] = node.info.driver;
+  json["bus"] = node.info.bus;
+  if (*advice(node.kind) != 0) json["advice"] = advice(node.kind);
+  Json formats = Json::array();
+  for (const CameraFormat& format : node.formats) formats.push_back(json_of(format));
+  json["formats"] = std::move(formats);
+  if (node.kind == NodeKind::kCamera) json["choice"] = json_of(choose_mode(node.formats, wish));
+  return json;
+}
+
+}  // namespace
+
+std::string cameras_as_text(const std::vector<CameraNode>& nodes, const ModeWish& wish) {
+  if (nodes.empty()) {
+    return "no camera: there is no /dev/video* at all; lookout 'test://all' needs none\n";
+  }
+  std::string text;
+  for (const CameraNode& node : nodes) append_node(node, wish, text);
+  return text;
+}
+
+std::string cameras_as_json(const std::vector<CameraNode>& nodes, const ModeWish& wish) {
+  Json cameras = Json::array();
+  for (const CameraNode& node : nodes) cameras.push_back(json_of(node, wish));
+  const Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(cameras)}};
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string list_cameras(const ListCamerasOptions& options) {
+  const std::vector<CameraNode> nodes = camera_nodes();
+  const ModeWish wish = wish_of(options.run.source_options);
+  return options.run.format == Format::kJson ? cameras_as_json(nodes, wish)
+                                             : cameras_as_text(nodes, wish);
+}
+
+}  // namespace lookout

@@ -1,0 +1,84 @@
+#include "app/list_cameras.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/videodev2.h>
+
+#include <nlohmann/json.hpp>
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+
+CameraSize size(int width, int height, std::vector<double> rates) {
+  CameraSize size;
+  size.width = size.most_width = width;
+  size.height = size.most_height = height;
+  size.rates = std::move(rates);
+  return size;
+}
+
+// A USB camera with its metadata node, the sensor of a ribbon cable, a codec, and one of somebody
+// else's.
+std::vector<CameraNode> nodes() {
+  std::vector<CameraNode> nodes(5);
+  nodes[0] = {
+      "/dev/video0",
+      {"/dev/v4l/by-id/usb-C920-index0"},
+      NodeKind::kCamera,
+      {"C920", "uvcvideo", "usb-1", 0},
+      {{V4L2_PIX_FMT_YUYV, "YUYV 4:2:2", {size(320, 240, {30, 15}), size(1280, 720, {7.5})}},
+       {V4L2_PIX_FMT_H264, "H.264", {size(1920, 1080, {30})}}},
+      ""};
+  nodes[1] = {"/dev/video1", {}, NodeKind::kMetadata, {"C920", "uvcvideo", "usb-1", 0}, {}, ""};
+  nodes[2] = {"/dev/video2", {}, NodeKind::kBayer, {"unicam", "unicam", "csi", 0}, {}, ""};
+  nodes[3] = {"/dev/video10", {}, NodeKind::kCodec, {"codec", "bcm2835-codec", "soc", 0}, {}, ""};
+  nodes[4].path = "/dev/video11";
+  nodes[4].problem = "no permission to open /dev/video11";
+  return nodes;
+}
+
+TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
+  EXPECT_EQ(cameras_as_text(nodes(), {}),
+            "/dev/video0: C920 (uvcvideo, usb-1), a camera\n"
+            "    /dev/v4l/by-id/usb-C920-index0\n"
+            "    YUYV YUYV 4:2:2\n"
+            "      320x240 30 15 fps\n"
+            "      1280x720 7.5 fps\n"
+            "    formats that lookout cannot read: H264\n"
+            "    run takes 320x240 YUYV at 30 fps\n"
+            "/dev/video1: C920 (uvcvideo, usb-1), a camera's metadata\n"
+            "/dev/video2: unicam (unicam, csi), a raw Bayer sensor: use csi://0\n"
+            "/dev/video10: codec (bcm2835-codec, soc), a codec\n"
+            "/dev/video11: no permission to open /dev/video11\n");
+  EXPECT_THAT(cameras_as_text({}, {}), HasSubstr("there is no /dev/video* at all"));
+}
+
+TEST(ListCameras, TheChoiceFollowsTheOptions) {
+  ModeWish wish;
+  wish.width = 1280;
+  wish.height = 720;
+  EXPECT_THAT(cameras_as_text(nodes(), wish), HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
+}
+
+TEST(ListCameras, JsonHasAllOfIt) {
+  const auto report = nlohmann::json::parse(cameras_as_json(nodes(), {}));
+  EXPECT_EQ(report["schema"], 1);
+  EXPECT_EQ(report["type"], "cameras");
+  ASSERT_EQ(report["cameras"].size(), 5U);
+  const auto& camera = report["cameras"][0];
+  EXPECT_EQ(camera["source"], "/dev/video0");
+  EXPECT_EQ(camera["kind"], "camera");
+  EXPECT_EQ(camera["links"][0], "/dev/v4l/by-id/usb-C920-index0");
+  EXPECT_EQ(camera["formats"][0]["sizes"][0]["rates"], (std::vector<double>{30, 15}));
+  EXPECT_EQ(camera["formats"][1]["readable"], false);
+  EXPECT_EQ(camera["choice"]["taken"]["width"], 320);
+  EXPECT_EQ(camera["choice"]["rejected"].size(), 2U);
+  EXPECT_EQ(report["cameras"][2]["advice"], "use csi://0");
+  EXPECT_EQ(report["cameras"][4]["problem"], "no permission to open /dev/video11");
+  EXPECT_EQ(nlohmann::json::parse(cameras_as_json({}, {}))["cameras"].size(), 0U);
+}
+
+}  // namespace
+}  // namespace lookout
