@@ -31,8 +31,8 @@ work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
 
 case $arch in
-arm64) machine=aarch64 console=ttyAMA0 ;;
-amd64) machine=x86_64 console=ttyS0 ;;
+arm64) machine=aarch64 ;;
+amd64) machine=x86_64 ;;
 *) fail "no architecture $arch, only arm64 and amd64" ;;
 esac
 if [ "$(uname -m)" != $machine ]; then
@@ -63,14 +63,15 @@ rm -f "$root/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
 
 # The kernel, and those of its modules that this machine has a use for.
 cp "$work"/kernel-package/boot/vmlinuz-* "$guest/vmlinuz"
-modules=$(echo "$work"/kernel-package/{,usr/}lib/modules/*/kernel)
-modules=${modules##* }
-[ -d "$modules" ] || modules=$(echo "$work"/kernel-package/lib/modules/*/kernel)
+modules=$(find "$work/kernel-package" -path '*/lib/modules/*/kernel' -prune)
 version=$(basename "$(dirname "$modules")")
 mkdir -p "$root/usr/lib/modules/$version/kernel"
 cp "$(dirname "$modules")"/modules.{builtin*,order} "$root/usr/lib/modules/$version"
-(cd "$modules" && cp -a --parents arch crypto drivers/{block,char,media,virtio,video,dma-buf} fs/{9p,ext4,netfs,jbd2,fscache,mbcache*} lib \
-  net/9p "$root/usr/lib/modules/$version/kernel" 2> /dev/null || true)
+for part in arch crypto drivers/{block,char,dma-buf,media,video,virtio} fs/{9p,ext4,fscache,jbd2,mbcache*,netfs} \
+  lib net/9p; do
+  # shellcheck disable=SC2086  # a pattern
+  [ ! -e "$modules"/$part ] || (cd "$modules" && cp -a --parents $part "$root/usr/lib/modules/$version/kernel")
+done
 depmod -b "$root" "$version"
 
 # The camera, as a webcam; the command; no service that does nothing for it.
@@ -82,7 +83,7 @@ echo 0123456789abcdef0123456789abcdef > "$root/etc/machine-id"
 units=$root/etc/systemd/system
 for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer \
   e2scrub_all.timer e2scrub_reap.service systemd-journal-flush.service console-getty.service \
-  getty@tty1.service serial-getty@$console.service; do
+  getty@tty1.service serial-getty@ttyAMA0.service serial-getty@ttyS0.service; do
   ln -sf /dev/null "$units/$unit"
 done
 mkdir -p "$root/etc/systemd/"{journald,system}.conf.d "$root/mnt/host" "$units/graphical.target.wants"
@@ -111,7 +112,7 @@ chmod +x "$root/usr/local/sbin/run-guest"
 
 # Between the kernel and its root disk: busybox and a few modules.
 mkdir -p "$work/initrd/"{bin,mod,proc,sys,dev,root}
-cp "$(ls "$root"/{usr/,}bin/busybox 2> /dev/null | head -n 1)" "$work/initrd/bin/busybox"
+cp "$root/bin/busybox" "$work/initrd/bin/busybox"  # /bin is /usr/bin, or linked to it
 for module in virtio_pci virtio_mmio virtio_blk crc32c_generic ext4; do
   modprobe -d "$root" -S "$version" --show-depends $module 2> /dev/null || [ $module != ext4 ]
 done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' | while read -r file; do
@@ -137,6 +138,5 @@ size=$(($(du -sm --apparent-size "$root" | cut -f1) * 11 / 10 + 1024))
 rm -f "$guest/root.img"
 truncate -s "${size}M" "$guest/root.img"
 /sbin/mke2fs -q -F -t ext4 -L root -m 0 -O ^has_journal -E lazy_itable_init=1,root_owner=0:0 -d "$root" "$guest/root.img"
-printf 'arch=%s\nconsole=%s\n' "$arch" "$console" > "$guest/machine"
 echo "$stamp" > "$guest/stamp"
 echo "made $guest: $suite $arch, Linux $version, $(du -sh "$guest" | cut -f1), $SECONDS s"

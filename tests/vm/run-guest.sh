@@ -13,18 +13,17 @@
 set -euo pipefail
 [ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
 guest=$1 folder=$2 command=$3 seconds=${4:-900}
-# shellcheck source=/dev/null
-. "$guest/machine"
+arch=$(cut -d ' ' -f 2 "$guest/stamp")
 rm -rf "$folder/.guest"
 mkdir "$folder/.guest"
 printf '%s\n' "$command" > "$folder/.guest/command"
 touch "$folder/.guest/output"
 
 case $arch in
-arm64) machine=(qemu-system-aarch64 -M virt,gic-version=3 -cpu cortex-a72) ;;
-amd64) machine=(qemu-system-x86_64 -M q35 -cpu max) ;;
+arm64) machine='qemu-system-aarch64 -M virt,gic-version=3 -cpu cortex-a72' console=ttyAMA0 ;;
+amd64) machine='qemu-system-x86_64 -M q35 -cpu max' console=ttyS0 ;;
 esac
-"${machine[@]}" -accel tcg,thread=multi,tb-size=512 -smp 2 -m 2048 \
+$machine -accel tcg,thread=multi,tb-size=512 -smp 2 -m 2048 \
   -nodefaults -no-user-config -display none -no-reboot \
   -kernel "$guest/vmlinuz" -initrd "$guest/initrd" \
   -append "console=$console root=/dev/vda rw panic=-1 mitigations=off" \
