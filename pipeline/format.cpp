@@ -25,11 +25,9 @@ void append_json(const char* stage, const Percentiles& p, std::string& out) {
                  to_ms(p.p50), to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
 }
 
-// Seconds since 1970, without the locale's and floating point's help.
 void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
-  const auto ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-  fmt::format_to(std::back_inserter(out), R"("timestamp":{}.{:03})", ms / 1000, ms % 1000);
+  out += R"("timestamp":)";
+  append_seconds(time, out);
 }
 
 }  // namespace
@@ -38,7 +36,25 @@ double to_ms(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-void append_text(const Result& result, const std::string& origin, std::string& out) {
+void append_seconds(std::chrono::system_clock::time_point time, std::string& out) {
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  fmt::format_to(std::back_inserter(out), "{}.{:03}", ms / 1000, ms % 1000);
+}
+
+void append_text(const SceneState& state, std::string& out) {
+  if (state.kind == SceneState::Kind::kNone) {
+    out += "none yet";
+  } else if (state.kind == SceneState::Kind::kUnknown) {
+    out += state.name();
+  } else {
+    fmt::format_to(std::back_inserter(out), "{} {:.1f} %", state.name(),
+                   state.prediction.score * 100);
+  }
+}
+
+void append_text(const Result& result, const std::string& origin, std::string& out,
+                 bool with_state) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "{}", result.sequence);
   if (!origin.empty()) fmt::format_to(to, " {}", origin);
@@ -48,7 +64,15 @@ void append_text(const Result& result, const std::string& origin, std::string& o
     separator = ", ";
   }
   if (result.top.empty()) out += ": nothing above the threshold";
-  fmt::format_to(to, " ({:.1f} ms)\n", to_ms(result.durations.total));
+  fmt::format_to(to, " ({:.1f} ms)", to_ms(result.durations.total));
+  if (with_state) {
+    out += result.state_changed ? ", now " : ", state ";
+    append_text(result.state, out);
+    if (result.state_changed && result.previous_state.kind != SceneState::Kind::kNone) {
+      fmt::format_to(to, ", was {}", result.previous_state.name());
+    }
+  }
+  out += '\n';
 }
 
 void append_text(const StatsSnapshot& stats, std::string& out) {
@@ -80,17 +104,46 @@ JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
   for (const std::string& label : labels) labels_.push_back(quoted(label));
 }
 
-void JsonFormat::append(const Result& result, const std::string& origin, std::string& out) {
+void JsonFormat::append_head(const char* type, const Result& result, const std::string& origin,
+                             std::string& out) {
   if (origin != origin_) {
     origin_ = origin;
     quoted_origin_ = quoted(origin);
   }
   auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"schema":1,"type":"classification",{},"seq":{},)", source_,
-                 result.sequence);
+  fmt::format_to(to, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
   append_timestamp(result.timestamp, out);
   out += ',';
   if (!origin.empty()) fmt::format_to(to, R"("file":{},)", quoted_origin_);
+}
+
+void JsonFormat::append_state(const Result& result, const std::string& origin, std::string& out) {
+  const auto name = [this](const SceneState& state) -> std::string_view {
+    switch (state.kind) {
+      case SceneState::Kind::kClass:
+        return labels_[state.prediction.index];
+      case SceneState::Kind::kUnknown:
+        return R"("unknown")";
+      case SceneState::Kind::kNone:
+        break;
+    }
+    return "null";
+  };
+  append_head("state", result, origin, out);
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"("state":{},)", name(result.state));
+  if (result.state.kind == SceneState::Kind::kClass) {
+    const Prediction& p = result.state.prediction;
+    fmt::format_to(to, R"("index":{},"score":{:.4f},)", p.index, p.score);
+  } else {
+    out += R"("index":null,"score":null,)";
+  }
+  fmt::format_to(to, "\"previous\":{}}}\n", name(result.previous_state));
+}
+
+void JsonFormat::append(const Result& result, const std::string& origin, std::string& out) {
+  append_head("classification", result, origin, out);
+  auto to = std::back_inserter(out);
   fmt::format_to(to, R"("frame_age_ms":{:.3f},"results":[)", to_ms(result.frame_age));
   const char* separator = "";
   for (const Prediction& p : result.top) {

@@ -3,6 +3,7 @@
 // What appends to `out` does not clear it; a string that is used again is not reallocated.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,16 @@ namespace lookout {
 
 double to_ms(Clock::duration duration);
 
-// One line for people: `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1 ms)`.
-void append_text(const Result& result, const std::string& origin, std::string& out);
+// Seconds since 1970: `1795262400.123`.
+void append_seconds(std::chrono::system_clock::time_point time, std::string& out);
+
+// One line for people: `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1 ms)`. With the state:
+// `..., state goldfish 95.0 %`, or when it changed `..., now goldfish 95.0 %, was unknown`.
+void append_text(const Result& result, const std::string& origin, std::string& out,
+                 bool with_state = false);
+
+// `goldfish 95.0 %`, `unknown`, or before the first `none yet`.
+void append_text(const SceneState& state, std::string& out);
 
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
@@ -28,12 +37,18 @@ class JsonFormat {
 
   // `{"schema":1,"type":"classification",...}` and a newline.
   void append(const Result& result, const std::string& origin, std::string& out);
+  // `{"schema":1,"type":"state",...}` and a newline: what the state became with this result.
+  void append_state(const Result& result, const std::string& origin, std::string& out);
   // `{"schema":1,"type":"stats",...}`, or "summary" for the final one, and a newline.
   void append(const StatsSnapshot& stats, std::string& out) const;
   // `{"schema":1,"type":"status",...}` and a newline.
   void append(const CameraStatus& status, std::string& out) const;
 
  private:
+  // What lines of results begin with, up to the timestamp and the file.
+  void append_head(const char* type, const Result& result, const std::string& origin,
+                   std::string& out);
+
   std::string camera_;               // as a JSON string
   std::string source_;               // `"camera":...,"model":...`
   std::vector<std::string> labels_;  // as JSON strings

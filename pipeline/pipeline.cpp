@@ -120,7 +120,11 @@ class FrameClassifier {
   FrameClassifier(Classifier& classifier, const PipelineOptions& options)
       : classifier_(classifier),
         options_(options),
-        preprocessor_(classifier.spec().input, options.view) {}
+        preprocessor_(classifier.spec().input, options.view),
+        tracker_(options.state) {}
+
+  // What was seen before the camera was away says nothing about now.
+  void forget_state() { tracker_.reset(); }
 
   // Valid until the next call.
   Result& classify(const Frame& frame) {
@@ -129,7 +133,12 @@ class FrameClassifier {
     const auto preprocessed = Clock::now();
     classifier_.classify(image_, logits_);
     const auto inferred = Clock::now();
-    top_k(logits_, classifier_.spec().labels, options_.top_k, options_.threshold, result_.top);
+    const std::vector<std::string>& labels = classifier_.spec().labels;
+    softmax(logits_, scores_);
+    top_k(logits_, scores_, labels, options_.top_k, options_.threshold, result_.top);
+    result_.state_changed = tracker_.update(scores_, labels, frame.captured);
+    result_.state = tracker_.state();
+    result_.previous_state = tracker_.previous();
     const auto done = Clock::now();
 
     result_.sequence = frame.sequence;
@@ -150,6 +159,8 @@ class FrameClassifier {
   Preprocessor preprocessor_;
   ImageTensor image_;
   std::vector<float> logits_;
+  std::vector<float> scores_;
+  StateTracker tracker_;
   Result result_;
 };
 
@@ -194,6 +205,7 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
     // Before the frame: one that came after the camera's return is reported after it.
     capture.take_changes(changes);
     tell_changes(reporters, changes);
+    if (!changes.empty()) frame_classifier.forget_state();
     if (status == TakeStatus::kTimeout) continue;
     Result& result = frame_classifier.classify(frame);
     result.replaced = capture.frames().replaced();

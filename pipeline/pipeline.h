@@ -12,6 +12,7 @@
 #include "pipeline/preprocessor.h"
 #include "pipeline/reporter.h"
 #include "pipeline/source.h"
+#include "pipeline/state_tracker.h"
 #include "pipeline/statistics.h"
 
 namespace lookout {
@@ -20,6 +21,7 @@ struct PipelineOptions {
   View view;
   std::size_t top_k = 10;
   float threshold = 0;
+  StateOptions state;
   std::chrono::milliseconds stats_interval{1000};
   std::optional<std::chrono::milliseconds> duration;  // ends by itself after this time
 };

@@ -26,13 +26,29 @@ struct StageDurations {
   Clock::duration total{};
 };
 
+// What the camera shows, which is steadier than the best prediction of a frame; state_tracker.h
+// says how it comes about.
+struct SceneState {
+  // None: before the first, and until one is found after the camera was away.
+  enum class Kind { kNone, kUnknown, kClass };
+
+  Kind kind = Kind::kNone;
+  Prediction prediction;  // of kClass; its score is smoothed
+
+  // The label, "unknown", or for kNone nothing.
+  std::string_view name() const;
+};
+
 struct Result {
   std::uint64_t sequence = 0;                       // the frame's
   std::chrono::system_clock::time_point timestamp;  // wall clock time of the frame's capture
   Clock::duration frame_age{};                      // capture until this result was ready
   StageDurations durations;
   std::uint64_t replaced = 0;   // frames that were replaced unseen since the start
-  std::vector<Prediction> top;  // best first; at most k, none below the threshold
+  std::vector<Prediction> top;  // best first; at most k, none below the threshold; not smoothed
+  SceneState state;             // at this frame
+  bool state_changed = false;   // with this frame...
+  SceneState previous_state;    // ...and what it was before; kNone: this is the first
 };
 
 }  // namespace lookout

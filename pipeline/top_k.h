@@ -9,11 +9,15 @@
 
 namespace lookout {
 
-// Softmax, then the `k` best with a score of at least `threshold`, best first; equal scores are
-// ordered by index. `labels` has an entry for each logit and must outlive `top`, which is
-// overwritten and, once it has held k predictions, not reallocated. Throws Error(kBadModel) when a
-// logit is NaN or plus infinity, or when all are minus infinity.
-void top_k(const std::vector<float>& logits, const std::vector<std::string>& labels, std::size_t k,
-           float threshold, std::vector<Prediction>& top);
+// `scores` becomes one score, 0..1, for each logit; together they are 1. Throws Error(kBadModel)
+// when a logit is NaN or plus infinity, or when all are minus infinity.
+void softmax(const std::vector<float>& logits, std::vector<float>& scores);
+
+// The `k` best with a score of at least `threshold`, best first; equal logits are ordered by index.
+// `scores` and `labels` have an entry for each logit. The labels must outlive `top`, which is
+// overwritten and, once it has held k predictions, not reallocated.
+void top_k(const std::vector<float>& logits, const std::vector<float>& scores,
+           const std::vector<std::string>& labels, std::size_t k, float threshold,
+           std::vector<Prediction>& top);
 
 }  // namespace lookout

@@ -24,32 +24,43 @@ std::string bar(float score) {
 
 void TextReporter::report(const Result& result, const Frame& frame) {
   line_.clear();
-  append_text(result, frame.origin, line_);
+  append_text(result, frame.origin, line_, states_);
   output_.write(line_);
 }
 
 void TextReporter::tick(const StatsSnapshot& /*stats*/) {}
 
+void JsonReporter::begin() { line_ = unsaid_state_; }
+
+void JsonReporter::end() {
+  if (output_.write(line_)) unsaid_state_.clear();
+}
+
 void JsonReporter::report(const Result& result, const Frame& frame) {
-  line_.clear();
+  if (result.state_changed) {
+    unsaid_state_.clear();
+    format_.append_state(result, frame.origin, unsaid_state_);
+  }
+  begin();
   format_.append(result, frame.origin, line_);
-  output_.write(line_);
+  end();
 }
 
 void JsonReporter::tick(const StatsSnapshot& stats) {
-  line_.clear();
+  begin();
   format_.append(stats, line_);
-  output_.write(line_);
+  end();
 }
 
 void JsonReporter::status(const CameraStatus& status) {
-  line_.clear();
+  begin();
   format_.append(status, line_);
-  output_.write(line_);
+  end();
 }
 
-TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k)
-    : terminal_(terminal), title_(std::move(title)), top_k_(top_k) {}
+TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k,
+                                   bool states)
+    : terminal_(terminal), title_(std::move(title)), top_k_(top_k), states_(states) {}
 
 void TerminalReporter::report(const Result& result, const Frame& frame) {
   if (!camera_.online) return;  // the last one before the loss
@@ -64,6 +75,10 @@ void TerminalReporter::report(const Result& result, const Frame& frame) {
                   to_ms(result.frame_age), result.replaced);
   lines_[2] = frame.origin.empty() ? fmt::format("frame {}", result.sequence)
                                    : fmt::format("frame {}: {}", result.sequence, frame.origin);
+  if (states_) {
+    lines_[2] += "  state ";
+    append_text(result.state, lines_[2]);
+  }
   for (std::size_t i = 0; i < result.top.size() && i < top_k_; ++i) {
     const Prediction& p = result.top[i];
     lines_[i + 3] =

@@ -27,11 +27,9 @@ SystemdNotifier::~SystemdNotifier() { stopping(); }
 
 void SystemdNotifier::report(const Result& result, const Frame& /*frame*/) {
   if (!enabled_) return;
-  seen_ = true;
-  const std::string_view label =
-      result.top.empty() ? std::string_view("nothing above the threshold") : result.top[0].label;
-  if (label != label_) {
-    label_ = label;
+  const bool first = !std::exchange(seen_, true);
+  if (first || result.state.name() != state_) {
+    state_ = result.state.name();
     unsaid_ = true;
   }
   say_ready();
@@ -85,7 +83,7 @@ void SystemdNotifier::say_status() {
     status += seen_ ? "camera offline" : "waiting for the camera";
   } else {
     if (fps_) status += fmt::format("{:.1f} fps: ", *fps_);
-    status += label_;
+    status += state_.empty() ? "no state yet" : state_;
   }
   send(status);
   last_status_ = now;

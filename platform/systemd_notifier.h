@@ -43,7 +43,7 @@ class SystemdNotifier : public Reporter {
   bool seen_ = false;  // there was a result
   bool stopping_ = false;
   CameraStatus camera_;
-  std::string label_;          // the best one of the last result
+  std::string state_;          // its name; empty: none yet
   std::optional<double> fps_;  // of the last interval
   bool unsaid_ = false;        // something of the above is new
   std::optional<Clock::time_point> last_status_;

@@ -118,6 +118,7 @@ class FakeReporter : public Reporter {
   struct Log {
     std::vector<std::uint64_t> sequences;
     std::vector<std::size_t> best;
+    std::vector<std::string> changes;  // the names of new states
     std::vector<StatsSnapshot> ticks;
     std::vector<CameraStatus> statuses;
     int beats = 0;
@@ -130,6 +131,7 @@ class FakeReporter : public Reporter {
   void report(const Result& result, const Frame& /*frame*/) override {
     log_.sequences.push_back(result.sequence);
     log_.best.push_back(result.top.empty() ? 999 : result.top[0].index);
+    if (result.state_changed) log_.changes.emplace_back(result.state.name());
     if (on_report_) on_report_(result);
   }
   void tick(const StatsSnapshot& stats) override { log_.ticks.push_back(stats); }

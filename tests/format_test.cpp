@@ -41,6 +41,26 @@ TEST(JsonFormat, IsTheDocumentedLine) {
             "\"dropped\":3}\n");
 }
 
+TEST(JsonFormat, StateOfAResult) {
+  JsonFormat format("front", "net", kLabels);
+  Result result = example();
+  result.state = {SceneState::Kind::kClass, {2, kLabels[2], 0.61234F}};
+  std::string out;
+  format.append_state(result, "", out);
+  EXPECT_EQ(out,
+            R"({"schema":1,"type":"state","camera":"front","model":"net","seq":812,)"
+            R"("timestamp":1795262400.123,"state":"a \"quoted\" café","index":2,"score":0.6123,)"
+            "\"previous\":null}\n");
+  result.previous_state = result.state;
+  result.state = {SceneState::Kind::kUnknown, {}};
+  out.clear();
+  format.append_state(result, "a.jpg", out);
+  EXPECT_EQ(out, R"({"schema":1,"type":"state","camera":"front","model":"net","seq":812,)"
+                 R"("timestamp":1795262400.123,"file":"a.jpg","state":"unknown","index":null,)"
+                 R"("score":null,"previous":"a \"quoted\" café"})"
+                 "\n");
+}
+
 TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
   std::string out;
   JsonFormat("a\nb", "m", kLabels).append(example(), "dir/caf\xe9 \"1\".jpg", out);
@@ -100,6 +120,29 @@ TEST(Format, TextOfAResult) {
   nothing.top.clear();
   append_text(nothing, "a.jpg", out);
   EXPECT_EQ(out, "812 a.jpg: nothing above the threshold (27.1 ms)\n");
+}
+
+TEST(Format, TextOfAState) {
+  Result result = example();
+  result.top.resize(1);
+  const std::string start = "812: orange 87.3 % (27.1 ms), ";
+  std::string out;
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "state none yet\n");
+  out.clear();
+  result.state_changed = true;
+  result.state = {SceneState::Kind::kClass, {0, kLabels[0], 0.5F}};
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "now lemon 50.0 %\n");
+  out.clear();
+  result.previous_state = result.state;
+  result.state = {SceneState::Kind::kUnknown, {}};
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "now unknown, was lemon\n");
+  out.clear();
+  result.state_changed = false;
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "state unknown\n");
 }
 
 TEST(Format, TextOfStatistics) {

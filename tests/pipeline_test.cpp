@@ -228,7 +228,7 @@ TEST(Pipeline, ReportersAreToldWhenTheCameraGoesAndComes) {
     if (read == 2) {
       told_offline.wait();
       camera->set_online(true);
-      return fill(frame, 2);
+      return fill(frame, 1);
     }
     return ReadStatus::kEnd;
   });
@@ -260,6 +260,38 @@ TEST(Pipeline, ReportersAreToldWhenTheCameraGoesAndComes) {
   EXPECT_GE(log.statuses[1].since, log.statuses[0].since);
   EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{1, 1})) << "back before its frame";
   EXPECT_EQ(log.sequences.size(), 2U);
+  EXPECT_EQ(log.changes, (std::vector<std::string>{"value 1", "value 1"})) << "said again";
+}
+
+TEST(Pipeline, AResultHasTheStateOfItsFrame) {
+  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
+    return read == 6 ? ReadStatus::kEnd : fill(frame, read / 2);
+  });
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  std::vector<std::string> previous;
+  const std::atomic<bool> stop{false};
+  const auto note = [&](const Result& result) {
+    EXPECT_EQ(result.state.name(), result.top[0].label);
+    EXPECT_EQ(result.state.prediction.score, result.top[0].score);
+    previous.emplace_back(result.previous_state.name());
+  };
+  run_pipeline(source, classifier, reporting_to(log, note), {}, stop);
+  EXPECT_EQ(log.changes, (std::vector<std::string>{"value 0", "value 1", "value 2"}));
+  EXPECT_EQ(previous,
+            (std::vector<std::string>{"", "", "value 0", "value 0", "value 1", "value 1"}));
+}
+
+TEST(Pipeline, RawScoresStayWhereTheStateIsUnknown) {
+  FakeSource source(/*live=*/false, frames(3));
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  PipelineOptions options;
+  options.state.enter_threshold = 0.99F;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, classifier, reporting_to(log), options, stop);
+  EXPECT_EQ(log.best, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(log.changes, (std::vector<std::string>{"unknown"}));
 }
 
 TEST(Pipeline, CountsWhatTheSourceSkipped) {

@@ -50,6 +50,54 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
   EXPECT_THAT(written(), HasSubstr(R"("state":"online")"));
 }
 
+TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
+  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  Result result;
+  result.state = {SceneState::Kind::kUnknown, {}};
+  result.state_changed = true;
+  reporter.report(result, {});
+  EXPECT_THAT(written(), AllOf(HasSubstr(R"("type":"state")"), HasSubstr(R"("state":"unknown")"),
+                               HasSubstr(R"("type":"classification")")));
+  result.state_changed = false;
+  reporter.report(result, {});
+  EXPECT_THAT(written(), Not(HasSubstr(R"("type":"state")")));
+}
+
+TEST_F(ReportersTest, ASlowReaderGetsTheLatestChangeOfTheStateLater) {
+  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  const std::string filling(4096, '.');
+  while (output_.write(filling)) {
+  }
+  Result result;
+  result.state_changed = true;
+  result.state = {SceneState::Kind::kClass, {0, "a", 1}};
+  reporter.report(result, {});
+  result.state = {SceneState::Kind::kUnknown, {}};
+  reporter.report(result, {});
+  while (!written().empty()) {
+  }
+  reporter.tick({});
+  const std::string later = written();
+  EXPECT_THAT(later, AllOf(HasSubstr(R"("state":"unknown")"), HasSubstr(R"("type":"stats")")));
+  EXPECT_THAT(later, Not(HasSubstr(R"("state":"a")")));
+  reporter.tick({});
+  EXPECT_THAT(written(), Not(HasSubstr(R"("type":"state")")));
+}
+
+TEST_F(ReportersTest, TextSaysTheStateWhereItIsAskedTo) {
+  Result result;
+  result.top = {{0, "dog", 0.9F}};
+  result.state = {SceneState::Kind::kClass, {1, "cat", 0.6F}};
+  TextReporter(output_).report(result, {});
+  EXPECT_THAT(written(), Not(HasSubstr("cat")));
+  TextReporter(output_, /*states=*/true).report(result, {});
+  EXPECT_THAT(written(), HasSubstr("dog 90.0 % (0.0 ms), state cat 60.0 %\n"));
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter display(terminal, "front", 3, /*states=*/true);
+  display.report(result, {});
+  EXPECT_THAT(written(), HasSubstr("state cat 60.0 %"));
+}
+
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
   Terminal terminal(ends_[1], output_);
   TerminalReporter reporter(terminal, "front", 3);

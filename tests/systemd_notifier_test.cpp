@@ -57,7 +57,7 @@ class SystemdNotifierTest : public testing::Test {
 
   static Result result_of(std::string_view label) {
     Result result;
-    result.top = {{0, label, 0.9F}};
+    result.state = {SceneState::Kind::kClass, {0, label, 0.9F}};
     return result;
   }
 
