@@ -1,0 +1,99 @@
+#include "platform/on_change_reporter.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "pipeline/format.h"
+#include "platform/process.h"
+#include "platform/thread.h"
+
+namespace lookout {
+
+OnChangeReporter::OnChangeReporter(OnChangeOptions options, const std::string& camera,
+                                   const std::string& model)
+    : options_(std::move(options)),
+      source_{"LOOKOUT_EVENT_CAMERA=" + camera, "LOOKOUT_EVENT_MODEL=" + model},
+      thread_(start_thread("on-change", [this] { work(); })) {}
+
+OnChangeReporter::~OnChangeReporter() {
+  {
+    const std::lock_guard lock(mutex_);
+    end_by_ = Clock::now() + options_.patience;
+  }
+  wake_.notify_one();
+  thread_.join();
+  if (runs_ == 0) return;
+  spdlog::info("--on-change: {} run{}, {} failed, {} changes coalesced", runs_,
+               runs_ == 1 ? "" : "s", failures_, coalesced_);
+}
+
+void OnChangeReporter::report(const Result& result, const Frame& frame) {
+  if (!result.state_changed) return;
+  Environment environment = source_;
+  const auto add = [&environment](const char* name, std::string_view value) {
+    environment.push_back(fmt::format("LOOKOUT_EVENT_{}={}", name, value));
+  };
+  const bool known = result.state.kind == SceneState::Kind::kClass;
+  const Prediction& prediction = result.state.prediction;
+  std::string timestamp;
+  append_seconds(result.timestamp, timestamp);
+  add("STATE", result.state.name());
+  add("INDEX", known ? std::to_string(prediction.index) : "");
+  add("SCORE", known ? fmt::format("{:.4f}", prediction.score) : "");
+  add("PREVIOUS", result.previous_state.name());
+  add("SEQ", std::to_string(result.sequence));
+  add("TIMESTAMP", timestamp);
+  add("FILE", frame.origin);
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_) ++replaced_;
+    waiting_ = std::move(environment);
+  }
+  wake_.notify_one();
+}
+
+// Waits for a change; returns nothing when there will be none.
+std::optional<OnChangeReporter::Environment> OnChangeReporter::next() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return waiting_ || end_by_; });
+  if (!waiting_ || (end_by_ && Clock::now() >= *end_by_)) return std::nullopt;
+  std::optional<Environment> environment = std::exchange(waiting_, std::nullopt);
+  const std::uint64_t replaced = std::exchange(replaced_, 0);
+  coalesced_ += replaced;
+  environment->push_back(fmt::format("LOOKOUT_EVENT_COALESCED={}", replaced));
+  return environment;
+}
+
+bool OnChangeReporter::ending(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  return end_by_ && now >= *end_by_;
+}
+
+void OnChangeReporter::run(const Environment& environment) {
+  const auto limit = Clock::now() + options_.time_limit;
+  const std::string failure = run_process(options_.command, environment, [&] {
+    const auto now = Clock::now();
+    return now >= limit || ending(now);
+  });
+  ++runs_;
+  if (failure.empty()) return;
+  ++failures_;
+  if (said_.insert(failure).second) {
+    spdlog::warn("--on-change {}: {}; this is said once", options_.command[0], failure);
+  }
+}
+
+void OnChangeReporter::work() {
+  while (const std::optional<Environment> environment = next()) {
+    try {
+      run(*environment);
+    } catch (const std::exception& error) {
+      spdlog::warn("--on-change: {}", error.what());
+    }
+  }
+}
+
+}  // namespace lookout
