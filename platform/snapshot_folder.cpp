@@ -1,0 +1,139 @@
+#include "platform/snapshot_folder.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <opencv2/imgcodecs.hpp>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestPart = 60;  // bytes; a file's name takes 255
+constexpr const char* kUnfinished = ".part";
+
+// ASCII alone, whatever the locale.
+bool is_plain(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+         c == '-';
+}
+
+std::string plain(std::string_view text) {
+  std::string result(text.substr(0, kLongestPart));
+  for (char& c : result) {
+    if (!is_plain(c)) c = '-';
+  }
+  // A hidden file, or an option to whoever says *.
+  result.erase(0, std::min(result.find_first_not_of("-."), result.size()));
+  return result;
+}
+
+std::string stamp(std::chrono::system_clock::time_point time) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  return fmt::format("{:%Y%m%dT%H%M%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)),
+                     ms % 1000);
+}
+
+// Closes it, and removes the file unless it was kept.
+class NewFile {
+ public:
+  // Its members throw std::system_error.
+  explicit NewFile(fs::path path) : path_(std::move(path)) {
+    constexpr int kMode = 0666;  // less the umask
+    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (fd_ < 0) fail();
+  }
+  ~NewFile() {
+    close(fd_);
+    if (!kept_) unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(const std::vector<unsigned char>& bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t written = ::write(fd_, bytes.data() + done, bytes.size() - done);
+      if (written < 0 && errno != EINTR) fail();
+      if (written > 0) done += static_cast<std::size_t>(written);
+    }
+    // The new name must not get to the disk before the content.
+    if (fsync(fd_) != 0) fail();
+  }
+
+  void keep_as(const fs::path& path) {
+    if (rename(path_.c_str(), path.c_str()) != 0) fail();
+    kept_ = true;
+  }
+
+ private:
+  [[noreturn]] static void fail() { throw std::system_error(errno, std::generic_category()); }
+
+  fs::path path_;
+  int fd_ = -1;
+  bool kept_ = false;
+};
+
+}  // namespace
+
+SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
+    : folder_(std::move(folder)), prefix_(plain(camera) + "_"), limit_(limit) {}
+
+bool SnapshotFolder::is_own(const std::string& name) const {
+  // Nothing in the prefix means anything to a pattern.
+  return fnmatch((prefix_ + "????????T??????.???Z_*.jpg").c_str(), name.c_str(), 0) == 0;
+}
+
+void SnapshotFolder::make_room(std::uint64_t bytes) const {
+  std::vector<std::pair<std::string, std::uint64_t>> own;
+  std::uint64_t sum = bytes;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    const std::string name = entry.path().filename().string();
+    if (!fs::is_regular_file(entry.symlink_status())) continue;
+    if (name.size() > 6 && name[0] == '.' && fs::path(name).extension() == kUnfinished &&
+        is_own(fs::path(name.substr(1)).stem().string())) {
+      fs::remove(entry.path());  // of a run that was killed
+    } else if (is_own(name)) {
+      own.emplace_back(name, entry.file_size());
+      sum += own.back().second;
+    }
+  }
+  std::sort(own.begin(), own.end());
+  for (auto oldest = own.begin(); sum > limit_ && oldest != own.end(); ++oldest) {
+    fs::remove(folder_ / oldest->first);
+    sum -= oldest->second;
+  }
+}
+
+void SnapshotFolder::write_file(const std::string& name) const {
+  NewFile file(folder_ / ("." + name + kUnfinished));
+  file.write(jpeg_);
+  file.keep_as(folder_ / name);
+}
+
+void SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
+                           std::chrono::system_clock::time_point time) {
+  cv::imencode(".jpg", bgr, jpeg_);
+  if (jpeg_.size() > limit_) {
+    throw Error(ErrorKind::kOutput, folder_.string() + ": one snapshot is larger than the limit");
+  }
+  try {
+    make_room(jpeg_.size());
+    write_file(prefix_ + stamp(time) + "_" + plain(label) + ".jpg");
+  } catch (const std::system_error& error) {
+    // The same sentence for the same reason: no file's name.
+    throw Error(ErrorKind::kOutput, folder_.string() + ": " + error.code().message());
+  }
+}
+
+}  // namespace lookout
