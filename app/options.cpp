@@ -1,5 +1,7 @@
 #include "app/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +16,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/model_spec.h"
+#include "platform/process.h"
 
 namespace lookout {
 namespace {
@@ -31,7 +34,7 @@ constexpr double kLongestTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from wher
 // An option that takes a time with its unit; `set` gets it.
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
-                      const std::string& help) {
+                      const std::string& help, const std::string& default_text = "0") {
   return app
       .add_option_function<double>(
           name,
@@ -44,7 +47,7 @@ CLI::Option* add_time(CLI::App& app, const std::string& name,
           help)
       ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
       ->check(CLI::NonNegativeNumber.description(""))
-      ->default_str("0");
+      ->default_str(default_text);
 }
 
 // Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
@@ -141,6 +144,63 @@ void add_model_options(CLI::App& app, RunOptions& options) {
       ->group(group);
 }
 
+void add_state_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "States";
+  add_time(
+      app, "--smoothing", [&options](auto time) { options.smoothing = time; },
+      "Smooth the scores of all classes: each follows the frames' exponentially and has gone 63 % "
+      "of the way after this time; 0: not")
+      ->group(group);
+  app.add_option("--enter-threshold", options.enter_threshold,
+                 "Smoothed score, 0..1, from which the best class is the state; below it the state "
+                 "is unknown; without it that of --threshold")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->group(group);
+  app.add_option("--leave-threshold", options.leave_threshold,
+                 "Smoothed score, 0..1, below which a class that is the state stops being it; "
+                 "without it that of --enter-threshold")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->group(group);
+  add_time(
+      app, "--min-duration", [&options](auto time) { options.min_duration = time; },
+      "Time for which a new state has to last before it is one")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--on-change",
+         [&options](const std::string& text) {
+           try {
+             options.on_change.clear();
+             if (!text.empty()) options.on_change = split_command(text);
+           } catch (const Error& error) {
+             throw CLI::ValidationError("--on-change", error.what());
+           }
+         },
+         "Run this when the state changes, with LOOKOUT_EVENT_STATE and more in its environment; "
+         "split into words as by a shell, but run without one")
+      ->type_name("CMD")
+      ->group(group);
+  add_time(
+      app, "--on-change-timeout", [&options](auto time) { options.on_change_timeout = time; },
+      "Kill the command and what it started after this time", "10s")
+      ->check(CLI::PositiveNumber.description(""))
+      ->group(group);
+  app.add_option("--snapshot-on-change", options.snapshot_on_change,
+                 "Write the frame into this folder, as JPEG, when the state changes")
+      ->type_name("DIR")
+      ->group(group);
+  add_time(
+      app, "--snapshot-cooldown", [&options](auto time) { options.snapshot_cooldown = time; },
+      "Shortest time between two snapshots", "10s")
+      ->group(group);
+  app.add_option("--snapshot-limit", options.snapshot_limit,
+                 "Size of all snapshots together (500KB, 100MB, 2GB): the oldest are removed")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("100MB")
+      ->type_name("SIZE")
+      ->group(group);
+}
+
 void add_result_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Results";
   app.add_option("--top-k", options.top_k, "Predictions a frame, at most")
@@ -153,7 +213,7 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       ->group(group);
   add_format(app, options.format)->group(group);
   app.add_option("--results", options.results,
-                 "Write all of them, or changes of the best label; auto: changes in the systemd "
+                 "Write all of them, or those that change the state; auto: changes in the systemd "
                  "journal, else all")
       ->transform(CLI::CheckedTransformer(kResults).description("auto|all|changes"))
       ->default_str("auto")
@@ -210,6 +270,7 @@ struct Declaration {
     add_camera_options(app, run_options);
     add_model_options(app, run_options);
     add_result_options(app, run_options);
+    add_state_options(app, run_options);
     for (CLI::Option* option : app.get_options()) {
       if (with_config && is_setting(*option)) option->envname(environment_name(*option));
     }
@@ -258,6 +319,13 @@ struct Declaration {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     app.parse(std::move(arguments));
     if (!positional_source.empty()) run_options.source = positional_source;
+    const StateOptions state = state_options(run_options);
+    if (state.leave_threshold > state.enter_threshold) {
+      throw CLI::ValidationError(
+          "--leave-threshold",
+          fmt::format("{} is above the threshold for entering, {}: a state would be left at once",
+                      state.leave_threshold, state.enter_threshold));
+    }
   }
 };
 
@@ -306,6 +374,16 @@ Command parse_command(const std::vector<std::string>& arguments) {
   if (declaration.list_cameras->parsed()) return ListCamerasOptions{declaration.run_options};
   if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
   return declaration.run_options;
+}
+
+StateOptions state_options(const RunOptions& options) {
+  const double enter = options.enter_threshold.value_or(options.threshold);
+  StateOptions state;
+  state.smoothing = options.smoothing;
+  state.enter_threshold = static_cast<float>(enter);
+  state.leave_threshold = static_cast<float>(options.leave_threshold.value_or(enter));
+  state.min_duration = options.min_duration;
+  return state;
 }
 
 std::filesystem::path model_path(const std::string& option) {

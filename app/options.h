@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,13 +11,14 @@
 #include <vector>
 
 #include "pipeline/preprocessor.h"
+#include "pipeline/state_tracker.h"
 #include "platform/source_options.h"
 
 namespace lookout {
 
 enum class Format { kText, kJson };
 
-// Which results are written: every one, or one whenever the best label changes. Auto: changes when
+// Which results are written: every one, or one whenever the state changes. Auto: changes when
 // stdout is the systemd journal.
 enum class Results { kAuto, kAll, kChanges };
 
@@ -35,7 +37,16 @@ struct RunOptions {
   View view;
   std::size_t top_k = 10;
   double threshold = 0;
-  int threads = 0;  // 0: all processors but one, which is the camera's
+  int threads = 0;                         // 0: all processors but one, which is the camera's
+  std::chrono::milliseconds smoothing{0};  // the time constant; 0: none
+  std::optional<double> enter_threshold;   // nothing: threshold
+  std::optional<double> leave_threshold;   // nothing: that for entering
+  std::chrono::milliseconds min_duration{0};
+  std::vector<std::string> on_change;  // program and arguments; empty: none
+  std::chrono::milliseconds on_change_timeout{10'000};
+  std::string snapshot_on_change;  // folder; empty: none
+  std::chrono::milliseconds snapshot_cooldown{10'000};
+  std::uint64_t snapshot_limit = 100 << 20;  // bytes
   Format format = Format::kText;
   Results results = Results::kAuto;
   std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
@@ -72,6 +83,9 @@ using Command =
 // --config; the command line wins over the environment, and that over the file.
 // Throws Error(kUsage) for the command line, Error(kConfig) for the environment and the file.
 Command parse_command(const std::vector<std::string>& arguments);
+
+// The options of the state: thresholds that were not set are filled in.
+StateOptions state_options(const RunOptions& options);
 
 // The archive that `option` names. When it is empty, the one that was chosen when the program was
 // built, else the self-test model: both lie in ../share/lookout, seen from the program.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <opencv2/core/utility.hpp>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,8 +20,10 @@
 #include "pipeline/torch_classifier.h"
 #include "platform/changes_reporter.h"
 #include "platform/journal.h"
+#include "platform/on_change_reporter.h"
 #include "platform/open_source.h"
 #include "platform/output.h"
+#include "platform/snapshot_reporter.h"
 #include "platform/stdout_reporters.h"
 #include "platform/systemd_notifier.h"
 #include "platform/terminal.h"
@@ -115,6 +118,28 @@ std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
   return journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
 }
 
+// Without any of these the state is the best label of each frame, and need not be said.
+bool states_are_configured(const RunOptions& options) {
+  return options.smoothing.count() > 0 || options.min_duration.count() > 0 ||
+         options.enter_threshold || options.leave_threshold;
+}
+
+void add_change_reporters(const RunOptions& options, const std::string& camera,
+                          const std::string& model,
+                          std::vector<std::unique_ptr<Reporter>>& reporters) {
+  if (!options.on_change.empty()) {
+    OnChangeOptions on_change;
+    on_change.command = options.on_change;
+    on_change.time_limit = options.on_change_timeout;
+    reporters.push_back(std::make_unique<OnChangeReporter>(on_change, camera, model));
+  }
+  if (!options.snapshot_on_change.empty()) {
+    reporters.push_back(std::make_unique<SnapshotReporter>(
+        SnapshotFolder(options.snapshot_on_change, camera, options.snapshot_limit),
+        options.snapshot_cooldown));
+  }
+}
+
 }  // namespace
 
 void run(const RunOptions& options, std::atomic<bool>& stop) {
@@ -133,27 +158,30 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   const std::string camera = options.name.empty() ? info.name : options.name;
   const ModelSpec& spec = classifier->spec();
   const Results results = results_to_write(options.results);
+  const bool states = states_are_configured(options);
   if (options.format == Format::kJson) {
     reporters.push_back(
         std::make_unique<JsonReporter>(output, JsonFormat(camera, spec.name, spec.labels)));
   } else if (info.live && results != Results::kChanges && isatty(STDOUT_FILENO) == 1) {
     const std::size_t lines = std::min(options.top_k, spec.labels.size());
     reporters.push_back(std::make_unique<TerminalReporter>(
-        terminal, fmt::format("{}: {} ({})", camera, spec.name, info.description), lines));
+        terminal, fmt::format("{}: {} ({})", camera, spec.name, info.description), lines, states));
     if (isatty(STDERR_FILENO) == 1) log_above_display.emplace(terminal);
   } else {
-    reporters.push_back(std::make_unique<TextReporter>(output));
+    reporters.push_back(std::make_unique<TextReporter>(output, states));
   }
   if (results == Results::kChanges) {
     reporters.back() = std::make_unique<ChangesReporter>(std::move(reporters.back()));
   }
   reporters.push_back(std::make_unique<LogReporter>());
   reporters.push_back(std::make_unique<SystemdNotifier>());
+  add_change_reporters(options, camera, spec.name, reporters);
 
   PipelineOptions pipeline_options;
   pipeline_options.view = options.view;
   pipeline_options.top_k = options.top_k;
   pipeline_options.threshold = static_cast<float>(options.threshold);
+  pipeline_options.state = state_options(options);
   pipeline_options.stats_interval = stats_interval(options.stats_interval);
   if (options.timeout.count() > 0) pipeline_options.duration = options.timeout;
   run_pipeline(*source, *classifier, reporters, pipeline_options, stop);

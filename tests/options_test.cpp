@@ -61,6 +61,15 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.threads, b.threads);
   EXPECT_EQ(a.format, b.format);
   EXPECT_EQ(a.results, b.results);
+  EXPECT_EQ(a.smoothing, b.smoothing);
+  EXPECT_EQ(a.enter_threshold, b.enter_threshold);
+  EXPECT_EQ(a.leave_threshold, b.leave_threshold);
+  EXPECT_EQ(a.min_duration, b.min_duration);
+  EXPECT_EQ(a.on_change, b.on_change);
+  EXPECT_EQ(a.on_change_timeout, b.on_change_timeout);
+  EXPECT_EQ(a.snapshot_on_change, b.snapshot_on_change);
+  EXPECT_EQ(a.snapshot_cooldown, b.snapshot_cooldown);
+  EXPECT_EQ(a.snapshot_limit, b.snapshot_limit);
   EXPECT_EQ(a.stats_interval, b.stats_interval);
   EXPECT_EQ(a.timeout, b.timeout);
   EXPECT_EQ(a.log_level, b.log_level);
@@ -132,6 +141,61 @@ TEST(Options, AServicesOptionsAreUnderstood) {
   EXPECT_EQ(options.stats_interval, std::chrono::seconds(5));
   EXPECT_EQ(parse_run({"--results", "all"}).results, Results::kAll);
   EXPECT_EQ(parse_run({"--stats-interval", "auto"}).stats_interval, std::chrono::seconds(0));
+}
+
+TEST(Options, StatesAreUnderstood) {
+  const RunOptions options = parse_run(
+      {"--smoothing", "500ms", "--enter-threshold", "0.7", "--leave-threshold", "0.4",
+       "--min-duration", "2s", "--on-change", "notify 'two words'", "--on-change-timeout", "1min",
+       "--snapshot-on-change", "/pictures", "--snapshot-cooldown", "0", "--snapshot-limit", "2GB"});
+  EXPECT_EQ(options.on_change, (std::vector<std::string>{"notify", "two words"}));
+  EXPECT_EQ(options.on_change_timeout, std::chrono::minutes(1));
+  EXPECT_EQ(options.snapshot_on_change, "/pictures");
+  EXPECT_EQ(options.snapshot_cooldown, std::chrono::seconds(0));
+  EXPECT_EQ(options.snapshot_limit, std::uint64_t{2} << 30);
+  const StateOptions state = state_options(options);
+  EXPECT_EQ(state.smoothing, std::chrono::milliseconds(500));
+  EXPECT_EQ(state.enter_threshold, 0.7F);
+  EXPECT_EQ(state.leave_threshold, 0.4F);
+  EXPECT_EQ(state.min_duration, std::chrono::seconds(2));
+  EXPECT_TRUE(parse_run({"--on-change", ""}).on_change.empty());
+}
+
+TEST(Options, ThresholdsOfTheStateAreThoseOfResultsUnlessSaid) {
+  EXPECT_EQ(state_options(parse_run({})).enter_threshold, 0);
+  const StateOptions both = state_options(parse_run({"--threshold", "0.5"}));
+  EXPECT_EQ(both.enter_threshold, 0.5F);
+  EXPECT_EQ(both.leave_threshold, 0.5F);
+  const StateOptions entering = state_options(parse_run({"--enter-threshold", "0.6"}));
+  EXPECT_EQ(entering.enter_threshold, 0.6F);
+  EXPECT_EQ(entering.leave_threshold, 0.6F);
+}
+
+TEST(Options, WrongStatesAreUsageErrors) {
+  expect_error({"--leave-threshold", "0.1"}, ErrorKind::kUsage, "--leave-threshold: 0.1 is above");
+  expect_error({"--enter-threshold", "2"}, ErrorKind::kUsage, "--enter-threshold");
+  expect_error({"--smoothing", "much"}, ErrorKind::kUsage, "--smoothing");
+  expect_error({"--on-change", "echo >x"}, ErrorKind::kUsage, "--on-change");
+  expect_error({"--on-change-timeout", "0"}, ErrorKind::kUsage, "--on-change-timeout");
+  expect_error({"--snapshot-limit", "0"}, ErrorKind::kUsage, "--snapshot-limit");
+  expect_error({"--snapshot-limit", "lots"}, ErrorKind::kUsage, "--snapshot-limit");
+  const Environment leave("LOOKOUT_LEAVE_THRESHOLD", "0.9");
+  expect_error({}, ErrorKind::kConfig, "--leave-threshold");
+}
+
+TEST(Options, ACommandOfTheFileMayHaveQuotes) {
+  const TempDir directory;
+  const std::string file = directory.write(
+      "c.toml", "on-change = \"sh -c 'echo $LOOKOUT_EVENT_STATE >>/tmp/states'\"\n");
+  EXPECT_EQ(parse_run({"--config", file}).on_change,
+            (std::vector<std::string>{"sh", "-c", "echo $LOOKOUT_EVENT_STATE >>/tmp/states"}));
+}
+
+// So that a lookout that is run by --on-change takes none of its variables for an option.
+TEST(Options, NoneIsCalledLikeAnEvent) {
+  const std::string help = std::get<PrintText>(parse_command({"--help"})).text;
+  EXPECT_EQ(help.find("--event"), std::string::npos);
+  EXPECT_EQ(help.find("LOOKOUT_EVENT_STATE,"), std::string::npos);
 }
 
 TEST(Options, TimesHaveUnits) {

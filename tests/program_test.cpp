@@ -317,6 +317,45 @@ TEST(Program, InTheJournalOnlyChangesAreWritten) {
   EXPECT_EQ(lines, 16) << "one for each pattern";
 }
 
+TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {
+  const TempDir directory;
+  const std::string states = directory / "states";
+  const ProgramResult result =
+      run_lookout({"test://all?fps=0&hold=5&frames=10", "--format", "json", "--results", "changes",
+                   "--on-change", "sh -c 'echo $LOOKOUT_EVENT_STATE >>" + states + "'",
+                   "--snapshot-on-change", directory.path().string(), "--snapshot-cooldown", "1h"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::vector<std::string> types;
+  for (const Json& line : json_lines(result.out)) types.push_back(line["type"]);
+  EXPECT_EQ(types, (std::vector<std::string>{"state", "classification", "state", "classification",
+                                             "summary"}));
+  const Json second = json_lines(result.out)[2];
+  EXPECT_EQ(second["state"], "horizontal color bars");
+  EXPECT_EQ(second["previous"], "color bars");
+  EXPECT_EQ(second["seq"], 5);
+  std::ifstream file(states);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("horizontal color bars\n"), std::string::npos) << text;
+  int pictures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    if (entry.path().extension() != ".jpg") continue;
+    ++pictures;
+    EXPECT_EQ(cv::imread(entry.path()).size(), cv::Size(640, 480));
+  }
+  EXPECT_EQ(pictures, 1);
+}
+
+TEST(Program, NothingOfACommandOrAFullFolderStopsClassification) {
+  const ProgramResult result =
+      run_lookout({"test://all?fps=0&hold=5&frames=80", "--min-duration", "1ms", "--on-change",
+                   "/no/such", "--snapshot-on-change", "/no/folder"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 80);
+  EXPECT_NE(result.out.find("), now "), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("/no/such: cannot be started: No such file"), std::string::npos);
+  EXPECT_NE(result.err.find("/no/folder: No such file"), std::string::npos);
+}
+
 TEST(Program, DoctorTellsWhetherARunWouldStart) {
   const ProgramResult healthy = run_lookout({"doctor", "test://all", "--format", "json"});
   EXPECT_EQ(healthy.status, 0) << healthy.out << healthy.err;
