@@ -218,6 +218,10 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       ->transform(CLI::CheckedTransformer(kResults).description("auto|all|changes"))
       ->default_str("auto")
       ->group(group);
+  app.add_flag("--overlay,!--no-overlay", options.overlay,
+               "Show the picture with its predictions in a window, too; keys: q quits, space stops "
+               "the picture, s saves it in the current folder")
+      ->group(group);
   add_time(
       app, "--stats-interval", [&options](auto time) { options.stats_interval = time; },
       "Time between statistics; auto: 1s, in the systemd journal 1min")

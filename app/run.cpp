@@ -23,6 +23,7 @@
 #include "platform/on_change_reporter.h"
 #include "platform/open_source.h"
 #include "platform/output.h"
+#include "platform/overlay_reporter.h"
 #include "platform/snapshot_reporter.h"
 #include "platform/stdout_reporters.h"
 #include "platform/systemd_notifier.h"
@@ -176,6 +177,13 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   reporters.push_back(std::make_unique<LogReporter>());
   reporters.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, camera, spec.name, reporters);
+  OverlayReporter* overlay = nullptr;
+  if (options.overlay) {
+    OverlayReporter::Options overlay_options{fmt::format("{}: {}", camera, spec.name), options.view,
+                                             !info.live};
+    reporters.push_back(std::make_unique<OverlayReporter>(overlay_options, stop));
+    overlay = static_cast<OverlayReporter*>(reporters.back().get());
+  }
 
   PipelineOptions pipeline_options;
   pipeline_options.view = options.view;
@@ -183,8 +191,13 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   pipeline_options.threshold = static_cast<float>(options.threshold);
   pipeline_options.state = state_options(options);
   pipeline_options.stats_interval = stats_interval(options.stats_interval);
-  if (options.timeout.count() > 0) pipeline_options.duration = options.timeout;
+  std::optional<Clock::time_point> end;
+  if (options.timeout.count() > 0) {
+    pipeline_options.duration = options.timeout;
+    end = Clock::now() + options.timeout;
+  }
   run_pipeline(*source, *classifier, reporters, pipeline_options, stop);
+  if (overlay != nullptr && !info.live) overlay->linger(end);
   if (output.dropped() > 0) {
     spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.dropped());
   }

@@ -1,7 +1,12 @@
 # Run by CPack on the staged files: Depends is what the shared libraries that they need come from,
-# as the sysroot's packages say (their shlibs files, by make-sysroot.sh). Strips the program.
+# as the sysroot's packages say (their shlibs files, by make-sysroot.sh). Strips the programs.
+#
+# What only the parts that the program can do without need is suggested: apt installs what is
+# recommended, and a machine without a screen should not get Qt.
 set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
-execute_process(COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout"
+set(_suggesting "${_stage}/usr/lib/lookout/lookout-overlay")
+execute_process(
+  COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" ${_suggesting}
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
   message(FATAL_ERROR "${CPACK_LOOKOUT_SYSROOT} has no list of shlibs: run make-sysroot.sh again")
@@ -13,6 +18,7 @@ file(MAKE_DIRECTORY "${_stage}/DEBIAN")  # so that $ORIGIN is understood
 file(WRITE "${_work}/debian/control" "Source: lookout\n\nPackage: lookout\nArchitecture: arm64\n")
 # Those of the package itself ask for nothing.
 file(READ "${CPACK_LOOKOUT_SYSROOT}/shlibs" _shlibs)
+list(REMOVE_ITEM _binaries ${_suggesting})
 foreach(_binary IN LISTS _binaries)
   if(_binary MATCHES "/([^/]+)\\.so\\.([^/]+)$" OR _binary MATCHES "/([^/]+)-([0-9][^/]*)\\.so$")
     string(APPEND _shlibs "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}\n")
@@ -23,12 +29,14 @@ execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env DEB_HOST_ARCH=arm64
     dpkg-shlibdeps -O --warnings=1
     "-l${_stage}/usr/lib/lookout" "-l${CPACK_LOOKOUT_SYSROOT}/usr/lib/aarch64-linux-gnu"
-    ${_binaries}
+    -dDepends ${_binaries} -dSuggests ${_suggesting}
   WORKING_DIRECTORY "${_work}"
   OUTPUT_VARIABLE _depends ERROR_VARIABLE _errors RESULT_VARIABLE _status)
-if(_status OR NOT _depends MATCHES "^shlibs:Depends=(.+)\n")
+if(_status OR NOT _depends MATCHES "^shlibs:Depends=([^\n]+)\nshlibs:Suggests=([^\n]+)\n")
   message(FATAL_ERROR "dpkg-shlibdeps: ${_errors}${_depends}")
 endif()
 file(REMOVE_RECURSE "${_stage}/DEBIAN" "${_work}")
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${CMAKE_MATCH_1}")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${CMAKE_MATCH_2}")
 message(STATUS "Depends: ${CPACK_DEBIAN_PACKAGE_DEPENDS}")
+message(STATUS "Suggests: ${CPACK_DEBIAN_PACKAGE_SUGGESTS}")

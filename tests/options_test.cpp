@@ -70,6 +70,7 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.snapshot_on_change, b.snapshot_on_change);
   EXPECT_EQ(a.snapshot_cooldown, b.snapshot_cooldown);
   EXPECT_EQ(a.snapshot_limit, b.snapshot_limit);
+  EXPECT_EQ(a.overlay, b.overlay);
   EXPECT_EQ(a.stats_interval, b.stats_interval);
   EXPECT_EQ(a.timeout, b.timeout);
   EXPECT_EQ(a.log_level, b.log_level);

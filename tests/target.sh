@@ -76,7 +76,8 @@ find_package() {
 package() {
   find_package
   ls -l "$deb"
-  dpkg-deb -f "$deb" Version Depends Installed-Size
+  dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
+  ! dpkg-deb -f "$deb" Depends | grep -q highgui || fail 'the package cannot be had without windows'
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
     lintian --fail-on error "$deb"
   fi
@@ -84,11 +85,13 @@ package() {
   dpkg-deb -x "$deb" "$work/root"
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
-    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/copyright; do
+    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/copyright \
+    usr/lib/lookout/lookout-overlay; do
     [ -s $file ] || fail "$file is missing"
   done
   needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
   for library in usr/lib/lookout/*; do
+    [[ $library != */*lookout-* ]] || continue  # parts of ours, which the program looks for itself
     grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
