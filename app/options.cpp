@@ -266,8 +266,8 @@ struct Declaration {
                                       : app.add_option("--config", config_help);
     config->type_name("FILE");
     app.add_option("--source", run_options.source,
-                   "A camera (/dev/video0, v4l2:///dev/video0), a picture, a folder of pictures, a "
-                   "video, or test://PATTERN|all?size=640x480&fps=30")
+                   "A camera (/dev/video0, v4l2:///dev/video0, csi://0), a picture, a folder of "
+                   "pictures, a video, or test://PATTERN|all?size=640x480&fps=30")
         ->type_name("SOURCE")
         ->capture_default_str();
     app.add_option("SOURCE", positional_source, "The same as --source")->type_name("");

@@ -4,7 +4,8 @@
 # What only the parts that the program can do without need is suggested: apt installs what is
 # recommended, and a machine without a screen should not get Qt.
 set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
-set(_suggesting "${_stage}/usr/lib/lookout/lookout-overlay")
+file(GLOB _suggesting "${_stage}/usr/lib/lookout/lookout-overlay"
+     "${_stage}/usr/lib/lookout/liblookout-*.so")
 execute_process(
   COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" ${_suggesting}
   COMMAND_ERROR_IS_FATAL ANY)

@@ -6,8 +6,9 @@
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
 set -eu
 
-build='build-essential ccache cmake ninja-build pkg-config libcli11-dev libfmt-dev libopencv-dev
-  libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev nlohmann-json3-dev'
+build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli11-dev libfmt-dev
+  libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev
+  nlohmann-json3-dev'
 test='clang-format clang-tidy libgmock-dev libgtest-dev libopenblas0 libx11-dev locales python3
   python3-numpy python3-pil python3-torch python3-torchvision xvfb zlib1g-dev'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring

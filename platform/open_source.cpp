@@ -23,6 +23,7 @@
 
 #include "pipeline/error.h"
 #include "platform/camera_nodes.h"
+#include "platform/libcamera_loader.h"
 #include "platform/picture_source.h"
 #include "platform/reconnecting_source.h"
 #include "platform/test_source.h"
@@ -211,18 +212,34 @@ void check_readable(const std::string& path) {
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) throw cannot_reach(path, errno);
 }
 
-std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
+ReconnectOptions reconnect_options(const std::string& camera, const SourceOptions& options) {
   ReconnectOptions reconnect;
-  reconnect.name = fs::path(path).filename().string();
+  reconnect.name = camera;
   reconnect.wait_for_first = options.wait;
   reconnect.give_up_after = options.give_up_after;
+  return reconnect;
+}
+
+std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
   const auto camera = std::make_shared<KnownCamera>(path);
   const auto open = [=] {
     auto source = std::make_unique<V4l2Source>(camera->find(), options);
     camera->remember();
     return source;
   };
-  return std::make_unique<ReconnectingSource>(open, reconnect);
+  return std::make_unique<ReconnectingSource>(
+      open, reconnect_options(fs::path(path).filename().string(), options));
+}
+
+// csi://0, csi://imx708, csi:///base/soc/...
+std::unique_ptr<Source> open_csi(const Uri& uri, const SourceOptions& options) {
+  const std::string camera = uri.host + uri.path;
+  if (camera.empty() || !uri.query.empty()) {
+    throw usage(fmt::format(
+        "{}: a camera's number or name has to follow, and nothing else, as in csi://0", uri.text));
+  }
+  const auto open = [=] { return open_csi_camera(camera, options); };
+  return std::make_unique<ReconnectingSource>(open, reconnect_options(camera, options));
 }
 
 bool is_picture(const std::string& path) {
@@ -270,9 +287,11 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return open_test(uri, options);
   if (uri.scheme == "v4l2") return open_camera(local_path(uri), options);
+  if (uri.scheme == "csi") return open_csi(uri, options);
   if (uri.scheme == "file") return open_path(local_path(uri), options);
-  throw usage(fmt::format("{}: {}:// is not known, only test://, v4l2://, file:// and paths", text,
-                          uri.scheme));
+  throw usage(
+      fmt::format("{}: {}:// is not known, only test://, v4l2://, csi://, file:// and paths", text,
+                  uri.scheme));
 }
 
 }  // namespace lookout

@@ -12,6 +12,7 @@ namespace lookout {
 // `text` is one of
 //   test://PATTERN?size=640x480&fps=30&noise=0&hold=30&frames=0   (see test_source.h)
 //   v4l2:///dev/video0, or the path of a character device such as /dev/v4l/by-id/...
+//   csi://0, csi://NAME: a camera of libcamera's, by its number, model or id
 //   file:///..., or the path of a picture, of a folder of pictures or of a video
 // `options` apply to cameras, and to test:// where the text says nothing; files have their own
 // size.

@@ -90,11 +90,11 @@ TEST(OpenSource, BadQueryIsAnErrorThatNamesTheKey) {
 }
 
 TEST(OpenSource, UnknownSchemeIsAnErrorThatListsTheKnownOnes) {
-  for (const auto* text : {"csi://0", "rtsp://camera/stream", "http://host:80/a.jpg"}) {
+  for (const auto* text : {"rtsp://camera/stream", "http://host:80/a.jpg"}) {
     SCOPED_TRACE(text);
     expect_error(ErrorKind::kUsage, HasSubstr(text), [&] { open_source(text, {}); });
   }
-  expect_usage("csi://0", AllOf(HasSubstr("test://"), HasSubstr("v4l2://"), HasSubstr("file://")));
+  expect_usage("rtsp://0", AllOf(HasSubstr("test://"), HasSubstr("v4l2://"), HasSubstr("file://")));
 }
 
 TEST(OpenSource, MalformedTextIsAnError) {

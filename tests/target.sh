@@ -77,7 +77,7 @@ package() {
   find_package
   ls -l "$deb"
   dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
-  ! dpkg-deb -f "$deb" Depends | grep -q highgui || fail 'the package cannot be had without windows'
+  ! dpkg-deb -f "$deb" Depends | grep -qE 'highgui|libcamera' || fail 'the package cannot be had without windows or libcamera'
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
     lintian --fail-on error "$deb"
   fi
@@ -86,7 +86,7 @@ package() {
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/copyright \
-    usr/lib/lookout/lookout-overlay; do
+    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-libcamera.so; do
     [ -s $file ] || fail "$file is missing"
   done
   needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
