@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/error.h"
 #include "platform/v4l2_source.h"
 
 namespace lookout {
@@ -134,27 +136,48 @@ Json json_of(const CameraNode& node, const ModeWish& wish) {
 
 }  // namespace
 
-std::string cameras_as_text(const std::vector<CameraNode>& nodes, const ModeWish& wish) {
-  if (nodes.empty()) {
+std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish) {
+  if (cameras.nodes.empty() && cameras.csi.empty()) {
     return "no camera: there is no /dev/video* at all; lookout 'test://all' needs none\n";
   }
   std::string text;
-  for (const CameraNode& node : nodes) append_node(node, wish, text);
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
+    fmt::format_to(std::back_inserter(text), "csi://{}: {} ({}), through libcamera\n", i,
+                   cameras.csi[i].model, cameras.csi[i].id);
+  }
+  for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
+  // Without a sensor nobody misses it.
+  const bool missed = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
+                                  [](const auto& node) { return *advice(node.kind) != 0; });
+  if (missed && !cameras.csi_problem.empty()) text += cameras.csi_problem + "\n";
   return text;
 }
 
-std::string cameras_as_json(const std::vector<CameraNode>& nodes, const ModeWish& wish) {
-  Json cameras = Json::array();
-  for (const CameraNode& node : nodes) cameras.push_back(json_of(node, wish));
-  const Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(cameras)}};
+std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
+    list.push_back({{"source", fmt::format("csi://{}", i)},
+                    {"kind", "camera"},
+                    {"card", cameras.csi[i].model},
+                    {"id", cameras.csi[i].id}});
+  }
+  for (const CameraNode& node : cameras.nodes) list.push_back(json_of(node, wish));
+  Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(list)}};
+  if (!cameras.csi_problem.empty()) report["csi_problem"] = cameras.csi_problem;
   return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string list_cameras(const ListCamerasOptions& options) {
-  const std::vector<CameraNode> nodes = camera_nodes();
+  Cameras cameras;
+  cameras.nodes = camera_nodes();
+  try {
+    cameras.csi = list_csi_cameras();
+  } catch (const Error& error) {
+    cameras.csi_problem = error.what();
+  }
   const ModeWish wish = wish_of(options.run.source_options);
-  return options.run.format == Format::kJson ? cameras_as_json(nodes, wish)
-                                             : cameras_as_text(nodes, wish);
+  return options.run.format == Format::kJson ? cameras_as_json(cameras, wish)
+                                             : cameras_as_text(cameras, wish);
 }
 
 }  // namespace lookout

@@ -6,14 +6,22 @@
 
 #include "app/options.h"
 #include "platform/camera_nodes.h"
+#include "platform/libcamera_loader.h"
 
 namespace lookout {
+
+struct Cameras {
+  std::vector<CameraNode> nodes;     // of V4L2
+  std::vector<LibcameraCamera> csi;  // csi://0, csi://1, ...
+  std::string csi_problem;           // a sentence: why those could not be listed; else empty
+};
 
 // The report on this machine, with a newline at its end.
 std::string list_cameras(const ListCamerasOptions& options);
 
-// The same of given nodes, as text and as one JSON object. `wish`: what a mode is chosen for.
-std::string cameras_as_text(const std::vector<CameraNode>& nodes, const ModeWish& wish);
-std::string cameras_as_json(const std::vector<CameraNode>& nodes, const ModeWish& wish);
+// The same of given cameras, as text and as one JSON object. `wish`: what a mode of V4L2 is chosen
+// for.
+std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish);
+std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish);
 
 }  // namespace lookout

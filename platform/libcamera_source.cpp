@@ -29,8 +29,6 @@ namespace {
 
 namespace lc = libcamera;
 
-constexpr int kDefaultWidth = 640;
-constexpr int kDefaultHeight = 480;
 constexpr double kDefaultFps = 30;
 constexpr unsigned int kBuffers = 4;
 constexpr int kMicroseconds = 1'000'000;
@@ -73,6 +71,16 @@ std::unique_ptr<lc::CameraManager> start_manager() {
   if (error == 0) return manager;
   throw Error(ErrorKind::kNoInput, fmt::format("libcamera {} cannot look for cameras: {}",
                                                lc::CameraManager::version(), message(error)));
+}
+
+// What is asked for; without options a small picture, of the shape of most sensors so that the
+// image processor cuts nothing off, that has the pixels which the model makes use of.
+lc::Size wanted_size(const SourceOptions& options) {
+  const int height =
+      options.height.value_or(std::max(options.needed_height, options.needed_width * 3 / 4));
+  const int width = options.width.value_or(std::max(options.needed_width, height * 4 / 3));
+  return lc::Size(static_cast<unsigned int>(width), static_cast<unsigned int>(height))
+      .alignedUpTo(2, 2);
 }
 
 LibcameraCamera describe(const lc::Camera& camera) {
@@ -221,9 +229,7 @@ bool LibcameraSource::configure_as(lc::CameraConfiguration& configuration,
                                    const SourceOptions& options) {
   lc::StreamConfiguration& stream = configuration.at(0);
   const lc::PixelFormat format = stream.pixelFormat;
-  const int width = options.width.value_or(kDefaultWidth);
-  const int height = options.height.value_or(kDefaultHeight);
-  stream.size = lc::Size(static_cast<unsigned int>(width), static_cast<unsigned int>(height));
+  stream.size = wanted_size(options);
   stream.bufferCount = kBuffers;
   const bool valid = configuration.validate() != lc::CameraConfiguration::Invalid;
   if (!valid || stream.pixelFormat != format) return false;
@@ -239,8 +245,8 @@ bool LibcameraSource::configure_as(lc::CameraConfiguration& configuration,
   if (layout_.stride < least_stride(layout_.format, layout_.width)) return false;
   if (options.width.value_or(layout_.width) != layout_.width ||
       options.height.value_or(layout_.height) != layout_.height) {
-    spdlog::warn("{}: asked for {}x{}, the camera gives {}x{}", name_, width, height, layout_.width,
-                 layout_.height);
+    info_.shortfall = fmt::format("asked for {}, the camera gives {}x{}",
+                                  wanted_size(options).toString(), layout_.width, layout_.height);
   }
   return true;
 }
@@ -297,6 +303,7 @@ void LibcameraSource::start(const SourceOptions& options) {
   const auto limits = camera_->controls().find(&lc::controls::FrameDurationLimits);
   if (limits != camera_->controls().end()) {
     const double fps = options.framerate.value_or(kDefaultFps);
+    info_.asked_fps = fps;
     const std::int64_t duration = std::clamp<std::int64_t>(
         std::llround(kMicroseconds / fps), limits->second.min().get<std::int64_t>(),
         limits->second.max().get<std::int64_t>());

@@ -9,7 +9,10 @@
 namespace lookout {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 CameraSize size(int width, int height, std::vector<double> rates) {
   CameraSize size;
@@ -21,7 +24,7 @@ CameraSize size(int width, int height, std::vector<double> rates) {
 
 // A USB camera with its metadata node, the sensor of a ribbon cable, a codec, and one of somebody
 // else's.
-std::vector<CameraNode> nodes() {
+Cameras cameras() {
   std::vector<CameraNode> nodes(5);
   nodes[0] = {
       "/dev/video0",
@@ -36,11 +39,11 @@ std::vector<CameraNode> nodes() {
   nodes[3] = {"/dev/video10", {}, NodeKind::kCodec, {"codec", "bcm2835-codec", "soc", 0}, {}, ""};
   nodes[4].path = "/dev/video11";
   nodes[4].problem = "no permission to open /dev/video11";
-  return nodes;
+  return {nodes, {}, ""};
 }
 
 TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
-  EXPECT_EQ(cameras_as_text(nodes(), {}),
+  EXPECT_EQ(cameras_as_text(cameras(), {}),
             "/dev/video0: C920 (uvcvideo, usb-1), a camera\n"
             "    /dev/v4l/by-id/usb-C920-index0\n"
             "    YUYV YUYV 4:2:2\n"
@@ -55,15 +58,35 @@ TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
   EXPECT_THAT(cameras_as_text({}, {}), HasSubstr("there is no /dev/video* at all"));
 }
 
+TEST(ListCameras, ThoseOfLibcameraComeFirst) {
+  Cameras both = cameras();
+  both.csi = {{"/base/soc/i2c0mux", "imx708"}};
+  EXPECT_THAT(cameras_as_text(both, {}),
+              StartsWith("csi://0: imx708 (/base/soc/i2c0mux), through libcamera\n/dev/video0: "));
+  const auto report = nlohmann::json::parse(cameras_as_json(both, {}));
+  EXPECT_EQ(report["cameras"][0]["source"], "csi://0");
+  EXPECT_EQ(report["cameras"][0]["card"], "imx708");
+}
+
+TEST(ListCameras, WhyThereIsNoneIsSaidToWhoHasASensor) {
+  Cameras without = cameras();
+  without.csi_problem = "there is no libcamera";
+  EXPECT_THAT(cameras_as_text(without, {}), EndsWith("\nthere is no libcamera\n"));
+  without.nodes.erase(without.nodes.begin() + 2);
+  EXPECT_THAT(cameras_as_text(without, {}), Not(HasSubstr("there is no libcamera")));
+  EXPECT_EQ(nlohmann::json::parse(cameras_as_json(without, {}))["csi_problem"],
+            "there is no libcamera");
+}
+
 TEST(ListCameras, TheChoiceFollowsTheOptions) {
   ModeWish wish;
   wish.width = 1280;
   wish.height = 720;
-  EXPECT_THAT(cameras_as_text(nodes(), wish), HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
+  EXPECT_THAT(cameras_as_text(cameras(), wish), HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
 }
 
 TEST(ListCameras, JsonHasAllOfIt) {
-  const auto report = nlohmann::json::parse(cameras_as_json(nodes(), {}));
+  const auto report = nlohmann::json::parse(cameras_as_json(cameras(), {}));
   EXPECT_EQ(report["schema"], 1);
   EXPECT_EQ(report["type"], "cameras");
   ASSERT_EQ(report["cameras"].size(), 5U);
