@@ -2,7 +2,7 @@
 # Every test, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages on this machine: host models asan tsan style
-#   run.sh --target   also those on the emulated Raspberry Pi: target target-trixie
+#   run.sh --target   also analyzer, and those on the emulated Raspberry Pi: target target-trixie
 #   run.sh STAGE...   some of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 stages=("$@")
 here=(host models asan tsan style)
 [ $# -gt 0 ] || stages=("${here[@]}")
-[ "${1-}" != --target ] || stages=("${here[@]}" target target-trixie)
+[ "${1-}" != --target ] || stages=("${here[@]}" analyzer target target-trixie)
 passed=0
 failed=0
 skipped=0
@@ -76,6 +76,11 @@ for stage in "${stages[@]}"; do
     say 'clang-format and clang-tidy'
     [ -f build/host/compile_commands.json ] || build host
     check tests/check_style.sh build/host
+    ;;
+  analyzer)
+    say 'static analyzer'
+    [ -f build/host/compile_commands.json ] || build host
+    check tests/check_style.sh build/host --analyzer
     ;;
   target | target-trixie)
     preset=pi4${stage#target}
