@@ -16,7 +16,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
-using testing::Not;
 
 class OnChangeReporterTest : public testing::Test {
  protected:

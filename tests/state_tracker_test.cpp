@@ -20,7 +20,8 @@ class StateTrackerTest : public testing::Test {
   }
 
   // The state's name after a frame with these scores, with a '*' when it changed.
-  static std::string feed(StateTracker& tracker, milliseconds at, std::vector<float> scores) {
+  static std::string feed(StateTracker& tracker, milliseconds at,
+                          const std::vector<float>& scores) {
     const bool changed = tracker.update(scores, kLabels, Clock::time_point(at));
     return std::string(tracker.state().name()) + (changed ? "*" : "");
   }
