@@ -2,7 +2,7 @@
 # The real program on a kernel camera that is pulled out, plugged in elsewhere, stalls and damages
 # frames, many times in a row: it comes back each time, nothing leaks, and the counts add up.
 #
-#   camera_test.sh PROGRAM [TIMES]    50 times take about ten minutes
+#   camera_test.sh PROGRAM [TIMES]    50 times take about fifteen minutes, 0 try the rest alone
 #
 # Runs as root inside a guest with the kernel's `vivid` (it loads and unloads that module) and
 # v4l-utils. With systemd, a service whose camera is not there yet is tried as well. Exits with 0,
@@ -188,16 +188,17 @@ if [ -d /run/systemd/system ]; then
   waits() { is StatusText 'waiting for the camera'; }
   sees() { property StatusText | grep -q ' fps: \|^[a-z]'; }
   said() { journalctl -q -o cat _SYSTEMD_UNIT=lookout-test.service | wc -l; }
-  # It would be killed after a minute of starting, and after 30 s without a sign of life: less than
-  # an inference takes on a busy emulator.
+  # It would be killed after a minute without a sign of life. To load LibTorch takes a busy emulator
+  # longer than that, and an inference up to 20 s.
   systemd-run -q --no-block --unit=lookout-test -p Type=notify -p NotifyAccess=main \
-    -p TimeoutStartSec=60 -p WatchdogSec=30 -p Restart=on-failure -p RestartSec=1 \
+    -p TimeoutStartSec=300 -p WatchdogSec=60 -p Restart=on-failure -p RestartSec=1 \
     "$program" /dev/video0 --results changes --threads 1 || give_up 'systemd-run'
-  within 60 waits || fail "status '$(property StatusText)' without a camera"
+  within 300 waits || fail "status '$(property StatusText)' without a camera"
   is ActiveState active || fail "$(property ActiveState) without a camera"
   before=$(said)
-  sleep 65
-  [ "$(said)" = "$before" ] || fail "$(said) lines in the journal, $before a minute ago"
+  sleep 75
+  # Statistics are a line a minute.
+  [ "$(said)" -le $((before + 2)) ] || fail "$(said) lines in the journal, $before a minute ago"
   waits || fail "status '$(property StatusText)' after a minute"
   plug 0 || give_up 'the camera cannot be plugged in'
   no_longer_waits() { ! waits && sees; }
