@@ -2,15 +2,17 @@
 # Every test, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages on this machine: host models asan tsan style
-#   run.sh --target   also analyzer, and the one on the emulated Raspberry Pi: target
+#   run.sh --target   also analyzer, soak, and the one on the emulated Raspberry Pi: target
 #   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13
+#
+# LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stages=("$@")
 here=(host models asan tsan style)
 [ $# -gt 0 ] || stages=("${here[@]}")
-[ "${1-}" != --target ] || stages=("${here[@]}" analyzer target)
+[ "${1-}" != --target ] || stages=("${here[@]}" analyzer soak target)
 passed=0
 failed=0
 skipped=0
@@ -81,6 +83,11 @@ for stage in "${stages[@]}"; do
     say 'static analyzer'
     [ -f build/host/compile_commands.json ] || build host
     check tests/check_style.sh build/host --analyzer
+    ;;
+  soak)
+    say 'soak: the program under faults'
+    [ -x build/host/app/lookout ] || build host --target lookout
+    check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   target | target-trixie)
     preset=pi4${stage#target}
