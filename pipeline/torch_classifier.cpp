@@ -110,6 +110,18 @@ std::string find_activations(const torch::jit::Block* block) {
   return "float32";
 }
 
+// The nodes of a frozen graph point to the functions that they were inlined from, which freezing
+// has deleted: LibTorch would name them when `forward` fails, and crash. `forward` is still there.
+void forget_callers(torch::jit::Block* block, torch::jit::Function& forward) {
+  for (torch::jit::Node* node : block->nodes()) {
+    if (node->callstack()) {
+      node->setCallStack(
+          c10::make_intrusive<torch::jit::InlinedCallStack>(&forward, node->sourceRange()));
+    }
+    for (torch::jit::Block* inner : node->blocks()) forget_callers(inner, forward);
+  }
+}
+
 // Weights and biases: a module's parameters, and the tensors in the packed objects of quantized
 // layers, which give them when asked for their state. Integer tensors there are strides and
 // paddings.
@@ -191,6 +203,8 @@ class TorchClassifier::Impl {
       facts_.parameters = ParameterCount().count_module(module_);
       module_.eval();
       module_ = torch::jit::freeze(module_);
+      const torch::jit::Method method = module_.get_method("forward");
+      forget_callers(method.graph()->block(), method.function());
       facts_.activations = find_activations(module_.get_method("forward").graph()->block());
     } catch (const std::exception& error) {
       fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
