@@ -7,7 +7,7 @@
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli11-dev libfmt-dev
-  libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev
+  libminizip-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev
   nlohmann-json3-dev'
 test='clang-format clang-tidy libfaketime libgmock-dev libgtest-dev libopenblas0 libx11-dev locales
   python3 python3-numpy python3-pil python3-torch python3-torchvision xvfb zlib1g-dev'

@@ -12,6 +12,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "pipeline/archive_check.h"
 #include "pipeline/error.h"
 
 namespace lookout {
@@ -190,13 +191,19 @@ class TorchClassifier::Impl {
   TorchModelFacts facts_;
 
  private:
+  [[noreturn]] void refuse_as_damaged(const std::string& why) const {
+    fail(archive_, "is not a TorchScript archive, or a damaged one (" + why +
+                       "); make it anew with models/export.py");
+  }
+
   void load(const TorchClassifierOptions& options) {
+    const std::string damage = find_damage(archive_);
+    if (!damage.empty()) refuse_as_damaged("the file " + damage);
     torch::jit::ExtraFilesMap extra{{"metadata.json", ""}, {"labels.txt", ""}};
     try {
       module_ = torch::jit::load(archive_.string(), at::kCPU, extra);
     } catch (const std::exception& error) {
-      fail(archive_, "is not a TorchScript archive, or a damaged one (" + first_sentence(error) +
-                         "); make it anew with models/export.py");
+      refuse_as_damaged(first_sentence(error));
     }
     read_spec(extra["metadata.json"], extra["labels.txt"], options);
     try {

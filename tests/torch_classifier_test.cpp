@@ -98,6 +98,20 @@ TEST_F(TorchArchives, RefusesTruncatedArchives) {
   }
 }
 
+TEST_F(TorchArchives, RefusesDamagedWeights) {
+  if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+  const std::string path = directory_ / "damaged.pt";
+  std::filesystem::copy_file(kSelftest, path);
+  const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(middle);
+  const int before = file.get();
+  file.seekp(middle);
+  file.put(static_cast<char>(before ^ 1));
+  file.close();
+  expect_refused(path, "a damaged one (the file holds a damaged ");
+}
+
 TEST_F(TorchArchives, RefusesAnArchiveWithoutSpecOrLabels) {
   expect_refused(write(kMeanOfChannels, "", ""), "has no metadata.json: give --labels FILE");
   expect_refused(write(kMeanOfChannels, small_metadata(), ""), "has no labels.txt");
