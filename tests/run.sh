@@ -85,8 +85,9 @@ for stage in "${stages[@]}"; do
     check tests/check_style.sh build/host --analyzer
     ;;
   soak)
-    say 'soak: the program under faults'
+    say 'soak: damaged archives, and the program under faults'
     [ -x build/host/app/lookout ] || build host --target lookout
+    check tests/mutated_archives.py
     check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   target | target-trixie)
