@@ -2,7 +2,7 @@
 # Every test, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages on this machine: host models asan tsan style
-#   run.sh --target   also analyzer, soak, and the one on the emulated Raspberry Pi: target
+#   run.sh --target   also analyzer, soak, fuzz, and the one on the emulated Raspberry Pi: target
 #   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 stages=("$@")
 here=(host models asan tsan style)
 [ $# -gt 0 ] || stages=("${here[@]}")
-[ "${1-}" != --target ] || stages=("${here[@]}" analyzer soak target)
+[ "${1-}" != --target ] || stages=("${here[@]}" analyzer soak fuzz target)
 passed=0
 failed=0
 skipped=0
@@ -89,6 +89,10 @@ for stage in "${stages[@]}"; do
     [ -x build/host/app/lookout ] || build host --target lookout
     check tests/mutated_archives.py
     check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
+    ;;
+  fuzz)
+    say 'fuzz: metadata, labels and configuration under libFuzzer'
+    check tests/fuzz/fuzz.sh
     ;;
   target | target-trixie)
     preset=pi4${stage#target}

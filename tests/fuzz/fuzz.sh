@@ -1,0 +1,44 @@
+#!/bin/bash
+# What parses bytes of others, under libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer.
+#
+#   fuzz.sh [INPUTS [SEED]]    INPUTS for each target, by default 5000
+#
+# A million take hours. Logs, and inputs that were found to be wrong, are kept in
+# build/fuzz. Exits with 77 where there is no clang++.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+inputs=${1:-5000}
+seed=${2:-1}
+compiler=$(command -v clang++-14 || command -v clang++ || true)
+[ -n "$compiler" ] || {
+  echo 'fuzz: skipped: no clang++'
+  exit 77
+}
+mkdir -p build/fuzz/seeds-model_spec build/fuzz/seeds-configuration
+unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
+unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
+cp deploy/lookout.toml build/fuzz/seeds-configuration/
+
+# fuzz TARGET SOURCES...
+fuzz() {
+  local target=$1 words
+  shift
+  # The code of others is not looked at, only what ours does with it.
+  read -ra words <<<"$(pkg-config --cflags opencv4 | sed 's/-I/-isystem /g')"
+  "$compiler" -std=c++17 -O1 -g -I. "${words[@]}" -DLOOKOUT_VERSION='"fuzz"' \
+    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt
+  local log=build/fuzz/$target.log
+  mkdir -p "build/fuzz/$target-corpus"
+  if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len=8192 -timeout=10 -verbosity=0 \
+    -print_final_stats=1 -print_funcs=0 -artifact_prefix="build/fuzz/$target-" \
+    "build/fuzz/$target-corpus" "build/fuzz/seeds-$target" >"$log" 2>&1; then
+    grep -E '^==|SUMMARY|Test unit written' "$log" | head -n 5
+    echo "fuzz: $target: FAILED, see $log"
+    exit 1
+  fi
+  echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, no finding"
+}
+
+fuzz model_spec pipeline/model_spec.cpp
+fuzz configuration app/options.cpp pipeline/model_spec.cpp platform/process.cpp
