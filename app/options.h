@@ -49,7 +49,7 @@ struct RunOptions {
   std::uint64_t snapshot_limit = 100 << 20;  // bytes
   Format format = Format::kText;
   Results results = Results::kAuto;
-  bool overlay = false;  // a window, too
+  bool overlay = false;                         // a window, too
   std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
   std::chrono::milliseconds timeout{0};         // 0: run until stopped
   std::string log_level = "info";

@@ -23,8 +23,7 @@ int main(int argc, char** argv) {
     return loaded;
   }());
   const c10::InferenceMode inference;
-  const auto input =
-      at::zeros({1, 3, 224, 224}).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto input = at::zeros({1, 3, 224, 224}).contiguous(at::MemoryFormat::ChannelsLast);
   for (int run = std::atoi(argv[2]); run > 0; --run) module.forward({input});
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
