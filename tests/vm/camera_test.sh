@@ -4,9 +4,10 @@
 #
 #   camera_test.sh PROGRAM [TIMES]    50 times take about fifteen minutes, 0 try the rest alone
 #
-# Runs as root inside a guest with the kernel's `vivid` (it loads and unloads that module) and
-# v4l-utils. With systemd, a service whose camera is not there yet is tried as well. Exits with 0,
-# or with 1 after saying what was wrong.
+# Run by "run-guest.sh GUEST FOLDER 'sh camera_test.sh ./lookout'", where FOLDER holds both and GUEST has
+# what the program needs. Runs as root, with the kernel's `vivid` (it loads and unloads that module)
+# and v4l-utils. With systemd, a service whose camera is not there yet is tried as well. Exits with
+# 0, or with 1 after saying what was wrong.
 set -u
 program=$(realpath "$1")
 times=${2:-50}
