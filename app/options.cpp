@@ -50,6 +50,21 @@ CLI::Option* add_time(CLI::App& app, const std::string& name,
       ->default_str(default_text);
 }
 
+// Parses "2,3"; anything but a list of numbers gives a sentence.
+std::string parse_cpus(const std::string& text, std::vector<int>& cpus) {
+  constexpr int kMost = 1023;  // of CPU_SET(3)
+  cpus.clear();
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    int cpu = -1;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), cpu);
+    const bool number = error == std::errc() && end == part.data() + part.size();
+    if (!number || cpu < 0 || cpu > kMost) return "expected numbers of processors, as in 2,3";
+    cpus.push_back(cpu);
+  }
+  return "";
+}
+
 // Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
 std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
   const std::string wrong = "expected x,y,width,height, each from 0 to 1 and inside the picture";
@@ -121,6 +136,21 @@ void add_camera_options(CLI::App& app, RunOptions& options) {
       app, "--give-up-after",
       [&options](auto time) { options.source_options.give_up_after = time; },
       "End when a camera is not there, or not back, after this time; 0: wait for ever")
+      ->group(group);
+  app.add_option("--capture-priority", options.capture.realtime_priority,
+                 "Real-time priority (SCHED_FIFO, 1..99) of the thread that reads the camera; 0: "
+                 "an ordinary thread")
+      ->check(CLI::Range(0, 99).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--capture-cpus",
+         [&options](const std::string& text) {
+           const std::string wrong = parse_cpus(text, options.capture.cpus);
+           if (!wrong.empty()) throw CLI::ValidationError("--capture-cpus", wrong);
+         },
+         "Processors that this thread may run on, as in 2,3; without it all")
+      ->type_name("N,N,...")
       ->group(group);
   app.add_option("--name", options.name, "The camera's name in results")->group(group);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pipeline/preprocessor.h"
+#include "pipeline/scheduling.h"
 #include "pipeline/state_tracker.h"
 #include "platform/source_options.h"
 
@@ -33,6 +34,7 @@ struct RunOptions {
   std::string labels;  // file; empty: the archive's own
   std::string name;    // of the camera in results; empty: the source's
   SourceOptions source_options;
+  Scheduling capture;  // of the thread that reads the camera
   Wait wait_for_camera = Wait::kAuto;
   View view;
   std::size_t top_k = 10;

@@ -190,6 +190,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   pipeline_options.top_k = options.top_k;
   pipeline_options.threshold = static_cast<float>(options.threshold);
   pipeline_options.state = state_options(options);
+  pipeline_options.capture = options.capture;
   pipeline_options.stats_interval = stats_interval(options.stats_interval);
   std::optional<Clock::time_point> end;
   if (options.timeout.count() > 0) {

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "pipeline/latest.h"
 #include "pipeline/top_k.h"
@@ -21,7 +22,8 @@ constexpr milliseconds kLongestWait{100};
 // The capture side: a thread that reads the source into the double buffer.
 class Capture {
  public:
-  explicit Capture(Source& source) : source_(source), thread_([this] { run(); }) {}
+  Capture(Source& source, Scheduling scheduling)
+      : source_(source), scheduling_(std::move(scheduling)), thread_([this] { run(); }) {}
   ~Capture() { stop(); }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -61,6 +63,7 @@ class Capture {
     sigfillset(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     try {
+      schedule_this_thread(scheduling_);
       read_all();
     } catch (...) {
       error_ = std::current_exception();
@@ -103,6 +106,7 @@ class Capture {
   }
 
   Source& source_;
+  const Scheduling scheduling_;
   Latest<Frame> frames_;
   bool online_ = true;  // of the capture thread alone
   std::mutex changes_mutex_;
@@ -187,7 +191,7 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
   const auto end = options.duration ? start + *options.duration : Clock::time_point::max();
   Frame frame;
   std::vector<CameraStatus> changes;
-  Capture capture(source);
+  Capture capture(source, options.capture);
 
   while (!stop) {
     const auto now = Clock::now();

@@ -11,6 +11,7 @@
 #include "pipeline/classifier.h"
 #include "pipeline/preprocessor.h"
 #include "pipeline/reporter.h"
+#include "pipeline/scheduling.h"
 #include "pipeline/source.h"
 #include "pipeline/state_tracker.h"
 #include "pipeline/statistics.h"
@@ -22,6 +23,7 @@ struct PipelineOptions {
   std::size_t top_k = 10;
   float threshold = 0;
   StateOptions state;
+  Scheduling capture;  // of the capture thread
   std::chrono::milliseconds stats_interval{1000};
   std::optional<std::chrono::milliseconds> duration;  // ends by itself after this time
 };
@@ -31,8 +33,9 @@ struct PipelineOptions {
 // a signal handler and is seen within 100 ms + one inference.
 //
 // Starts one thread ("capture", signals blocked) and joins it before it returns or throws. What a
-// source, the classifier or a reporter throws ends the run, and is thrown again here, after frames
-// captured before a failure of the source were classified and the final statistics reported.
+// source, the scheduling, the classifier or a reporter throws ends the run, and is thrown again
+// here, after frames captured before a failure of the source were classified and the final
+// statistics reported.
 StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);

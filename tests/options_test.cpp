@@ -59,6 +59,8 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.top_k, b.top_k);
   EXPECT_EQ(a.threshold, b.threshold);
   EXPECT_EQ(a.threads, b.threads);
+  EXPECT_EQ(a.capture.realtime_priority, b.capture.realtime_priority);
+  EXPECT_EQ(a.capture.cpus, b.capture.cpus);
   EXPECT_EQ(a.format, b.format);
   EXPECT_EQ(a.results, b.results);
   EXPECT_EQ(a.smoothing, b.smoothing);
@@ -243,6 +245,9 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
   expect_error({"--threshold", "1.5"}, ErrorKind::kUsage, "--threshold");
   expect_error({"--threads", "-1"}, ErrorKind::kUsage, "--threads");
   expect_error({"--threads", "lots"}, ErrorKind::kUsage, "--threads");
+  expect_error({"--capture-priority", "100"}, ErrorKind::kUsage, "--capture-priority");
+  expect_error({"--capture-cpus", "2-3"}, ErrorKind::kUsage, "numbers of processors, as in 2,3");
+  expect_error({"--capture-cpus", "1024"}, ErrorKind::kUsage, "--capture-cpus");
   expect_error({"--format", "xml"}, ErrorKind::kUsage, "--format");
   expect_error({"--rotation", "45"}, ErrorKind::kUsage, "--rotation");
   expect_error({"--timeout", "10 years"}, ErrorKind::kUsage, "--timeout");
