@@ -75,7 +75,7 @@ TEST(OverlayLayout, ARegionOfInterestIsFramed) {
   View view;
   view.roi = {0.25, 0.5, 0.5, 0.25};
   const cv::Mat canvas = drawn(picture(), view, {});
-  const cv::Vec3b frame = canvas.at<cv::Vec3b>(240, 160);
+  const auto& frame = canvas.at<cv::Vec3b>(240, 160);
   EXPECT_TRUE(is(canvas, 479, 359, frame));
   EXPECT_FALSE(is(canvas, 159, 239, frame) || is(canvas, 320, 300, frame));
 }
