@@ -38,4 +38,4 @@ for picture, scores in expected.items():
 print(f"{len(expected)} pictures, scores differ by {largest:.4f} at most")
 if largest > tolerance:
     failures.append(f"that is more than {tolerance}")
-sys.exit("\n".join(failures))
+sys.exit("\n".join(failures) or None)
