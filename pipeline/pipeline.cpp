@@ -1,8 +1,5 @@
 #include "pipeline/pipeline.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -10,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/latest.h"
+#include "pipeline/thread.h"
 #include "pipeline/top_k.h"
 
 namespace lookout {
@@ -23,7 +21,9 @@ constexpr milliseconds kLongestWait{100};
 class Capture {
  public:
   Capture(Source& source, Scheduling scheduling)
-      : source_(source), scheduling_(std::move(scheduling)), thread_([this] { run(); }) {}
+      : source_(source),
+        scheduling_(std::move(scheduling)),
+        thread_(start_thread("capture", [this] { run(); })) {}
   ~Capture() { stop(); }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -58,10 +58,6 @@ class Capture {
 
  private:
   void run() {
-    pthread_setname_np(pthread_self(), "capture");
-    sigset_t signals;
-    sigfillset(&signals);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     try {
       schedule_this_thread(scheduling_);
       read_all();

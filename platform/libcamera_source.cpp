@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <linux/dma-buf.h>
-#include <pthread.h>
-#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -22,6 +20,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/thread.h"
 #include "platform/sensor_time.h"
 
 namespace lookout {
@@ -43,22 +42,6 @@ const std::array<std::pair<lc::PixelFormat, RawFormat>, 4> kFormats{{
 }};
 
 std::string message(int error) { return std::generic_category().message(std::abs(error)); }
-
-// Threads that are started while it lives take no signals: they are for the program's own.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 // A new one for every opening: it looks for cameras when it starts, and the events that would tell
 // it of a change do not reach a service without a network.

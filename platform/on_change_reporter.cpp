@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "pipeline/format.h"
+#include "pipeline/thread.h"
 #include "platform/process.h"
-#include "platform/thread.h"
 
 namespace lookout {
 

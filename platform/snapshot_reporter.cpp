@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "platform/thread.h"
+#include "pipeline/thread.h"
 
 namespace lookout {
 
