@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "pipeline/frame_classifier.h"
 #include "pipeline/latest.h"
 #include "pipeline/thread.h"
-#include "pipeline/top_k.h"
+#include "pipeline/workers.h"
 
 namespace lookout {
 namespace {
@@ -16,6 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestWait{100};
+constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 
 // The capture side: a thread that reads the source into the double buffer.
 class Capture {
@@ -40,12 +44,16 @@ class Capture {
     return counts;
   }
 
-  // Swaps what happened to the camera since the last call into `changes`, oldest first: a camera
-  // may go and come back during one inference.
-  void take_changes(std::vector<CameraStatus>& changes) {
+  // Moves what happened to the camera before frame `sequence` was captured into `changes`, oldest
+  // first: a camera may go and come back during one inference.
+  void take_changes(std::uint64_t sequence, std::vector<CameraStatus>& changes) {
     changes.clear();
     const std::lock_guard lock(changes_mutex_);
-    std::swap(changes, changes_);
+    const auto end =
+        std::find_if(changes_.begin(), changes_.end(),
+                     [sequence](const Change& change) { return change.next_frame > sequence; });
+    for (auto change = changes_.begin(); change != end; ++change) changes.push_back(change->status);
+    changes_.erase(changes_.begin(), end);
   }
 
   void stop() {
@@ -57,6 +65,11 @@ class Capture {
   std::exception_ptr error() const { return error_; }
 
  private:
+  struct Change {
+    CameraStatus status;
+    std::uint64_t next_frame;  // the first frame captured after it
+  };
+
   void run() {
     try {
       schedule_this_thread(scheduling_);
@@ -98,7 +111,7 @@ class Capture {
     if (online == online_) return;
     online_ = online;
     const std::lock_guard lock(changes_mutex_);
-    changes_.push_back({online, std::chrono::system_clock::now()});
+    changes_.push_back({{online, std::chrono::system_clock::now()}, captured_});
   }
 
   Source& source_;
@@ -106,7 +119,7 @@ class Capture {
   Latest<Frame> frames_;
   bool online_ = true;  // of the capture thread alone
   std::mutex changes_mutex_;
-  std::vector<CameraStatus> changes_;
+  std::vector<Change> changes_;
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> captured_{0};
   std::atomic<std::uint64_t> skipped_{0};
@@ -114,54 +127,60 @@ class Capture {
   std::thread thread_;  // last: it uses all of the above
 };
 
-// The inference side: what happens to one frame.
-class FrameClassifier {
+// The inference side: on the calling thread, or with several classifiers on a thread for each.
+class Inference {
  public:
-  FrameClassifier(Classifier& classifier, const PipelineOptions& options)
-      : classifier_(classifier),
-        options_(options),
-        preprocessor_(classifier.spec().input, options.view),
-        tracker_(options.state) {}
+  Inference(Latest<Frame>& frames, const std::vector<Classifier*>& classifiers,
+            const PipelineOptions& options)
+      : frames_(frames) {
+    if (classifiers.size() > 1) {
+      workers_.emplace(frames, classifiers, options);
+    } else {
+      frame_classifier_.emplace(*classifiers.front(), options);
+    }
+  }
+
+  // The next frame, classified; as Latest::take.
+  TakeStatus take(ClassifiedFrame& classified, milliseconds timeout) {
+    if (workers_) return workers_->take(classified, timeout);
+    const TakeStatus status = frames_.take(classified.frame, timeout);
+    if (status == TakeStatus::kTaken) frame_classifier_->classify(classified);
+    return status;
+  }
+
+  void stop() { workers_.reset(); }
+
+ private:
+  Latest<Frame>& frames_;
+  std::optional<FrameClassifier> frame_classifier_;  // one of the two
+  std::optional<Workers> workers_;
+};
+
+// What is said of a frame beyond its own scores: its age, and the state it leaves.
+class ResultCompleter {
+ public:
+  ResultCompleter(const std::vector<std::string>& labels, const StateOptions& options)
+      : labels_(labels), tracker_(options) {}
 
   // What was seen before the camera was away says nothing about now.
   void forget_state() { tracker_.reset(); }
 
-  // Valid until the next call.
-  Result& classify(const Frame& frame) {
-    const auto start = Clock::now();
-    preprocessor_.run(frame.bgr, image_);
-    const auto preprocessed = Clock::now();
-    classifier_.classify(image_, logits_);
-    const auto inferred = Clock::now();
-    const std::vector<std::string>& labels = classifier_.spec().labels;
-    softmax(logits_, scores_);
-    top_k(logits_, scores_, labels, options_.top_k, options_.threshold, result_.top);
-    result_.state_changed = tracker_.update(scores_, labels, frame.captured);
-    result_.state = tracker_.state();
-    result_.previous_state = tracker_.previous();
-    const auto done = Clock::now();
-
-    result_.sequence = frame.sequence;
-    result_.frame_age = done - frame.captured;
-    result_.timestamp =
+  void complete(ClassifiedFrame& classified, std::uint64_t replaced) {
+    const Frame& frame = classified.frame;
+    Result& result = classified.result;
+    result.state_changed = tracker_.update(classified.scores, labels_, frame.captured);
+    result.state = tracker_.state();
+    result.previous_state = tracker_.previous();
+    result.replaced = replaced;
+    result.frame_age = Clock::now() - frame.captured;
+    result.timestamp =
         std::chrono::system_clock::now() -
-        std::chrono::duration_cast<std::chrono::system_clock::duration>(result_.frame_age);
-    result_.durations.capture = frame.capture_duration;
-    result_.durations.preprocess = preprocessed - start;
-    result_.durations.inference = inferred - preprocessed;
-    result_.durations.total = frame.capture_duration + (done - start);
-    return result_;
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(result.frame_age);
   }
 
  private:
-  Classifier& classifier_;
-  const PipelineOptions& options_;
-  Preprocessor preprocessor_;
-  ImageTensor image_;
-  std::vector<float> logits_;
-  std::vector<float> scores_;
+  const std::vector<std::string>& labels_;
   StateTracker tracker_;
-  Result result_;
 };
 
 void tick(const std::vector<std::unique_ptr<Reporter>>& reporters, const StatsSnapshot& stats) {
@@ -177,17 +196,18 @@ void tell_changes(const std::vector<std::unique_ptr<Reporter>>& reporters,
 
 }  // namespace
 
-StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
+StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& classifiers,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop) {
-  FrameClassifier frame_classifier(classifier, options);
+  ResultCompleter completer(classifiers.front()->spec().labels, options.state);
   const auto start = Clock::now();
   Statistics statistics(start);
   auto next_tick = start + options.stats_interval;
   const auto end = options.duration ? start + *options.duration : Clock::time_point::max();
-  Frame frame;
+  ClassifiedFrame classified;
   std::vector<CameraStatus> changes;
   Capture capture(source, options.capture);
+  Inference inference(capture.frames(), classifiers, options);
 
   while (!stop) {
     const auto now = Clock::now();
@@ -200,26 +220,33 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
       if (next_tick <= now) next_tick = now + options.stats_interval;
     }
     const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick, end) - now);
-    const TakeStatus status = capture.frames().take(frame, std::min(wait, kLongestWait));
+    const TakeStatus status = inference.take(classified, std::min(wait, kLongestWait));
     if (status == TakeStatus::kClosed) break;
+    const bool taken = status == TakeStatus::kTaken;
     // Before the frame: one that came after the camera's return is reported after it.
-    capture.take_changes(changes);
+    capture.take_changes(taken ? classified.frame.sequence : kAnyFrame, changes);
     tell_changes(reporters, changes);
-    if (!changes.empty()) frame_classifier.forget_state();
-    if (status == TakeStatus::kTimeout) continue;
-    Result& result = frame_classifier.classify(frame);
-    result.replaced = capture.frames().replaced();
-    statistics.record(result);
-    for (const auto& reporter : reporters) reporter->report(result, frame);
+    if (!changes.empty()) completer.forget_state();
+    if (!taken) continue;
+    completer.complete(classified, capture.frames().replaced());
+    statistics.record(classified.result);
+    for (const auto& reporter : reporters) reporter->report(classified.result, classified.frame);
   }
 
   capture.stop();
-  capture.take_changes(changes);
+  inference.stop();
+  capture.take_changes(kAnyFrame, changes);
   tell_changes(reporters, changes);
   const StatsSnapshot total = statistics.total(capture.counts(), Clock::now());
   tick(reporters, total);
   if (capture.error()) std::rethrow_exception(capture.error());
   return total;
+}
+
+StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop) {
+  return run_pipeline(source, std::vector<Classifier*>{&classifier}, reporters, options, stop);
 }
 
 }  // namespace lookout

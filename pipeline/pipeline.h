@@ -1,4 +1,4 @@
-// The threads: one captures, the caller's classifies and reports.
+// The threads: one captures, the caller's classifies and reports, or workers classify.
 #pragma once
 
 #include <atomic>
@@ -32,10 +32,18 @@ struct PipelineOptions {
 // every reporter gets the final statistics, which are returned. `stop` may be set by any thread or
 // a signal handler and is seen within 100 ms + one inference.
 //
-// Starts one thread ("capture", signals blocked) and joins it before it returns or throws. What a
-// source, the scheduling, the classifier or a reporter throws ends the run, and is thrown again
-// here, after frames captured before a failure of the source were classified and the final
-// statistics reported.
+// Several classifiers, of the same model, work side by side, each on a thread of its own
+// ("worker-1" and on); reporters get results in the order of the frames either way.
+//
+// Starts one thread ("capture", signals blocked), and those of the workers, and joins them before
+// it returns or throws. What a source, the scheduling, the classifier or a reporter throws ends the
+// run, and is thrown again here, after frames captured before a failure of the source were
+// classified and the final statistics reported.
+StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& classifiers,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop);
+
+// The same with one classifier, which works on the calling thread.
 StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);
