@@ -165,12 +165,20 @@ void add_model_options(CLI::App& app, RunOptions& options) {
       ->group(group);
   add_labels(app, options.labels)->group(group);
   app.add_option("--threads", options.threads,
-                 "Threads that compute, at most; auto: all processors but one")
+                 "Threads that share each frame's computation, at most: one while other programs "
+                 "want the processors; auto: measured at the start")
       ->transform(
           CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description("auto|N"))
       ->check(CLI::Range(0, 64).description(""))
       ->default_str("auto")
       ->type_name("")
+      ->group(group);
+  app.add_option("--workers", options.workers,
+                 "Frames classified side by side, each by one thread with a copy of the model: a "
+                 "higher rate, but none of them is ready sooner")
+      ->check(CLI::Range(1, 64).description(""))
+      ->capture_default_str()
+      ->type_name("N")
       ->group(group);
 }
 
@@ -353,6 +361,10 @@ struct Declaration {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     app.parse(std::move(arguments));
     if (!positional_source.empty()) run_options.source = positional_source;
+    if (run_options.workers > 1 && run_options.threads > 1) {
+      throw CLI::ValidationError(
+          "--workers", "each of several workers computes with one thread: leave --threads out");
+    }
     const StateOptions state = state_options(run_options);
     if (state.leave_threshold > state.enter_threshold) {
       throw CLI::ValidationError(

@@ -39,7 +39,8 @@ struct RunOptions {
   View view;
   std::size_t top_k = 10;
   double threshold = 0;
-  int threads = 0;                         // 0: all processors but one, which is the camera's
+  int threads = 0;  // that compute one inference; 0: as many as a measurement finds best
+  int workers = 1;  // frames classified side by side
   std::chrono::milliseconds smoothing{0};  // the time constant; 0: none
   std::optional<double> enter_threshold;   // nothing: threshold
   std::optional<double> leave_threshold;   // nothing: that for entering

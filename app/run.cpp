@@ -19,6 +19,7 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/torch_classifier.h"
 #include "platform/changes_reporter.h"
+#include "platform/free_processors.h"
 #include "platform/journal.h"
 #include "platform/on_change_reporter.h"
 #include "platform/open_source.h"
@@ -31,11 +32,6 @@
 
 namespace lookout {
 namespace {
-
-int thread_count(int option) {
-  if (option > 0) return option;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
-}
 
 // Sends log lines to the terminal that shows the display, above it.
 class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
@@ -72,18 +68,32 @@ class LogAboveDisplay {
   std::shared_ptr<spdlog::logger> before_;
 };
 
-std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
+std::string compute_text(const RunOptions& options, int threads) {
+  if (options.workers > 1) return fmt::format("{} workers", options.workers);
+  return fmt::format("{} thread{}{}", threads, threads == 1 ? "" : "s",
+                     options.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
+}
+
+// A copy of the model for each worker.
+std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options) {
   TorchClassifierOptions classifier_options;
-  classifier_options.threads = thread_count(options.threads);
+  classifier_options.threads = options.workers > 1 ? 1 : options.threads;
+  classifier_options.processors =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  classifier_options.free_processors = FreeProcessors();
   classifier_options.labels = read_labels(options.labels);
   const std::filesystem::path path = model_path(options.model);
-  auto classifier = std::make_unique<TorchClassifier>(path, classifier_options);
-  const ModelSpec& spec = classifier->spec();
-  const TorchModelFacts& facts = classifier->facts();
-  spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {} thread{}",
-               spec.name, spec.input.width, spec.input.height, to_string(spec.input.resize),
-               spec.labels.size(), facts.activations, facts.kernels, classifier_options.threads,
-               classifier_options.threads == 1 ? "" : "s");
+  std::vector<std::unique_ptr<TorchClassifier>> classifiers;
+  for (int worker = 0; worker < options.workers; ++worker) {
+    classifiers.push_back(std::make_unique<TorchClassifier>(path, classifier_options));
+  }
+  const TorchClassifier& classifier = *classifiers.front();
+  const ModelSpec& spec = classifier.spec();
+  const TorchModelFacts& facts = classifier.facts();
+  spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
+               spec.input.width, spec.input.height, to_string(spec.input.resize),
+               spec.labels.size(), facts.activations, facts.kernels,
+               compute_text(options, classifier.threads()));
   if (options.model.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
@@ -94,7 +104,7 @@ std::unique_ptr<TorchClassifier> load_model(const RunOptions& options) {
                  path.string());
   }
   if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
-  return classifier;
+  return classifiers;
 }
 
 SourceOptions source_options(const RunOptions& options, const InputSpec& input) {
@@ -145,9 +155,9 @@ void add_change_reporters(const RunOptions& options, const std::string& camera,
 
 void run(const RunOptions& options, std::atomic<bool>& stop) {
   cv::setNumThreads(1);  // ours are counted
-  const auto classifier = load_model(options);
-  const auto source =
-      open_source(options.source, source_options(options, classifier->spec().input));
+  const auto models = load_models(options);
+  const ModelSpec& spec = models.front()->spec();
+  const auto source = open_source(options.source, source_options(options, spec.input));
   const SourceInfo& info = source->info();
   if (source->online()) spdlog::info("source: {}", info.description);
 
@@ -157,7 +167,6 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   std::optional<LogAboveDisplay> log_above_display;
   std::vector<std::unique_ptr<Reporter>> reporters;
   const std::string camera = options.name.empty() ? info.name : options.name;
-  const ModelSpec& spec = classifier->spec();
   const Results results = results_to_write(options.results);
   const bool states = states_are_configured(options);
   if (options.format == Format::kJson) {
@@ -197,7 +206,9 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
     pipeline_options.duration = options.timeout;
     end = Clock::now() + options.timeout;
   }
-  run_pipeline(*source, *classifier, reporters, pipeline_options, stop);
+  std::vector<Classifier*> classifiers;
+  for (const auto& model : models) classifiers.push_back(model.get());
+  run_pipeline(*source, classifiers, reporters, pipeline_options, stop);
   if (overlay != nullptr && !info.live) overlay->linger(end);
   if (output.dropped() > 0) {
     spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.dropped());

@@ -1,7 +1,6 @@
 #include "pipeline/torch_classifier.h"
 
-#include <ATen/Parallel.h>
-#include <dlfcn.h>
+#include <spdlog/spdlog.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
@@ -14,6 +13,8 @@
 
 #include "pipeline/archive_check.h"
 #include "pipeline/error.h"
+#include "pipeline/thread_tuner.h"
+#include "pipeline/torch_threads.h"
 
 namespace lookout {
 namespace {
@@ -71,26 +72,6 @@ void choose_engine() {
                 "this LibTorch was built without QNNPACK; use one that has it (see README.md)");
   }
   at::globalContext().setQEngine(at::QEngine::QNNPACK);
-}
-
-// Looks a function up in whatever libraries LibTorch brought along.
-using SetThreads = void (*)(int);
-SetThreads find_set_threads(const char* name) {
-  return reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, name));
-}
-
-// LibTorch computes in two pools, the pthreadpool of QNNPACK and XNNPACK and OpenMP's, each of
-// which would have that many threads, all spinning for a while after each operator. Quantized
-// kernels run in the first alone: with OpenMP's kept to the calling thread, no more than `threads`
-// are busy, and the pools do not take the cores from each other. OpenMP's count is a property of
-// the calling thread.
-void limit_threads(int threads, bool quantized) {
-  at::set_num_threads(threads);  // both pools
-  at::get_num_threads();         // ends LibTorch's own lazy initialisation on this thread
-  if (quantized) {
-    if (const auto set_openmp = find_set_threads("omp_set_num_threads")) set_openmp(1);
-  }
-  if (const auto set_blas = find_set_threads("openblas_set_num_threads")) set_blas(threads);
 }
 
 // The type that the graph's first quantization of a float tensor makes.
@@ -170,21 +151,29 @@ class ParameterCount {
 class TorchClassifier::Impl {
  public:
   Impl(const std::filesystem::path& archive, const TorchClassifierOptions& options)
-      : archive_(archive), threads_(options.threads) {
+      : archive_(archive), threads_(std::max(1, options.threads)) {
     check_readable(archive);
     choose_engine();
-    limit_threads(threads_, /*quantized=*/true);
+    set_compute_threads(threads_, /*quantized=*/true);
     load(options);
     warm_up();
+    start_tuning(options);
   }
+
+  int threads() const { return threads_; }
 
   void classify(const ImageTensor& image, std::vector<float>& logits) {
     use_this_thread();
-    const c10::InferenceMode inference;
-    const at::Tensor scores = checked(forward(image));
-    const auto count = static_cast<std::size_t>(scores.numel());
-    logits.resize(count);
-    std::copy_n(scores.data_ptr<float>(), count, logits.begin());
+    const auto start = Clock::now();
+    {
+      const c10::InferenceMode inference;
+      const at::Tensor scores = checked(forward(image));
+      const auto count = static_cast<std::size_t>(scores.numel());
+      logits.resize(count);
+      std::copy_n(scores.data_ptr<float>(), count, logits.begin());
+    }
+    if (quantized()) rest_compute_threads();
+    if (tuner_) tune(Clock::now() - start);
   }
 
   ModelSpec spec_;
@@ -207,7 +196,7 @@ class TorchClassifier::Impl {
     }
     read_spec(extra["metadata.json"], extra["labels.txt"], options);
     try {
-      facts_.parameters = ParameterCount().count_module(module_);
+      if (options.count_parameters) facts_.parameters = ParameterCount().count_module(module_);
       module_.eval();
       module_ = torch::jit::freeze(module_);
       const torch::jit::Method method = module_.get_method("forward");
@@ -246,22 +235,51 @@ class TorchClassifier::Impl {
     }
   }
 
-  // Also proves, before the first frame, that the model works with what its spec says.
-  void warm_up() {
+  bool quantized() const { return facts_.activations != "float32"; }
+
+  ImageTensor blank_image() const {
     ImageTensor image;
     image.width = spec_.input.width;
     image.height = spec_.input.height;
     image.values.resize(static_cast<std::size_t>(image.width) *
                         static_cast<std::size_t>(image.height) * 3);
+    return image;
+  }
+
+  // Also proves, before the first frame, that the model works with what its spec says.
+  void warm_up() {
+    const ImageTensor image = blank_image();
     std::vector<float> logits;
     for (int i = 0; i < kWarmUpRuns; ++i) classify(image, logits);
   }
 
-  // OpenMP's thread count belongs to the calling thread.
+  void start_tuning(const TorchClassifierOptions& options) {
+    const bool choose = options.threads == TorchClassifierOptions::kAutoThreads;
+    const int most = choose ? options.processors : options.threads;
+    if (most == 1 || (options.keep_threads && !choose)) return;
+    tuner_.emplace(most, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMost,
+                   options.free_processors);
+    threads_ = tuner_->threads();
+    set_compute_threads(threads_, quantized());
+    const ImageTensor image = blank_image();
+    std::vector<float> logits;
+    while (tuner_->starting()) classify(image, logits);
+  }
+
+  void tune(Clock::duration inference) {
+    const bool starting = tuner_->starting();
+    tuner_->record(inference);
+    if (tuner_->threads() == threads_) return;
+    if (!starting)
+      spdlog::debug("computing threads: {} instead of {}", tuner_->threads(), threads_);
+    threads_ = tuner_->threads();
+    set_compute_threads(threads_, quantized());
+  }
+
   void use_this_thread() {
     if (thread_ == std::this_thread::get_id()) return;
     thread_ = std::this_thread::get_id();
-    limit_threads(threads_, facts_.activations != "float32");
+    adopt_compute_threads(threads_, quantized());
   }
 
   c10::IValue forward(const ImageTensor& image) {
@@ -295,6 +313,7 @@ class TorchClassifier::Impl {
 
   std::filesystem::path archive_;
   int threads_;
+  std::optional<ThreadTuner> tuner_;  // of automatic threads
   torch::jit::Module module_;
   std::thread::id thread_;
 };
@@ -318,6 +337,8 @@ TorchClassifier::~TorchClassifier() = default;
 const ModelSpec& TorchClassifier::spec() const { return impl_->spec_; }
 
 const TorchModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
+
+int TorchClassifier::threads() const { return impl_->threads(); }
 
 void TorchClassifier::classify(const ImageTensor& image, std::vector<float>& logits) {
   impl_->classify(image, logits);

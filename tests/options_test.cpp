@@ -59,6 +59,7 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.top_k, b.top_k);
   EXPECT_EQ(a.threshold, b.threshold);
   EXPECT_EQ(a.threads, b.threads);
+  EXPECT_EQ(a.workers, b.workers);
   EXPECT_EQ(a.capture.realtime_priority, b.capture.realtime_priority);
   EXPECT_EQ(a.capture.cpus, b.capture.cpus);
   EXPECT_EQ(a.format, b.format);
@@ -245,6 +246,8 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
   expect_error({"--threshold", "1.5"}, ErrorKind::kUsage, "--threshold");
   expect_error({"--threads", "-1"}, ErrorKind::kUsage, "--threads");
   expect_error({"--threads", "lots"}, ErrorKind::kUsage, "--threads");
+  expect_error({"--workers", "0"}, ErrorKind::kUsage, "--workers");
+  expect_error({"--workers", "2", "--threads", "2"}, ErrorKind::kUsage, "leave --threads out");
   expect_error({"--capture-priority", "100"}, ErrorKind::kUsage, "--capture-priority");
   expect_error({"--capture-cpus", "2-3"}, ErrorKind::kUsage, "numbers of processors, as in 2,3");
   expect_error({"--capture-cpus", "1024"}, ErrorKind::kUsage, "--capture-cpus");

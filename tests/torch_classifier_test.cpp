@@ -152,7 +152,9 @@ TEST_F(TorchArchives, RefusesAModelThatThrows) {
 
 TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
   if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
-  const TorchClassifier classifier(kSelftest, {});
+  TorchClassifierOptions options;
+  options.count_parameters = true;
+  const TorchClassifier classifier(kSelftest, options);
   EXPECT_EQ(classifier.facts().activations, "qint8");
   EXPECT_EQ(classifier.facts().kernels, "XNNPACK");
   EXPECT_EQ(classifier.facts().engine, "QNNPACK");
@@ -213,6 +215,7 @@ TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
   TorchClassifier(GetParam(), {}).classify(image, one);
   TorchClassifierOptions options;
   options.threads = 2;
+  options.keep_threads = true;
   TorchClassifier classifier(GetParam(), options);
   std::vector<float> two;
   std::thread([&] { classifier.classify(image, two); }).join();
