@@ -10,7 +10,7 @@ build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli1
   libminizip-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev
   nlohmann-json3-dev'
 test='clang-14 clang-format clang-tidy libclang-rt-14-dev libfaketime libgmock-dev libgtest-dev
-  libopenblas0 libx11-dev locales python3 python3-numpy python3-pil python3-torch
+  libopenblas0 libx11-dev llvm locales python3 python3-numpy python3-pil python3-torch
   python3-torchvision unzip xvfb zlib1g-dev'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
