@@ -136,6 +136,7 @@ void Preprocessor::plan(const cv::Size& frame) {
   horizontal_ = make_taps(0, crop_.width, scaled_.width);
   vertical_ = make_taps(crop_.y, crop_.height, scaled_.height);
   padded_ = scaled != output;
+  unscaled_ = scaled == crop.size();
   sums_.resize(static_cast<std::size_t>(crop_.width) * 3);
   row_.resize(sums_.size());
 
@@ -205,15 +206,24 @@ void Preprocessor::write_row(float* out) const {
       g += weights[tap] * in[1];
       r += weights[tap] * in[2];
     }
-    const float blue = table_[0][static_cast<std::size_t>(b >> kShift)];
-    const float green = table_[1][static_cast<std::size_t>(g >> kShift)];
-    const float red = table_[2][static_cast<std::size_t>(r >> kShift)];
-    const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
-    out[0] = rgb ? red : blue;
-    out[1] = green;
-    out[2] = rgb ? blue : red;
+    write_pixel(static_cast<std::size_t>(b >> kShift), static_cast<std::size_t>(g >> kShift),
+                static_cast<std::size_t>(r >> kShift), out);
     out += column_stride_;
   }
+}
+
+// The same of a row that has the output's size: cameras behind an image processor give that.
+void Preprocessor::write_unscaled_row(const std::uint8_t* bgr, float* out) const {
+  for (int x = 0; x < scaled_.width; ++x, bgr += 3, out += column_stride_) {
+    write_pixel(bgr[0], bgr[1], bgr[2], out);
+  }
+}
+
+void Preprocessor::write_pixel(std::size_t b, std::size_t g, std::size_t r, float* out) const {
+  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  out[rgb ? 2 : 0] = table_[0][b];
+  out[1] = table_[1][g];
+  out[rgb ? 0 : 2] = table_[2][r];
 }
 
 void Preprocessor::run(const cv::Mat& bgr, ImageTensor& out) {
@@ -228,6 +238,12 @@ void Preprocessor::run(const cv::Mat& bgr, ImageTensor& out) {
                     3);
   if (padded_) std::fill(out.values.begin(), out.values.end(), 0.0F);
   float* row = out.values.data() + origin_;
+  if (unscaled_) {
+    for (int y = 0; y < scaled_.height; ++y, row += row_stride_) {
+      write_unscaled_row(bgr.ptr<std::uint8_t>(crop_.y + y) + crop_.x * 3, row);
+    }
+    return;
+  }
   for (const Taps::Span& span : vertical_.spans) {
     blend_rows(bgr, span);
     write_row(row);

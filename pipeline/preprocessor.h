@@ -78,6 +78,8 @@ class Preprocessor {
   void plan(const cv::Size& frame);
   void blend_rows(const cv::Mat& bgr, const Taps::Span& span);
   void write_row(float* out) const;
+  void write_unscaled_row(const std::uint8_t* bgr, float* out) const;
+  void write_pixel(std::size_t b, std::size_t g, std::size_t r, float* out) const;
 
   InputSpec spec_;
   View view_;
@@ -93,6 +95,7 @@ class Preprocessor {
   std::ptrdiff_t column_stride_ = 0;  // in floats: one source column to the right
   std::ptrdiff_t row_stride_ = 0;     // in floats: one source row down
   bool padded_ = false;
+  bool unscaled_ = false;
   std::vector<int> sums_;           // one row of the crop, weighted over rows
   std::vector<std::uint16_t> row_;  // the same, kRowBits of fraction
 };
