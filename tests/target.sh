@@ -132,7 +132,7 @@ service() {
   tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends
   cp "$deb" tests/vm/service_test.sh "$work"
   cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
-  cp "$build"/tests/{platform_tests,load_archive} "$work"
+  cp "$build"/tests/{platform_tests,bare_forward} "$work"
   local extent=
   [ "$suite" = bookworm ] || extent=--short
   tests/vm/run-guest.sh "$guest" "$work" "bash service_test.sh $extent" 1500 || {

@@ -139,7 +139,8 @@ tail -n 3 tests.log
 if [ -e mobilenet_v2_xnnpack.pt ]; then
   install -m 644 mobilenet_v2_xnnpack.pt /usr/local/share/
   sed -i 's#^model = .*#model = "/usr/local/share/mobilenet_v2_xnnpack.pt"#' /etc/lookout/front.toml
-  floor=$(LD_LIBRARY_PATH=/usr/lib/lookout ./load_archive mobilenet_v2_xnnpack.pt 10)
+  floor=$(LD_LIBRARY_PATH=/usr/lib/lookout ./bare_forward mobilenet_v2_xnnpack.pt 10 |
+    sed -n 's/.*"rss_kb":\([0-9]*\).*/\1/p')
   systemctl start $unit
   sleep 60
   memory=$(sed -n 's/^VmRSS:\s*\([0-9]*\) kB/\1/p' "/proc/$(property MainPID)/status")
