@@ -3,6 +3,7 @@
 #
 #   install-deps.sh           to build and run
 #   install-deps.sh --test    to run every test too
+#   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
 set -eu
 
@@ -12,6 +13,7 @@ build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli1
 test='clang-14 clang-format clang-tidy libclang-rt-14-dev libfaketime libgmock-dev libgtest-dev
   libopenblas0 libx11-dev llvm locales python3 python3-numpy python3-pil python3-torch
   python3-torchvision unzip xvfb zlib1g-dev'
+bench='binutils gcc libbenchmark-dev python3-opencv python3-venv qemu-user'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
@@ -19,6 +21,7 @@ target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-a
 case ${1-} in
 '') packages=$build ;;
 --test) packages="$build $test" ;;
+--bench) packages="$build $test $bench" ;;
 --target) packages=$target ;;
 *)
   sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'
