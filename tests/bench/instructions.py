@@ -1,0 +1,267 @@
+#!/usr/bin/python3
+"""Instructions a frame on an emulated Cortex-A72: lookout against the bare forward of its archive.
+
+The whole process is counted by a plug-in of qemu-aarch64 (tcg_count.c), for n frames and for n + k:
+the difference, divided by k, is a frame's cost, without start and end. It is not time: an emulator
+has no caches, no memory bandwidth and no pipelines. The emulated /proc/cpuinfo is a Raspberry Pi
+4's: make-sysroot.sh writes it.
+
+Whatever else the machine does, the figure of a qint8 archive is the same each time, to 0.1 %. That
+of a quint8 archive moves by 2 %: QNNPACK makes a layer's indirection buffer anew whenever its input
+lies elsewhere in memory than the time before, which depends on the allocator.
+
+Frames come from `test://`, which draws its picture with the first frame; what a frame costs then is
+a copy of its pixels, as from a driver's buffer, and a small marker. That is in lookout's figure and
+has a line of its own in the table of parts.
+
+  instructions.py                  a table: both archives, 224x224 and 640x480
+  instructions.py --functions 30   also the functions with the largest surplus
+
+Needs what `deploy/install-deps.sh --bench` and `--target` install, a build of `cmake --preset pi4
+-DBUILD_TESTING=ON` (targets lookout and bare_forward), and the archives of one network with qint8
+and with quint8 activations.
+"""
+
+import argparse
+import bisect
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SIZES = {"224x224": 1.04, "640x480": 1.08}  # and the most of the bare forward that one may cost
+
+# Parts of the surplus: the first whose pattern is found in "LIBRARY FUNCTION".
+PARTS = (
+    ("preprocess", r"Preprocessor"),
+    ("softmax, top k, state", r"softmax|top_k|StateTracker|^libm\."),
+    ("report: JSON, statistics, writing", r"Json|Reporter|append_|fmt|Output|Statistics|Histogram"),
+    # The C library's own copying has no name in a stripped library.
+    ("take the frame: its copy and marker",
+     r"TestSource|copy_shifted|draw_marker|^libc\.so\S* \(local"),
+    ("LibTorch", r"^libtorch|^libc10|TorchClassifier"),
+    ("rest of lookout", r"^lookout "),
+    ("rest: C library, C++ library, ...", r""),
+)
+
+
+class Failure(Exception):
+    pass
+
+
+def build_plugin(folder):
+    plugin = folder / "tcg_count.so"
+    command = ["gcc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden"]
+    subprocess.run(command + ["-o", str(plugin), str(HERE / "tcg_count.c")], check=True)
+    return plugin
+
+
+def count(plugin, sysroot, command, out):
+    """Runs it in the emulator; its counts are in the file `out` then."""
+    emulator = ["qemu-aarch64", "-plugin", f"{plugin},out={out}", "-cpu", "cortex-a72"]
+    emulator += ["-L", sysroot, "-U", "LD_LIBRARY_PATH"]
+    done = subprocess.run(
+        emulator + command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    if done.returncode != 0 or not os.path.exists(out):
+        raise Failure(f"{' '.join(emulator + command)}: {done.returncode}: {done.stderr[-300:]}")
+    return out
+
+
+class Symbols:
+    """The functions of an ELF file, by offset in the file."""
+
+    def __init__(self, path):
+        self.segments = []  # offset, address, size
+        headers = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True).stdout
+        for line in headers.splitlines():
+            words = line.split()
+            if words and words[0] == "LOAD":
+                self.segments.append(tuple(int(words[i], 16) for i in (1, 2, 4)))
+        self.functions = {}  # address: end, name
+        for table in ([], ["-D"]):
+            listing = subprocess.run(
+                ["nm", "-CS", "--defined-only", *table, path], capture_output=True, text=True
+            ).stdout
+            for line in listing.splitlines():
+                words = line.split(None, 3)
+                if len(words) == 4 and words[2] in "tTwWiu":
+                    address, size = (int(word, 16) for word in words[:2])
+                    self.functions.setdefault(address, (address + size, words[3]))
+        self.addresses = sorted(self.functions)
+
+    def find(self, offset):
+        for start, address, size in self.segments:
+            if start <= offset < start + size:
+                address += offset - start
+                place = bisect.bisect_right(self.addresses, address) - 1
+                end, name = self.functions[self.addresses[place]] if place >= 0 else (0, "")
+                return name if address < end else f"(local, near {name or 'the start'})"
+        return "(local)"
+
+
+class Counts:
+    """Reads counts; keeps the symbols of libraries, which most runs share."""
+
+    def __init__(self):
+        self.symbols = {}
+
+    def symbol(self, path, offset):
+        if path not in self.symbols:
+            self.symbols[path] = Symbols(path)
+        return self.symbols[path].find(offset)
+
+    def read(self, file):
+        """{(path, offset): instructions}; code outside of files is ("-", 0)."""
+        with open(file, encoding="utf-8") as lines:
+            maps = []
+            for line in lines:
+                if line == "\n":
+                    break
+                words = line.split(None, 5)
+                low, high = (int(word, 16) for word in words[0].split("-"))
+                maps.append((low, high, int(words[2], 16), words[5].strip() if words[5:] else ""))
+            maps.sort()
+            lows = [entry[0] for entry in maps]
+            counts = collections.Counter()
+            for line in lines:
+                address, instructions, executions = line.split()
+                address = int(address, 16)
+                low, high, offset, path = maps[bisect.bisect_right(lows, address) - 1]
+                key = ("-", 0)
+                if address < high and path.startswith("/"):
+                    key = (path, address - low + offset)
+                counts[key] += int(instructions) * int(executions)
+        return counts
+
+    def a_frame(self, few, many, frames):
+        """{"LIBRARY FUNCTION": instructions a frame}"""
+        first, second = self.read(few), self.read(many)
+        functions = collections.Counter()
+        for key in first.keys() | second.keys():
+            difference = (second[key] - first[key]) / frames
+            if difference:
+                path, offset = key
+                name = self.symbol(path, offset) if path != "-" else ""
+                functions[f"{os.path.basename(path)} {name}"] += difference
+        return functions
+
+
+def parts_of(surplus):
+    parts = collections.Counter()
+    for function, instructions in surplus.items():
+        part = next(name for name, pattern in PARTS if re.search(pattern, function))
+        parts[part] += instructions
+    return parts
+
+
+def runs_of(options, sysroot):
+    """{(archive's kind, what): {frames: command}}"""
+    program = [f"{options.build}/app/lookout", "run"]
+    settings = ["--threads", "1", "--format", "json", "--log-level", "off"]
+    # A frame takes a second in the emulator: statistics would come with each.
+    settings += ["--stats-interval", "1h"]
+    few, many = options.few, options.few + options.frames
+    runs = {}
+    for kind, archive in (("qint8", options.qint8), ("quint8", options.quint8)):
+        runs[kind, "bare forward"] = {
+            n: [f"{options.build}/tests/bare_forward", archive, str(n)] for n in (few, many)
+        }
+        for size in SIZES:
+            source = f"test://colorsquares?size={size}&fps=0&frames="
+            runs[kind, size] = {
+                n: program + [f"{source}{n}", "--model", archive, *settings] for n in (few, many)
+            }
+    return runs
+
+
+def sysroot_of(build):
+    with open(f"{build}/CMakeCache.txt", encoding="utf-8") as cache:
+        for line in cache:
+            if line.startswith("LOOKOUT_SYSROOT:"):
+                return line.split("=", 1)[1].strip()
+    raise Failure(f"{build} is no cross build")
+
+
+def main():
+    shared = ROOT.parent / "shared" / "models"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--build", default=str(ROOT / "build" / "pi4"), help="default build/pi4")
+    parser.add_argument("--qint8", default=str(shared / "mobilenet_v2_xnnpack.pt"), metavar="FILE")
+    parser.add_argument("--quint8", default=str(shared / "mobilenet_v2_qnnpack.pt"), metavar="FILE")
+    parser.add_argument("--few", type=int, default=3, help="n; default 3")
+    parser.add_argument("--frames", type=int, default=4, help="k; default 4")
+    parser.add_argument("--jobs", type=int, default=2, help="runs side by side; default 2")
+    parser.add_argument("--functions", type=int, default=0, metavar="N",
+                        help="print so many functions of each surplus")  # fmt: skip
+    parser.add_argument("--json", metavar="FILE", help="write everything that was counted")
+    options = parser.parse_args()
+    for file in (f"{options.build}/app/lookout", f"{options.build}/tests/bare_forward",
+                 options.qint8, options.quint8):  # fmt: skip
+        if not os.path.exists(file):
+            raise Failure(f"{file} is not there; see --help")
+    sysroot = sysroot_of(options.build)
+    runs = runs_of(options, sysroot)
+    counts = Counts()
+    frames = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        plugin = build_plugin(folder)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            files = {}
+            for number, (key, commands) in enumerate(runs.items()):
+                files[key] = [
+                    pool.submit(count, plugin, sysroot, command, f"{folder}/{number}-{n}")
+                    for n, command in sorted(commands.items())
+                ]
+            for key, (few, many) in files.items():
+                frames[key] = counts.a_frame(few.result(), many.result(), options.frames)
+
+    rows = []
+    print("million instructions a frame, whole process, 1 thread, Cortex-A72 emulated")
+    for (kind, what), functions in frames.items():
+        total = sum(functions.values())
+        bare = sum(frames[kind, "bare forward"].values())
+        rows.append({"archive": kind, "run": what, "instructions": total, "ratio": total / bare})
+        line = f"{kind:<7} {what:<13} {total / 1e6:9.3f}"
+        if what in SIZES:
+            # The bars are the default archive's.
+            bar = f"<= {SIZES[what]}" if kind == "qint8" else ""
+            verdict = ("holds" if total / bare <= SIZES[what] else "misses") if bar else ""
+            line += f"  / bare forward {total / bare:.4f} {bar:<8} {verdict}"
+        print(line)
+    for (kind, what), functions in frames.items():
+        if what not in SIZES:
+            continue
+        surplus = collections.Counter(functions)
+        surplus.subtract(frames[kind, "bare forward"])
+        parts = parts_of(surplus)
+        rows.append({"archive": kind, "run": what, "surplus": dict(parts.most_common())})
+        print(f"\nsurplus of {kind} {what}: {sum(parts.values()) / 1e6:.3f} M")
+        for part, instructions in parts.most_common():
+            print(f"{instructions / 1e6:9.3f} M  {part}")
+        largest = sorted(surplus.items(), key=lambda entry: -abs(entry[1]))
+        for function, instructions in largest[: options.functions]:
+            print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"instructions.py: {failure}")
+    except KeyboardInterrupt:
+        sys.exit(130)
