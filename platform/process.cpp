@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -69,13 +71,20 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
+// What a program writes goes to these descriptors.
+struct Outputs {
+  int out = STDERR_FILENO;
+  int err = STDERR_FILENO;
+};
+
 // Returns 0 or the error's number.
 int start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-          pid_t& pid) {
+          const Outputs& outputs, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, outputs.out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, outputs.err, STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 
   posix_spawnattr_t attributes;
@@ -111,6 +120,56 @@ bool wait_for_end(pid_t pid, const std::function<bool()>& expired) {
   return ended;
 }
 
+// Runs a program to its end; `exit_status` is set when it exited by itself.
+std::string run_to_end(const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& environment, const Outputs& outputs,
+                       const std::function<bool()>& expired, int& exit_status) {
+  pid_t pid = -1;
+  if (const int error = start(arguments, environment, outputs, pid); error != 0) {
+    return "cannot be started: " + message(error);
+  }
+  const bool in_time = wait_for_end(pid, expired);
+  // Before the child is reaped nobody else can have its number.
+  kill(-pid, SIGKILL);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!in_time) return "killed: it took too long";
+  if (WIFSIGNALED(status)) {
+    return fmt::format("{} (signal {})", strsignal(WTERMSIG(status)), WTERMSIG(status));
+  }
+  exit_status = WEXITSTATUS(status);
+  return exit_status == 0 ? "" : fmt::format("exit status {}", exit_status);
+}
+
+// A file without a name, in memory.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("output", MFD_CLOEXEC)) {
+    if (fd_ < 0) {
+      throw Error(ErrorKind::kInternal, "no memory for a program's output: " + message(errno));
+    }
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int fd() const { return fd_; }
+
+  std::string content() const {
+    std::string text;
+    std::array<char, 4096> part{};
+    ssize_t count = 0;
+    while ((count = pread(fd_, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0) {
+      text.append(part.data(), static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+
+ private:
+  int fd_;
+};
+
 }  // namespace
 
 std::vector<std::string> split_command(const std::string& text) {
@@ -131,21 +190,20 @@ std::vector<std::string> split_command(const std::string& text) {
 std::string run_process(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment,
                         const std::function<bool()>& expired) {
-  pid_t pid = -1;
-  if (const int error = start(arguments, environment, pid); error != 0) {
-    return "cannot be started: " + message(error);
-  }
-  const bool in_time = wait_for_end(pid, expired);
-  // Before the child is reaped nobody else can have its number.
-  kill(-pid, SIGKILL);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!in_time) return "killed: it took too long";
-  if (WIFSIGNALED(status)) {
-    return fmt::format("{} (signal {})", strsignal(WTERMSIG(status)), WTERMSIG(status));
-  }
-  return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit status {}", WEXITSTATUS(status));
+  int exit_status = -1;
+  return run_to_end(arguments, environment, Outputs(), expired, exit_status);
+}
+
+ProcessOutput capture_process(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment,
+                              const std::function<bool()>& expired) {
+  const MemoryFile out;
+  const MemoryFile err;
+  ProcessOutput output;
+  output.problem = run_to_end(arguments, environment, {out.fd(), err.fd()}, expired, output.status);
+  output.out = out.content();
+  output.err = err.content();
+  return output;
 }
 
 }  // namespace lookout

@@ -30,4 +30,16 @@ std::string run_process(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment,
                         const std::function<bool()>& expired);
 
+struct ProcessOutput {
+  std::string out;      // what it wrote to stdout,
+  std::string err;      // and to stderr
+  int status = -1;      // its exit status; -1: it did not exit by itself
+  std::string problem;  // as run_process() returns it
+};
+
+// The same, but what the program writes is kept. Throws Error(kInternal) when that is not possible.
+ProcessOutput capture_process(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment,
+                              const std::function<bool()>& expired);
+
 }  // namespace lookout

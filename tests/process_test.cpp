@@ -63,6 +63,25 @@ TEST(RunProcess, SaysHowItEnded) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a zombie is left";
 }
 
+TEST(CaptureProcess, KeepsWhatIsWrittenAndTheStatus) {
+  const ProcessOutput output =
+      capture_process({"sh", "-c", "echo data; echo log >&2; exit 5"}, {}, never);
+  EXPECT_EQ(output.out, "data\n");
+  EXPECT_EQ(output.err, "log\n");
+  EXPECT_EQ(output.status, 5);
+  EXPECT_EQ(output.problem, "exit status 5");
+  EXPECT_EQ(capture_process({"true"}, {}, never).problem, "");
+}
+
+TEST(CaptureProcess, ANonExitHasNoStatus) {
+  const ProcessOutput killed =
+      capture_process({"sh", "-c", "echo begun; kill -KILL $$"}, {}, never);
+  EXPECT_EQ(killed.status, -1);
+  EXPECT_EQ(killed.out, "begun\n");
+  EXPECT_EQ(killed.problem, "Killed (signal 9)");
+  EXPECT_EQ(capture_process({"/no/such"}, {}, never).status, -1);
+}
+
 TEST(RunProcess, TheEnvironmentIsTheCallersWithTheAdditions) {
   const TempDir directory;
   setenv("COLOR", "red", 1);
