@@ -57,6 +57,18 @@ std::map<std::string, std::string> read_keys(const fs::path& path) {
   return keys;
 }
 
+// Of a line KEY="value"; see os-release(5).
+std::string quoted_value(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key + "=", 0) != 0) continue;
+    line.erase(0, key.size() + 1);
+    line.erase(std::remove(line.begin(), line.end(), '"'), line.end());
+    return line;
+  }
+  return {};
+}
+
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
@@ -88,7 +100,10 @@ SystemInfo read_system_info(const fs::path& root) {
   SystemInfo info;
   read_cpu(root, info);
   info.board = first_line(root / "proc/device-tree/model");
+  info.system = quoted_value(root / "etc/os-release", "PRETTY_NAME");
+  info.kernel = first_line(root / "proc/sys/kernel/osrelease");
   auto memory = read_keys(root / "proc/meminfo");
+  info.memory_kb = parse<std::uint64_t>(memory["MemTotal"]);
   info.cma_total_kb = parse<std::uint64_t>(memory["CmaTotal"]);
   info.cma_free_kb = parse<std::uint64_t>(memory["CmaFree"]);
   info.temperature = thousandths(root / "sys/class/thermal/thermal_zone0/temp");
@@ -101,6 +116,15 @@ SystemInfo read_system_info(const fs::path& root) {
   std::error_code error;
   info.systemd = fs::is_directory(root / "run/systemd/system", error);
   return info;
+}
+
+std::string machine_kind(const SystemInfo& info, bool built_for_arm) {
+  if (info.arm != built_for_arm) return "emulated machine";
+  // Arm's kernel has no feature for it; its virtual machines have no board, or one of that name.
+  if (info.arm && (info.board.empty() || info.board.find("dummy-virt") != std::string::npos)) {
+    return "virtual or emulated machine";
+  }
+  return info.has_feature("hypervisor") ? "virtual machine" : "real machine";
 }
 
 std::vector<std::string> throttling_words(std::uint32_t bits) {

@@ -15,6 +15,9 @@ struct SystemInfo {
   std::string cpu;                        // "Cortex-A72", "Intel(R) Xeon(R)"
   std::vector<std::string> cpu_features;  // as the kernel names them: "asimd", "avx2"
   bool arm = false;
+  std::string system;                         // "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel;                         // its release
+  std::optional<std::uint64_t> memory_kb;     // all of it
   std::optional<std::uint64_t> cma_total_kb;  // memory for contiguous buffers, of cameras
   std::optional<std::uint64_t> cma_free_kb;
   std::optional<double> temperature;        // degrees Celsius, of the first zone
@@ -27,8 +30,19 @@ struct SystemInfo {
   bool has_feature(const std::string& name) const;
 };
 
-// `root`: the folder that holds proc, sys and run.
+// `root`: the folder that holds proc, sys, run and etc.
 SystemInfo read_system_info(const std::filesystem::path& root = "/");
+
+// What figures taken on it are worth: "real machine", "virtual machine", or "emulated machine".
+// `built_for_arm`: what this program is made for, since under qemu-user the kernel describes the
+// machine that emulates.
+std::string machine_kind(const SystemInfo& info, bool built_for_arm);
+
+#ifdef __aarch64__
+inline constexpr bool kBuiltForArm = true;
+#else
+inline constexpr bool kBuiltForArm = false;
+#endif
 
 // What the firmware's bits mean: "under-voltage now", "was throttled since the start".
 std::vector<std::string> throttling_words(std::uint32_t bits);

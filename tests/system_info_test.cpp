@@ -38,7 +38,14 @@ TEST_F(SystemInfoTest, ARaspberryPi4) {
   put(clock + "scaling_governor", "ondemand\n");
   put("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n");
   put("run/systemd/system/x", "");
+  put("etc/os-release",
+      "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n");
+  put("proc/sys/kernel/osrelease", "6.6.51+rpt-rpi-v8\n");
   const SystemInfo info = read_system_info(root_.path());
+  EXPECT_EQ(info.system, "Debian GNU/Linux 12 (bookworm)");
+  EXPECT_EQ(info.kernel, "6.6.51+rpt-rpi-v8");
+  EXPECT_EQ(info.memory_kb, 3884360U);
+  EXPECT_EQ(machine_kind(info, /*built_for_arm=*/true), "real machine");
   EXPECT_TRUE(info.arm);
   EXPECT_EQ(info.cpu, "Cortex-A72");
   EXPECT_TRUE(info.has_feature("crc32"));
@@ -87,6 +94,19 @@ TEST(Throttling, BitsAreWords) {
   EXPECT_THAT(throttling_words(0x50005),
               ElementsAre("under-voltage now", "throttled now", "under-voltage since the start",
                           "was throttled since the start"));
+}
+
+TEST(MachineKind, WhatIsNoRealMachine) {
+  SystemInfo pc;
+  EXPECT_EQ(machine_kind(pc, /*built_for_arm=*/false), "real machine");
+  EXPECT_EQ(machine_kind(pc, /*built_for_arm=*/true), "emulated machine") << "qemu-user";
+  pc.cpu_features = {"sse2", "hypervisor"};
+  EXPECT_EQ(machine_kind(pc, /*built_for_arm=*/false), "virtual machine");
+  SystemInfo arm;
+  arm.arm = true;
+  EXPECT_EQ(machine_kind(arm, /*built_for_arm=*/true), "virtual or emulated machine");
+  arm.board = "linux,dummy-virt";
+  EXPECT_EQ(machine_kind(arm, /*built_for_arm=*/true), "virtual or emulated machine");
 }
 
 }  // namespace
