@@ -1,0 +1,40 @@
+// Frames that were read beforehand, as fast as they are taken: what reading them cost is no part of
+// a measurement.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/source.h"
+
+namespace lookout {
+
+struct RecordLimits {
+  std::size_t frames = 64;
+  std::size_t bytes = 128 << 20;  // of pixels; one frame is kept whatever its size
+};
+
+// Reads frames of `source`, which is not live, until it ends or a limit is reached. What cannot be
+// read is left out. Throws what the source throws, Error(kNoInput) when there is no frame at all.
+std::vector<Frame> record_frames(Source& source, const RecordLimits& limits);
+
+std::size_t pixel_bytes(const std::vector<Frame>& frames);
+
+// Not live; begins again after the last frame, without an end. The pixels are copied into the
+// reader's frame, as a camera's are.
+class ReplaySource : public Source {
+ public:
+  // `frames`: at least one, with pixels and origin. `of`: what they were read from.
+  ReplaySource(std::vector<Frame> frames, const SourceInfo& of);
+
+  const SourceInfo& info() const override { return info_; }
+  ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
+
+ private:
+  std::vector<Frame> frames_;
+  SourceInfo info_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace lookout
