@@ -268,7 +268,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
 }
 
 // What is already set is the user's wish.
-void silence_libraries() {
+void silence() {
   constexpr int kKeep = 0;
   if (std::getenv("OPENCV_LOG_LEVEL") == nullptr) {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
@@ -277,11 +277,20 @@ void silence_libraries() {
   ::setenv("OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT", "1", kKeep);  // s; see V4l2Source::read()
 }
 
+void silence_libraries() {
+  static const bool silenced = (silence(), true);
+  static_cast<void>(silenced);
+}
+
 }  // namespace
 
+std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths) {
+  silence_libraries();
+  return std::make_unique<PictureSource>(name, std::move(paths));
+}
+
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
-  static const bool silenced = (silence_libraries(), true);
-  static_cast<void>(silenced);
+  silence_libraries();
   if (text.empty()) throw usage("the source is empty; see --help for what it can be");
   if (!is_uri(text)) return open_path(text, options);
   const Uri uri = parse_uri(text);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "pipeline/source.h"
 #include "platform/source_options.h"
@@ -26,5 +27,8 @@ namespace lookout {
 // thing or it is of the wrong kind, Error(kPermission) when it may not be opened, and what the
 // source's constructor throws.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options);
+
+// These pictures, in this order, as if they lay in a folder of that name; silences as well.
+std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths);
 
 }  // namespace lookout

@@ -11,6 +11,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "pipeline/error.h"
 
@@ -27,6 +28,31 @@ constexpr std::array<std::string_view, 26> kExtensions{
 
 bool natural_order(const std::string& a, const std::string& b) {
   return strverscmp(a.c_str(), b.c_str()) < 0;
+}
+
+std::string folder_name(const std::string& folder) {
+  std::error_code error;
+  const fs::path full = fs::canonical(folder, error);
+  const std::string name = full.filename().string();
+  return error || name.empty() ? folder : name;
+}
+
+// Empty when the picture cannot be decoded.
+cv::Mat decode(const std::string& path) {
+  try {
+    return cv::imread(path, cv::IMREAD_COLOR);
+  } catch (const cv::Exception&) {  // too large, or a reader's own failure
+    return {};
+  }
+}
+
+}  // namespace
+
+bool has_picture_extension(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }
 
 std::vector<std::string> list_pictures(const std::string& folder) {
@@ -55,31 +81,6 @@ std::vector<std::string> list_pictures(const std::string& folder) {
   return names;
 }
 
-std::string folder_name(const std::string& folder) {
-  std::error_code error;
-  const fs::path full = fs::canonical(folder, error);
-  const std::string name = full.filename().string();
-  return error || name.empty() ? folder : name;
-}
-
-// Empty when the picture cannot be decoded.
-cv::Mat decode(const std::string& path) {
-  try {
-    return cv::imread(path, cv::IMREAD_COLOR);
-  } catch (const cv::Exception&) {  // too large, or a reader's own failure
-    return {};
-  }
-}
-
-}  // namespace
-
-bool has_picture_extension(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
-}
-
 PictureSource::PictureSource(const std::string& path) : folder_(fs::is_directory(path)) {
   if (folder_) {
     pictures_ = list_pictures(path);
@@ -91,6 +92,13 @@ PictureSource::PictureSource(const std::string& path) : folder_(fs::is_directory
     info_.name = fs::path(path).stem().string();
     info_.description = fmt::format("picture {}", path);
   }
+}
+
+PictureSource::PictureSource(const std::string& name, std::vector<std::string> pictures)
+    : pictures_(std::move(pictures)), folder_(true) {
+  info_.name = name;
+  info_.description = fmt::format("{}, {} {}", name, pictures_.size(),
+                                  pictures_.size() == 1 ? "picture" : "pictures");
 }
 
 ReadStatus PictureSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {

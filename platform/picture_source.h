@@ -12,14 +12,19 @@ namespace lookout {
 // Whether the name's extension is that of a picture, in either case.
 bool has_picture_extension(const std::string& path);
 
+// The pictures directly within a folder, by their extension, without hidden ones, in the order
+// people expect (img2 before img10): paths, joined with the folder as given. Throws Error(kNoInput)
+// when there are none, Error(kPermission) when it may not be listed.
+std::vector<std::string> list_pictures(const std::string& folder);
+
 // Not live. Frames have the picture's own size; `origin` is the path as given, for a folder joined
 // with the file's name.
 class PictureSource : public Source {
  public:
-  // A picture, or a folder: of that, the pictures directly within, by their extension, without
-  // hidden ones, in the order people expect (img2 before img10). Throws Error(kNoInput) for a
-  // folder without pictures, Error(kPermission) for one that may not be listed.
+  // A picture, or a folder: of that, list_pictures(), which may throw.
   explicit PictureSource(const std::string& path);
+  // These, like those of a folder of that name.
+  PictureSource(const std::string& name, std::vector<std::string> pictures);
 
   const SourceInfo& info() const override { return info_; }
 
