@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/bench.h"
 #include "app/doctor.h"
 #include "app/inspect.h"
 #include "app/list_cameras.h"
@@ -69,6 +70,9 @@ int execute(const lookout::Command& command) {
   } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
     set_up_log(doctor->run.log_level);
     return diagnose(doctor->run);
+  } else if (const auto* bench = std::get_if<lookout::BenchOptions>(&command)) {
+    set_up_log(bench->run.log_level);
+    print(lookout::bench(*bench, stop));
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
     set_up_log(options.log_level);

@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
-#include <sstream>
 
+#include "app/option_parts.h"
 #include "pipeline/error.h"
 #include "pipeline/model_spec.h"
 #include "platform/process.h"
@@ -21,111 +18,14 @@
 namespace lookout {
 namespace {
 
-const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
 const std::map<std::string, Results> kResults{
     {"auto", Results::kAuto}, {"all", Results::kAll}, {"changes", Results::kChanges}};
 const std::map<std::string, Wait> kWaits{
     {"auto", Wait::kAuto}, {"yes", Wait::kYes}, {"no", Wait::kNo}};
-const std::map<std::string, double> kTimeUnits{
-    {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
-
-constexpr double kLongestTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
-
-// An option that takes a time with its unit; `set` gets it.
-CLI::Option* add_time(CLI::App& app, const std::string& name,
-                      const std::function<void(std::chrono::milliseconds)>& set,
-                      const std::string& help, const std::string& default_text = "0") {
-  return app
-      .add_option_function<double>(
-          name,
-          [set, name](const double& ms) {
-            if (!(ms <= kLongestTimeMs)) {
-              throw CLI::ValidationError(name, "ten years are the most; 0 stands for never");
-            }
-            set(std::chrono::milliseconds(static_cast<std::int64_t>(ms)));
-          },
-          help)
-      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->default_str(default_text);
-}
-
-// Parses "2,3"; anything but a list of numbers gives a sentence.
-std::string parse_cpus(const std::string& text, std::vector<int>& cpus) {
-  constexpr int kMost = 1023;  // of CPU_SET(3)
-  cpus.clear();
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    int cpu = -1;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), cpu);
-    const bool number = error == std::errc() && end == part.data() + part.size();
-    if (!number || cpu < 0 || cpu > kMost) return "expected numbers of processors, as in 2,3";
-    cpus.push_back(cpu);
-  }
-  return "";
-}
-
-// Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
-std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
-  const std::string wrong = "expected x,y,width,height, each from 0 to 1 and inside the picture";
-  std::vector<double> numbers;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (error != std::errc() || end != part.data() + part.size()) return wrong;
-    numbers.push_back(number);
-  }
-  if (numbers.size() != 4) return wrong;
-  const double largest = 1 + 1e-9;  // 0.7 + 0.3
-  roi = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  const bool inside = roi.x >= 0 && roi.y >= 0 && roi.width > 0 && roi.height > 0 &&
-                      roi.x + roi.width <= largest && roi.y + roi.height <= largest;
-  return inside ? "" : wrong;
-}
-
-CLI::Option* add_format(CLI::App& app, Format& format) {
-  return app.add_option("--format", format, "How results are written: text or json")
-      ->transform(CLI::CheckedTransformer(kFormats).description("text|json"))
-      ->default_str("text");
-}
-
-CLI::Option* add_labels(CLI::App& app, std::string& labels) {
-  return app.add_option("--labels", labels, "One label a line, instead of the model's own")
-      ->type_name("FILE");
-}
 
 void add_camera_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Camera";
-  app.add_option("--width", options.source_options.width,
-                 "Pixels to ask the camera for; not set: the least that the model makes use of")
-      ->check(CLI::Range(16, 8192))
-      ->group(group);
-  app.add_option("--height", options.source_options.height, "The same")
-      ->check(CLI::Range(16, 8192))
-      ->group(group);
-  app.add_option("--framerate", options.source_options.framerate,
-                 "Frames a second to ask it for; not set: 30")
-      ->check(CLI::Range(0.1, 1000.0))
-      ->group(group);
-  app.add_option("--rotation", options.view.rotation, "Turn the picture clockwise: 0, 90, 180, 270")
-      ->check(CLI::IsMember({0, 90, 180, 270}).description(""))
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--hflip,!--no-hflip", options.view.hflip, "Mirror left and right, after turning")
-      ->group(group);
-  app.add_flag("--vflip,!--no-vflip", options.view.vflip, "Mirror top and bottom, after turning")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--roi",
-         [&options](const std::string& text) {
-           const std::string wrong = parse_roi(text, options.view.roi);
-           if (!wrong.empty()) throw CLI::ValidationError("--roi", wrong);
-         },
-         "Look only at this part of the picture: x,y,width,height from 0 to 1")
-      ->type_name("X,Y,W,H")
-      ->default_str("0,0,1,1")
-      ->group(group);
+  add_picture_options(app, options);
   app.add_option("--wait-for-camera", options.wait_for_camera,
                  "Wait for a camera that is not there at the start, instead of ending; auto: when "
                  "started by systemd")
@@ -143,17 +43,14 @@ void add_camera_options(CLI::App& app, RunOptions& options) {
       ->check(CLI::Range(0, 99).description(""))
       ->capture_default_str()
       ->group(group);
-  app.add_option_function<std::string>(
-         "--capture-cpus",
-         [&options](const std::string& text) {
-           const std::string wrong = parse_cpus(text, options.capture.cpus);
-           if (!wrong.empty()) throw CLI::ValidationError("--capture-cpus", wrong);
-         },
-         "Processors that this thread may run on, as in 2,3; without it all")
-      ->type_name("N,N,...")
+  constexpr int kMostCpu = 1023;  // of CPU_SET(3)
+  add_numbers(app, "--capture-cpus", options.capture.cpus, 0, kMostCpu, "processors",
+              "Processors that this thread may run on, as in 2,3; without it all")
       ->group(group);
   app.add_option("--name", options.name, "The camera's name in results")->group(group);
 }
+
+}  // namespace
 
 void add_model_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Model";
@@ -181,6 +78,8 @@ void add_model_options(CLI::App& app, RunOptions& options) {
       ->type_name("N")
       ->group(group);
 }
+
+namespace {
 
 void add_state_options(CLI::App& app, RunOptions& options) {
   const std::string group = "States";
@@ -271,10 +170,7 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       app, "-t,--timeout", [&options](auto time) { options.timeout = time; },
       "End after this time: 10s, 5min, 1h, or milliseconds; 0: never")
       ->group(group);
-  app.add_option("--log-level", options.log_level, "debug, info, warn, error or off")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}).description(""))
-      ->capture_default_str()
-      ->group(group);
+  add_log_level(app, options.log_level)->group(group);
 }
 
 // The whole command line: the options of `run` are those of the program, so that `run` may be left
@@ -285,13 +181,16 @@ struct Declaration {
       "lookout [run] [SOURCE] [OPTIONS]   classify frames (the default)\n"
       "lookout inspect [MODEL]            tell what is in a model archive\n"
       "lookout doctor [OPTIONS]           tell why run would not start with these options\n"
+      "lookout bench [SOURCE] [OPTIONS]   measure models, threads and workers on this machine\n"
       "lookout list-cameras [OPTIONS]     tell which cameras there are, and what they can",
       "lookout"};
   CLI::App* inspect = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* list_cameras = nullptr;
+  CLI::App* bench = nullptr;
   RunOptions run_options;
   InspectOptions inspect_options;
+  BenchOptions bench_options;
   std::string positional_source;
 
   explicit Declaration(bool with_config) {
@@ -329,6 +228,16 @@ struct Declaration {
     list_cameras =
         app.add_subcommand("list-cameras", "Tell which cameras there are, and what they can");
     list_cameras->fallthrough();
+
+    bench = add_bench(app, bench_options);
+  }
+
+  // Sub-commands with options of their own: the one that was asked for, or else the program.
+  const CLI::App& asked() const {
+    for (const CLI::App* command : {inspect, bench}) {
+      if (command->parsed()) return *command;
+    }
+    return app;
   }
 
   static bool is_setting(const CLI::Option& option) {
@@ -407,16 +316,18 @@ Command parse_command(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForVersion&) {
     return PrintText{declaration.app.version() + "\n"};
   } catch (const CLI::Success&) {
-    const CLI::App* shown = declaration.inspect->parsed() ? declaration.inspect : &declaration.app;
-    return PrintText{shown->help()};
+    return PrintText{declaration.app.help()};  // or that of the sub-command that was asked for
   } catch (const CLI::ParseError& error) {
     // What is right without the environment and the file is wrong because of them.
     if (parses(typed)) {
       throw Error(ErrorKind::kConfig, "configuration: " + one_sentence(error));
     }
-    throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout --help");
+    const CLI::App& asked = declaration.asked();
+    const std::string command = asked.get_parent() == nullptr ? "" : asked.get_name() + " ";
+    throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout " + command + "--help");
   }
   if (declaration.inspect->parsed()) return declaration.inspect_options;
+  if (declaration.bench->parsed()) return declaration.bench_options;
   if (declaration.list_cameras->parsed()) return ListCamerasOptions{declaration.run_options};
   if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
   return declaration.run_options;

@@ -75,13 +75,30 @@ struct ListCamerasOptions {
   RunOptions run;
 };
 
+// Options of `lookout bench`.
+struct BenchOptions {
+  BenchOptions() {
+    run.source = "test://all?fps=0&hold=1&frames=16";
+    run.timeout = std::chrono::seconds(10);
+  }
+
+  // The source, its options, the view, the labels, the time of each combination, the format and the
+  // log's level; not used: the rest.
+  RunOptions run;
+  std::vector<std::string> models;  // as RunOptions::model; empty: that of an empty one
+  std::vector<int> threads;         // each as RunOptions::threads; empty: some that fit the machine
+  std::vector<int> workers{1};
+  std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
+  std::string report;        // a file for the report as Markdown; empty: none
+};
+
 // A text that only has to be printed: --help, --version.
 struct PrintText {
   std::string text;
 };
 
-using Command =
-    std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions, PrintText>;
+using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions,
+                             BenchOptions, PrintText>;
 
 // `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
 // --config; the command line wins over the environment, and that over the file.

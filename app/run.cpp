@@ -74,16 +74,20 @@ std::string compute_text(const RunOptions& options, int threads) {
                      options.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
 }
 
-// A copy of the model for each worker.
-std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options) {
+}  // namespace
+
+std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
+                                                          bool keep_threads) {
   TorchClassifierOptions classifier_options;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
+  classifier_options.keep_threads = keep_threads;
   classifier_options.processors =
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   classifier_options.free_processors = FreeProcessors();
   classifier_options.labels = read_labels(options.labels);
   const std::filesystem::path path = model_path(options.model);
   std::vector<std::unique_ptr<TorchClassifier>> classifiers;
+  classifiers.reserve(static_cast<std::size_t>(options.workers));
   for (int worker = 0; worker < options.workers; ++worker) {
     classifiers.push_back(std::make_unique<TorchClassifier>(path, classifier_options));
   }
@@ -117,6 +121,8 @@ SourceOptions source_options(const RunOptions& options, const InputSpec& input) 
       options.wait_for_camera == Wait::kAuto ? service : options.wait_for_camera == Wait::kYes;
   return source_options;
 }
+
+namespace {
 
 Results results_to_write(Results option) {
   if (option != Results::kAuto) return option;
@@ -153,9 +159,16 @@ void add_change_reporters(const RunOptions& options, const std::string& camera,
 
 }  // namespace
 
+std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models) {
+  std::vector<Classifier*> classifiers;
+  classifiers.reserve(models.size());
+  for (const auto& model : models) classifiers.push_back(model.get());
+  return classifiers;
+}
+
 void run(const RunOptions& options, std::atomic<bool>& stop) {
   cv::setNumThreads(1);  // ours are counted
-  const auto models = load_models(options);
+  const auto models = load_models(options, /*keep_threads=*/false);
   const ModelSpec& spec = models.front()->spec();
   const auto source = open_source(options.source, source_options(options, spec.input));
   const SourceInfo& info = source->info();
@@ -206,9 +219,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
     pipeline_options.duration = options.timeout;
     end = Clock::now() + options.timeout;
   }
-  std::vector<Classifier*> classifiers;
-  for (const auto& model : models) classifiers.push_back(model.get());
-  run_pipeline(*source, classifiers, reporters, pipeline_options, stop);
+  run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
   if (overlay != nullptr && !info.live) overlay->linger(end);
   if (output.dropped() > 0) {
     spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.dropped());

@@ -2,12 +2,25 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <vector>
 
 #include "app/options.h"
+#include "pipeline/torch_classifier.h"
 
 namespace lookout {
 
 // Ends with the source, the timeout, or when `stop` becomes true. Throws Error.
 void run(const RunOptions& options, std::atomic<bool>& stop);
+
+// What runs, measurements and evaluations begin with: a copy of the model for each worker, of which
+// the log tells. `keep_threads`: compute with as many threads as the options say, whatever else the
+// machine does...
+std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
+                                                          bool keep_threads);
+// ... as run_pipeline() wants them...
+std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models);
+// ... and how the source is opened for it.
+SourceOptions source_options(const RunOptions& options, const InputSpec& input);
 
 }  // namespace lookout

@@ -12,6 +12,17 @@ licenses=$2
 shift 2
 
 "$@" --help > "$dir/help"
+commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | tr '\n' ' ')
+# Options that a sub-command has for itself make a section of the manual.
+: > "$dir/sections"
+for command in $commands; do
+  "$@" "$command" --help > "$dir/help-$command"
+  ! grep -q '^  --' "$dir/help-$command" || {
+    printf '[lookout %s]\n.nf\n' "$command"
+    sed 's/\\/\\\\/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/' "$dir/help-$command"
+    printf '.fi\n'
+  } >> "$dir/sections"
+done
 "$@" --version > "$dir/version"
 cat > "$dir/lookout" <<END
 #!/bin/sh
@@ -19,12 +30,12 @@ case \$1 in --version) exec cat '$dir/version' ;; *) exec cat '$dir/help' ;; esa
 END
 chmod +x "$dir/lookout"
 # The lines of usage stay lines.
-help2man --no-info --section 1 --name 'classify what a camera sees' "$dir/lookout" |
+help2man --no-info --section 1 --include "$dir/sections" \
+  --name 'classify what a camera sees' "$dir/lookout" |
   sed '/^lookout /i .br' |
   gzip -9n > "$dir/lookout.1.gz"
 
-words=$(grep -oE '(^ *|,)--?[a-z][a-z-]*' "$dir/help" | tr -d ', ' | sort -u | tr '\n' ' ')
-commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | tr '\n' ' ')
+words=$(grep -ohE '(^ *|,)--?[a-z][a-z-]*' "$dir"/help* | tr -d ', ' | sort -u | tr '\n' ' ')
 cat > "$dir/lookout.bash" <<END
 # bash completion for lookout, made from its --help.
 _lookout() {

@@ -1,0 +1,24 @@
+// lookout bench: measures models, threads and workers on this machine.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+
+namespace lookout {
+
+// Measures every combination, each in a process of its own, and returns the report, with a newline
+// at its end; --report is written, too. Ends early, with what was measured so far, when `stop`
+// becomes true. Throws Error: what the first combination that fails does.
+std::string bench(const BenchOptions& options, const std::atomic<bool>& stop);
+
+// The combinations: options of one model, one number of threads and one of workers each. Several
+// workers have one thread each. Throws Error(kUsage) when no combination is left.
+std::vector<BenchOptions> combinations(const BenchOptions& options, int processors);
+
+// The command line, less the program's name, that measures one combination and writes JSON.
+std::vector<std::string> arguments_of(const BenchOptions& combination);
+
+}  // namespace lookout

@@ -1,0 +1,58 @@
+#include "app/option_parts.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kMostThreads = 64;
+constexpr int kMostWorkers = 64;
+
+}  // namespace
+
+CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure models, threads and workers");
+  RunOptions& run = options.run;
+  bench
+      ->add_option("SOURCE", run.source,
+                   "As that of run; of what is not live the first frames are read beforehand and "
+                   "replayed as fast as they are taken")
+      ->type_name("")
+      ->capture_default_str();
+  bench
+      ->add_option("--model", options.models,
+                   "TorchScript archive, as often as there are models to measure")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  add_labels(*bench, run.labels);
+  add_numbers(*bench, "--threads", options.threads, 1, kMostThreads, "threads",
+              "Threads that share a frame's computation, each number in turn")
+      ->default_str("1,2,4 as far as there are processors");
+  add_numbers(*bench, "--workers", options.workers, 1, kMostWorkers, "workers",
+              "Frames that are classified side by side, each number in turn, with one thread each")
+      ->default_str("1");
+  const CLI::Option* frames =
+      bench
+          ->add_option("--frames", options.frames,
+                       "End each measurement after so many frames; 0: by its time")
+          ->check(CLI::Range(0, 1'000'000'000).description(""))
+          ->capture_default_str();
+  const CLI::Option* timeout = add_time(
+      *bench, "-t,--timeout", [&run](auto time) { run.timeout = time; },
+      "End each measurement after this time; 0: by its frames", "10s, with --frames 0");
+  add_format(*bench, run.format);
+  bench
+      ->add_option("--report", options.report,
+                   "Write a report, too, with all that makes the figures comparable, as Markdown")
+      ->type_name("FILE");
+  add_log_level(*bench, run.log_level);
+  add_picture_options(*bench, run);
+  bench->callback([&options, frames, timeout] {
+    if (options.workers.empty()) options.workers = {1};
+    if (options.frames > 0 && frames->count() > 0 && timeout->count() == 0) {
+      options.run.timeout = std::chrono::milliseconds(0);
+    }
+  });
+  return bench;
+}
+
+}  // namespace lookout

@@ -1,0 +1,135 @@
+#include "app/option_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <sstream>
+
+namespace lookout {
+namespace {
+
+const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
+const std::map<std::string, double> kTimeUnits{
+    {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
+
+constexpr double kLongestTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
+
+// The numbers of a list such as "0.5,1", or nothing when it is anything else.
+template <typename Number>
+std::optional<std::vector<Number>> parse_list(const std::string& text) {
+  std::vector<Number> numbers;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    Number number{};
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
+std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
+  const std::string wrong = "expected x,y,width,height, each from 0 to 1 and inside the picture";
+  const auto numbers = parse_list<double>(text);
+  if (!numbers || numbers->size() != 4) return wrong;
+  const double largest = 1 + 1e-9;  // 0.7 + 0.3
+  roi = {(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]};
+  const bool inside = roi.x >= 0 && roi.y >= 0 && roi.width > 0 && roi.height > 0 &&
+                      roi.x + roi.width <= largest && roi.y + roi.height <= largest;
+  return inside ? "" : wrong;
+}
+
+}  // namespace
+
+CLI::Option* add_time(CLI::App& app, const std::string& name,
+                      const std::function<void(std::chrono::milliseconds)>& set,
+                      const std::string& help, const std::string& default_text) {
+  return app
+      .add_option_function<double>(
+          name,
+          [set, name](const double& ms) {
+            if (!(ms <= kLongestTimeMs)) {
+              throw CLI::ValidationError(name, "ten years are the most; 0 stands for never");
+            }
+            set(std::chrono::milliseconds(static_cast<std::int64_t>(ms)));
+          },
+          help)
+      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->default_str(default_text);
+}
+
+CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<int>& numbers,
+                         int least, int most, const std::string& what, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&numbers, name, least, most, what](const std::string& text) {
+            const auto parsed = parse_list<int>(text);
+            const auto wrong = [=](int number) { return number < least || number > most; };
+            if (!parsed || std::any_of(parsed->begin(), parsed->end(), wrong)) {
+              throw CLI::ValidationError(
+                  name, fmt::format("expected numbers of {}, as in 2,3, each from {} to {}", what,
+                                    least, most));
+            }
+            numbers = *parsed;
+          },
+          help)
+      ->type_name("N,N,...");
+}
+
+CLI::Option* add_format(CLI::App& app, Format& format) {
+  return app.add_option("--format", format, "How results are written: text or json")
+      ->transform(CLI::CheckedTransformer(kFormats).description("text|json"))
+      ->default_str("text");
+}
+
+CLI::Option* add_labels(CLI::App& app, std::string& labels) {
+  return app.add_option("--labels", labels, "One label a line, instead of the model's own")
+      ->type_name("FILE");
+}
+
+CLI::Option* add_log_level(CLI::App& app, std::string& level) {
+  return app.add_option("--log-level", level, "debug, info, warn, error or off")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}).description(""))
+      ->capture_default_str();
+}
+
+void add_picture_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Camera";
+  app.add_option("--width", options.source_options.width,
+                 "Pixels to ask the camera for; not set: the least that the model makes use of")
+      ->check(CLI::Range(16, 8192))
+      ->group(group);
+  app.add_option("--height", options.source_options.height, "The same")
+      ->check(CLI::Range(16, 8192))
+      ->group(group);
+  app.add_option("--framerate", options.source_options.framerate,
+                 "Frames a second to ask it for; not set: 30")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->group(group);
+  app.add_option("--rotation", options.view.rotation, "Turn the picture clockwise: 0, 90, 180, 270")
+      ->check(CLI::IsMember({0, 90, 180, 270}).description(""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--hflip,!--no-hflip", options.view.hflip, "Mirror left and right, after turning")
+      ->group(group);
+  app.add_flag("--vflip,!--no-vflip", options.view.vflip, "Mirror top and bottom, after turning")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--roi",
+         [&options](const std::string& text) {
+           const std::string wrong = parse_roi(text, options.view.roi);
+           if (!wrong.empty()) throw CLI::ValidationError("--roi", wrong);
+         },
+         "Look only at this part of the picture: x,y,width,height from 0 to 1")
+      ->type_name("X,Y,W,H")
+      ->default_str("0,0,1,1")
+      ->group(group);
+}
+
+}  // namespace lookout

@@ -1,0 +1,37 @@
+// What the command lines of several sub-commands have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+
+namespace lookout {
+
+// An option that takes a time with its unit; `set` gets it.
+CLI::Option* add_time(CLI::App& app, const std::string& name,
+                      const std::function<void(std::chrono::milliseconds)>& set,
+                      const std::string& help, const std::string& default_text = "0");
+
+// An option that takes numbers, as in "2,3"; those given last count. `what`: of what they are
+// numbers, for the sentence that refuses others.
+CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<int>& numbers,
+                         int least, int most, const std::string& what, const std::string& help);
+
+CLI::Option* add_format(CLI::App& app, Format& format);
+CLI::Option* add_labels(CLI::App& app, std::string& labels);
+CLI::Option* add_log_level(CLI::App& app, std::string& level);
+
+// What is asked of a camera, and which part of its picture is looked at.
+void add_picture_options(CLI::App& app, RunOptions& options);
+
+// --model, --labels, and how many threads compute.
+void add_model_options(CLI::App& app, RunOptions& options);
+
+// The sub-commands' own.
+CLI::App* add_bench(CLI::App& app, BenchOptions& options);
+
+}  // namespace lookout

@@ -1,0 +1,220 @@
+// lookout bench: its command line, and the program as its users meet it.
+#include "app/bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/error.h"
+#include "tests/program.h"
+
+namespace lookout {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+BenchOptions parse_bench(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all{"bench"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return std::get<BenchOptions>(parse_command(all));
+}
+
+TEST(BenchOptions, DefaultsAreAMeasurementOfTenSeconds) {
+  const BenchOptions options = parse_bench({});
+  EXPECT_EQ(options.run.source, BenchOptions().run.source);
+  EXPECT_EQ(options.run.timeout, std::chrono::seconds(10));
+  EXPECT_EQ(options.frames, 0U);
+  EXPECT_TRUE(options.models.empty());
+  EXPECT_THAT(options.workers, ElementsAre(1));
+}
+
+TEST(BenchOptions, EveryOptionIsUnderstood) {
+  const BenchOptions options = parse_bench(
+      {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,2,4", "--frames", "100",
+       "--format", "json", "--report", "r.md", "--width", "1280", "--rotation", "90"});
+  EXPECT_THAT(options.models, ElementsAre("a.pt", "b.pt"));
+  EXPECT_EQ(options.run.source, "pictures/");
+  EXPECT_THAT(options.threads, ElementsAre(1, 2, 4));
+  EXPECT_EQ(options.frames, 100U);
+  EXPECT_EQ(options.run.timeout, std::chrono::seconds(0)) << "frames end it";
+  EXPECT_EQ(options.run.format, Format::kJson);
+  EXPECT_EQ(options.report, "r.md");
+  EXPECT_EQ(options.run.source_options.width, 1280);
+  EXPECT_EQ(options.run.view.rotation, 90);
+  EXPECT_EQ(parse_bench({"--frames", "5", "-t", "1min"}).run.timeout, std::chrono::minutes(1));
+}
+
+TEST(BenchOptions, CombinationsAreModelsTimesThreadsTimesWorkers) {
+  const BenchOptions options =
+      parse_bench({"--model", "a.pt", "--model", "b.pt", "--threads", "1,3", "--workers", "1,2"});
+  const auto all = combinations(options, 2);
+  ASSERT_EQ(all.size(), 6U) << "several workers have one thread each";
+  EXPECT_THAT(all[1].models, ElementsAre("a.pt"));
+  EXPECT_THAT(all[1].threads, ElementsAre(1));
+  EXPECT_THAT(all[1].workers, ElementsAre(2));
+  EXPECT_THAT(all[5].models, ElementsAre("b.pt"));
+  EXPECT_THAT(all[5].threads, ElementsAre(3));
+  EXPECT_THAT(all[5].workers, ElementsAre(1));
+  EXPECT_THROW(combinations(parse_bench({"--threads", "2", "--workers", "2"}), 2), Error);
+}
+
+TEST(BenchOptions, ThreadsFitTheMachine) {
+  EXPECT_EQ(combinations(parse_bench({}), 1).size(), 1U);
+  EXPECT_EQ(combinations(parse_bench({}), 2).size(), 2U);
+  EXPECT_EQ(combinations(parse_bench({}), 4).size(), 3U);
+  EXPECT_EQ(combinations(parse_bench({}), 64).size(), 3U);
+}
+
+// What a combination's own process is told is what was asked for.
+TEST(BenchOptions, ACombinationSurvivesItsCommandLine) {
+  const BenchOptions asked = parse_bench({"test://all?fps=15",
+                                          "--model",
+                                          "m.pt",
+                                          "--labels",
+                                          "l.txt",
+                                          "--threads",
+                                          "2",
+                                          "--frames",
+                                          "7",
+                                          "-t",
+                                          "3s",
+                                          "--width",
+                                          "320",
+                                          "--height",
+                                          "240",
+                                          "--framerate",
+                                          "12.5",
+                                          "--rotation",
+                                          "180",
+                                          "--hflip",
+                                          "--roi",
+                                          "0.1,0,0.3,1"});
+  const BenchOptions combination = combinations(asked, 4).at(0);
+  const auto told = std::get<BenchOptions>(parse_command(arguments_of(combination)));
+  EXPECT_EQ(told.models, combination.models);
+  EXPECT_EQ(told.threads, combination.threads);
+  EXPECT_EQ(told.workers, combination.workers);
+  EXPECT_EQ(told.frames, 7U);
+  EXPECT_EQ(told.run.timeout, std::chrono::seconds(3));
+  EXPECT_EQ(told.run.source, "test://all?fps=15");
+  EXPECT_EQ(told.run.labels, "l.txt");
+  EXPECT_EQ(told.run.source_options.width, 320);
+  EXPECT_EQ(told.run.source_options.height, 240);
+  EXPECT_EQ(told.run.source_options.framerate, 12.5);
+  EXPECT_EQ(told.run.view.rotation, 180);
+  EXPECT_TRUE(told.run.view.hflip);
+  EXPECT_FALSE(told.run.view.vflip);
+  EXPECT_EQ(told.run.view.roi, cv::Rect2d(0.1, 0, 0.3, 1));
+  EXPECT_EQ(told.run.format, Format::kJson);
+  EXPECT_TRUE(told.report.empty());
+}
+
+void expect_usage_error(const std::vector<std::string>& arguments, const std::string& named) {
+  try {
+    parse_bench(arguments);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr(named));
+    EXPECT_THAT(error.what(), HasSubstr("see lookout bench --help"));
+  }
+}
+
+TEST(BenchOptions, WrongValuesAreUsageErrors) {
+  expect_usage_error({"--threads", "0"}, "--threads: expected numbers of threads");
+  expect_usage_error({"--threads", "1-4"}, "--threads");
+  expect_usage_error({"--workers", "none"}, "--workers");
+  expect_usage_error({"--frames", "-1"}, "--frames");
+  expect_usage_error({"--top-k", "3"}, "--top-k");
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Bench, MeasuresEachCombinationInAProcessOfItsOwn) {
+  const TempDir directory;
+  const std::string report = directory / "report.md";
+  const ProgramResult ran = run_lookout({"bench", "--threads", "1", "--workers", "1,2", "--frames",
+                                         "20", "--format", "json", "--report", report});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("selftest, 1 thread, 1 worker: "));
+  const json found = json::parse(ran.out);
+  EXPECT_EQ(found["type"], "bench");
+  ASSERT_EQ(found["results"].size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& result = found["results"][i];
+    EXPECT_EQ(result["threads"], 1);
+    EXPECT_EQ(result["workers"], i + 1);
+    EXPECT_EQ(result["frames"], 20);
+    EXPECT_EQ(result["dropped"], 0);
+    EXPECT_EQ(result["model"]["name"], "selftest");
+    EXPECT_EQ(result["model"]["sha256"].get<std::string>().size(), 64U);
+    EXPECT_THAT(result["source"].get<std::string>(), HasSubstr("16 frames of test pattern all"));
+    EXPECT_GT(result["fps"], 0);
+    EXPECT_GT(result["cpu_ms"], 0);
+    EXPECT_GT(result["resident_mb"], 1);
+    EXPECT_GT(result["start_s"], 0);
+    EXPECT_GE(result["latency_ms"]["total"]["max"], result["latency_ms"]["inference"]["p50"]);
+    EXPECT_FALSE(result["verdict"].get<std::string>().empty());
+  }
+  EXPECT_THAT(content(report), HasSubstr("| selftest | 1 | 2 |"));
+}
+
+TEST(Bench, APacedSourceIsMeasuredAtItsRateForItsTime) {
+  const ProgramResult ran = run_lookout({"bench", "test://all?fps=200&size=64x64", "--threads", "1",
+                                         "-t", "100ms", "--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json result = json::parse(ran.out)["results"][0];
+  EXPECT_EQ(result["live"], true);
+  EXPECT_GE(result["interval_s"], 0.1);
+  EXPECT_LE(result["fps"], 210);
+}
+
+TEST(Bench, ATableIsPrinted) {
+  const ProgramResult ran = run_lookout({"bench", "--threads", "1", "--frames", "5"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("model    threads workers     fps "));
+  EXPECT_THAT(ran.out, HasSubstr("selftest, 1 thread, 1 worker: "));
+}
+
+TEST(Bench, FailsAsARunWould) {
+  const auto expect_failure = [](const std::vector<std::string>& arguments, int status,
+                                 const std::string& named) {
+    const ProgramResult ran = run_lookout(arguments);
+    EXPECT_EQ(ran.status, status) << ran.err;
+    EXPECT_EQ(ran.out, "");
+    const auto start = ran.err.rfind("lookout: ");
+    ASSERT_NE(start, std::string::npos) << ran.err;
+    const std::string sentence = ran.err.substr(start);
+    EXPECT_EQ(sentence.find('\n'), sentence.size() - 1) << sentence;
+    EXPECT_THAT(sentence, HasSubstr(named));
+  };
+  const TempDir directory;
+  const std::string damaged = directory.write("damaged.pt", "nothing");
+  // In a process of its own; the last one in that of the program.
+  expect_failure({"bench", "--model", damaged, "--threads", "1,2"}, 65, damaged);
+  expect_failure({"bench", "--model", "/no/such.pt"}, 66, "no such model: /no/such.pt");
+  expect_failure({"bench", "--report", "/no/such/report.md"}, 74, "/no/such/report.md");
+  expect_failure({"bench", "test://all?frames=10&fps=1000", "--threads", "1"}, 66,
+                 "no frame came after the warm-up");
+}
+
+TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
+  Program program({"bench", "--threads", "1,2", "-t", "1h", "--format", "json"});
+  ASSERT_TRUE(program.wait_for("2 combinations to measure"));
+  ASSERT_EQ(kill(program.pid(), SIGINT), 0);
+  const ProgramResult ended = program.finish();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(json::parse(ended.out)["results"].empty());
+}
+
+}  // namespace
+}  // namespace lookout
