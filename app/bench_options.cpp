@@ -1,3 +1,4 @@
+// The sub-commands that measure: bench and eval.
 #include "app/option_parts.h"
 
 namespace lookout {
@@ -53,6 +54,25 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
     }
   });
   return bench;
+}
+
+CLI::App* add_eval(CLI::App& app, EvalOptions& options) {
+  CLI::App* eval = app.add_subcommand("eval", "Count how often a model is right");
+  RunOptions& run = options.run;
+  eval->add_option("DIR", run.source,
+                   "Folder with a folder of pictures for each class, which is called as its label, "
+                   "its index, or WordNet's number and label (n01443537_goldfish)")
+      ->type_name("")
+      ->required();
+  eval->add_option("--labels-csv", options.labels_csv,
+                   "Lines of file,label instead: files are looked for in DIR")
+      ->type_name("FILE");
+  add_model_options(*eval, run);
+  add_format(*eval, run.format);
+  eval->add_option("--output", options.output, "Write the results as JSON into this file, too")
+      ->type_name("FILE");
+  add_log_level(*eval, run.log_level);
+  return eval;
 }
 
 }  // namespace lookout

@@ -12,6 +12,7 @@
 
 #include "app/bench.h"
 #include "app/doctor.h"
+#include "app/eval.h"
 #include "app/inspect.h"
 #include "app/list_cameras.h"
 #include "app/options.h"
@@ -73,6 +74,9 @@ int execute(const lookout::Command& command) {
   } else if (const auto* bench = std::get_if<lookout::BenchOptions>(&command)) {
     set_up_log(bench->run.log_level);
     print(lookout::bench(*bench, stop));
+  } else if (const auto* eval = std::get_if<lookout::EvalOptions>(&command)) {
+    set_up_log(eval->run.log_level);
+    print(lookout::eval(*eval, stop));
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
     set_up_log(options.log_level);

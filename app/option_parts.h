@@ -33,5 +33,6 @@ void add_model_options(CLI::App& app, RunOptions& options);
 
 // The sub-commands' own.
 CLI::App* add_bench(CLI::App& app, BenchOptions& options);
+CLI::App* add_eval(CLI::App& app, EvalOptions& options);
 
 }  // namespace lookout

@@ -182,15 +182,18 @@ struct Declaration {
       "lookout inspect [MODEL]            tell what is in a model archive\n"
       "lookout doctor [OPTIONS]           tell why run would not start with these options\n"
       "lookout bench [SOURCE] [OPTIONS]   measure models, threads and workers on this machine\n"
+      "lookout eval DIR [OPTIONS]         count how often a model is right\n"
       "lookout list-cameras [OPTIONS]     tell which cameras there are, and what they can",
       "lookout"};
   CLI::App* inspect = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* list_cameras = nullptr;
   CLI::App* bench = nullptr;
+  CLI::App* eval = nullptr;
   RunOptions run_options;
   InspectOptions inspect_options;
   BenchOptions bench_options;
+  EvalOptions eval_options;
   std::string positional_source;
 
   explicit Declaration(bool with_config) {
@@ -230,14 +233,22 @@ struct Declaration {
     list_cameras->fallthrough();
 
     bench = add_bench(app, bench_options);
+    eval = add_eval(app, eval_options);
   }
 
   // Sub-commands with options of their own: the one that was asked for, or else the program.
   const CLI::App& asked() const {
-    for (const CLI::App* command : {inspect, bench}) {
+    for (const CLI::App* command : {inspect, bench, eval}) {
       if (command->parsed()) return *command;
     }
     return app;
+  }
+
+  static void check_workers(const RunOptions& options) {
+    if (options.workers > 1 && options.threads > 1) {
+      throw CLI::ValidationError(
+          "--workers", "each of several workers computes with one thread: leave --threads out");
+    }
   }
 
   static bool is_setting(const CLI::Option& option) {
@@ -270,10 +281,8 @@ struct Declaration {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     app.parse(std::move(arguments));
     if (!positional_source.empty()) run_options.source = positional_source;
-    if (run_options.workers > 1 && run_options.threads > 1) {
-      throw CLI::ValidationError(
-          "--workers", "each of several workers computes with one thread: leave --threads out");
-    }
+    check_workers(run_options);
+    check_workers(eval_options.run);
     const StateOptions state = state_options(run_options);
     if (state.leave_threshold > state.enter_threshold) {
       throw CLI::ValidationError(
@@ -328,6 +337,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
   }
   if (declaration.inspect->parsed()) return declaration.inspect_options;
   if (declaration.bench->parsed()) return declaration.bench_options;
+  if (declaration.eval->parsed()) return declaration.eval_options;
   if (declaration.list_cameras->parsed()) return ListCamerasOptions{declaration.run_options};
   if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
   return declaration.run_options;

@@ -92,13 +92,20 @@ struct BenchOptions {
   std::string report;        // a file for the report as Markdown; empty: none
 };
 
+// Options of `lookout eval`.
+struct EvalOptions {
+  RunOptions run;          // the source is the folder; not used: a camera's, states, reporters
+  std::string labels_csv;  // file,label; empty: a folder for each class
+  std::string output;      // a file for the results as JSON; empty: none
+};
+
 // A text that only has to be printed: --help, --version.
 struct PrintText {
   std::string text;
 };
 
 using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions,
-                             BenchOptions, PrintText>;
+                             BenchOptions, EvalOptions, PrintText>;
 
 // `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
 // --config; the command line wins over the environment, and that over the file.

@@ -1,0 +1,15 @@
+// lookout eval: counts how often a model is right about pictures whose classes are known.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "app/options.h"
+
+namespace lookout {
+
+// The report, with a newline at its end; --output is written, too. Ends early, with what was
+// classified so far, when `stop` becomes true. Throws Error.
+std::string eval(const EvalOptions& options, const std::atomic<bool>& stop);
+
+}  // namespace lookout
