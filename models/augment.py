@@ -187,9 +187,11 @@ def through_yuyv(rng, picture):
     """4:2:2: chroma of pixel pairs averaged, and now and then decoded with the other matrix."""
     pair = [BT601, BT709]
     coded, decoded = pair[level(rng, 0, 1)], pair[level(rng, 0, 1)]
-    luma, cb, cr = to_ycbcr(picture[:, : picture.shape[1] // 2 * 2].astype(np.float32), coded)
+    width = picture.shape[1]
+    even = np.pad(picture, ((0, 0), (0, width % 2), (0, 0)), mode="edge")
+    luma, cb, cr = to_ycbcr(even.astype(np.float32), coded)
     cb, cr = (np.repeat((c[:, ::2] + c[:, 1::2]) / 2, 2, axis=1) for c in (cb, cr))
-    return to_rgb(luma, cb, cr, decoded)
+    return to_rgb(luma, cb, cr, decoded)[:, :width]
 
 
 def tone(rng, picture):

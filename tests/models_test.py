@@ -129,6 +129,15 @@ class PatternsTest(unittest.TestCase):
         self.assertEqual(int((frame == 0x80).all(axis=2).sum()), 11 * 11)
 
 
+class AugmentTest(unittest.TestCase):
+    def test_pictures_of_odd_sides_keep_them(self):
+        for index in range(16):
+            pixels, _ = augment.sample(3, index, 33)
+            self.assertEqual(pixels.shape, (33, 33, 3))
+            rng = np.random.default_rng(index)
+            self.assertEqual(augment.through_yuyv(rng, pixels).shape, (33, 33, 3))
+
+
 class PreprocessTest(unittest.TestCase):
     def test_reference_files_are_current(self):
         folder = os.path.join(TESTS, "data", "preprocess")
