@@ -1,19 +1,17 @@
 #include "platform/snapshot_folder.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <opencv2/imgcodecs.hpp>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
+#include "platform/new_file.h"
 
 namespace lookout {
 namespace {
@@ -21,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestPart = 60;  // bytes; a file's name takes 255
-constexpr const char* kUnfinished = ".part";
 
 // ASCII alone, whatever the locale.
 bool is_plain(char c) {
@@ -45,45 +42,6 @@ std::string stamp(std::chrono::system_clock::time_point time) {
                      ms % 1000);
 }
 
-// Closes it, and removes the file unless it was kept.
-class NewFile {
- public:
-  // Its members throw std::system_error.
-  explicit NewFile(fs::path path) : path_(std::move(path)) {
-    constexpr int kMode = 0666;  // less the umask
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (fd_ < 0) fail();
-  }
-  ~NewFile() {
-    close(fd_);
-    if (!kept_) unlink(path_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void write(const std::vector<unsigned char>& bytes) {
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t written = ::write(fd_, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno != EINTR) fail();
-      if (written > 0) done += static_cast<std::size_t>(written);
-    }
-    // The new name must not get to the disk before the content.
-    if (fsync(fd_) != 0) fail();
-  }
-
-  void keep_as(const fs::path& path) {
-    if (rename(path_.c_str(), path.c_str()) != 0) fail();
-    kept_ = true;
-  }
-
- private:
-  [[noreturn]] static void fail() { throw std::system_error(errno, std::generic_category()); }
-
-  fs::path path_;
-  int fd_ = -1;
-  bool kept_ = false;
-};
-
 }  // namespace
 
 SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
@@ -100,8 +58,8 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
     const std::string name = entry.path().filename().string();
     if (!fs::is_regular_file(entry.symlink_status())) continue;
-    if (name.size() > 6 && name[0] == '.' && fs::path(name).extension() == kUnfinished &&
-        is_own(fs::path(name.substr(1)).stem().string())) {
+    const std::string finished = fs::path(name.substr(1)).stem().string();
+    if (name == unfinished(finished) && is_own(finished)) {
       fs::remove(entry.path());  // of a run that was killed
     } else if (is_own(name)) {
       own.emplace_back(name, entry.file_size());
@@ -116,8 +74,8 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
 }
 
 void SnapshotFolder::write_file(const std::string& name) const {
-  NewFile file(folder_ / ("." + name + kUnfinished));
-  file.write(jpeg_);
+  NewFile file(unfinished(folder_ / name));
+  file.write({reinterpret_cast<const char*>(jpeg_.data()), jpeg_.size()});
   file.keep_as(folder_ / name);
 }
 
