@@ -19,6 +19,7 @@ struct Frame {
   std::uint64_t sequence = 0;  // counts the frames read from the source, from 0
   Clock::time_point captured;  // when the driver had the frame (for files: when it was read)
   Clock::duration capture_duration{};  // copying, converting or decoding it, without waiting for it
+  Clock::time_point queued;            // when it was handed over for classification; if traced
   std::string origin;                  // the file or test pattern it shows; empty for a camera
 };
 

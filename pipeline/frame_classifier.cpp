@@ -12,6 +12,7 @@ FrameClassifier::FrameClassifier(Classifier& classifier, const PipelineOptions& 
 void FrameClassifier::classify(ClassifiedFrame& classified) {
   const Frame& frame = classified.frame;
   Result& result = classified.result;
+  const FrameScope scope(frame.sequence, options_.trace);
   const auto start = Clock::now();
   preprocessor_.run(frame.bgr, image_);
   const auto preprocessed = Clock::now();
@@ -20,11 +21,18 @@ void FrameClassifier::classify(ClassifiedFrame& classified) {
   softmax(logits_, classified.scores);
   top_k(logits_, classified.scores, classifier_.spec().labels, options_.top_k, options_.threshold,
         result.top);
+  const auto done = Clock::now();
+  if (Trace* trace = current_frame().trace) {
+    trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start);
+    trace->record(Stage::kPreprocess, frame.sequence, start, preprocessed);
+    trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);
+    trace->record(Stage::kTopK, frame.sequence, inferred, done);
+  }
   result.sequence = frame.sequence;
   result.durations.capture = frame.capture_duration;
   result.durations.preprocess = preprocessed - start;
   result.durations.inference = inferred - preprocessed;
-  result.durations.total = frame.capture_duration + (Clock::now() - start);
+  result.durations.total = frame.capture_duration + (done - start);
 }
 
 }  // namespace lookout

@@ -24,9 +24,10 @@ constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 // The capture side: a thread that reads the source into the double buffer.
 class Capture {
  public:
-  Capture(Source& source, Scheduling scheduling)
+  Capture(Source& source, Scheduling scheduling, Trace* trace)
       : source_(source),
         scheduling_(std::move(scheduling)),
+        trace_(trace),
         thread_(start_thread("capture", [this] { run(); })) {}
   ~Capture() { stop(); }
   Capture(const Capture&) = delete;
@@ -89,6 +90,7 @@ class Capture {
       switch (status) {
         case ReadStatus::kFrame:
           frame.sequence = captured_++;
+          record(frame);
           if (live) {
             frames_.put_newest(frame);
           } else {
@@ -107,6 +109,14 @@ class Capture {
     }
   }
 
+  void record(Frame& frame) {
+    if (trace_ == nullptr || !trace_->traces(frame.sequence)) return;
+    const auto before = std::exchange(frame_recorded_, Clock::now());
+    frame.queued = frame_recorded_;
+    const auto start = std::max(before, frame.queued - frame.capture_duration);
+    trace_->record(Stage::kCapture, frame.sequence, start, frame.queued);
+  }
+
   void note_status(bool online) {
     if (online == online_) return;
     online_ = online;
@@ -116,6 +126,8 @@ class Capture {
 
   Source& source_;
   const Scheduling scheduling_;
+  Trace* const trace_;
+  Clock::time_point frame_recorded_;  // the last one, of the capture thread alone
   Latest<Frame> frames_;
   bool online_ = true;  // of the capture thread alone
   std::mutex changes_mutex_;
@@ -206,7 +218,7 @@ StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& class
   const auto end = options.duration ? start + *options.duration : Clock::time_point::max();
   ClassifiedFrame classified;
   std::vector<CameraStatus> changes;
-  Capture capture(source, options.capture);
+  Capture capture(source, options.capture, options.trace);
   Inference inference(capture.frames(), classifiers, options);
 
   while (!stop) {
@@ -230,6 +242,7 @@ StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& class
     if (!taken) continue;
     completer.complete(classified, capture.frames().replaced());
     statistics.record(classified.result);
+    const TraceSpan span(options.trace, Stage::kReport, classified.frame.sequence);
     for (const auto& reporter : reporters) reporter->report(classified.result, classified.frame);
   }
 

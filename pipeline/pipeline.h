@@ -15,6 +15,7 @@
 #include "pipeline/source.h"
 #include "pipeline/state_tracker.h"
 #include "pipeline/statistics.h"
+#include "pipeline/trace.h"
 
 namespace lookout {
 
@@ -26,6 +27,7 @@ struct PipelineOptions {
   Scheduling capture;  // of the capture thread
   std::chrono::milliseconds stats_interval{1000};
   std::optional<std::chrono::milliseconds> duration;  // ends by itself after this time
+  Trace* trace = nullptr;                             // outlives the run; null: none
 };
 
 // Classifies frames of `source` until it ends, `stop` becomes true or the duration is over; then

@@ -1,0 +1,58 @@
+#include "platform/trace_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "pipeline/error.h"
+#include "tests/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(TraceFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
+  const TempDir directory;
+  const std::string file = directory.write("trace.json", "old");
+  directory.write(".trace.json.part", "of a run that was killed");
+  const Trace::Save save = save_to_file(file);
+  EXPECT_EQ(content(file), "old") << "nothing is changed until there is a trace";
+  Trace({}, save).finish();
+  EXPECT_NE(content(file).find("\"traceEvents\":["), std::string::npos);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(TraceFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
+  const TempDir directory;
+  const std::string folder = directory / "folder";
+  std::filesystem::create_directory(folder);
+  Trace trace({}, save_to_file(folder + "/trace.json"));
+  std::filesystem::remove(folder);
+  try {
+    trace.finish();
+    FAIL() << "written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+    EXPECT_EQ(std::string(error.what()),
+              "trace " + folder + "/trace.json cannot be written: No such file or directory");
+  }
+}
+
+TEST(TraceFile, WithoutPermissionIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  try {
+    save_to_file("/trace.json");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kPermission);
+  }
+}
+
+}  // namespace
+}  // namespace lookout
