@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace lookout {
 namespace {
@@ -23,6 +25,30 @@ void append_json(const char* stage, const Percentiles& p, std::string& out) {
   fmt::format_to(std::back_inserter(out),
                  R"("{}":{{"p50":{:.3f},"p95":{:.3f},"p99":{:.3f},"max":{:.3f}}})", stage,
                  to_ms(p.p50), to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
+}
+
+constexpr std::size_t kOperators = 20;  // that the log lists
+
+void append_json(const OperatorRow& row, bool with_shapes, std::string& out) {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"({{"model":{},"name":{},)", quoted(row.model), quoted(row.name));
+  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", quoted(row.shapes));
+  fmt::format_to(to,
+                 R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
+                 R"("longest_ms":{:.3f},"longest_seq":{}}})",
+                 row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share,
+                 to_ms(row.longest), row.longest_frame);
+}
+
+void append_json(const OperatorTable& table, std::string& out) {
+  fmt::format_to(std::back_inserter(out), R"("op_sampling":{},"operators":[)", table.probability);
+  const char* separator = "";
+  for (const OperatorRow& row : table.rows) {
+    out += separator;
+    append_json(row, table.with_shapes, out);
+    separator = ",";
+  }
+  out += ']';
 }
 
 void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
@@ -96,10 +122,31 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
   append_percentiles("total", stats.total, out);
 }
 
+std::vector<std::string> text_lines(const OperatorTable& table) {
+  const double frames = static_cast<double>(std::max<std::uint64_t>(table.frames, 1));
+  std::vector<std::string> lines{
+      fmt::format("operators of {} frames, {:g} % of the calls sampled; of a frame:", table.frames,
+                  table.probability * 100),
+      fmt::format("{:>9} {:>7} {:>9} {:>7}  operator", "self ms", "share", "total ms", "calls")};
+  for (const OperatorRow& row : table.rows) {
+    if (lines.size() == kOperators + 2) {
+      lines.push_back(fmt::format("and {} more", table.rows.size() - kOperators));
+      break;
+    }
+    std::string line =
+        fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}  {}", to_ms(row.self) / frames,
+                    row.share * 100, to_ms(row.total) / frames, row.calls / frames, row.name);
+    if (!row.shapes.empty()) line += " " + row.shapes;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
-                       const std::vector<std::string>& labels)
+                       const std::vector<std::string>& labels, std::string archive)
     : camera_(quoted(camera)),
-      source_(fmt::format(R"("camera":{},"model":{})", camera_, quoted(model))) {
+      source_(fmt::format(R"("camera":{},"model":{})", camera_, quoted(model))),
+      archive_(std::move(archive)) {
   labels_.reserve(labels.size());
   for (const std::string& label : labels) labels_.push_back(quoted(label));
 }
@@ -159,7 +206,8 @@ void JsonFormat::append(const Result& result, const std::string& origin, std::st
   fmt::format_to(to, "\"dropped\":{}}}\n", result.replaced);
 }
 
-void JsonFormat::append(const StatsSnapshot& stats, std::string& out) const {
+void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
+                        const OperatorTable* operators) const {
   auto to = std::back_inserter(out);
   fmt::format_to(
       to, R"({{"schema":1,"type":"{}",{},"interval_s":{:.3f},"fps":{:.2f},"camera_fps":{:.2f},)",
@@ -178,7 +226,16 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out) const {
   append_json("inference", stats.inference, out);
   out += ',';
   append_json("total", stats.total, out);
-  out += "}}\n";
+  out += '}';
+  if (operators != nullptr) {
+    out += ',';
+    append_json(*operators, out);
+  }
+  if (stats.final && !archive_.empty()) {
+    out += R"(,"archive":)";
+    out += archive_;
+  }
+  out += "}\n";
 }
 
 void JsonFormat::append(const CameraStatus& status, std::string& out) const {

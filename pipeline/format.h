@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/camera_status.h"
+#include "pipeline/operator_profile.h"
 #include "pipeline/result.h"
 #include "pipeline/statistics.h"
 
@@ -29,18 +30,24 @@ void append_text(const SceneState& state, std::string& out);
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
 
+// A table for the log, a line each: the operators that take the most time, times of a frame.
+std::vector<std::string> text_lines(const OperatorTable& table);
+
 // JSON lines, schema 1; see README.md for the fields.
 class JsonFormat {
  public:
+  // `archive`: for the summary, what is known of the model's archive, a JSON object; may be empty.
   JsonFormat(const std::string& camera, const std::string& model,
-             const std::vector<std::string>& labels);
+             const std::vector<std::string>& labels, std::string archive = "");
 
   // `{"schema":1,"type":"classification",...}` and a newline.
   void append(const Result& result, const std::string& origin, std::string& out);
   // `{"schema":1,"type":"state",...}` and a newline: what the state became with this result.
   void append_state(const Result& result, const std::string& origin, std::string& out);
-  // `{"schema":1,"type":"stats",...}`, or "summary" for the final one, and a newline.
-  void append(const StatsSnapshot& stats, std::string& out) const;
+  // `{"schema":1,"type":"stats",...}`, or "summary" for the final one, and a newline. `operators`:
+  // null when they are not sampled.
+  void append(const StatsSnapshot& stats, std::string& out,
+              const OperatorTable* operators = nullptr) const;
   // `{"schema":1,"type":"status",...}` and a newline.
   void append(const CameraStatus& status, std::string& out) const;
 
@@ -52,6 +59,7 @@ class JsonFormat {
   std::string camera_;               // as a JSON string
   std::string source_;               // `"camera":...,"model":...`
   std::vector<std::string> labels_;  // as JSON strings
+  std::string archive_;              // a JSON object
   std::string origin_;               // the last one, which most often comes again
   std::string quoted_origin_;
 };

@@ -1,5 +1,6 @@
 #include "pipeline/torch_classifier.h"
 
+#include <c10/util/Logging.h>
 #include <spdlog/spdlog.h>
 #include <torch/script.h>
 #include <torch/version.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <unordered_set>
@@ -158,6 +161,7 @@ class TorchClassifier::Impl {
     load(options);
     warm_up();
     start_tuning(options);
+    operators_ = options.operators;
   }
 
   int threads() const { return threads_; }
@@ -167,7 +171,7 @@ class TorchClassifier::Impl {
     const auto start = Clock::now();
     {
       const c10::InferenceMode inference;
-      const at::Tensor scores = checked(forward(image));
+      const at::Tensor scores = checked(observed_forward(image));
       const auto count = static_cast<std::size_t>(scores.numel());
       logits.resize(count);
       std::copy_n(scores.data_ptr<float>(), count, logits.begin());
@@ -282,6 +286,11 @@ class TorchClassifier::Impl {
     adopt_compute_threads(threads_, quantized());
   }
 
+  c10::IValue observed_forward(const ImageTensor& image) {
+    const OperatorScope scope(operators_, spec_.name);
+    return forward(image);
+  }
+
   c10::IValue forward(const ImageTensor& image) {
     // Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model
     // does not write to its input.
@@ -314,6 +323,7 @@ class TorchClassifier::Impl {
   std::filesystem::path archive_;
   int threads_;
   std::optional<ThreadTuner> tuner_;  // of automatic threads
+  OperatorProfile* operators_ = nullptr;
   torch::jit::Module module_;
   std::thread::id thread_;
 };
@@ -326,6 +336,15 @@ LibTorchFacts libtorch_facts() {
   }
   facts.has_qnnpack = has_qnnpack();
   return facts;
+}
+
+void log_api_usage() {
+  c10::SetAPIUsageLogger([](const std::string& event) {
+    static std::mutex mutex;
+    static std::set<std::string> told;
+    const std::lock_guard lock(mutex);
+    if (told.insert(event).second) spdlog::debug("LibTorch: {} is used", event);
+  });
 }
 
 TorchClassifier::TorchClassifier(const std::filesystem::path& archive,

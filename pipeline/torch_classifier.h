@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/classifier.h"
+#include "pipeline/operator_profile.h"
 
 namespace lookout {
 
@@ -25,7 +26,8 @@ struct TorchClassifierOptions {
   std::function<double()> free_processors = [] { return 0.0; };  // see ThreadTuner
   // Used instead of the archive's; required for an archive that has none.
   std::optional<std::vector<std::string>> labels;
-  bool count_parameters = false;  // for TorchModelFacts; unpacks all weights once more
+  bool count_parameters = false;         // for TorchModelFacts; unpacks all weights once more
+  OperatorProfile* operators = nullptr;  // counts those of classify(), outlives the classifier
 };
 
 // Facts about a loaded archive beyond its spec.
@@ -46,6 +48,10 @@ struct LibTorchFacts {
 };
 
 LibTorchFacts libtorch_facts();
+
+// From now on the debug log tells which of its features LibTorch says it uses ("API usage events"),
+// each once. Before the first classifier.
+void log_api_usage();
 
 // The engine and the thread counts belong to the process: classifiers of one process share them,
 // and the last one constructed decides. `classify` may be called from another thread than the

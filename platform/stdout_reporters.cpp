@@ -48,7 +48,12 @@ void JsonReporter::report(const Result& result, const Frame& frame) {
 
 void JsonReporter::tick(const StatsSnapshot& stats) {
   begin();
-  format_.append(stats, line_);
+  if (operators_) {
+    const OperatorTable table = operators_();
+    format_.append(stats, line_, &table);
+  } else {
+    format_.append(stats, line_);
+  }
   end();
 }
 

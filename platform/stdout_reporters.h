@@ -1,7 +1,9 @@
 // The reporters of the command line: plain text, JSON lines, a display on a terminal, and the log.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pipeline/format.h"
@@ -30,7 +32,9 @@ class TextReporter : public Reporter {
 // because the reader is slow, it is written with the next line that can.
 class JsonReporter : public Reporter {
  public:
-  JsonReporter(Output& output, JsonFormat format) : output_(output), format_(std::move(format)) {}
+  // `operators`: what was measured of them so far; empty: they are not sampled.
+  JsonReporter(Output& output, JsonFormat format, std::function<OperatorTable()> operators = {})
+      : output_(output), format_(std::move(format)), operators_(std::move(operators)) {}
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
@@ -41,6 +45,7 @@ class JsonReporter : public Reporter {
 
   Output& output_;
   JsonFormat format_;
+  std::function<OperatorTable()> operators_;
   std::string unsaid_state_;  // a line, until it is written
   std::string line_;
 };

@@ -111,6 +111,69 @@ TEST(JsonFormat, StatisticsAndSummary) {
   EXPECT_EQ(Json::parse(out)["type"], "summary");
 }
 
+OperatorTable two_operators() {
+  OperatorRow conv;
+  conv.model = "net";
+  conv.name = "quantized::conv2d";
+  conv.sampled = 30;
+  conv.calls = 300;
+  conv.total = milliseconds(250);
+  conv.self = milliseconds(200);
+  conv.share = 0.8;
+  conv.longest = microseconds(1250);
+  conv.longest_frame = 812;
+  OperatorRow add = conv;
+  add.name = "aten::add";
+  add.self = milliseconds(50);
+  add.share = 0.2;
+  OperatorTable table;
+  table.probability = 0.1;
+  table.frames = 100;
+  table.rows = {conv, add};
+  return table;
+}
+
+TEST(JsonFormat, OperatorsAreInTheStatisticsAndTheArchiveInTheSummary) {
+  const JsonFormat format("front", "net", kLabels, R"({"producer":{"torch":"1.13.1"}})");
+  OperatorTable table = two_operators();
+  std::string out;
+  StatsSnapshot stats;
+  format.append(stats, out, &table);
+  const Json line = Json::parse(out);
+  EXPECT_EQ(line["op_sampling"], 0.1);
+  ASSERT_EQ(line["operators"].size(), 2U);
+  EXPECT_EQ(line["operators"][0], Json::parse(R"({"model":"net","name":"quantized::conv2d",
+      "sampled":30,"calls":300,"total_ms":250.0,"self_ms":200.0,"share":0.8,"longest_ms":1.25,
+      "longest_seq":812})"));
+  EXPECT_FALSE(line.contains("archive"));
+
+  table.with_shapes = true;
+  table.rows[0].shapes = "[1, 3, 224, 224]";
+  stats.final = true;
+  out.clear();
+  format.append(stats, out, &table);
+  EXPECT_EQ(Json::parse(out)["operators"][0]["shapes"], "[1, 3, 224, 224]");
+  EXPECT_EQ(Json::parse(out)["archive"]["producer"]["torch"], "1.13.1");
+  out.clear();
+  format.append(stats, out);
+  EXPECT_FALSE(Json::parse(out).contains("operators"));
+}
+
+TEST(Format, TableOfOperators) {
+  OperatorTable table = two_operators();
+  table.rows[1].shapes = "[2]";
+  const std::vector<std::string> lines = text_lines(table);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "operators of 100 frames, 10 % of the calls sampled; of a frame:");
+  EXPECT_EQ(lines[1], "  self ms   share  total ms   calls  operator");
+  EXPECT_EQ(lines[2], "    2.000  80.0 %     2.500     3.0  quantized::conv2d");
+  EXPECT_EQ(lines[3], "    0.500  20.0 %     2.500     3.0  aten::add [2]");
+  table.rows.resize(50, table.rows[0]);
+  EXPECT_EQ(text_lines(table).size(), 23U);
+  EXPECT_EQ(text_lines(table).back(), "and 30 more");
+  EXPECT_EQ(text_lines(OperatorTable()).size(), 2U);
+}
+
 TEST(Format, TextOfAResult) {
   std::string out;
   append_text(example(), "", out);
