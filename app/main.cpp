@@ -17,6 +17,7 @@
 #include "app/list_cameras.h"
 #include "app/options.h"
 #include "app/run.h"
+#include "app/trace_summary.h"
 #include "pipeline/error.h"
 #include "platform/journal.h"
 #include "platform/output.h"
@@ -68,6 +69,8 @@ int execute(const lookout::Command& command) {
     print(lookout::inspect(*inspect));
   } else if (const auto* list = std::get_if<lookout::ListCamerasOptions>(&command)) {
     print(lookout::list_cameras(*list));
+  } else if (const auto* trace = std::get_if<lookout::TraceSummaryOptions>(&command)) {
+    print(lookout::trace_summary(*trace));
   } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
     set_up_log(doctor->run.log_level);
     return diagnose(doctor->run);

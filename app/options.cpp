@@ -183,17 +183,20 @@ struct Declaration {
       "lookout doctor [OPTIONS]           tell why run would not start with these options\n"
       "lookout bench [SOURCE] [OPTIONS]   measure models, threads and workers on this machine\n"
       "lookout eval DIR [OPTIONS]         count how often a model is right\n"
-      "lookout list-cameras [OPTIONS]     tell which cameras there are, and what they can",
+      "lookout list-cameras [OPTIONS]     tell which cameras there are, and what they can\n"
+      "lookout trace-summary FILE         tell where the time went in a trace",
       "lookout"};
   CLI::App* inspect = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* list_cameras = nullptr;
   CLI::App* bench = nullptr;
   CLI::App* eval = nullptr;
+  CLI::App* trace_summary = nullptr;
   RunOptions run_options;
   InspectOptions inspect_options;
   BenchOptions bench_options;
   EvalOptions eval_options;
+  TraceSummaryOptions trace_summary_options;
   std::string positional_source;
 
   explicit Declaration(bool with_config) {
@@ -234,11 +237,17 @@ struct Declaration {
 
     bench = add_bench(app, bench_options);
     eval = add_eval(app, eval_options);
+    trace_summary =
+        app.add_subcommand("trace-summary", "Tell where the time went in a trace of --trace");
+    trace_summary->add_option("file,--file", trace_summary_options.file, "A trace of --trace")
+        ->required()
+        ->type_name("FILE");
+    add_format(*trace_summary, trace_summary_options.format);
   }
 
   // Sub-commands with options of their own: the one that was asked for, or else the program.
   const CLI::App& asked() const {
-    for (const CLI::App* command : {inspect, bench, eval}) {
+    for (const CLI::App* command : {inspect, bench, eval, trace_summary}) {
       if (command->parsed()) return *command;
     }
     return app;
@@ -338,6 +347,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
   if (declaration.inspect->parsed()) return declaration.inspect_options;
   if (declaration.bench->parsed()) return declaration.bench_options;
   if (declaration.eval->parsed()) return declaration.eval_options;
+  if (declaration.trace_summary->parsed()) return declaration.trace_summary_options;
   if (declaration.list_cameras->parsed()) return ListCamerasOptions{declaration.run_options};
   if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
   return declaration.run_options;

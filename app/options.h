@@ -99,13 +99,19 @@ struct EvalOptions {
   std::string output;      // a file for the results as JSON; empty: none
 };
 
+// Options of `lookout trace-summary`.
+struct TraceSummaryOptions {
+  std::string file;
+  Format format = Format::kText;
+};
+
 // A text that only has to be printed: --help, --version.
 struct PrintText {
   std::string text;
 };
 
 using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions,
-                             BenchOptions, EvalOptions, PrintText>;
+                             BenchOptions, EvalOptions, TraceSummaryOptions, PrintText>;
 
 // `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
 // --config; the command line wins over the environment, and that over the file.

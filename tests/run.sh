@@ -91,7 +91,7 @@ for stage in "${stages[@]}"; do
     check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)
-    say 'fuzz: metadata, labels and configuration under libFuzzer'
+    say 'fuzz: metadata, labels, configuration and traces under libFuzzer'
     check tests/fuzz/fuzz.sh
     ;;
   target | target-trixie)

@@ -14,10 +14,11 @@ compiler=$(command -v clang++-14 || command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-model_spec build/fuzz/seeds-configuration
+mkdir -p build/fuzz/seeds-model_spec build/fuzz/seeds-configuration build/fuzz/seeds-trace_summary
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
+cp tests/data/trace.json build/fuzz/seeds-trace_summary/
 
 # fuzz TARGET SOURCES...
 fuzz() {
@@ -42,3 +43,4 @@ fuzz() {
 
 fuzz model_spec pipeline/model_spec.cpp
 fuzz configuration app/options.cpp pipeline/model_spec.cpp platform/process.cpp
+fuzz trace_summary app/trace_summary.cpp

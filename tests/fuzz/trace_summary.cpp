@@ -1,0 +1,21 @@
+// Bytes as a trace: a summary, or Error(kBadModel).
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "app/trace_summary.h"
+#include "pipeline/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::istringstream json(std::string(reinterpret_cast<const char*>(data), size));
+  try {
+    const lookout::TraceSummary summary = lookout::summarize_trace(json);
+    static_cast<void>(lookout::as_text(summary));
+    static_cast<void>(lookout::as_json(summary));
+  } catch (const lookout::Error& error) {
+    if (error.kind() != lookout::ErrorKind::kBadModel) std::abort();
+  }
+  return 0;
+}
