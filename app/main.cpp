@@ -25,9 +25,11 @@
 namespace {
 
 std::atomic<bool> stop{false};
+std::atomic<bool> operators_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
 
 extern "C" void request_stop(int /*signal*/) { stop = true; }
+extern "C" void ask_for_operators(int /*signal*/) { operators_asked = true; }
 
 // A second signal of the same kind ends the program at once.
 void handle_signals() {
@@ -36,6 +38,9 @@ void handle_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = ask_for_operators;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -83,7 +88,7 @@ int execute(const lookout::Command& command) {
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
     set_up_log(options.log_level);
-    lookout::run(options, stop);
+    lookout::run(options, stop, operators_asked);
   }
   return 0;
 }

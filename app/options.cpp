@@ -173,6 +173,39 @@ void add_result_options(CLI::App& app, RunOptions& options) {
   add_log_level(app, options.log_level)->group(group);
 }
 
+// Less often LibTorch cannot draw lots; more often is no share.
+std::string check_sampling(const std::string& text) {
+  constexpr double kLeast = 1e-6;
+  double share = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  const bool right = number && (share == 0 || (share >= kLeast && share <= 1));
+  return right ? "" : "expected a share of calls from 0.000001 to 1, or 0: none";
+}
+
+void add_profiling_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Where the time goes";
+  app.add_option("--op-sampling", options.op_sampling,
+                 "Measure this share, 0..1, of the calls of LibTorch's operators; the table is "
+                 "logged at the end and on SIGUSR1")
+      ->check(CLI::Validator(check_sampling, ""))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--op-shapes,!--no-op-shapes", options.op_shapes,
+               "Tell calls with inputs of different shapes apart")
+      ->group(group);
+  app.add_option("--trace", options.trace,
+                 "Write what every thread did with some frames, for ui.perfetto.dev and lookout "
+                 "trace-summary")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--trace-frames", options.trace_frames,
+                 "How many frames; a camera's first 10 are left out")
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->capture_default_str()
+      ->group(group);
+}
+
 // The whole command line: the options of `run` are those of the program, so that `run` may be left
 // out and the configuration file has no sections.
 struct Declaration {
@@ -218,6 +251,7 @@ struct Declaration {
     add_model_options(app, run_options);
     add_result_options(app, run_options);
     add_state_options(app, run_options);
+    add_profiling_options(app, run_options);
     for (CLI::Option* option : app.get_options()) {
       if (with_config && is_setting(*option)) option->envname(environment_name(*option));
     }

@@ -55,6 +55,10 @@ struct RunOptions {
   bool overlay = false;                         // a window, too
   std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
   std::chrono::milliseconds timeout{0};         // 0: run until stopped
+  double op_sampling = 0;                       // of the calls of operators, 0..1; 0: none
+  bool op_shapes = false;
+  std::string trace;  // file; empty: none
+  std::uint64_t trace_frames = 100;
   std::string log_level = "info";
 };
 

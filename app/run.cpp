@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <opencv2/core/utility.hpp>
 #include <optional>
 #include <string>
@@ -23,15 +25,19 @@
 #include "platform/journal.h"
 #include "platform/on_change_reporter.h"
 #include "platform/open_source.h"
+#include "platform/operator_reporter.h"
 #include "platform/output.h"
 #include "platform/overlay_reporter.h"
 #include "platform/snapshot_reporter.h"
 #include "platform/stdout_reporters.h"
 #include "platform/systemd_notifier.h"
 #include "platform/terminal.h"
+#include "platform/trace_file.h"
 
 namespace lookout {
 namespace {
+
+constexpr std::uint64_t kWarmUpFrames = 10;  // of a camera, that are not traced
 
 // Sends log lines to the terminal that shows the display, above it.
 class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
@@ -74,11 +80,31 @@ std::string compute_text(const RunOptions& options, int threads) {
                      options.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
 }
 
+// What a report has to say of the archive.
+nlohmann::ordered_json archive_facts(const TorchClassifier& classifier) {
+  const ModelSpec& spec = classifier.spec();
+  const TorchModelFacts& facts = classifier.facts();
+  return {{"name", spec.name},
+          {"producer", spec.producer},
+          {"weights", spec.weights},
+          {"quantization", spec.quantization},
+          {"activations", facts.activations},
+          {"kernels", facts.kernels},
+          {"libtorch", facts.libtorch},
+          {"engine", facts.engine}};
+}
+
+std::string as_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
-                                                          bool keep_threads) {
+                                                          bool keep_threads,
+                                                          OperatorProfile* operators) {
   TorchClassifierOptions classifier_options;
+  classifier_options.operators = operators;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
   classifier_options.keep_threads = keep_threads;
   classifier_options.processors =
@@ -98,6 +124,7 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
                spec.input.width, spec.input.height, to_string(spec.input.resize),
                spec.labels.size(), facts.activations, facts.kernels,
                compute_text(options, classifier.threads()));
+  spdlog::debug("archive: {}", as_text(archive_facts(classifier)));
   if (options.model.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
@@ -157,6 +184,23 @@ void add_change_reporters(const RunOptions& options, const std::string& camera,
   }
 }
 
+std::unique_ptr<Trace> make_trace(const RunOptions& options, Trace::Save save, bool live,
+                                  const std::string& camera, const TorchClassifier& classifier) {
+  TraceOptions trace_options;
+  trace_options.frames = options.trace_frames;
+  trace_options.skip = live ? kWarmUpFrames : 0;
+  trace_options.about = {{"program", "lookout " LOOKOUT_VERSION},
+                         {"camera", camera},
+                         {"model", classifier.spec().name},
+                         {"kernels", classifier.facts().kernels},
+                         {"libtorch", classifier.facts().libtorch}};
+  return std::make_unique<Trace>(
+      trace_options, [save = std::move(save), file = options.trace](const Trace& trace) {
+        save(trace);
+        spdlog::info("trace: {} frames in {}", trace.frames(), file);
+      });
+}
+
 }  // namespace
 
 std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models) {
@@ -166,9 +210,19 @@ std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassif
   return classifiers;
 }
 
-void run(const RunOptions& options, std::atomic<bool>& stop) {
+void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
   cv::setNumThreads(1);  // ours are counted
-  const auto models = load_models(options, /*keep_threads=*/false);
+  Trace::Save save_trace;
+  if (!options.trace.empty()) save_trace = save_to_file(options.trace);
+  log_api_usage();
+  std::optional<OperatorProfile> operators;
+  std::function<OperatorTable()> operator_table;
+  if (options.op_sampling > 0) {
+    operators.emplace(options.op_sampling, options.op_shapes);
+    operator_table = [&operators] { return operators->table(); };
+  }
+  const auto models =
+      load_models(options, /*keep_threads=*/false, operators ? &*operators : nullptr);
   const ModelSpec& spec = models.front()->spec();
   const auto source = open_source(options.source, source_options(options, spec.input));
   const SourceInfo& info = source->info();
@@ -183,8 +237,9 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   const Results results = results_to_write(options.results);
   const bool states = states_are_configured(options);
   if (options.format == Format::kJson) {
-    reporters.push_back(
-        std::make_unique<JsonReporter>(output, JsonFormat(camera, spec.name, spec.labels)));
+    reporters.push_back(std::make_unique<JsonReporter>(
+        output, JsonFormat(camera, spec.name, spec.labels, as_text(archive_facts(*models.front()))),
+        operator_table));
   } else if (info.live && results != Results::kChanges && isatty(STDOUT_FILENO) == 1) {
     const std::size_t lines = std::min(options.top_k, spec.labels.size());
     reporters.push_back(std::make_unique<TerminalReporter>(
@@ -197,6 +252,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
     reporters.back() = std::make_unique<ChangesReporter>(std::move(reporters.back()));
   }
   reporters.push_back(std::make_unique<LogReporter>());
+  reporters.push_back(std::make_unique<OperatorReporter>(operator_table, operators_asked));
   reporters.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, camera, spec.name, reporters);
   OverlayReporter* overlay = nullptr;
@@ -214,12 +270,16 @@ void run(const RunOptions& options, std::atomic<bool>& stop) {
   pipeline_options.state = state_options(options);
   pipeline_options.capture = options.capture;
   pipeline_options.stats_interval = stats_interval(options.stats_interval);
+  std::unique_ptr<Trace> trace;
+  if (save_trace) trace = make_trace(options, save_trace, info.live, camera, *models.front());
+  pipeline_options.trace = trace.get();
   std::optional<Clock::time_point> end;
   if (options.timeout.count() > 0) {
     pipeline_options.duration = options.timeout;
     end = Clock::now() + options.timeout;
   }
   run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
+  if (trace) trace->finish();
   if (overlay != nullptr && !info.live) overlay->linger(end);
   if (output.dropped() > 0) {
     spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.dropped());

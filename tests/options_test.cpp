@@ -76,6 +76,10 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.overlay, b.overlay);
   EXPECT_EQ(a.stats_interval, b.stats_interval);
   EXPECT_EQ(a.timeout, b.timeout);
+  EXPECT_EQ(a.op_sampling, b.op_sampling);
+  EXPECT_EQ(a.op_shapes, b.op_shapes);
+  EXPECT_EQ(a.trace, b.trace);
+  EXPECT_EQ(a.trace_frames, b.trace_frames);
   EXPECT_EQ(a.log_level, b.log_level);
 }
 
@@ -185,6 +189,21 @@ TEST(Options, WrongStatesAreUsageErrors) {
   expect_error({"--snapshot-limit", "lots"}, ErrorKind::kUsage, "--snapshot-limit");
   const Environment leave("LOOKOUT_LEAVE_THRESHOLD", "0.9");
   expect_error({}, ErrorKind::kConfig, "--leave-threshold");
+}
+
+TEST(Options, ProfilingIsUnderstood) {
+  const RunOptions options = parse_run(
+      {"--op-sampling", "0.01", "--op-shapes", "--trace", "t.json", "--trace-frames", "30"});
+  EXPECT_EQ(options.op_sampling, 0.01);
+  EXPECT_TRUE(options.op_shapes);
+  EXPECT_EQ(options.trace, "t.json");
+  EXPECT_EQ(options.trace_frames, 30U);
+  EXPECT_EQ(parse_run({"--op-sampling", "1"}).op_sampling, 1);
+  EXPECT_EQ(parse_run({"--op-sampling", "1e-6"}).op_sampling, 1e-6);
+  for (const char* wrong : {"-0.1", "1.01", "1e-7", "nan", "often", "0.1x", ""}) {
+    expect_error({"--op-sampling", wrong}, ErrorKind::kUsage, "--op-sampling");
+  }
+  expect_error({"--trace-frames", "0"}, ErrorKind::kUsage, "--trace-frames");
 }
 
 TEST(Options, ACommandOfTheFileMayHaveQuotes) {
@@ -336,6 +355,16 @@ TEST(Options, ListCamerasTakesThoseOfRun) {
       parse_command({"list-cameras", "--format", "json", "--width", "1280"}));
   EXPECT_EQ(options.run.format, Format::kJson);
   EXPECT_EQ(options.run.source_options.width, 1280);
+}
+
+TEST(Options, TraceSummaryHasItsOwn) {
+  const auto options =
+      std::get<TraceSummaryOptions>(parse_command({"trace-summary", "t.json", "--format", "json"}));
+  EXPECT_EQ(options.file, "t.json");
+  EXPECT_EQ(options.format, Format::kJson);
+  expect_error({"trace-summary"}, ErrorKind::kUsage, "file");
+  EXPECT_NE(std::get<PrintText>(parse_command({"trace-summary", "--help"})).text.find("FILE"),
+            std::string::npos);
 }
 
 TEST(Options, HelpAndVersionAreTexts) {
