@@ -2,7 +2,7 @@
 # Every test, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages on this machine: host models asan tsan style
-#   run.sh --target   also analyzer, soak, fuzz, and the one on the emulated Raspberry Pi: target
+#   run.sh --target   also lint, soak, fuzz, and the one on the emulated Raspberry Pi: target
 #   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 stages=("$@")
 here=(host models asan tsan style)
 [ $# -gt 0 ] || stages=("${here[@]}")
-[ "${1-}" != --target ] || stages=("${here[@]}" analyzer soak fuzz target)
+[ "${1-}" != --target ] || stages=("${here[@]}" lint soak fuzz target)
 passed=0
 failed=0
 skipped=0
@@ -79,10 +79,10 @@ for stage in "${stages[@]}"; do
     [ -f build/host/compile_commands.json ] || build host
     check tests/check_style.sh build/host
     ;;
-  analyzer)
-    say 'static analyzer'
+  lint)
+    say 'clang-tidy over the tests, static analyzer'
     [ -f build/host/compile_commands.json ] || build host
-    check tests/check_style.sh build/host --analyzer
+    check tests/check_style.sh build/host --slow
     ;;
   soak)
     say 'soak: damaged archives, and the program under faults'
