@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "app/bench_result.h"
 #include "app/measure.h"
-#include "app/write_file.h"
 #include "pipeline/error.h"
 #include "pipeline/torch_classifier.h"
 #include "platform/process.h"
+#include "platform/saved_file.h"
 
 namespace lookout {
 namespace {
@@ -155,11 +156,12 @@ std::vector<std::string> arguments_of(const BenchOptions& combination) {
 
 std::string bench(const BenchOptions& options, const std::atomic<bool>& stop) {
   check_models(options.models);
-  if (!options.report.empty()) check_writable(options.report);
+  std::optional<SavedFile> file;
+  if (!options.report.empty()) file.emplace("report", options.report);
   BenchReport report;
   report.machine = describe_machine();
   report.results = measure_all(combinations(options, processors()), stop);
-  if (!options.report.empty()) write_file(options.report, as_markdown(report));
+  if (file) file->save([&report](const WritePart& write) { write(as_markdown(report)); });
   return options.run.format == Format::kJson ? as_json(report) : as_text(report);
 }
 

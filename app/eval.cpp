@@ -5,15 +5,16 @@
 
 #include <memory>
 #include <opencv2/core/utility.hpp>
+#include <optional>
 #include <vector>
 
 #include "app/eval_result.h"
 #include "app/eval_set.h"
 #include "app/run.h"
-#include "app/write_file.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "platform/open_source.h"
+#include "platform/saved_file.h"
 #include "platform/sha256.h"
 
 namespace lookout {
@@ -46,7 +47,8 @@ class EvalReporter : public Reporter {
 
 std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
   cv::setNumThreads(1);  // ours are counted
-  if (!options.output.empty()) check_writable(options.output);
+  std::optional<SavedFile> output;
+  if (!options.output.empty()) output.emplace("results", options.output);
   const auto models = load_models(options.run, /*keep_threads=*/false);
   const ModelSpec& spec = models.front()->spec();
   const EvalSet set = read_eval_set(options.run.source, options.labels_csv, spec.labels);
@@ -70,7 +72,7 @@ std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
   report.sha256 = sha256_of_file(path);
   report.labels = spec.labels;
   report.source = source->info().description;
-  if (!options.output.empty()) write_file(options.output, as_json(report));
+  if (output) output->save([&report](const WritePart& write) { write(as_json(report)); });
   return options.run.format == Format::kJson ? as_json(report) : as_text(report);
 }
 

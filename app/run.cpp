@@ -28,11 +28,11 @@
 #include "platform/operator_reporter.h"
 #include "platform/output.h"
 #include "platform/overlay_reporter.h"
+#include "platform/saved_file.h"
 #include "platform/snapshot_reporter.h"
 #include "platform/stdout_reporters.h"
 #include "platform/systemd_notifier.h"
 #include "platform/terminal.h"
-#include "platform/trace_file.h"
 
 namespace lookout {
 namespace {
@@ -184,7 +184,7 @@ void add_change_reporters(const RunOptions& options, const std::string& camera,
   }
 }
 
-std::unique_ptr<Trace> make_trace(const RunOptions& options, Trace::Save save, bool live,
+std::unique_ptr<Trace> make_trace(const RunOptions& options, const SavedFile& file, bool live,
                                   const std::string& camera, const TorchClassifier& classifier) {
   TraceOptions trace_options;
   trace_options.frames = options.trace_frames;
@@ -194,11 +194,10 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, Trace::Save save, b
                          {"model", classifier.spec().name},
                          {"kernels", classifier.facts().kernels},
                          {"libtorch", classifier.facts().libtorch}};
-  return std::make_unique<Trace>(
-      trace_options, [save = std::move(save), file = options.trace](const Trace& trace) {
-        save(trace);
-        spdlog::info("trace: {} frames in {}", trace.frames(), file);
-      });
+  return std::make_unique<Trace>(trace_options, [file, name = options.trace](const Trace& trace) {
+    file.save([&trace](const WritePart& write) { trace.write_json(write); });
+    spdlog::info("trace: {} frames in {}", trace.frames(), name);
+  });
 }
 
 }  // namespace
@@ -212,8 +211,8 @@ std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassif
 
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
   cv::setNumThreads(1);  // ours are counted
-  Trace::Save save_trace;
-  if (!options.trace.empty()) save_trace = save_to_file(options.trace);
+  std::optional<SavedFile> trace_file;
+  if (!options.trace.empty()) trace_file.emplace("trace", options.trace);
   log_api_usage();
   std::optional<OperatorProfile> operators;
   std::function<OperatorTable()> operator_table;
@@ -271,7 +270,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   pipeline_options.capture = options.capture;
   pipeline_options.stats_interval = stats_interval(options.stats_interval);
   std::unique_ptr<Trace> trace;
-  if (save_trace) trace = make_trace(options, save_trace, info.live, camera, *models.front());
+  if (trace_file) trace = make_trace(options, *trace_file, info.live, camera, *models.front());
   pipeline_options.trace = trace.get();
   std::optional<Clock::time_point> end;
   if (options.timeout.count() > 0) {

@@ -1,4 +1,4 @@
-#include "platform/trace_file.h"
+#include "platform/saved_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,25 +17,28 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(TraceFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
+TEST(SavedFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
   const TempDir directory;
   const std::string file = directory.write("trace.json", "old");
   directory.write(".trace.json.part", "of a run that was killed");
-  const Trace::Save save = save_to_file(file);
+  const SavedFile saved("trace", file);
   EXPECT_EQ(content(file), "old") << "nothing is changed until there is a trace";
-  Trace({}, save).finish();
-  EXPECT_NE(content(file).find("\"traceEvents\":["), std::string::npos);
+  saved.save([](const WritePart& write) {
+    write("ne");
+    write("w");
+  });
+  EXPECT_EQ(content(file), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
-TEST(TraceFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
+TEST(SavedFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
   const TempDir directory;
   const std::string folder = directory / "folder";
   std::filesystem::create_directory(folder);
-  Trace trace({}, save_to_file(folder + "/trace.json"));
+  const SavedFile saved("trace", folder + "/trace.json");
   std::filesystem::remove(folder);
   try {
-    trace.finish();
+    saved.save([](const WritePart&) {});
     FAIL() << "written";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kOutput);
@@ -44,10 +47,10 @@ TEST(TraceFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
   }
 }
 
-TEST(TraceFile, WithoutPermissionIsRefused) {
+TEST(SavedFile, WithoutPermissionIsRefused) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   try {
-    save_to_file("/trace.json");
+    const SavedFile saved("trace", "/trace.json");
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kPermission);
