@@ -7,6 +7,7 @@
 namespace lookout {
 namespace {
 
+constexpr double kHopeless = 8;     // one inference to the mean of one thread
 constexpr double kSpiky = 1.5;      // 90th percentile to median
 constexpr double kAsGood = 1.1;     // a mean that far from the least is as good
 constexpr double kNotWorse = 1.05;  // than one thread
@@ -44,19 +45,26 @@ ThreadTuner::ThreadTuner(int most, Start start, std::function<double()> free_pro
 void ThreadTuner::record_start(Clock::duration inference) {
   left_ -= inference;
   Samples& samples = samples_[static_cast<std::size_t>(threads_) - 1];
-  if (in_batch_ > 0) samples.times.push_back(inference);
+  samples.hopeless = threads_ > 1 && inference > times(kHopeless, samples_[0].mean());
+  if (in_batch_ > 0 || samples.hopeless) samples.times.push_back(inference);
   // Every number gets a batch, if a short one, whatever the budget.
   const bool out_of_time = left_.count() <= 0 && in_batch_ > 0;
-  if (++in_batch_ < kBatch && !out_of_time) return;
+  if (++in_batch_ < kBatch && !out_of_time && !samples.hopeless) return;
   in_batch_ = 0;
   if (start_ == Start::kMost) {
     one_ = samples.mean();
     more_ = static_cast<int>(samples_.size());
     return settle(more_);
   }
-  const bool last = threads_ == static_cast<int>(samples_.size());
-  threads_ = last ? 1 : threads_ + 1;
-  if (last && (left_.count() <= 0 || samples.times.size() >= kEnoughPerCount)) choose();
+  const auto count = static_cast<int>(samples_.size());
+  do {
+    threads_ = threads_ == count ? 1 : threads_ + 1;
+  } while (samples_[static_cast<std::size_t>(threads_) - 1].hopeless);
+  if (threads_ > 1) return;
+  const bool enough = samples_[0].times.size() >= kEnoughPerCount;
+  const bool only_one = std::all_of(samples_.begin() + 1, samples_.end(),
+                                    [](const Samples& more) { return more.hopeless; });
+  if (enough || only_one || left_.count() <= 0) choose();
 }
 
 void ThreadTuner::choose() {

@@ -11,7 +11,8 @@ namespace lookout {
 
 // At the start it tries 1..most threads in turn, in short batches, and chooses the least mean time;
 // of numbers within 10 % of it the smallest, and none whose times are spiky (the 90th percentile
-// above 1.5 times the median). Or it is told the number. Later it watches: threads that wait for
+// above 1.5 times the median); a number of which one inference takes 8 times as long as with one
+// thread is not tried any more. Or it is told the number. Later it watches: threads that wait for
 // each other lose far more than one thread does when other programs want the processors. As soon as
 // inferences take longer than one thread's would, one thread is tried, and the faster stays. One
 // thread is left again when a short trial shows that more are faster; trials wait until other
@@ -47,6 +48,7 @@ class ThreadTuner {
 
   struct Samples {
     std::vector<Clock::duration> times;
+    bool hopeless = false;
     Clock::duration mean() const;
     bool spiky() const;
   };

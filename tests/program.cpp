@@ -39,6 +39,8 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
                                                  : open_for_writing(directory_ / "out");
   std::vector<char*> argv = pointers(arguments);
   std::vector<std::string> environment = options.environment;
+  environment.emplace_back(
+      "LOOKOUT_THREADS=1");  // the tests that run beside this one want some, too
   for (char** variable = environ; *variable != nullptr; ++variable) {
     environment.emplace_back(*variable);
   }

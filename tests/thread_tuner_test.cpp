@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 
 namespace lookout {
@@ -63,6 +64,17 @@ TEST(ThreadTuner, TakesNoNumberWithSpikes) {
     return milliseconds(turn % 3 == 0 ? 160 : 40);
   });
   EXPECT_EQ(tuner.threads(), 1);
+}
+
+TEST(ThreadTuner, GivesUpANumberThatTakesVeryLong) {
+  ThreadTuner tuner(3, kTryAll, all_free, seconds(100));
+  std::array<int, 4> tries{};
+  start(tuner, [&](int threads, int) {
+    ++tries.at(static_cast<std::size_t>(threads));
+    return milliseconds(threads == 2 ? 1000 : 100 / threads);
+  });
+  EXPECT_EQ(tuner.threads(), 3);
+  EXPECT_EQ(tries[2], 1);
 }
 
 TEST(ThreadTuner, OneProcessorNeedsNoTrial) {
