@@ -42,5 +42,5 @@ fuzz() {
 }
 
 fuzz model_spec pipeline/model_spec.cpp
-fuzz configuration app/options.cpp pipeline/model_spec.cpp platform/process.cpp
+fuzz configuration app/options.cpp app/option_parts.cpp app/bench_options.cpp pipeline/model_spec.cpp platform/process.cpp
 fuzz trace_summary app/trace_summary.cpp
