@@ -20,11 +20,6 @@ std::string title(const BenchResult& result) {
                      counted(result.workers, "worker"));
 }
 
-std::string percentiles(const Percentiles& p) {
-  return fmt::format("{:.1f}/{:.1f}/{:.1f}/{:.1f}", to_ms(p.p50), to_ms(p.p95), to_ms(p.p99),
-                     to_ms(p.max));
-}
-
 std::string number_or(const std::optional<double>& number, const char* unit) {
   return number ? fmt::format("{:.0f} {}", *number, unit) : "not told";
 }
@@ -142,9 +137,9 @@ void append_stages(const std::vector<BenchResult>& results, std::string& out) {
       out);
   for (const BenchResult& result : results) {
     const StatsSnapshot& stats = result.stats;
-    append_row(with(identity(result), {percentiles(stats.capture), percentiles(stats.preprocess),
-                                       percentiles(stats.inference), percentiles(stats.total),
-                                       percentiles(stats.frame_age)}),
+    append_row(with(identity(result),
+                    {to_text(stats.capture), to_text(stats.preprocess), to_text(stats.inference),
+                     to_text(stats.total), to_text(stats.frame_age)}),
                out);
   }
 }
@@ -194,9 +189,8 @@ std::string as_text(const BenchReport& report) {
     fmt::format_to(to,
                    "\n{}: {}\n  ms p50/p95/p99/max: capture {}, preprocess {}, inference {}, "
                    "total {}\n",
-                   title(result), verdict(result, report.results), percentiles(stats.capture),
-                   percentiles(stats.preprocess), percentiles(stats.inference),
-                   percentiles(stats.total));
+                   title(result), verdict(result, report.results), to_text(stats.capture),
+                   to_text(stats.preprocess), to_text(stats.inference), to_text(stats.total));
   }
   return text;
 }

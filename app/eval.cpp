@@ -20,8 +20,6 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kTop = 5;
-
 // Counts, and logs how far it is.
 class EvalReporter : public Reporter {
  public:
@@ -56,7 +54,7 @@ std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
 
   EvalReport report;
   PipelineOptions pipeline_options;
-  pipeline_options.top_k = kTop;
+  pipeline_options.top_k = EvalCounts::kTop;
   pipeline_options.stats_interval = std::chrono::seconds(2);
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<EvalReporter>(set, report.counts));

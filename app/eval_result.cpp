@@ -13,16 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kTop = 5;
 constexpr std::size_t kConfusionsInText = 10;
 
 double percent(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
-}
-
-void append_stage(const char* name, const Percentiles& p, std::string& out) {
-  fmt::format_to(std::back_inserter(out), " {} {:.1f}/{:.1f}/{:.1f}/{:.1f}", name, to_ms(p.p50),
-                 to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
 }
 
 Json json_of(const Percentiles& p) {
@@ -78,12 +72,12 @@ std::string as_text(const EvalReport& report) {
                    report.labels[confusion.predicted]);
   }
   const StatsSnapshot& stats = report.stats;
-  fmt::format_to(to, "{:.1f} pictures a second; ms p50/p95/p99/max:", stats.classified_fps);
-  append_stage("decode", stats.capture, text);
-  append_stage("preprocess", stats.preprocess, text);
-  append_stage("inference", stats.inference, text);
-  append_stage("total", stats.total, text);
-  return text + "\n";
+  fmt::format_to(to,
+                 "{:.1f} pictures a second; ms p50/p95/p99/max: decode {} preprocess {} "
+                 "inference {} total {}\n",
+                 stats.classified_fps, to_text(stats.capture), to_text(stats.preprocess),
+                 to_text(stats.inference), to_text(stats.total));
+  return text;
 }
 
 std::string as_json(const EvalReport& report) {

@@ -17,7 +17,7 @@ namespace lookout {
 struct EvaluatedPicture {
   std::string file;
   std::size_t expected = 0;            // index of the label
-  std::vector<std::size_t> predicted;  // at most five
+  std::vector<std::size_t> predicted;  // at most EvalCounts::kTop
 };
 
 struct Confusion {
@@ -28,6 +28,8 @@ struct Confusion {
 
 class EvalCounts {
  public:
+  static constexpr std::size_t kTop = 5;  // predictions of a picture that are looked at
+
   void record(const std::string& file, std::size_t expected, const std::vector<Prediction>& top);
 
   const std::vector<EvaluatedPicture>& pictures() const { return pictures_; }

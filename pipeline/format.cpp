@@ -11,14 +11,8 @@
 namespace lookout {
 namespace {
 
-// Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD.
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void append_percentiles(const char* stage, const Percentiles& p, std::string& out) {
-  fmt::format_to(std::back_inserter(out), " {} {:.1f}/{:.1f}/{:.1f}/{:.1f}", stage, to_ms(p.p50),
-                 to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
+void append_percentiles(const char* stage, const Percentiles& percentiles, std::string& out) {
+  fmt::format_to(std::back_inserter(out), " {} {}", stage, to_text(percentiles));
 }
 
 void append_json(const char* stage, const Percentiles& p, std::string& out) {
@@ -31,8 +25,8 @@ constexpr std::size_t kOperators = 20;  // that the log lists
 
 void append_json(const OperatorRow& row, bool with_shapes, std::string& out) {
   auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"model":{},"name":{},)", quoted(row.model), quoted(row.name));
-  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", quoted(row.shapes));
+  fmt::format_to(to, R"({{"model":{},"name":{},)", json_string(row.model), json_string(row.name));
+  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", json_string(row.shapes));
   fmt::format_to(to,
                  R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
                  R"("longest_ms":{:.3f},"longest_seq":{}}})",
@@ -60,6 +54,15 @@ void append_timestamp(std::chrono::system_clock::time_point time, std::string& o
 
 double to_ms(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+std::string to_text(const Percentiles& percentiles) {
+  return fmt::format("{:.1f}/{:.1f}/{:.1f}/{:.1f}", to_ms(percentiles.p50), to_ms(percentiles.p95),
+                     to_ms(percentiles.p99), to_ms(percentiles.max));
+}
+
+std::string json_string(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out) {
@@ -144,18 +147,18 @@ std::vector<std::string> text_lines(const OperatorTable& table) {
 
 JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
                        const std::vector<std::string>& labels, std::string archive)
-    : camera_(quoted(camera)),
-      source_(fmt::format(R"("camera":{},"model":{})", camera_, quoted(model))),
+    : camera_(json_string(camera)),
+      source_(fmt::format(R"("camera":{},"model":{})", camera_, json_string(model))),
       archive_(std::move(archive)) {
   labels_.reserve(labels.size());
-  for (const std::string& label : labels) labels_.push_back(quoted(label));
+  for (const std::string& label : labels) labels_.push_back(json_string(label));
 }
 
 void JsonFormat::append_head(const char* type, const Result& result, const std::string& origin,
                              std::string& out) {
   if (origin != origin_) {
     origin_ = origin;
-    quoted_origin_ = quoted(origin);
+    quoted_origin_ = json_string(origin);
   }
   auto to = std::back_inserter(out);
   fmt::format_to(to, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);

@@ -16,6 +16,12 @@ namespace lookout {
 
 double to_ms(Clock::duration duration);
 
+// `27.1/30.2/33.0/41.5`: p50, p95, p99 and the maximum in milliseconds.
+std::string to_text(const Percentiles& percentiles);
+
+// With its quotes. Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD.
+std::string json_string(const std::string& text);
+
 // Seconds since 1970: `1795262400.123`.
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out);
 

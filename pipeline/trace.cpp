@@ -10,6 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/format.h"
 #include "pipeline/thread.h"
 
 namespace lookout {
@@ -22,10 +23,6 @@ constexpr std::size_t kPart = 64 << 10;       // bytes that are written at a tim
 constexpr std::int64_t kGapNs = 2;
 
 thread_local CurrentFrame this_threads_frame;
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 std::int64_t ns(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
@@ -193,8 +190,8 @@ std::string Trace::slice(const Event& event) const {
                        to_string(static_cast<Stage>(event.what)), text);
   }
   const auto& [model, name] = operators_[event.what - kStages];
-  return fmt::format(R"({{"ph":"X","cat":"operator","name":{},{},"model":{}}}}})", quoted(name),
-                     text, quoted(model));
+  return fmt::format(R"({{"ph":"X","cat":"operator","name":{},{},"model":{}}}}})",
+                     json_string(name), text, json_string(model));
 }
 
 void Trace::write_json(const std::function<void(std::string_view)>& out) const {
@@ -210,7 +207,7 @@ void Trace::write_json(const std::function<void(std::string_view)>& out) const {
   for (const Thread& thread : threads_) {
     parts.event(
         fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
-                    process, thread.id, quoted(thread.name)));
+                    process, thread.id, json_string(thread.name)));
   }
 
   // Waiting is not on a thread: an asynchronous event each. The arrows go from the capture to the
