@@ -60,7 +60,8 @@ TEST(RunProcess, SaysHowItEnded) {
   EXPECT_EQ(run_shell("kill -TERM $$"), "Terminated (signal 15)");
   EXPECT_EQ(run_process({"no-such-program"}, {}, never),
             "cannot be started: No such file or directory");
-  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a zombie is left";
+  // 0: a process that lives, such as the sanitizer's own.
+  EXPECT_LE(waitpid(-1, nullptr, WNOHANG), 0) << "a zombie is left";
 }
 
 TEST(CaptureProcess, KeepsWhatIsWrittenAndTheStatus) {

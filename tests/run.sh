@@ -30,7 +30,7 @@ build() {
 run_ctest() {
   local log=build/$1/Testing/Temporary/LastTest.log ran bad skips
   rm -f "$log"
-  ctest --preset "$@" -j "$(nproc)" | grep -vE '^ *Start |^\[ RUN  |^\[       OK' || true
+  ctest --preset "$@" -j "$(nproc)" | grep -vE '^ *Start |^\[ RUN  |^\[       OK|^\[---|^$' || true
   read -r ran bad skips < <(awk '
     /^[0-9]+\/[0-9]+ Testing: /   { told = 0 }
     /^\[  PASSED  \] [0-9]+ test/ { ran += $4 }
