@@ -1,8 +1,10 @@
-// Most of this needs a camera: LOOKOUT_TEST_CAMERA=/dev/video0. The kernel's vivid serves.
+// Most of this needs a camera: LOOKOUT_TEST_CAMERA=/dev/video0, the kernel's vivid for instance, or
+// the one of fake_camera.cpp, preloaded. Faults need the latter.
 #include "platform/v4l2_source.h"
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "platform/open_source.h"
@@ -44,6 +46,7 @@ class CameraTest : public testing::Test {
  protected:
   void SetUp() override {
     const char* camera = std::getenv("LOOKOUT_TEST_CAMERA");
+    if (camera == nullptr) camera = std::getenv("LOOKOUT_FAKE_CAMERA");
     if (camera == nullptr) GTEST_SKIP() << "LOOKOUT_TEST_CAMERA names no camera";
     camera_ = camera;
   }
@@ -106,6 +109,61 @@ TEST_F(CameraTest, CameraIsFreeAgainAfterwards) {
     const auto source = open_source(camera_, {});
     EXPECT_EQ(read_next(*source, frame), ReadStatus::kFrame);
   }
+}
+
+class FaultyCameraTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* camera = std::getenv("LOOKOUT_FAKE_CAMERA");
+    const char* file = std::getenv("LOOKOUT_FAKE_FAULT");
+    if (camera == nullptr || file == nullptr) GTEST_SKIP() << "fake_camera.cpp is not preloaded";
+    camera_ = camera;
+    file_ = file;
+    set_fault("");
+  }
+  void TearDown() override { set_fault(""); }
+
+  void set_fault(const std::string& words) const {
+    if (!file_.empty()) std::ofstream(file_) << words;
+  }
+
+  std::string camera_;
+  std::string file_;
+};
+
+// Reads until the camera is there, or is not.
+void read_until(Source& source, Frame& frame, bool online) {
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries && source.online() != online; ++i) source.read(frame, kTimeout);
+  ASSERT_EQ(source.online(), online);
+}
+
+TEST_F(FaultyCameraTest, ComesBackWithAnotherSize) {
+  const auto source = open_source(camera_, {});
+  Frame frame;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  const cv::Size size = frame.bgr.size();
+  set_fault("lost");
+  read_until(*source, frame, false);
+  set_fault("resized");
+  read_until(*source, frame, true);
+  EXPECT_NE(frame.bgr.size(), size);
+}
+
+TEST_F(FaultyCameraTest, LostWhileItIsOpenedIsAnError) {
+  set_fault("lost");
+  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " cannot be opened"),
+               [&] { V4l2Source source(camera_, {}); });
+}
+
+TEST_F(FaultyCameraTest, StaysOpenWithoutFrames) {
+  set_fault("stalled");
+  V4l2Source source(camera_, {});
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
+  set_fault("");
+  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
 }
 
 }  // namespace
