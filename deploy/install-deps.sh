@@ -8,8 +8,8 @@
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli11-dev libfmt-dev
-  libminizip-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev liburiparser-dev
-  nlohmann-json3-dev'
+  libjpeg-dev libminizip-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev
+  liburiparser-dev nlohmann-json3-dev'
 test='clang-14 clang-format clang-tidy libclang-rt-14-dev libfaketime libgmock-dev libgtest-dev
   libopenblas0 libx11-dev llvm locales python3 python3-numpy python3-pil python3-torch
   python3-torchvision unzip xvfb zlib1g-dev'

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <opencv2/imgcodecs.hpp>
 #include <optional>
 
 #include "pipeline/error.h"
+#include "platform/jpeg.h"
 #include "platform/v4l2_device.h"
 
 namespace lookout {
@@ -78,6 +78,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
   if (!mode) throw no_readable_format(path);
   configure(*mode);
   const Granted result = granted();
+  size_ = cv::Size(result.width, result.height);
   info_.name = fs::path(path).filename().string();
   info_.description = fmt::format("{} ({}), {}x{} {}, {}", path, card, result.width, result.height,
                                   text_of_fourcc(result.fourcc), text_of_rate(result.fps));
@@ -166,10 +167,7 @@ bool V4l2Source::wait(std::chrono::milliseconds timeout) {
 bool V4l2Source::retrieve(cv::Mat& bgr) {
   try {
     if (!mjpeg_) return capture().retrieve(bgr) && bgr.type() == CV_8UC3;
-    if (!capture().retrieve(jpeg_)) return false;
-    // Into new memory: imdecode() leaves a picture that is given to it as it is when it fails.
-    bgr = cv::imdecode(jpeg_, cv::IMREAD_COLOR);
-    return !bgr.empty();
+    return capture().retrieve(jpeg_) && decode_jpeg(jpeg_.data, jpeg_.total(), size_, bgr);
   } catch (const cv::Exception&) {
     return false;
   }

@@ -31,7 +31,8 @@ class V4l2Source : public Source {
   const SourceInfo& info() const override { return info_; }
 
   // The camera starts with the first call, which may wait for a second whatever `timeout` is. A
-  // frame that was damaged on its way is skipped; the first one is said in the log.
+  // frame that was damaged on its way is skipped, as far as that can be seen: a JPEG that is not
+  // whole, see decode_jpeg(). The first one is said in the log.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
@@ -55,6 +56,7 @@ class V4l2Source : public Source {
   SourceInfo info_;
   std::vector<cv::VideoCapture> captures_;  // one: waitAny() wants a vector
   std::vector<int> ready_;                  // waitAny()'s result
+  cv::Size size_;                           // granted
   cv::Mat jpeg_;                            // the undecoded frame of an MJPEG camera
   bool mjpeg_ = false;
   bool started_ = false;  // waitAny() was called
