@@ -93,7 +93,8 @@ for stage in "${stages[@]}"; do
     ;;
   soak)
     say 'soak: damaged archives, and the program under faults'
-    [ -x build/host/app/lookout ] || build host --target lookout
+    { [ -x build/host/app/lookout ] && [ -e build/host/tests/libfake_camera.so ]; } ||
+      build host --target lookout fake_camera
     check tests/mutated_archives.py
     check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Runs the real program for minutes under faults, and checks that it takes no harm.
 
-usage: soak.py [--program PATH] [--minutes M] [--seed N] [--memory MB]
+usage: soak.py [--program PATH] [--camera PATH] [--minutes M] [--seed N] [--memory MB]
 
-The program watches the paced test camera and is started anew at times. A seed decides what happens
-when; the same seed gives the same faults again, on a machine that does as it did. Exits with 1 after
-a sentence for each thing that was wrong.
-
-Faults of a camera are not among these: vm/camera_test.sh has them, in a guest with a kernel camera.
+The program watches the paced test camera, or the V4L2 camera of fake_camera.cpp with faults of its
+own, and is started anew at times. A seed decides what happens when; the same seed gives the same
+faults again, on a machine that does as it did. Exits with 1 after a sentence for each thing that was
+wrong.
 """
 
 import argparse
@@ -17,6 +16,7 @@ import glob
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -29,6 +29,7 @@ SOURCE = "test://all?size=320x240&fps=30"
 WARM_UP = 10.0  # s, after which memory, descriptors and threads are to stay as they are
 SILENCE = 10.0  # s without a result that are a hang, times the load
 GROWTH_KB = 4096  # of resident memory after the warm-up that is no leak yet
+BACK = 20.0  # s from the end of a camera's fault to its next frame, times the load
 STOP = 0.2  # s from SIGTERM to the end, without the inference that is under way
 STOP_ALLOWANCE = 0.3  # s more for the machine, times the load
 PROCESSORS = sorted(os.sched_getaffinity(0))
@@ -79,6 +80,8 @@ class Reader(threading.Thread):
         self.life = name
         self.rate = None  # bytes a second; None: as they come; 0: none
         self.results = 0
+        self.label = None  # the best of the last result
+        self.states = []  # of the camera: offline, online, ...
         self.seq = -1
         self.summary = None
         self.went_back = 0.0  # s, the largest step of the time stamps to the past
@@ -110,6 +113,8 @@ class Reader(threading.Thread):
             return
         if value["type"] == "summary":
             self.summary = value
+        if value["type"] == "status":
+            self.states.append(value["state"])
         if value["type"] != "classification":
             return
         if value["seq"] <= self.seq:
@@ -118,6 +123,7 @@ class Reader(threading.Thread):
             violated(f"{self.life}: frame {value['seq']} is from the future")
         self.seq = value["seq"]
         self.results += 1
+        self.label = value["results"][0]["label"]
         self.went_back = max(self.went_back, self.timestamp - value["timestamp"])
         self.timestamp = value["timestamp"]
         self.inference = max(self.inference, value["timing_ms"]["inference"] / 1000)
@@ -125,7 +131,9 @@ class Reader(threading.Thread):
 
 
 class Life:
-    """One run of the program, from its start to SIGTERM."""
+    """One run of the program, from its start to SIGTERM, on the test camera."""
+
+    stop_allowance = 0.0  # s more for the source
 
     def __init__(self, options, number, seconds, folder, totals):
         self.options = options
@@ -137,31 +145,36 @@ class Life:
         self.samples = []  # (s since the start, kB, descriptors, threads)
         self.stopped_amid = self.random.random() < 0.3
         self.clock_file = None
-        environment = dict(os.environ)
-        faketime = find_faketime()
-        if faketime and number % 2 == 0:
-            self.clock_file = os.path.join(folder, f"{number}.clock")
-            self.set_clock("+0")
-            environment.update(
-                LD_PRELOAD=faketime,
-                FAKETIME_TIMESTAMP_FILE=self.clock_file,
-                FAKETIME_CACHE_DURATION="1",
-                FAKETIME_DONT_FAKE_MONOTONIC="1",
-            )
+        arguments, environment = self.prepare(number, folder)
         limit = options.memory << 20
-        command = [options.program, SOURCE, "--format", "json", "--top-k", "3", "--threads", "1"]
+        command = [options.program, *arguments]
+        command += ["--format", "json", "--top-k", "3", "--threads", "1"]
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=environment,
+                env={**os.environ, **environment},
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
             )
         self.started = time.monotonic()
         self.reader = Reader(self.process.stdout.fileno(), self.name)
         self.reader.start()
+
+    def prepare(self, number, folder):
+        """The program's source, and what it is to find in its environment beside ours."""
+        faketime = find_faketime()
+        if not faketime or number % 4:
+            return [SOURCE], {}
+        self.clock_file = os.path.join(folder, f"{number}.clock")
+        self.set_clock("+0")
+        return [SOURCE], {
+            "LD_PRELOAD": faketime,
+            "FAKETIME_TIMESTAMP_FILE": self.clock_file,
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        }
 
     # ---- faults: each lasts `seconds`, or into the end when that comes amid it
 
@@ -278,11 +291,15 @@ class Life:
 
     # ---- the whole of it
 
-    def live(self):
+    def faults(self):
         faults = [self.slow_reader, self.paused_reader, self.frozen, self.busy_machine]
         faults.append(self.one_processor)
         if self.clock_file:
             faults.append(self.clock_set_back)
+        return faults
+
+    def live(self):
+        faults = self.faults()
         bag = []
         self.await_first_result()
         while self.running() and not self.ending():
@@ -309,7 +326,7 @@ class Life:
             self.process.kill()
             status = self.process.wait()
         took = time.monotonic() - asked
-        allowed = STOP + STOP_ALLOWANCE * load()
+        allowed = STOP + (STOP_ALLOWANCE + self.stop_allowance) * load()
         Hogs.stop()
         self.reader.rate = None
         self.reader.join(30)
@@ -333,6 +350,7 @@ class Life:
             if not unread:  # a full pipe takes no summary
                 violated(f"{self.name}: no summary")
             return
+        self.totals.skipped += summary["skipped"]
         counts = {key: summary[key] for key in self.totals.frames}
         for key, count in counts.items():
             self.totals.frames[key] += count
@@ -367,11 +385,150 @@ class Life:
         self.process.stdout.close()
 
 
+class CameraLife(Life):
+    """One run on the V4L2 camera of fake_camera.cpp."""
+
+    def prepare(self, number, folder):
+        self.camera = os.path.join(folder, f"{number}.camera")
+        self.fault_file = os.path.join(folder, f"{number}.fault")
+        self.losses = 0
+        self.whole = True  # no fault, and it was seen that there is none
+        self.plug()
+        environment = {
+            "LD_PRELOAD": self.options.camera,
+            "LOOKOUT_FAKE_CAMERA": self.camera,
+            "LOOKOUT_FAKE_FAULT": self.fault_file,
+        }
+        arguments = [self.camera, "--stats-interval", "1h"]
+        if number % 4 == 1:  # which the camera gives as MJPG only
+            arguments += ["--width", "640", "--height", "480"]
+        return arguments, environment
+
+    def faults(self):
+        faults = [self.lost, self.unplugged, self.stalled, self.hiccup, self.resized]
+        faults += [self.corrupt, self.short, self.error_flag, self.frozen, self.busy_machine]
+        return faults
+
+    def plug(self):
+        os.symlink("/dev/null", self.camera)
+
+    def set_fault(self, words):
+        if words:
+            self.whole = False
+            self.stop_allowance = 1.0  # to start a camera may take a second
+        with open(self.fault_file + ".new", "w", encoding="ascii") as file:
+            file.write(words)
+        os.rename(self.fault_file + ".new", self.fault_file)
+
+    def lost(self, seconds):
+        self.set_fault("lost")
+        if self.is_away(seconds):
+            self.come_back()
+
+    def unplugged(self, seconds):
+        self.set_fault("lost")
+        os.unlink(self.camera)
+        if self.is_away(seconds):
+            self.plug()
+            self.come_back()
+
+    def stalled(self, seconds):
+        self.set_fault("stalled")
+        if self.is_away(seconds):
+            self.come_back()
+
+    def hiccup(self, seconds):
+        """A silence too short to be a loss."""
+        self.set_fault("stalled")
+        if self.wait(seconds / 10, may_be_silent=True):
+            self.come_back()
+
+    def resized(self, seconds):
+        self.set_fault("lost resized")
+        if not self.is_away(0):
+            return
+        if not self.come_back("resized") or not self.wait(seconds):
+            return
+        self.set_fault("lost")
+        if self.is_away(0):
+            self.come_back()
+
+    def corrupt(self, seconds):
+        self.spoil("corrupt", seconds)
+
+    def short(self, seconds):
+        self.spoil("short", seconds)
+
+    def error_flag(self, seconds):
+        self.spoil("error", seconds)
+
+    def spoil(self, fault, seconds):
+        self.set_fault(fault)
+        if self.wait(seconds, may_be_silent=True):
+            self.come_back()
+
+    def is_away(self, seconds):
+        """Waits until that is said, and some more. False: the life ends now, amid this."""
+        self.losses += 1
+        if not self.until(lambda: self.reader.states[-1:] == ["offline"], SILENCE, "offline"):
+            return False
+        return self.wait(seconds, may_be_silent=True)
+
+    def come_back(self, fault=""):
+        """Ends the fault, and waits for results. False: the life ends now, amid this."""
+        before = self.reader.results
+        self.set_fault(fault)
+
+        def is_back():
+            online = self.reader.states[-1:] != ["offline"]
+            return online and self.reader.results > before and self.reader.label == "color bars"
+
+        if not self.until(is_back, BACK, "back with the right result"):
+            return False
+        if not fault:
+            self.whole = True
+            self.stop_allowance = 0.0
+        return True
+
+    def until(self, is_so, seconds, what):
+        """Waits for something that has to be. False: the life ends now, amid this."""
+        asked = time.monotonic()
+        while self.running() and not is_so():
+            if time.monotonic() - asked > seconds * load():
+                violated(f"{self.name}: not {what} after {seconds * load():.0f} s")
+                return True
+            if not self.wait(0.1, may_be_silent=True):
+                return False
+        return True
+
+    def sample(self):
+        if self.whole:
+            super().sample()
+
+    def end(self):
+        super().end()
+        self.totals.losses += self.losses
+        states = self.reader.states
+        if states != ["offline", "online"] * (len(states) // 2) + ["offline"] * (len(states) % 2):
+            violated(f"{self.name}: a camera that goes and comes was {states}")
+        if not self.losses - 1 <= states.count("offline") <= self.losses:
+            violated(f"{self.name}: {states.count('offline')} times offline, {self.losses} losses")
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+        foreign = [line for line in lines if not re.match(r"\d\d:\d\d:\d\d [a-z]+ ", line)]
+        if foreign:
+            violated(f"{self.name}: lines that are not of the log: {foreign[:3]}")
+        if len(lines) > 3 * self.losses + 10:  # lost, back, damaged
+            violated(f"{self.name}: {len(lines)} log lines for {self.losses} losses")
+
+
 class Totals:
     def __init__(self):
         self.faults = collections.Counter()
         self.frames = dict.fromkeys(("captured", "classified", "dropped", "in_flight"), 0)
         self.results = 0
+        self.skipped = 0
+        self.losses = 0
         self.stop = 0.0
         self.silence = 0.0
         self.grown_kb = -(1 << 60)
@@ -425,8 +582,10 @@ def report(totals, options, lives, seconds):
         print(f"  {times:6}  {fault}")
     if not find_faketime():
         print("  skipped  clock set back: no libfaketime here")
-    print("  skipped  camera lost, stalled, damaged frames: see tests/vm/camera_test.sh")
+    if not os.path.exists(options.camera):
+        print(f"  skipped  faults of a camera: no {options.camera}")
     print("  frames   " + ", ".join(f"{key} {count}" for key, count in totals.frames.items()))
+    print(f"  camera   lost {totals.losses} times, {totals.skipped} damaged frames were skipped")
     print(f"  results  {totals.results} read")
     print(f"  stopped  within {totals.stop * 1000:.0f} ms")
     print(f"  silence  {totals.silence:.2f} s at most while somebody read")
@@ -441,6 +600,8 @@ def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=os.path.join(root, "build/host/app/lookout"))
+    camera = os.path.join(root, "build/host/tests/libfake_camera.so")
+    parser.add_argument("--camera", default=camera, help="the library made of fake_camera.cpp")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--memory", type=int, default=1536, help="MB of address space")
@@ -452,13 +613,16 @@ def main():
     end = begin + options.minutes * 60
     closed_stdout(options, totals)
     full_stdout(options, totals)
+    kinds = [Life, CameraLife] if os.path.exists(options.camera) else [Life]
     chooser = random.Random(options.seed)
     lives = 0
     with tempfile.TemporaryDirectory(prefix="soak") as folder:
         while time.monotonic() < end and len(violations) < 10:
-            # The first lasts for half of the time, so that slow growth shows; then restarts.
-            seconds = chooser.uniform(1, 30) if lives else options.minutes * 30
-            life = Life(options, lives, min(seconds, end - time.monotonic()), folder, totals)
+            # The first of each kind are long, so that slow growth shows; then restarts.
+            first = lives < len(kinds)
+            seconds = options.minutes * 40 / len(kinds) if first else chooser.uniform(1, 30)
+            seconds = min(seconds, end - time.monotonic())
+            life = kinds[lives % len(kinds)](options, lives, seconds, folder, totals)
             lives += 1
             try:
                 life.live()
