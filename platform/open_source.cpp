@@ -2,23 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uriparser/Uri.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
-#include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "pipeline/error.h"
@@ -26,6 +20,7 @@
 #include "platform/libcamera_loader.h"
 #include "platform/picture_source.h"
 #include "platform/reconnecting_source.h"
+#include "platform/source_uri.h"
 #include "platform/test_source.h"
 #include "platform/v4l2_source.h"
 #include "platform/video_source.h"
@@ -34,168 +29,6 @@ namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
-
-Error usage(const std::string& sentence) { return {ErrorKind::kUsage, sentence}; }
-
-// ---- URIs
-
-struct Uri {
-  std::string text;    // as given
-  std::string scheme;  // in lower case
-  std::string host;
-  std::string path;
-  std::vector<std::pair<std::string, std::string>> query;
-};
-
-// "%20" becomes a space.
-std::string decode(const UriTextRangeA& range) {
-  if (range.first == nullptr) return {};
-  std::string text(range.first, range.afterLast);
-  const char* end = uriUnescapeInPlaceA(text.data());
-  text.resize(static_cast<std::size_t>(end - text.data()));
-  return text;
-}
-
-std::string decode_path(const UriUriA& uri) {
-  std::string path;
-  for (const auto* segment = uri.pathHead; segment != nullptr; segment = segment->next) {
-    path += "/" + decode(segment->text);
-  }
-  return path;
-}
-
-std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRangeA& range) {
-  std::vector<std::pair<std::string, std::string>> query;
-  if (range.first == range.afterLast) return query;
-  UriQueryListA* list = nullptr;
-  int count = 0;
-  if (uriDissectQueryMallocA(&list, &count, range.first, range.afterLast) != URI_SUCCESS) {
-    throw Error(ErrorKind::kInternal, "out of memory");
-  }
-  const std::unique_ptr<UriQueryListA, decltype(&uriFreeQueryListA)> owner(list, uriFreeQueryListA);
-  for (const auto* item = list; item != nullptr; item = item->next) {
-    query.emplace_back(item->key, item->value == nullptr ? "" : item->value);
-  }
-  return query;
-}
-
-Uri parse_uri(const std::string& text) {
-  UriUriA parsed{};
-  const char* error = nullptr;
-  const int status = uriParseSingleUriA(&parsed, text.c_str(), &error);
-  if (status != URI_SUCCESS) {
-    const auto place = error == nullptr ? 0 : error - text.c_str();
-    throw usage(fmt::format("{} is not a valid URI, see its character {}", text, place + 1));
-  }
-  const std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)> owner(&parsed, uriFreeUriMembersA);
-  if (parsed.fragment.first != nullptr || parsed.userInfo.first != nullptr ||
-      parsed.portText.first != nullptr) {
-    throw usage(
-        fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23", text));
-  }
-  Uri uri{text, decode(parsed.scheme), decode(parsed.hostText), decode_path(parsed),
-          dissect_query(parsed.query)};
-  std::transform(uri.scheme.begin(), uri.scheme.end(), uri.scheme.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return uri;
-}
-
-bool is_uri(const std::string& text) { return text.find("://") != std::string::npos; }
-
-// The path of a URI that has nothing else.
-std::string local_path(const Uri& uri) {
-  if (!uri.host.empty() || uri.path.empty()) {
-    throw usage(
-        fmt::format("{}: an absolute path has to follow, as in {}:///path", uri.text, uri.scheme));
-  }
-  if (!uri.query.empty()) {
-    throw usage(fmt::format("{}: there is no '{}' for {}://", uri.text, uri.query.front().first,
-                            uri.scheme));
-  }
-  return uri.path;
-}
-
-// ---- test://
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return number;
-}
-
-template <typename Number>
-Number number_in(const Uri& uri, const std::string& key, const std::string& value, Number least,
-                 Number most) {
-  const auto number = parse_number<Number>(value);
-  // Written so that not-a-number is out of range, too.
-  if (number && *number >= least && *number <= most) return *number;
-  throw usage(fmt::format("{}: {} has to be a number from {} to {}, not '{}'", uri.text, key, least,
-                          most, value));
-}
-
-void parse_size(const Uri& uri, const std::string& value, TestSourceOptions& options) {
-  const auto x = value.find('x');
-  if (x == std::string::npos) {
-    throw usage(fmt::format("{}: size is written as in size=640x480, not '{}'", uri.text, value));
-  }
-  options.width = number_in(uri, "the width", value.substr(0, x), kMinTestSize, kMaxTestSize);
-  options.height = number_in(uri, "the height", value.substr(x + 1), kMinTestSize, kMaxTestSize);
-}
-
-void apply(const Uri& uri, const std::string& key, const std::string& value,
-           TestSourceOptions& options) {
-  if (key == "size") {
-    parse_size(uri, value, options);
-  } else if (key == "fps") {
-    options.fps = number_in(uri, key, value, 0.0, kMaxTestFps);
-  } else if (key == "noise") {
-    options.noise = number_in(uri, key, value, 0.0, kMaxTestNoise);
-  } else if (key == "hold") {
-    options.hold = number_in(uri, key, value, 1, 1'000'000);
-  } else if (key == "frames") {
-    options.frames = number_in<std::uint64_t>(uri, key, value, 0, 1'000'000'000);
-  } else {
-    throw usage(
-        fmt::format("{}: there is no '{}', only size, fps, noise, hold and frames", uri.text, key));
-  }
-}
-
-std::optional<Pattern> parse_pattern(const Uri& uri) {
-  if (uri.host == "all") return std::nullopt;
-  const auto pattern = find_pattern(uri.host);
-  if (pattern) return pattern;
-  throw usage(fmt::format("{}: there is no test pattern '{}', only all, {}", uri.text, uri.host,
-                          fmt::join(kPatternNames, ", ")));
-}
-
-template <typename Number>
-Number in_range(const char* option, Number value, Number least, Number most) {
-  if (value >= least && value <= most) return value;
-  throw usage(fmt::format("{} has to be from {} to {} for a test pattern", option, least, most));
-}
-
-void apply(const SourceOptions& asked, TestSourceOptions& options) {
-  if (asked.width) options.width = in_range("--width", *asked.width, kMinTestSize, kMaxTestSize);
-  if (asked.height)
-    options.height = in_range("--height", *asked.height, kMinTestSize, kMaxTestSize);
-  if (asked.framerate) options.fps = in_range("--framerate", *asked.framerate, 0.0, kMaxTestFps);
-}
-
-std::unique_ptr<Source> open_test(const Uri& uri, const SourceOptions& asked) {
-  if (!uri.path.empty() && uri.path != "/") {
-    throw usage(fmt::format("{}: nothing but a pattern's name may follow test://", uri.text));
-  }
-  TestSourceOptions options;
-  options.pattern = parse_pattern(uri);
-  apply(asked, options);
-  for (const auto& [key, value] : uri.query) apply(uri, key, value, options);
-  return std::make_unique<TestSource>(options);
-}
-
-// ---- paths
 
 Error cannot_reach(const std::string& path, int error) {
   if (error == EACCES) {
@@ -231,13 +64,7 @@ std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions
       open, reconnect_options(fs::path(path).filename().string(), options));
 }
 
-// csi://0, csi://imx708, csi:///base/soc/...
-std::unique_ptr<Source> open_csi(const Uri& uri, const SourceOptions& options) {
-  const std::string camera = uri.host + uri.path;
-  if (camera.empty() || !uri.query.empty()) {
-    throw usage(fmt::format(
-        "{}: a camera's number or name has to follow, and nothing else, as in csi://0", uri.text));
-  }
+std::unique_ptr<Source> open_csi(const std::string& camera, const SourceOptions& options) {
   const auto open = [=] { return open_csi_camera(camera, options); };
   return std::make_unique<ReconnectingSource>(open, reconnect_options(camera, options));
 }
@@ -291,16 +118,13 @@ std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::
 
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
   silence_libraries();
-  if (text.empty()) throw usage("the source is empty; see --help for what it can be");
-  if (!is_uri(text)) return open_path(text, options);
-  const Uri uri = parse_uri(text);
-  if (uri.scheme == "test") return open_test(uri, options);
-  if (uri.scheme == "v4l2") return open_camera(local_path(uri), options);
-  if (uri.scheme == "csi") return open_csi(uri, options);
-  if (uri.scheme == "file") return open_path(local_path(uri), options);
-  throw usage(
-      fmt::format("{}: {}:// is not known, only test://, v4l2://, csi://, file:// and paths", text,
-                  uri.scheme));
+  const SourceUri uri = parse_source_uri(text, options);
+  if (const auto* test = std::get_if<TestSourceOptions>(&uri)) {
+    return std::make_unique<TestSource>(*test);
+  }
+  if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) return open_camera(v4l2->path, options);
+  if (const auto* csi = std::get_if<CsiUri>(&uri)) return open_csi(csi->camera, options);
+  return open_path(std::get<LocalPath>(uri).path, options);
 }
 
 }  // namespace lookout
