@@ -190,6 +190,11 @@ CsiUri parse_csi(const Uri& uri) {
 
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {
   if (text.empty()) throw usage("the source is empty; see --help for what it can be");
+  // The system would take what stands before it for all.
+  const bool uri_with_nul = is_uri(text) && text.find("%00") != std::string::npos;
+  if (uri_with_nul || text.find('\0') != std::string::npos) {
+    throw usage("a source cannot hold a NUL character (%00)");
+  }
   if (!is_uri(text)) return LocalPath{text};
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return parse_test(uri, asked);

@@ -17,6 +17,15 @@ TEST(SourceUri, FileAndV4l2ArePathsWithoutTheirEscapes) {
   EXPECT_EQ(std::get<V4l2Uri>(parse_source_uri("V4L2:///dev/video0", {})).path, "/dev/video0");
 }
 
+TEST(SourceUri, ANulCharacterIsAnErrorAndNotTheEnd) {
+  for (const std::string& text : {std::string("/dev/null\0a", 11), std::string("csi://0\0a", 9),
+                                  std::string("file:///dev/null%00a")}) {
+    expect_error(ErrorKind::kUsage, testing::HasSubstr("NUL"),
+                 [&text] { parse_source_uri(text, {}); });
+  }
+  EXPECT_EQ(std::get<LocalPath>(parse_source_uri("/a%00b", {})).path, "/a%00b");
+}
+
 TEST(SourceUri, ACsiCameraHasANumberOrAName) {
   const auto camera = [](const std::string& text) {
     return std::get<CsiUri>(parse_source_uri(text, {})).camera;
