@@ -99,7 +99,7 @@ for stage in "${stages[@]}"; do
     check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)
-    say 'fuzz: metadata, labels, configuration and traces under libFuzzer'
+    say 'fuzz: metadata, labels, configuration, traces and sources under libFuzzer'
     check tests/fuzz/fuzz.sh
     ;;
   target | target-trixie)

@@ -14,11 +14,15 @@ compiler=$(command -v clang++-14 || command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-model_spec build/fuzz/seeds-configuration build/fuzz/seeds-trace_summary
+mkdir -p build/fuzz/seeds-{model_spec,configuration,trace_summary,source_uri}
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
 cp tests/data/trace.json build/fuzz/seeds-trace_summary/
+for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test://all/ csi://imx708 csi:///base/1a \
+  v4l2:///dev/video0 'file:///a%20b%231.png' /dev/video0; do
+  printf %s "$uri" >"build/fuzz/seeds-source_uri/${uri//[^a-z0-9]/_}"
+done
 
 # fuzz TARGET SOURCES...
 fuzz() {
@@ -28,7 +32,7 @@ fuzz() {
   read -ra words <<<"$(pkg-config --cflags opencv4 | sed 's/-I/-isystem /g')"
   "$compiler" -std=c++17 -O1 -g -I. "${words[@]}" -DLOOKOUT_VERSION='"fuzz"' \
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt
+    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -luriparser -lopencv_core
   local log=build/fuzz/$target.log
   mkdir -p "build/fuzz/$target-corpus"
   if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len=8192 -timeout=10 -verbosity=0 \
@@ -44,3 +48,4 @@ fuzz() {
 fuzz model_spec pipeline/model_spec.cpp
 fuzz configuration app/options.cpp app/option_parts.cpp app/bench_options.cpp pipeline/model_spec.cpp platform/process.cpp
 fuzz trace_summary app/trace_summary.cpp
+fuzz source_uri platform/source_uri.cpp platform/test_pattern.cpp
