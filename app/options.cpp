@@ -122,8 +122,10 @@ void add_state_options(CLI::App& app, RunOptions& options) {
       "Kill the command and what it started after this time", "10s")
       ->check(CLI::PositiveNumber.description(""))
       ->group(group);
-  app.add_option("--snapshot-on-change", options.snapshot_on_change,
-                 "Write the frame into this folder, as JPEG, when the state changes")
+  app.add_option(
+         "--snapshot-on-change", options.snapshot_on_change,
+         "Write the frame into this folder, as JPEG, when the state changes; the command of "
+         "--on-change has its path in LOOKOUT_EVENT_SNAPSHOT")
       ->type_name("DIR")
       ->group(group);
   add_time(

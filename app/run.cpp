@@ -171,16 +171,20 @@ bool states_are_configured(const RunOptions& options) {
 void add_change_reporters(const RunOptions& options, const std::string& camera,
                           const std::string& model,
                           std::vector<std::unique_ptr<Reporter>>& reporters) {
+  std::unique_ptr<SnapshotReporter> snapshots;
+  if (!options.snapshot_on_change.empty()) {
+    snapshots = std::make_unique<SnapshotReporter>(
+        SnapshotFolder(options.snapshot_on_change, camera, options.snapshot_limit),
+        options.snapshot_cooldown);
+  }
   if (!options.on_change.empty()) {
     OnChangeOptions on_change;
     on_change.command = options.on_change;
     on_change.time_limit = options.on_change_timeout;
-    reporters.push_back(std::make_unique<OnChangeReporter>(on_change, camera, model));
-  }
-  if (!options.snapshot_on_change.empty()) {
-    reporters.push_back(std::make_unique<SnapshotReporter>(
-        SnapshotFolder(options.snapshot_on_change, camera, options.snapshot_limit),
-        options.snapshot_cooldown));
+    reporters.push_back(
+        std::make_unique<OnChangeReporter>(on_change, camera, model, std::move(snapshots)));
+  } else if (snapshots) {
+    reporters.push_back(std::move(snapshots));
   }
 }
 

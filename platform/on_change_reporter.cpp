@@ -13,9 +13,11 @@
 namespace lookout {
 
 OnChangeReporter::OnChangeReporter(OnChangeOptions options, const std::string& camera,
-                                   const std::string& model)
+                                   const std::string& model,
+                                   std::unique_ptr<SnapshotReporter> snapshots)
     : options_(std::move(options)),
       source_{"LOOKOUT_EVENT_CAMERA=" + camera, "LOOKOUT_EVENT_MODEL=" + model},
+      snapshots_(std::move(snapshots)),
       thread_(start_thread("on-change", [this] { work(); })) {}
 
 OnChangeReporter::~OnChangeReporter() {
@@ -32,9 +34,10 @@ OnChangeReporter::~OnChangeReporter() {
 
 void OnChangeReporter::report(const Result& result, const Frame& frame) {
   if (!result.state_changed) return;
-  Environment environment = source_;
-  const auto add = [&environment](const char* name, std::string_view value) {
-    environment.push_back(fmt::format("LOOKOUT_EVENT_{}={}", name, value));
+  Change change{source_, {}};
+  if (snapshots_) change.snapshot = snapshots_->take(result, frame);
+  const auto add = [&change](const char* name, std::string_view value) {
+    change.environment.push_back(fmt::format("LOOKOUT_EVENT_{}={}", name, value));
   };
   const bool known = result.state.kind == SceneState::Kind::kClass;
   const Prediction& prediction = result.state.prediction;
@@ -50,21 +53,21 @@ void OnChangeReporter::report(const Result& result, const Frame& frame) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_) ++replaced_;
-    waiting_ = std::move(environment);
+    waiting_ = std::move(change);
   }
   wake_.notify_one();
 }
 
 // Waits for a change; returns nothing when there will be none.
-std::optional<OnChangeReporter::Environment> OnChangeReporter::next() {
+std::optional<OnChangeReporter::Change> OnChangeReporter::next() {
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] { return waiting_ || end_by_; });
   if (!waiting_ || (end_by_ && Clock::now() >= *end_by_)) return std::nullopt;
-  std::optional<Environment> environment = std::exchange(waiting_, std::nullopt);
+  std::optional<Change> change = std::exchange(waiting_, std::nullopt);
   const std::uint64_t replaced = std::exchange(replaced_, 0);
   coalesced_ += replaced;
-  environment->push_back(fmt::format("LOOKOUT_EVENT_COALESCED={}", replaced));
-  return environment;
+  change->environment.push_back(fmt::format("LOOKOUT_EVENT_COALESCED={}", replaced));
+  return change;
 }
 
 bool OnChangeReporter::ending(Clock::time_point now) {
@@ -72,9 +75,11 @@ bool OnChangeReporter::ending(Clock::time_point now) {
   return end_by_ && now >= *end_by_;
 }
 
-void OnChangeReporter::run(const Environment& environment) {
+void OnChangeReporter::run(Change change) {
+  const std::string snapshot = change.snapshot.valid() ? change.snapshot.get().string() : "";
+  change.environment.push_back("LOOKOUT_EVENT_SNAPSHOT=" + snapshot);
   const auto limit = Clock::now() + options_.time_limit;
-  const std::string failure = run_process(options_.command, environment, [&] {
+  const std::string failure = run_process(options_.command, change.environment, [&] {
     const auto now = Clock::now();
     return now >= limit || ending(now);
   });
@@ -87,9 +92,9 @@ void OnChangeReporter::run(const Environment& environment) {
 }
 
 void OnChangeReporter::work() {
-  while (const std::optional<Environment> environment = next()) {
+  while (std::optional<Change> change = next()) {
     try {
-      run(*environment);
+      run(std::move(*change));
     } catch (const std::exception& error) {
       spdlog::warn("--on-change: {}", error.what());
     }

@@ -73,21 +73,23 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
   }
 }
 
-void SnapshotFolder::write_file(const std::string& name) const {
-  NewFile file(unfinished(folder_ / name));
+void SnapshotFolder::write_file(const fs::path& path) const {
+  NewFile file(unfinished(path));
   file.write({reinterpret_cast<const char*>(jpeg_.data()), jpeg_.size()});
-  file.keep_as(folder_ / name);
+  file.keep_as(path);
 }
 
-void SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
-                           std::chrono::system_clock::time_point time) {
+fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
+                               std::chrono::system_clock::time_point time) {
   cv::imencode(".jpg", bgr, jpeg_);
   if (jpeg_.size() > limit_) {
     throw Error(ErrorKind::kOutput, folder_.string() + ": one snapshot is larger than the limit");
   }
+  fs::path path = folder_ / (prefix_ + stamp(time) + "_" + plain(label) + ".jpg");
   try {
     make_room(jpeg_.size());
-    write_file(prefix_ + stamp(time) + "_" + plain(label) + ".jpg");
+    write_file(path);
+    return path;
   } catch (const std::system_error& error) {
     // The same sentence for the same reason: no file's name.
     throw Error(ErrorKind::kOutput, folder_.string() + ": " + error.code().message());

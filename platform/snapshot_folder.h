@@ -20,15 +20,16 @@ class SnapshotFolder {
   // `limit`: bytes that all pictures of this camera may take together.
   SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
 
-  // Removes the oldest pictures, by their names, until there is room, and writes. Throws
-  // Error(kOutput) when the system refuses or the picture alone is larger than the limit.
-  void write(const cv::Mat& bgr, std::string_view label,
-             std::chrono::system_clock::time_point time);
+  // Removes the oldest pictures, by their names, until there is room, and writes. Returns the
+  // picture's path. Throws Error(kOutput) when the system refuses or the picture alone is larger
+  // than the limit.
+  std::filesystem::path write(const cv::Mat& bgr, std::string_view label,
+                              std::chrono::system_clock::time_point time);
 
  private:
   bool is_own(const std::string& name) const;
   void make_room(std::uint64_t bytes) const;
-  void write_file(const std::string& name) const;
+  void write_file(const std::filesystem::path& path) const;
 
   std::filesystem::path folder_;
   std::string prefix_;  // of names

@@ -26,24 +26,28 @@ SnapshotReporter::~SnapshotReporter() {
                written_, failures_, left_out_);
 }
 
-void SnapshotReporter::report(const Result& result, const Frame& frame) {
-  if (!result.state_changed) return;
+std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
+                                                          const Frame& frame) {
+  if (!result.state_changed) return {};
   {
     const std::lock_guard lock(mutex_);
     if (busy_ || (last_ && frame.captured - *last_ < cooldown_)) {
       ++left_out_;
-      return;
+      return {};
     }
   }
   last_ = frame.captured;
   frame.bgr.copyTo(picture_.bgr);
   picture_.label = result.state.name();
   picture_.time = result.timestamp;
+  picture_.path = {};
+  auto path = picture_.path.get_future();
   {
     const std::lock_guard lock(mutex_);
     busy_ = true;
   }
   wake_.notify_one();
+  return path;
 }
 
 // Returns false when there will be none.
@@ -54,8 +58,9 @@ bool SnapshotReporter::wait_for_picture() {
 }
 
 void SnapshotReporter::write_picture() {
+  std::filesystem::path path;
   try {
-    folder_.write(picture_.bgr, picture_.label, picture_.time);
+    path = folder_.write(picture_.bgr, picture_.label, picture_.time);
     ++written_;
   } catch (const std::exception& error) {
     ++failures_;
@@ -64,6 +69,7 @@ void SnapshotReporter::write_picture() {
                    error.what());
     }
   }
+  picture_.path.set_value(std::move(path));
 }
 
 void SnapshotReporter::work() {

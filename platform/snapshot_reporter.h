@@ -4,6 +4,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <filesystem>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -28,7 +30,11 @@ class SnapshotReporter : public Reporter {
   SnapshotReporter(const SnapshotReporter&) = delete;
   SnapshotReporter& operator=(const SnapshotReporter&) = delete;
 
-  void report(const Result& result, const Frame& frame) override;
+  // What report() does. The future waits for the picture and has its path then, an empty one if it
+  // could not be written; when none is taken it is not valid().
+  std::future<std::filesystem::path> take(const Result& result, const Frame& frame);
+
+  void report(const Result& result, const Frame& frame) override { take(result, frame); }
   void tick(const StatsSnapshot& /*stats*/) override {}
 
  private:
@@ -36,6 +42,7 @@ class SnapshotReporter : public Reporter {
     cv::Mat bgr;
     std::string label;
     std::chrono::system_clock::time_point time;
+    std::promise<std::filesystem::path> path;
   };
 
   void work();

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <opencv2/imgcodecs.hpp>
 
 #include "tests/source_testing.h"
 #include "tests/temp_dir.h"
@@ -15,7 +16,10 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class OnChangeReporterTest : public testing::Test {
  protected:
@@ -47,6 +51,10 @@ class OnChangeReporterTest : public testing::Test {
     return line;
   }
   void open_gate() const { ASSERT_EQ(write(gate_, "\n", 1), 1); }
+
+  std::unique_ptr<SnapshotReporter> snapshots_in(const std::string& folder) const {
+    return std::make_unique<SnapshotReporter>(SnapshotFolder(folder, "front", 100 << 20), hours(1));
+  }
 
   static Result change(const std::string_view& label) {
     Result result;
@@ -85,6 +93,7 @@ TEST_F(OnChangeReporterTest, TheChangeIsInTheEnvironment) {
             "LOOKOUT_EVENT_PREVIOUS=unknown\n"
             "LOOKOUT_EVENT_SCORE=0.5124\n"
             "LOOKOUT_EVENT_SEQ=812\n"
+            "LOOKOUT_EVENT_SNAPSHOT=\n"
             "LOOKOUT_EVENT_STATE=golden \"retriever\"\n"
             "LOOKOUT_EVENT_TIMESTAMP=1795262400.007\n");
 }
@@ -98,6 +107,35 @@ TEST_F(OnChangeReporterTest, UnknownHasNeitherIndexNorScore) {
                             "", "");
   reporter.report(result, {});
   EXPECT_EQ(said(), "unknown,,,");
+}
+
+TEST_F(OnChangeReporterTest, ThePictureOfTheChangeIsThereAsAWhole) {
+  Frame frame;
+  frame.bgr = cv::Mat(2000, 3000, CV_8UC3, cv::Scalar::all(200));  // takes a while to encode
+  const std::string copy = directory_ / "copy.jpg";
+  OnChangeReporter reporter(shell("[ -z \"$LOOKOUT_EVENT_SNAPSHOT\" ] || "
+                                  "cp \"$LOOKOUT_EVENT_SNAPSHOT\" " +
+                                  copy + "; echo \"$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"),
+                            "", "", snapshots_in(directory_.path()));
+  reporter.report(change("cat"), frame);
+  EXPECT_THAT(said(), AllOf(StartsWith(directory_ / "front_"), EndsWith("_cat.jpg")));
+  EXPECT_EQ(cv::imread(copy).size(), frame.bgr.size());
+  reporter.report(change("dog"), frame);
+  EXPECT_EQ(said(), "") << "left out by the cool-down";
+}
+
+TEST_F(OnChangeReporterTest, ACommandIsRunWithoutAPictureThatCannotBeWritten) {
+  const CapturedLog log;
+  {
+    OnChangeReporter reporter(
+        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"), "", "",
+        snapshots_in(directory_ / "none"));
+    Frame frame;
+    frame.bgr = cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(200));
+    reporter.report(change("cat"), frame);
+    EXPECT_EQ(said(), "cat,");
+  }
+  EXPECT_THAT(log.text(), HasSubstr("No such file or directory"));
 }
 
 TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {

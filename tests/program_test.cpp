@@ -345,6 +345,16 @@ TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {
   EXPECT_EQ(pictures, 1);
 }
 
+TEST(Program, ACommandFindsThePictureOfItsChange) {
+  const TempDir directory;
+  const std::string copy = directory / "copy.jpg";
+  const ProgramResult result = run_lookout({"test://cross?fps=0&frames=3", "--on-change",
+                                            "sh -c 'cp \"$LOOKOUT_EVENT_SNAPSHOT\" " + copy + "'",
+                                            "--snapshot-on-change", directory.path().string()});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(cv::imread(copy).size(), cv::Size(640, 480)) << result.err;
+}
+
 TEST(Program, NothingOfACommandOrAFullFolderStopsClassification) {
   const ProgramResult result =
       run_lookout({"test://all?fps=0&hold=5&frames=80", "--min-duration", "1ms", "--on-change",
