@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -12,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Containers that only know their duration are off by a few frames.
+// Containers that only know their duration are off by a few frames, and at a variable rate by many:
+// they announce as many as a constant rate makes.
 constexpr double kCompleteShare = 0.9;
 
 std::string describe(const std::string& path, const cv::VideoCapture& capture) {
@@ -55,6 +57,7 @@ VideoSource::VideoSource(const std::string& path) : path_(path) {
   info_.name = fs::path(path).stem().string();
   info_.description = describe(path, capture_);
   announced_ = capture_.get(cv::CAP_PROP_FRAME_COUNT);
+  fps_ = capture_.get(cv::CAP_PROP_FPS);
 }
 
 ReadStatus VideoSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {
@@ -66,6 +69,8 @@ ReadStatus VideoSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/
   frame.capture_duration = Clock::now() - frame.captured;
   frame.origin = path_;
   ++frames_;
+  // The last frames, which the decoder had kept, have no time.
+  position_ms_ = std::max(position_ms_, capture_.get(cv::CAP_PROP_POS_MSEC));
   return ReadStatus::kFrame;
 }
 
@@ -73,7 +78,8 @@ void VideoSource::check_complete() const {
   if (frames_ == 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("video {} has no frame that can be read", path_));
   }
-  if (static_cast<double>(frames_) < kCompleteShare * announced_) {
+  const double constant_rate_frames = position_ms_ / 1000 * fps_;
+  if (std::max(static_cast<double>(frames_), constant_rate_frames) < kCompleteShare * announced_) {
     throw Error(ErrorKind::kNoInput,
                 fmt::format("video {} ends after {} of {:.0f} frames: the file is truncated", path_,
                             frames_, announced_));

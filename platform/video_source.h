@@ -18,7 +18,7 @@ class VideoSource : public Source {
   const SourceInfo& info() const override { return info_; }
 
   // Does not wait. Throws Error(kNoInput) in place of kEnd when clearly fewer frames came than the
-  // file announces.
+  // file announces, and the last one's time is clearly before the end that it announces.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
@@ -29,6 +29,8 @@ class VideoSource : public Source {
   cv::VideoCapture capture_;
   std::uint64_t frames_ = 0;  // read so far
   double announced_ = 0;      // frames, as the file says; 0 or less: it does not
+  double fps_ = 0;            // likewise
+  double position_ms_ = 0;    // of the latest frame that has a time
 };
 
 }  // namespace lookout

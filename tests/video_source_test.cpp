@@ -1,6 +1,8 @@
 #include "platform/video_source.h"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <opencv2/videoio.hpp>
 #include <string>
 
@@ -24,6 +26,24 @@ void write_video(const std::string& path) {
   for (int i = 0; i < kFrames; ++i) {
     writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(2.0 * i)));
   }
+}
+
+// Moves the last cluster of a Matroska file, and the end, to ten seconds later.
+void put_a_pause_in(const std::string& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto duration = bytes.find("\x44\x89\x88");
+  const auto cluster = bytes.rfind("\x1f\x43\xb6\x75");
+  ASSERT_NE(cluster, std::string::npos);
+  const auto time = bytes.find("\xe7\x82", cluster);
+  ASSERT_NE(duration, std::string::npos);
+  ASSERT_NE(time, std::string::npos);
+  const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(bytes[place]); };
+  const int later = byte(time + 2) * 256 + byte(time + 3) + 10'000;  // ms
+  file.seekp(static_cast<std::streamoff>(time + 2));
+  file.put(static_cast<char>(later / 256)).put(static_cast<char>(later % 256));
+  file.seekp(static_cast<std::streamoff>(duration + 3));
+  file.write("\x40\xc9\x64\0\0\0\0\0", 8);  // 13000.0 ms
 }
 
 class VideoSourceTest : public testing::Test {
@@ -72,6 +92,25 @@ TEST_F(VideoSourceTest, TruncatedFileIsAnErrorAfterItsLastFrame) {
                  while (source.read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
                });
   EXPECT_GT(frames, kFrames / 4);
+}
+
+// The file announces as many frames as had come at the rate of most.
+TEST_F(VideoSourceTest, AVariableRateIsNoTruncation) {
+  const std::string pause = dir_ / "pause.mkv";
+  write_video(pause);
+  put_a_pause_in(pause);
+  ASSERT_GT(cv::VideoCapture(pause).get(cv::CAP_PROP_FRAME_COUNT), 2 * kFrames);
+  VideoSource source(pause);
+  Frame frame;
+  int frames = 0;
+  while (source.read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
+  EXPECT_EQ(frames, kFrames);
+
+  std::filesystem::resize_file(pause, std::filesystem::file_size(pause) / 2);
+  VideoSource truncated(pause);
+  expect_error(ErrorKind::kNoInput, HasSubstr("truncated"), [&] {
+    while (truncated.read(frame, kTimeout) == ReadStatus::kFrame) continue;
+  });
 }
 
 TEST_F(VideoSourceTest, NameWithAColonIsAFile) {
