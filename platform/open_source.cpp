@@ -77,11 +77,19 @@ bool is_picture(const std::string& path) {
   }
 }
 
+// A camera that is away: its node is, and links to it lead nowhere.
+bool is_absent_camera(const fs::path& path) {
+  std::error_code not_a_link;
+  const fs::path target = path.parent_path() / fs::read_symlink(path, not_a_link);
+  const auto in_dev = [](const fs::path& node) { return node.string().rfind("/dev/", 0) == 0; };
+  return in_dev(path) || in_dev(target.lexically_normal());
+}
+
 std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& options) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   const int error = errno;
-  if (exists ? S_ISCHR(status.st_mode) : path.rfind("/dev/", 0) == 0) {
+  if (exists ? S_ISCHR(status.st_mode) : is_absent_camera(path)) {
     return open_camera(path, options);
   }
   if (!exists) throw cannot_reach(path, error);

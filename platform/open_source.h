@@ -18,7 +18,8 @@ namespace lookout {
 // `options` apply to cameras, and to test:// where the text says nothing; files have their own
 // size.
 //
-// Cameras are opened again when they are lost; see reconnecting_source.h.
+// Cameras are opened again when they are lost; see reconnecting_source.h. A path in /dev/, or a
+// link into it, that leads nowhere is that of a camera which is away.
 //
 // The first call also silences the libraries' own messages on stderr: it changes the environment,
 // so it has to come before other threads read that.

@@ -147,6 +147,25 @@ TEST(OpenSource, AbsentInputIsAnErrorThatNamesIt) {
   }
 }
 
+TEST(OpenSource, ACameraThatIsAwayCanBeWaitedFor) {
+  const TempDir dir;
+  std::filesystem::create_symlink("/dev/v4l/by-id/usb-none", dir / "front");
+  SourceOptions options;
+  options.wait = true;
+  for (const std::string& text :
+       {std::string("/dev/v4l/by-id/usb-none"), dir / "front", "file://" + (dir / "front")}) {
+    const CapturedLog log;
+    EXPECT_FALSE(open_source(text, options)->online()) << text;
+    EXPECT_THAT(log.text(), HasSubstr("waiting for camera "));
+  }
+  const auto link = dir / "a.jpg";
+  std::filesystem::create_symlink(dir / "none.jpg", link);
+  for (const auto& path : {link, dir / "none.jpg"}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("no such device, file or folder: " + path),
+                 [&] { open_source(path, options); });
+  }
+}
+
 TEST(OpenSource, OtherKindsOfFilesAreRefused) {
   const TempDir dir;
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
