@@ -106,18 +106,23 @@ kill -KILL "$(property MainPID)"
 until_true 'killed: restarted' restarted 1
 names green
 
-mark
+# refuses KIND STATUS: with the model /usr/local/share/KIND.pt the service ends so, and for good.
+refuses() {
+  mark
+  sed -i "s#^model = .*#model = \"/usr/local/share/$1.pt\"#" /etc/lookout/lookout.toml
+  ! systemctl start $unit || fail "a $1 model started"
+  is ExecMainStatus "$2" || fail "a $1 model ended with $(property ExecMainStatus)"
+  is ActiveState failed || fail "after a $1 model it is $(property ActiveState)"
+  is NRestarts 0 || fail "a $1 model was tried again"
+  journal_has "$1.pt" || fail "the journal does not name the $1 model"
+  say "a $1 model: failed once, with $2"
+  systemctl reset-failed $unit
+}
 systemctl stop $unit
 head -c 100000 /usr/share/lookout/selftest.pt > /tmp/broken.pt
 install -m 644 /tmp/broken.pt /usr/local/share/broken.pt
-sed -i 's#^model = .*#model = "/usr/local/share/broken.pt"#' /etc/lookout/lookout.toml
-! systemctl start $unit || fail 'a broken model started'
-is ExecMainStatus 65 || fail "a broken model ended with $(property ExecMainStatus)"
-is ActiveState failed || fail "after a broken model it is $(property ActiveState)"
-is NRestarts 0 || fail 'a broken model was tried again'
-journal_has 'broken.pt' || fail 'the journal does not name the model'
-say 'a broken model: failed once, with 65'
-systemctl reset-failed $unit
+refuses broken 65
+refuses missing 66
 
 # An instance, with a configuration of its own.
 unit=lookout@front.service
