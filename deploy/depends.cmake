@@ -2,10 +2,10 @@
 # as the sysroot's packages say (their shlibs files, by make-sysroot.sh). Strips the programs.
 #
 # What only the parts that the program can do without need is suggested: apt installs what is
-# recommended, and a machine without a screen should not get Qt.
+# recommended, and a machine without a screen should not get Qt, one without videos no FFmpeg.
 set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
 file(GLOB _suggesting "${_stage}/usr/lib/lookout/lookout-overlay"
-     "${_stage}/usr/lib/lookout/liblookout-*.so")
+     "${_stage}/usr/lib/lookout/liblookout-*.so" "${_stage}/usr/lib/lookout/libopencv_videoio_*.so")
 execute_process(
   COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" ${_suggesting}
   COMMAND_ERROR_IS_FATAL ANY)
@@ -21,8 +21,10 @@ file(WRITE "${_work}/debian/control" "Source: lookout\n\nPackage: lookout\nArchi
 file(READ "${CPACK_LOOKOUT_SYSROOT}/shlibs" _shlibs)
 list(REMOVE_ITEM _binaries ${_suggesting})
 foreach(_binary IN LISTS _binaries)
-  if(_binary MATCHES "/([^/]+)\\.so\\.([^/]+)$" OR _binary MATCHES "/([^/]+)-([0-9][^/]*)\\.so$")
-    string(APPEND _shlibs "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}\n")
+  if(_binary MATCHES "/([^/]+)\\.so\\.([^/]+)$")
+    set(_library "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
+    string(REGEX REPLACE "(^|\n)${_library} [^\n]*\n" "\\1" _shlibs "${_shlibs}")
+    string(APPEND _shlibs "${_library}\n")
   endif()
 endforeach()
 file(WRITE "${_work}/debian/shlibs.local" "${_shlibs}")

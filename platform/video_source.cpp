@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <opencv2/videoio/registry.hpp>
 
 #include "pipeline/error.h"
 
@@ -51,8 +52,11 @@ bool read_frame(cv::VideoCapture& capture, cv::Mat& bgr) {
 
 VideoSource::VideoSource(const std::string& path) : path_(path) {
   if (!open_video(path, capture_)) {
+    // Where OpenCV is part of the package, FFmpeg is not: its hundred libraries are for videos alone.
+    const bool ffmpeg = cv::videoio_registry::hasBackend(cv::CAP_FFMPEG);
     throw Error(ErrorKind::kNoInput,
-                fmt::format("{} is neither a picture nor a video that can be decoded", path));
+                fmt::format("{} is neither a picture nor a video that can be decoded{}", path,
+                            ffmpeg ? "" : "; for videos, install FFmpeg (apt install ffmpeg)"));
   }
   info_.name = fs::path(path).stem().string();
   info_.description = describe(path, capture_);

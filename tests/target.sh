@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 
 what=$1
 build=build/$2
+program=$build/app/lookout
 sysroot=$(sed -n 's/^LOOKOUT_SYSROOT:PATH=//p' "$build/CMakeCache.txt")
 suite=$(sed -n 's/^suite=//p' "$sysroot/lookout-sysroot")
 shared=../shared/models
@@ -38,7 +39,7 @@ models_agree() {
   local name=$1 source=$2
   shift 2
   build/host/app/lookout "$source" "$@" --format json --log-level warn > "$work/host"
-  emulated "$build/app/lookout" "$source" "$@" --format json --log-level warn > "$work/target"
+  emulated "$program" "$source" "$@" --format json --log-level warn > "$work/target"
   echo -n "$name on host and target: "
   python3 tests/same_results.py "$work/host" "$work/target" $tolerance
 }
@@ -77,7 +78,8 @@ package() {
   find_package
   ls -l "$deb"
   dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
-  ! dpkg-deb -f "$deb" Depends | grep -qE 'highgui|libcamera' || fail 'the package cannot be had without windows or libcamera'
+  ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libcamera' ||
+    fail 'the package cannot be had without windows, videos or libcamera'
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
     lintian --fail-on error "$deb"
   fi
@@ -91,14 +93,17 @@ package() {
   done
   needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
   for library in usr/lib/lookout/*; do
-    [[ $library != */*lookout-* ]] || continue  # parts of ours, which the program looks for itself
+    # Parts of ours and OpenCV's, which are looked for when they are wanted.
+    [[ $library != */*lookout-* && $library != */*_ffmpeg.so ]] || continue
     grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
     fail 'the RUNPATH is not the package'\''s own'
   ! grep -alF -e "$sysroot" -e "$OLDPWD" usr/bin/lookout || fail 'a folder of this machine is in the program'
   cd "$OLDPWD"
-  right_patterns emulated "$work/root/usr/bin/lookout"
+  program=$work/root/usr/bin/lookout
+  right_patterns emulated "$program"
+  [ ! -d $shared/samples ] || models_agree 'pictures, packaged program' $shared/samples
 
   # dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair.
   local root=$work/dpkg

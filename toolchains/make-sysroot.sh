@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the root of the target for cross building: Debian's arm64 libraries, and LibTorch from the
-# official PyPI wheel (Debian's arm64 libtorch has no QNNPACK).
+# Makes the root of the target for cross building: Debian's arm64 libraries, LibTorch from the
+# official PyPI wheel (Debian's arm64 libtorch has no QNNPACK), and the source of OpenCV, of which the
+# package gets a smaller build than Debian's.
 #
 #   make-sysroot.sh [bookworm|trixie] [DIR]
 #
@@ -66,6 +67,7 @@ fi
 missing=
 command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
 command -v unzip >/dev/null || missing="$missing unzip"
+command -v dpkg-source >/dev/null || missing="$missing dpkg-dev"
 python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ||
   missing="$missing debian-archive-keyring"
@@ -127,6 +129,25 @@ done
 # These are made by update-alternatives where packages are configured.
 for lib in blas lapack; do
   ln -snf $lib/lib$lib.so.3 "$new/usr/lib/aarch64-linux-gnu/lib$lib.so.3"
+done
+
+# OpenCV's source as the libraries' own, patches applied; of its modules those that lookout uses.
+sed 's/^deb /deb-src /' "$tmp/sources.list" > "$tmp/source.list"
+mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial"
+(
+  cd "$tmp"
+  set -- -qq -o Dir::Etc::SourceList="$tmp/source.list" -o Dir::Etc::SourceParts=/dev/null \
+    -o Dir::Etc::Trusted=/usr/share/keyrings/debian-archive-keyring.gpg \
+    -o Dir::State="$tmp/apt" -o Dir::State::status=/dev/null -o Dir::Cache="$tmp/apt" \
+    -o APT::Sandbox::User=root
+  apt-get "$@" update
+  apt-get "$@" source opencv >source.log 2>&1 || { cat source.log >&2; exit 1; }
+)
+opencv=$new/usr/src/opencv
+mkdir -p "$opencv/modules"
+for part in CMakeLists.txt COPYRIGHT LICENSE cmake data doc include platforms \
+    modules/core modules/imgcodecs modules/imgproc modules/videoio; do
+  mv "$tmp"/opencv-*/$part "$opencv/$part"
 done
 
 # All libraries in one folder: libtorch_cpu.so finds the others by its RPATH, which has $ORIGIN.

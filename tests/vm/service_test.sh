@@ -135,12 +135,10 @@ lookout doctor || fail 'doctor finds fault'
 
 # What the camera's own tests see of a real driver.
 systemctl stop $unit
-LOOKOUT_TEST_CAMERA=$camera ./platform_tests --gtest_filter='*Camera*:V4l2*' > tests.log || { cat tests.log; fail 'tests of the camera'; }
+LD_LIBRARY_PATH=/usr/lib/lookout LOOKOUT_TEST_CAMERA=$camera ./platform_tests --gtest_filter='*Camera*:V4l2*' > tests.log || { cat tests.log; fail 'tests of the camera'; }
 tail -n 3 tests.log
 
-# Memory, of the floor: a program that does nothing but load and run the archive. What is above it
-# are mostly pages of the libraries that Debian's OpenCV reads pictures and videos with (GDAL, GDCM,
-# FFmpeg, ...); they were 144 % when this was written, so that more is something new.
+# Memory, of the floor: a program that does nothing but load and run the archive.
 if [ -e mobilenet_v2_xnnpack.pt ]; then
   install -m 644 mobilenet_v2_xnnpack.pt /usr/local/share/
   sed -i 's#^model = .*#model = "/usr/local/share/mobilenet_v2_xnnpack.pt"#' /etc/lookout/front.toml
@@ -150,7 +148,7 @@ if [ -e mobilenet_v2_xnnpack.pt ]; then
   sleep 60
   memory=$(sed -n 's/^VmRSS:\s*\([0-9]*\) kB/\1/p' "/proc/$(property MainPID)/status")
   say "memory after a minute: $memory kB, $((memory * 100 / floor)) % of the floor of $floor kB"
-  [ $((memory * 100)) -le $((floor * 150)) ] || fail 'more than half above the floor'
+  [ $((memory * 100)) -le $((floor * 110)) ] || fail 'more than a tenth above the floor'
 fi
 
 dpkg --purge lookout > purge.log 2>&1 || { cat purge.log; fail 'dpkg --purge'; }

@@ -1,0 +1,31 @@
+# OpenCV for the package, from the sysroot's source. Debian's brings a hundred libraries for formats
+# that no camera has: 57 MB of the service's memory, and a minute of its start in an emulated machine.
+# This one is of the same version and so has the same binary interface: what was linked with Debian's
+# runs with it. FFmpeg, for videos, is a plug-in that OpenCV loads when one is opened.
+#
+# Sets LOOKOUT_OPENCV: the libraries and the plug-in.
+include(ExternalProject)
+string(REGEX MATCH "..$" _minor "0${OpenCV_VERSION_MINOR}")
+set(_folder ${CMAKE_CURRENT_BINARY_DIR}/opencv/lib)
+set(LOOKOUT_OPENCV core imgcodecs imgproc videoio)
+list(TRANSFORM LOOKOUT_OPENCV
+     REPLACE "(.+)" "${_folder}/libopencv_\\1.so.${OpenCV_VERSION_MAJOR}${_minor}")
+list(APPEND LOOKOUT_OPENCV ${_folder}/libopencv_videoio_ffmpeg.so)
+
+# What OpenCV would look for on its own account and take.
+set(_without 1394 ADE CAROTENE EIGEN GDAL GDCM GSTREAMER GTK ITT JASPER LAPACK OPENCL OPENEXR OPENJPEG
+    PROTOBUF QUIRC TBB VTK)
+list(TRANSFORM _without REPLACE "(.+)" "-DWITH_\\1=OFF")
+ExternalProject_Add(opencv
+  SOURCE_DIR ${LOOKOUT_SYSROOT}/usr/src/opencv
+  BINARY_DIR opencv
+  CMAKE_ARGS
+    -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DLOOKOUT_SYSROOT=${LOOKOUT_SYSROOT}
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
+    -DCMAKE_INSTALL_RPATH=$ORIGIN -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
+    -DBUILD_LIST=core,imgcodecs,imgproc,videoio -DVIDEOIO_PLUGIN_LIST=ffmpeg
+    -DBUILD_TESTS=OFF -DBUILD_PERF_TESTS=OFF -DBUILD_opencv_apps=OFF -DBUILD_JAVA=OFF
+    -DBUILD_INFO_SKIP_TIMESTAMP=ON ${_without}
+  INSTALL_COMMAND ""
+  BUILD_BYPRODUCTS ${LOOKOUT_OPENCV}
+  LOG_CONFIGURE ON LOG_BUILD ON LOG_OUTPUT_ON_FAILURE ON)
