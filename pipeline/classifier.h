@@ -16,8 +16,9 @@ class Classifier {
   // Valid as long as the classifier.
   virtual const ModelSpec& spec() const = 0;
 
-  // `image` has the size of spec().input. `logits` becomes one score for each label, before
-  // softmax. Throws Error(kBadModel) when the model fails.
+  // `image` has the size of spec().input; it is of floats, or of bytes if spec().input has a
+  // quantization, which is faster and gives the same. `logits` becomes one score for each label,
+  // before softmax. Throws Error(kBadModel) when the model fails.
   virtual void classify(const ImageTensor& image, std::vector<float>& logits) = 0;
 };
 

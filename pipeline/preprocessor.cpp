@@ -79,13 +79,26 @@ cv::Size useful_size(const InputSpec& spec, const View& view) {
   return quarter_turn ? cv::Size(turned.height, turned.width) : turned;
 }
 
+// In float, by the reciprocal, with ties to even: as LibTorch's kernels compute it on every
+// processor, so that the bytes are equal. at::native::quantize_val and its vectors in
+// https://github.com/pytorch/pytorch/blob/v2.9.1/aten/src/ATen/native/quantized/AffineQuantizerBase.cpp
+std::uint8_t InputQuantization::quantize(float value) const {
+  const float least = is_signed ? -128.0F : 0.0F;
+  const float inverse_scale = 1.0F / scale;
+  const float byte = static_cast<float>(zero_point) + std::nearbyint(value * inverse_scale);
+  return static_cast<std::uint8_t>(
+      static_cast<int>(std::min(std::max(least, byte), least + 255.0F)));
+}
+
 Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {
   for (std::size_t bgr = 0; bgr < 3; ++bgr) {
     const std::size_t channel = spec.channel_order == ChannelOrder::kBgr ? bgr : 2 - bgr;
     for (std::size_t byte = 0; byte < 256; ++byte) {
       // In float and in this order, as torchvision computes it, so that the values are equal.
       const float scaled = static_cast<float>(byte) / 255.0F;
-      table_[bgr][byte] = (scaled - spec.mean[channel]) / spec.std[channel];
+      const float value = (scaled - spec.mean[channel]) / spec.std[channel];
+      values_[bgr][byte] = value;
+      if (spec.quantization) bytes_[bgr][byte] = spec.quantization->quantize(value);
     }
   }
 }
@@ -192,38 +205,71 @@ void Preprocessor::blend_rows(const cv::Mat& bgr, const Taps::Span& span) {
   }
 }
 
-// Blends row_ over columns, rounds to bytes and writes their values.
-void Preprocessor::write_row(float* out) const {
+// What is the same for a whole row is in locals: a byte that is written may be anything's.
+
+// Blends row_ over columns, rounds to bytes and writes what the table has for them.
+template <typename Value>
+void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
   constexpr int kShift = kWeightBits + kRowBits;
+  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  const std::ptrdiff_t stride = column_stride_;
+  const int* all_weights = horizontal_.weights.data();
+  const std::uint16_t* row = row_.data();
   for (const Taps::Span& span : horizontal_.spans) {
-    const int* weights = &horizontal_.weights[static_cast<std::size_t>(span.offset)];
-    const std::uint16_t* in = &row_[static_cast<std::size_t>(span.first) * 3];
+    const int* weights = all_weights + span.offset;
+    const std::uint16_t* in = row + static_cast<std::ptrdiff_t>(span.first) * 3;
+    const int count = span.count;
     int b = 1 << (kShift - 1);
     int g = b;
     int r = b;
-    for (int tap = 0; tap < span.count; ++tap, in += 3) {
+    for (int tap = 0; tap < count; ++tap, in += 3) {
       b += weights[tap] * in[0];
       g += weights[tap] * in[1];
       r += weights[tap] * in[2];
     }
-    write_pixel(static_cast<std::size_t>(b >> kShift), static_cast<std::size_t>(g >> kShift),
-                static_cast<std::size_t>(r >> kShift), out);
-    out += column_stride_;
+    write_pixel(table, rgb, static_cast<std::size_t>(b >> kShift),
+                static_cast<std::size_t>(g >> kShift), static_cast<std::size_t>(r >> kShift), out);
+    out += stride;
   }
 }
 
 // The same of a row that has the output's size: cameras behind an image processor give that.
-void Preprocessor::write_unscaled_row(const std::uint8_t* bgr, float* out) const {
-  for (int x = 0; x < scaled_.width; ++x, bgr += 3, out += column_stride_) {
-    write_pixel(bgr[0], bgr[1], bgr[2], out);
+template <typename Value>
+void Preprocessor::write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table,
+                                      Value* out) const {
+  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  const std::ptrdiff_t stride = column_stride_;
+  const int width = scaled_.width;
+  for (int x = 0; x < width; ++x, bgr += 3, out += stride) {
+    write_pixel(table, rgb, bgr[0], bgr[1], bgr[2], out);
   }
 }
 
-void Preprocessor::write_pixel(std::size_t b, std::size_t g, std::size_t r, float* out) const {
-  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
-  out[rgb ? 2 : 0] = table_[0][b];
-  out[1] = table_[1][g];
-  out[rgb ? 0 : 2] = table_[2][r];
+template <typename Value>
+void Preprocessor::write_pixel(const Table<Value>& table, bool rgb, std::size_t b, std::size_t g,
+                               std::size_t r, Value* out) {
+  out[rgb ? 2 : 0] = table[0][b];
+  out[1] = table[1][g];
+  out[rgb ? 0 : 2] = table[2][r];
+}
+
+template <typename Value>
+void Preprocessor::write(const cv::Mat& bgr, const Table<Value>& table, Value mean,
+                         std::vector<Value>& out) {
+  out.resize(static_cast<std::size_t>(spec_.width) * static_cast<std::size_t>(spec_.height) * 3);
+  if (padded_) std::fill(out.begin(), out.end(), mean);
+  Value* row = out.data() + origin_;
+  if (unscaled_) {
+    for (int y = 0; y < scaled_.height; ++y, row += row_stride_) {
+      write_unscaled_row(bgr.ptr<std::uint8_t>(crop_.y + y) + crop_.x * 3, table, row);
+    }
+    return;
+  }
+  for (const Taps::Span& span : vertical_.spans) {
+    blend_rows(bgr, span);
+    write_row(table, row);
+    row += row_stride_;
+  }
 }
 
 void Preprocessor::run(const cv::Mat& bgr, ImageTensor& out) {
@@ -234,20 +280,12 @@ void Preprocessor::run(const cv::Mat& bgr, ImageTensor& out) {
   if (bgr.size() != planned_) plan(bgr.size());
   out.width = spec_.width;
   out.height = spec_.height;
-  out.values.resize(static_cast<std::size_t>(spec_.width) * static_cast<std::size_t>(spec_.height) *
-                    3);
-  if (padded_) std::fill(out.values.begin(), out.values.end(), 0.0F);
-  float* row = out.values.data() + origin_;
-  if (unscaled_) {
-    for (int y = 0; y < scaled_.height; ++y, row += row_stride_) {
-      write_unscaled_row(bgr.ptr<std::uint8_t>(crop_.y + y) + crop_.x * 3, row);
-    }
-    return;
-  }
-  for (const Taps::Span& span : vertical_.spans) {
-    blend_rows(bgr, span);
-    write_row(row);
-    row += row_stride_;
+  if (spec_.quantization) {
+    out.values.clear();
+    write(bgr, bytes_, spec_.quantization->quantize(0), out.bytes);
+  } else {
+    out.bytes.clear();
+    write(bgr, values_, 0.0F, out.values);
   }
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
+#include <optional>
 #include <vector>
 
 namespace lookout {
@@ -17,6 +20,17 @@ enum class ResizeMode {
 
 enum class ChannelOrder { kRgb, kBgr };
 
+// What a quantized model makes of its input first:
+// byte = round(value / scale) + zero_point, held within the range of a byte.
+struct InputQuantization {
+  float scale = 1;         // above 0
+  int zero_point = 0;      // within the range
+  bool is_signed = false;  // -128..127 in two's complement; otherwise 0..255
+
+  // The very byte that LibTorch's quantize_per_tensor makes of it.
+  std::uint8_t quantize(float value) const;
+};
+
 // The preprocessing part of a model's spec. The defaults are those of ImageNet models.
 struct InputSpec {
   int width = 224;   // pixels
@@ -27,6 +41,9 @@ struct InputSpec {
   std::array<float, 3> std{0.229F, 0.224F, 0.225F};
   ChannelOrder channel_order = ChannelOrder::kRgb;
   ResizeMode resize = ResizeMode::kCenterSquare;
+  // Set when the classifier takes bytes that were quantized so. The model's graph tells this, not
+  // the archive's metadata.
+  std::optional<InputQuantization> quantization;
 };
 
 // What the user wants to be looked at: the picture is turned, then mirrored, then cut.
@@ -41,24 +58,27 @@ struct View {
 // The smallest frame, in pixels, of which `view` leaves as many pixels as the model looks at.
 cv::Size useful_size(const InputSpec& spec, const View& view);
 
-// A float image in channels-last order, [height][width][3].
+// An image in channels-last order, [height][width][3]: of floats, or of bytes quantized as
+// InputSpec::quantization says. The other vector is empty.
 struct ImageTensor {
   int width = 0;
   int height = 0;
   std::vector<float> values;
+  std::vector<std::uint8_t> bytes;
 };
 
-// One pass over the frame: turn, mirror, cut, scale, reorder channels and normalise. Scaling down
-// averages over the area (a triangle filter as wide as the reduction, separable: Pillow's
-// "bilinear"), scaling up interpolates linearly. Scaled values are rounded to a byte before they
-// are normalised, as they are when a picture is scaled in a file.
+// One pass over the frame: turn, mirror, cut, scale, reorder channels, normalise, and quantize if
+// the model takes bytes. Scaling down averages over the area (a triangle filter as wide as the
+// reduction, separable: Pillow's "bilinear"), scaling up interpolates linearly. Scaled values are
+// rounded to a byte before they are normalised, as they are when a picture is scaled in a file.
 //
 // Not thread-safe: one object a thread. Allocates only when the size of the frames changes.
 class Preprocessor {
  public:
   Preprocessor(const InputSpec& spec, const View& view);
 
-  // `bgr`: CV_8UC3, any size. `out` is resized to the spec's size and overwritten.
+  // `bgr`: CV_8UC3, any size. `out` is resized to the spec's size and overwritten: its bytes if the
+  // spec has a quantization, else its values.
   // Throws Error(kInternal) for an empty picture or another type.
   void run(const cv::Mat& bgr, ImageTensor& out);
 
@@ -74,16 +94,28 @@ class Preprocessor {
     std::vector<int> weights;
   };
 
+  // From a byte of the picture to what the model sees, for B, G, R.
+  template <typename Value>
+  using Table = std::array<std::array<Value, 256>, 3>;
+
   static Taps make_taps(int crop_start, int crop_size, int output_size);
   void plan(const cv::Size& frame);
+  // Value: float or std::uint8_t. `mean`: what the mean colour becomes.
+  template <typename Value>
+  void write(const cv::Mat& bgr, const Table<Value>& table, Value mean, std::vector<Value>& out);
   void blend_rows(const cv::Mat& bgr, const Taps::Span& span);
-  void write_row(float* out) const;
-  void write_unscaled_row(const std::uint8_t* bgr, float* out) const;
-  void write_pixel(std::size_t b, std::size_t g, std::size_t r, float* out) const;
+  template <typename Value>
+  void write_row(const Table<Value>& table, Value* out) const;
+  template <typename Value>
+  void write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table, Value* out) const;
+  template <typename Value>
+  static void write_pixel(const Table<Value>& table, bool rgb, std::size_t b, std::size_t g,
+                          std::size_t r, Value* out);
 
   InputSpec spec_;
   View view_;
-  std::array<std::array<float, 256>, 3> table_{};  // byte -> value, for B, G, R
+  Table<float> values_{};
+  Table<std::uint8_t> bytes_{};  // if the spec has a quantization
 
   // The plan for frames of size planned_. "Source axes" are those of the frame before it is turned.
   cv::Size planned_;
@@ -91,9 +123,9 @@ class Preprocessor {
   cv::Size scaled_;                   // the crop's size after scaling, source axes
   Taps horizontal_;                   // relative to crop_.x
   Taps vertical_;                     // absolute rows
-  std::ptrdiff_t origin_ = 0;         // in floats: where source pixel (0, 0) lands in the output
-  std::ptrdiff_t column_stride_ = 0;  // in floats: one source column to the right
-  std::ptrdiff_t row_stride_ = 0;     // in floats: one source row down
+  std::ptrdiff_t origin_ = 0;         // in values: where source pixel (0, 0) lands in the output
+  std::ptrdiff_t column_stride_ = 0;  // in values: one source column to the right
+  std::ptrdiff_t row_stride_ = 0;     // in values: one source row down
   bool padded_ = false;
   bool unscaled_ = false;
   std::vector<int> sums_;           // one row of the crop, weighted over rows

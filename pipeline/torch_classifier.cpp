@@ -1,12 +1,16 @@
 #include "pipeline/torch_classifier.h"
 
+#include <ATen/quantized/Quantizer.h>
 #include <c10/util/Logging.h>
 #include <spdlog/spdlog.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <mutex>
 #include <set>
@@ -93,6 +97,56 @@ std::string find_activations(const torch::jit::Block* block) {
     }
   }
   return "float32";
+}
+
+c10::ScalarType type_of(const InputQuantization& quantization) {
+  return quantization.is_signed ? at::kQInt8 : at::kQUInt8;
+}
+
+// Of a node that quantizes a tensor in a way that is fixed. The tensor that LibTorch makes of bytes
+// has a scale of type float, so there is nothing for a finer one.
+std::optional<InputQuantization> read_quantization(const torch::jit::Node& node) {
+  if (node.kind() != c10::Symbol::fromQualString("aten::quantize_per_tensor") ||
+      node.inputs().size() != 4) {
+    return std::nullopt;
+  }
+  const auto scale = torch::jit::toIValue(node.input(1));
+  const auto zero_point = torch::jit::toIValue(node.input(2));
+  const auto type = torch::jit::toIValue(node.input(3));
+  const bool known =
+      scale && scale->isDouble() && zero_point && zero_point->isInt() && type && type->isInt();
+  if (!known) return std::nullopt;
+  const bool is_signed = type->toInt() == static_cast<std::int64_t>(at::kQInt8);
+  if (!is_signed && type->toInt() != static_cast<std::int64_t>(at::kQUInt8)) return std::nullopt;
+  const InputQuantization found{static_cast<float>(scale->toDouble()),
+                                static_cast<int>(zero_point->toInt()), is_signed};
+  const int least = is_signed ? -128 : 0;
+  const bool exact = found.scale == scale->toDouble() && found.zero_point == zero_point->toInt();
+  const bool valid = found.scale > 0 && std::isnormal(found.scale) && found.zero_point >= least &&
+                     found.zero_point <= least + 255;
+  return exact && valid ? std::optional(found) : std::nullopt;
+}
+
+// Of the graph's input, if nothing else is done with it. The bytes must not be written to, since
+// they are to be the caller's.
+std::optional<InputQuantization> find_input_quantization(
+    const std::shared_ptr<torch::jit::Graph>& graph) {
+  if (graph->inputs().size() != 2) return std::nullopt;  // the module and x
+  const auto& uses = graph->inputs()[1]->uses();
+  if (uses.size() != 1) return std::nullopt;
+  const torch::jit::Node* first = uses.front().user;
+  const std::optional<InputQuantization> found = read_quantization(*first);
+  if (!found || torch::jit::AliasDb(graph).hasWriters(first->output())) return std::nullopt;
+  return found;
+}
+
+// Leaves out what find_input_quantization() found: the graph begins with what comes of it. The
+// input's type stays right: in an archive it says no more than that it is a tensor.
+void expect_quantized_input(torch::jit::Graph& graph) {
+  torch::jit::Value* input = graph.inputs()[1];
+  torch::jit::Node* node = input->uses().front().user;
+  node->output()->replaceAllUsesWith(input);
+  node->destroy();
 }
 
 // The nodes of a frozen graph point to the functions that they were inlined from, which freezing
@@ -205,7 +259,9 @@ class TorchClassifier::Impl {
       module_ = torch::jit::freeze(module_);
       const torch::jit::Method method = module_.get_method("forward");
       forget_callers(method.graph()->block(), method.function());
-      facts_.activations = find_activations(module_.get_method("forward").graph()->block());
+      facts_.activations = find_activations(method.graph()->block());
+      spec_.input.quantization = find_input_quantization(method.graph());
+      if (spec_.input.quantization) expect_quantized_input(*method.graph());
     } catch (const std::exception& error) {
       fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
     }
@@ -245,8 +301,13 @@ class TorchClassifier::Impl {
     ImageTensor image;
     image.width = spec_.input.width;
     image.height = spec_.input.height;
-    image.values.resize(static_cast<std::size_t>(image.width) *
-                        static_cast<std::size_t>(image.height) * 3);
+    const auto size =
+        static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3;
+    if (const auto& quantization = spec_.input.quantization) {
+      image.bytes.resize(size, quantization->quantize(0));
+    } else {
+      image.values.resize(size);
+    }
     return image;
   }
 
@@ -291,14 +352,28 @@ class TorchClassifier::Impl {
     return forward(image);
   }
 
+  // Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model does
+  // not write to its input.
+  at::Tensor as_input(const ImageTensor& image) const {
+    const std::array<std::int64_t, 4> sizes{1, 3, image.height, image.width};
+    const std::array<std::int64_t, 4> strides{image.height * image.width * 3, 1, image.width * 3,
+                                              3};
+    const auto& quantization = spec_.input.quantization;
+    if (!quantization || image.bytes.empty()) {
+      const at::Tensor values =
+          torch::from_blob(const_cast<float*>(image.values.data()), sizes, strides, at::kFloat);
+      if (!quantization) return values;
+      return at::quantize_per_tensor(values, quantization->scale, quantization->zero_point,
+                                     type_of(*quantization));
+    }
+    return at::from_blob_quantized_per_tensor_affine(
+        const_cast<std::uint8_t*>(image.bytes.data()), sizes, strides, [](void*) {},
+        quantization->scale, quantization->zero_point, type_of(*quantization));
+  }
+
   c10::IValue forward(const ImageTensor& image) {
-    // Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model
-    // does not write to its input.
-    const at::Tensor input =
-        torch::from_blob(const_cast<float*>(image.values.data()), {1, 3, image.height, image.width},
-                         {image.height * image.width * 3, 1, image.width * 3, 3}, at::kFloat);
     try {
-      return module_.forward({input});
+      return module_.forward({as_input(image)});
     } catch (const std::exception& error) {
       fail(archive_, "fails while classifying: " + first_sentence(error));
     }

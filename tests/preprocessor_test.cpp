@@ -155,6 +155,45 @@ TEST(Preprocessor, LetterboxPadsWithTheMeanColour) {
   }
 }
 
+TEST(Preprocessor, WritesTheQuantizedBytesOfTheSameValues) {
+  const View turned{90, true, false, {0.1, 0.2, 0.7, 0.6}};
+  for (const InputQuantization& quantization :
+       {InputQuantization{0.02F, 114, false}, InputQuantization{0.02F, -14, true}}) {
+    for (const ResizeMode mode :
+         {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox}) {
+      for (const cv::Size size : {cv::Size(32, 24), cv::Size(90, 20), cv::Size(7, 31)}) {
+        for (const View& view : {View{}, turned}) {
+          InputSpec spec = spec_of(32, 24, mode);
+          const cv::Mat bgr = reference_picture(size);
+          const ImageTensor floats = run(spec, view, bgr);
+          spec.quantization = quantization;
+          const ImageTensor out = run(spec, view, bgr);
+          EXPECT_TRUE(floats.bytes.empty());
+          EXPECT_TRUE(out.values.empty());
+          ASSERT_EQ(out.bytes.size(), floats.values.size());
+          for (std::size_t i = 0; i < out.bytes.size(); ++i) {
+            ASSERT_EQ(out.bytes[i], quantization.quantize(floats.values[i])) << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(InputQuantization, RoundsTiesToEvenAndStaysWithinAByte) {
+  const InputQuantization quint8{0.5F, 10, false};
+  EXPECT_EQ(quint8.quantize(0), 10);
+  EXPECT_EQ(quint8.quantize(0.25F), 10);  // 0.5 steps
+  EXPECT_EQ(quint8.quantize(0.75F), 12);  // 1.5 steps
+  EXPECT_EQ(quint8.quantize(-0.75F), 8);
+  EXPECT_EQ(quint8.quantize(-1000), 0);
+  EXPECT_EQ(quint8.quantize(1e30F), 255);
+  const InputQuantization qint8{0.5F, -10, true};
+  EXPECT_EQ(static_cast<std::int8_t>(qint8.quantize(0)), -10);
+  EXPECT_EQ(static_cast<std::int8_t>(qint8.quantize(-1000)), -128);
+  EXPECT_EQ(static_cast<std::int8_t>(qint8.quantize(1e30F)), 127);
+}
+
 TEST(Preprocessor, ChannelOrderBgrKeepsTheOrder) {
   InputSpec spec = spec_of(8, 8);
   spec.mean = {0, 0, 0};

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <opencv2/core.hpp>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -72,6 +73,90 @@ TEST_F(TorchArchives, ClassifiesAChannelsLastImage) {
   EXPECT_EQ(logits, (std::vector<float>{0.25F, 0.5F, 0.75F}));
   EXPECT_EQ(classifier.spec().name, "small");
   EXPECT_EQ(classifier.facts().activations, "float32");
+}
+
+// Scores of a picture as preprocessed for the classifier, and as floats.
+struct BothWays {
+  std::vector<float> of_bytes;
+  std::vector<float> of_floats;
+};
+
+BothWays classify_both_ways(TorchClassifier& classifier, const cv::Mat& bgr) {
+  InputSpec spec = classifier.spec().input;
+  EXPECT_TRUE(spec.quantization);
+  ImageTensor image;
+  BothWays scores;
+  Preprocessor(spec, {}).run(bgr, image);
+  EXPECT_TRUE(image.values.empty());
+  classifier.classify(image, scores.of_bytes);
+  spec.quantization.reset();
+  Preprocessor(spec, {}).run(bgr, image);
+  EXPECT_TRUE(image.bytes.empty());
+  classifier.classify(image, scores.of_floats);
+  return scores;
+}
+
+TEST_F(TorchArchives, TakesTheBytesOfAQuantizedInputAsLibTorchQuantizesThem) {
+  // Of 2/255 every second level lies between two bytes; 0.001 leaves the range of a byte.
+  for (const float scale : {0.018631115555763245F, 2.0F / 255, 0.001F, 0.7F}) {
+    for (const bool is_signed : {false, true}) {
+      std::ostringstream body;
+      body.precision(17);
+      body << "q = torch.quantize_per_tensor(x, " << static_cast<double>(scale) << ", "
+           << (is_signed ? "-14, 12" : "114, 13") << ")\n"
+           << "  return torch.dequantize(q).mean([2, 3])";
+      TorchClassifier classifier(write(body.str(), small_metadata(), kThreeLabels), {});
+      const auto& quantization = classifier.spec().input.quantization;
+      ASSERT_TRUE(quantization);
+      EXPECT_EQ(quantization->scale, scale);
+      EXPECT_EQ(quantization->zero_point, is_signed ? -14 : 114);
+      EXPECT_EQ(quantization->is_signed, is_signed);
+      for (int level = 0; level < 256; ++level) {
+        const cv::Mat even(8, 8, CV_8UC3, cv::Scalar(level, 255 - level, level * 0.5));
+        const BothWays scores = classify_both_ways(classifier, even);
+        ASSERT_EQ(scores.of_bytes, scores.of_floats) << scale << " " << level;
+      }
+    }
+  }
+}
+
+TEST_F(TorchArchives, TakesFloatsWhereTheInputIsNotJustQuantized) {
+  ASSERT_TRUE(TorchClassifier(write("q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
+                                    "  return torch.dequantize(q).mean([2, 3])",
+                                    small_metadata(), kThreeLabels),
+                              {})
+                  .spec()
+                  .input.quantization);
+  for (const char* body : {
+           "q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
+           "  return torch.dequantize(q).mean([2, 3]) + x.mean([2, 3])",
+           "x = torch.cat([x[:, 0:2] * 2, x[:, 2:3]], 1)\n"
+           "  q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
+           "  return torch.dequantize(q).mean([2, 3])",
+           "q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
+           "  torch.relu_(q)\n"
+           "  return torch.dequantize(q).mean([2, 3])",
+           "q = torch.quantize_per_tensor(x, float(x.max()) / 9, 3, 13)\n"
+           "  return torch.dequantize(q).mean([2, 3])",
+           // No float has this value.
+           "q = torch.quantize_per_tensor(x, 0.1, 3, 13)\n"
+           "  return torch.dequantize(q).mean([2, 3])",
+           // Not to bytes.
+           "q = torch.quantize_per_tensor(x, 0.5, 3, 14)\n"
+           "  return torch.dequantize(q).mean([2, 3])",
+       }) {
+    TorchClassifier classifier(write(body, small_metadata(), kThreeLabels), {});
+    EXPECT_FALSE(classifier.spec().input.quantization) << body;
+    ImageTensor image;
+    Preprocessor(classifier.spec().input, {})
+        .run(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(255)), image);
+    std::vector<float> scores;
+    classifier.classify(image, scores);
+    std::vector<float> again;
+    classifier.classify(image, again);
+    EXPECT_EQ(scores, again) << body;
+    EXPECT_GT(scores[2], 0.8F) << body;
+  }
 }
 
 TEST_F(TorchArchives, RefusesWhatIsNoArchive) {
@@ -206,6 +291,20 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
   }
 #endif
   EXPECT_EQ(logits, expected);
+}
+
+TEST_P(Archives, GiveTheSameLogitsForQuantizedBytesAsForFloatsToTheBit) {
+  TorchClassifier classifier(GetParam(), {});
+  if (is_float()) {
+    EXPECT_FALSE(classifier.spec().input.quantization);
+    return;
+  }
+  cv::Mat bgr(480, 640, CV_8UC3);
+  cv::randu(bgr, 0, 256);
+  for (const cv::Mat& picture : {bgr, bgr(cv::Rect(0, 0, 224, 224))}) {
+    const BothWays scores = classify_both_ways(classifier, picture);
+    EXPECT_EQ(scores.of_bytes, scores.of_floats);
+  }
 }
 
 TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
