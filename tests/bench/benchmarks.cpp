@@ -69,9 +69,7 @@ class NoModel : public Classifier {
   std::vector<float> logits_;
 };
 
-void preprocess(benchmark::State& state, const cv::Size& size, ResizeMode mode) {
-  InputSpec spec;
-  spec.resize = mode;
+void preprocess(benchmark::State& state, const cv::Size& size, const InputSpec& spec) {
   Preprocessor preprocessor(spec, {});
   cv::Mat frame(size, CV_8UC3);
   draw_pattern(Pattern::kColorSquares, frame);
@@ -79,6 +77,7 @@ void preprocess(benchmark::State& state, const cv::Size& size, ResizeMode mode) 
   for (auto _ : state) {
     preprocessor.run(frame, image);
     benchmark::DoNotOptimize(image.values.data());
+    benchmark::DoNotOptimize(image.bytes.data());
   }
 }
 
@@ -223,10 +222,7 @@ void everything_but_the_model(benchmark::State& state, const cv::Size& size) {
 void forward(benchmark::State& state, TorchClassifier& classifier) {
   const InputSpec& input = classifier.spec().input;
   ImageTensor image;
-  image.width = input.width;
-  image.height = input.height;
-  image.values.resize(static_cast<std::size_t>(input.width) *
-                      static_cast<std::size_t>(input.height) * 3);
+  Preprocessor(input, {}).run(cv::Mat::zeros(input.height, input.width, CV_8UC3), image);
   std::vector<float> logits;
   for (auto _ : state) {
     classifier.classify(image, logits);
@@ -242,8 +238,14 @@ void register_sizes() {
   for (const cv::Size size : {cv::Size(224, 224), cv::Size(640, 480), cv::Size(1280, 720)}) {
     for (const ResizeMode mode :
          {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox}) {
-      benchmark::RegisterBenchmark(("preprocess/" + text_of(size) + "/" + to_string(mode)).c_str(),
-                                   [=](benchmark::State& state) { preprocess(state, size, mode); });
+      InputSpec spec;
+      spec.resize = mode;
+      const std::string name = "preprocess/" + text_of(size) + "/" + to_string(mode);
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [=](benchmark::State& state) { preprocess(state, size, spec); });
+      spec.quantization = InputQuantization{0.0186F, 114, false};
+      benchmark::RegisterBenchmark((name + "/quantized").c_str(),
+                                   [=](benchmark::State& state) { preprocess(state, size, spec); });
     }
     benchmark::RegisterBenchmark(
         ("everything_but_the_model/" + text_of(size)).c_str(),
