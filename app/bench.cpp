@@ -40,6 +40,11 @@ RunOptions run_of(const BenchOptions& combination) {
   return run;
 }
 
+std::string threads_argument(const BenchOptions& combination) {
+  const int threads = combination.threads.front();
+  return threads == TorchClassifierOptions::kAutoThreads ? "auto" : std::to_string(threads);
+}
+
 // What main() of another process said of why it ended.
 std::string sentence_of(const std::string& err) {
   const std::string begin = "lookout: ";
@@ -60,7 +65,7 @@ BenchResult measure_apart(const BenchOptions& combination, const std::atomic<boo
   }
   throw Error(ErrorKind::kInternal, fmt::format("measuring {} with --threads {} --workers {}: {}",
                                                 model_path(combination.models.front()).string(),
-                                                combination.threads.front(),
+                                                threads_argument(combination),
                                                 combination.workers.front(), output.problem));
 }
 
@@ -76,9 +81,9 @@ void check_models(const std::vector<std::string>& models) {
 }
 
 void log_progress(const BenchResult& result) {
-  spdlog::info("{}, {} thread{}, {} worker{}: {:.1f} fps", result.model.name, result.threads,
-               result.threads == 1 ? "" : "s", result.workers, result.workers == 1 ? "" : "s",
-               result.stats.classified_fps);
+  spdlog::info("{}, {}{} thread{}, {} worker{}: {:.1f} fps", result.model.name,
+               result.auto_threads ? "auto: " : "", result.threads, result.threads == 1 ? "" : "s",
+               result.workers, result.workers == 1 ? "" : "s", result.stats.classified_fps);
 }
 
 std::vector<BenchResult> measure_all(const std::vector<BenchOptions>& all,
@@ -113,7 +118,7 @@ std::vector<BenchOptions> combinations(const BenchOptions& options, int processo
   for (const std::string& model : models) {
     for (const int thread_count : threads) {
       for (const int worker_count : options.workers) {
-        if (worker_count > 1 && thread_count > 1) continue;
+        if (worker_count > 1 && thread_count != 1) continue;
         BenchOptions combination = options;
         combination.models = {model};
         combination.threads = {thread_count};
@@ -137,7 +142,7 @@ std::vector<std::string> arguments_of(const BenchOptions& combination) {
     arguments.push_back(fmt::format("{}={}", name, value));
   };
   add("--model", model_path(combination.models.front()).string());
-  add("--threads", combination.threads.front());
+  add("--threads", threads_argument(combination));
   add("--workers", combination.workers.front());
   add("--frames", combination.frames);
   add("--timeout", fmt::format("{}ms", run.timeout.count()));

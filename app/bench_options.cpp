@@ -1,5 +1,6 @@
 // The sub-commands that measure: bench and eval.
 #include "app/option_parts.h"
+#include "pipeline/torch_classifier.h"
 
 namespace lookout {
 namespace {
@@ -25,8 +26,12 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
   add_labels(*bench, run.labels);
-  add_numbers(*bench, "--threads", options.threads, 1, kMostThreads, "threads",
-              "Threads that share a frame's computation, each number in turn")
+  add_numbers(
+      *bench, "--threads", options.threads, 1, kMostThreads, "threads",
+      "Threads that share a frame's computation, each number in turn; auto: measured at the "
+      "start",
+      TorchClassifierOptions::kAutoThreads)
+      ->type_name("N|auto,...")
       ->default_str("1,2,4 as far as there are processors");
   add_numbers(*bench, "--workers", options.workers, 1, kMostWorkers, "workers",
               "Frames that are classified side by side, each number in turn, with one thread each")

@@ -15,9 +15,13 @@ std::string counted(int number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+std::string threads(const BenchResult& result) {
+  return fmt::format("{}{}", result.auto_threads ? "auto: " : "", result.threads);
+}
+
 std::string title(const BenchResult& result) {
-  return fmt::format("{}, {}, {}", result.model.name, counted(result.threads, "thread"),
-                     counted(result.workers, "worker"));
+  return fmt::format("{}, {}{}, {}", result.model.name, result.auto_threads ? "auto: " : "",
+                     counted(result.threads, "thread"), counted(result.workers, "worker"));
 }
 
 std::string number_or(const std::optional<double>& number, const char* unit) {
@@ -104,7 +108,7 @@ void append_models(const std::vector<BenchResult>& results, std::string& out) {
 }
 
 std::vector<std::string> identity(const BenchResult& result) {
-  return {result.model.name, std::to_string(result.threads), std::to_string(result.workers)};
+  return {result.model.name, threads(result), std::to_string(result.workers)};
 }
 
 std::vector<std::string> with(std::vector<std::string> first,
@@ -180,7 +184,7 @@ std::string as_text(const BenchReport& report) {
     fmt::format_to(to,
                    "{:<{}} {:>7} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.1f} {:>6.0f} "
                    "{:>7.2f}\n",
-                   result.model.name, width, result.threads, result.workers,
+                   result.model.name, width, threads(result), result.workers,
                    result.stats.classified_fps, total_ms(result), to_ms(result.stats.inference.p50),
                    jitter(result), result.cpu_ms, result.resident_mb, result.start_s);
   }

@@ -171,6 +171,7 @@ Json json_of(const BenchResult& result, const std::vector<BenchResult>& all) {
   const StatsSnapshot& stats = result.stats;
   return {{"model", json_of(result.model)},
           {"threads", result.threads},
+          {"auto_threads", result.auto_threads},
           {"workers", result.workers},
           {"source", result.source},
           {"live", result.live},
@@ -200,6 +201,7 @@ BenchResult result_of(const Json& json) {
   BenchResult result;
   result.model = model_of(json.at("model"));
   result.threads = json.at("threads").get<int>();
+  result.auto_threads = json.at("auto_threads").get<bool>();
   result.workers = json.at("workers").get<int>();
   result.source = json.at("source").get<std::string>();
   result.live = json.at("live").get<bool>();

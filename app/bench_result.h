@@ -42,7 +42,8 @@ MachineState machine_state(const SystemInfo& system);
 // One combination.
 struct BenchResult {
   BenchModel model;
-  int threads = 1;
+  int threads = 1;            // that computed a frame
+  bool auto_threads = false;  // it is the number that was chosen, at the end
   int workers = 1;
   std::string source;      // its description
   bool live = false;       // a camera, or test:// at a rate

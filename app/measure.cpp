@@ -156,7 +156,8 @@ BenchResult measure(const RunOptions& options, std::uint64_t frames,
 
   const auto measured = static_cast<double>(stopwatch.measured());
   result.model = describe(model_path(options.model), model);
-  result.threads = options.threads;
+  result.threads = model.threads();
+  result.auto_threads = options.threads == TorchClassifierOptions::kAutoThreads;
   result.workers = options.workers;
   result.source = source->info().description;
   result.live = source->info().live;

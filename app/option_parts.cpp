@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -17,27 +16,28 @@ const std::map<std::string, double> kTimeUnits{
 
 constexpr double kLongestTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
 
-// The numbers of a list such as "0.5,1", or nothing when it is anything else.
+// Nothing when it is anything else.
 template <typename Number>
-std::optional<std::vector<Number>> parse_list(const std::string& text) {
-  std::vector<Number> numbers;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    Number number{};
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
-    numbers.push_back(number);
-  }
-  return numbers;
+std::optional<Number> parse_number(const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 // Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
 std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
   const std::string wrong = "expected x,y,width,height, each from 0 to 1 and inside the picture";
-  const auto numbers = parse_list<double>(text);
-  if (!numbers || numbers->size() != 4) return wrong;
+  std::vector<double> numbers;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto number = parse_number<double>(part);
+    if (!number) return wrong;
+    numbers.push_back(*number);
+  }
+  if (numbers.size() != 4) return wrong;
   const double largest = 1 + 1e-9;  // 0.7 + 0.3
-  roi = {(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]};
+  roi = {numbers[0], numbers[1], numbers[2], numbers[3]};
   const bool inside = roi.x >= 0 && roi.y >= 0 && roi.width > 0 && roi.height > 0 &&
                       roi.x + roi.width <= largest && roi.y + roi.height <= largest;
   return inside ? "" : wrong;
@@ -64,19 +64,25 @@ CLI::Option* add_time(CLI::App& app, const std::string& name,
 }
 
 CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<int>& numbers,
-                         int least, int most, const std::string& what, const std::string& help) {
+                         int least, int most, const std::string& what, const std::string& help,
+                         std::optional<int> automatic) {
   return app
       .add_option_function<std::string>(
           name,
-          [&numbers, name, least, most, what](const std::string& text) {
-            const auto parsed = parse_list<int>(text);
-            const auto wrong = [=](int number) { return number < least || number > most; };
-            if (!parsed || std::any_of(parsed->begin(), parsed->end(), wrong)) {
-              throw CLI::ValidationError(
-                  name, fmt::format("expected numbers of {}, as in 2,3, each from {} to {}", what,
-                                    least, most));
+          [&numbers, name, least, most, what, automatic](const std::string& text) {
+            std::vector<int> parsed;
+            std::istringstream parts(text);
+            for (std::string part; std::getline(parts, part, ',');) {
+              const auto number = parse_number<int>(part);
+              const bool known = number && *number >= least && *number <= most;
+              if (!known && !(automatic && part == "auto")) {
+                throw CLI::ValidationError(
+                    name, fmt::format("expected numbers of {}, as in 2,3, each from {} to {}{}",
+                                      what, least, most, automatic ? ", or auto" : ""));
+              }
+              parsed.push_back(known ? *number : *automatic);
             }
-            numbers = *parsed;
+            numbers = parsed;
           },
           help)
       ->type_name("N,N,...");

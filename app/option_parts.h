@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::string& help, const std::string& default_text = "0");
 
 // An option that takes numbers, as in "2,3"; those given last count. `what`: of what they are
-// numbers, for the sentence that refuses others.
+// numbers, for the sentence that refuses others. `automatic`: the number that "auto" stands for.
 CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<int>& numbers,
-                         int least, int most, const std::string& what, const std::string& help);
+                         int least, int most, const std::string& what, const std::string& help,
+                         std::optional<int> automatic = std::nullopt);
 
 CLI::Option* add_format(CLI::App& app, Format& format);
 CLI::Option* add_labels(CLI::App& app, std::string& labels);

@@ -149,6 +149,15 @@ TEST(BenchReport, TextIsATableWithVerdicts) {
       "20.0/20.0/30.0/30.0, total 24.0/24.0/36.0/36.0\n");
 }
 
+TEST(BenchReport, TellsWhatAutoChose) {
+  BenchReport made = report();
+  made.results[1].auto_threads = true;
+  EXPECT_THAT(as_text(made), HasSubstr("mobilenet auto: 2       1    51.0 "));
+  EXPECT_THAT(as_text(made), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
+  EXPECT_THAT(as_markdown(made), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
+  EXPECT_TRUE(parse_results(as_json(made)).at(1).auto_threads);
+}
+
 TEST(BenchReport, JsonCanBeReadBack) {
   const std::string json = as_json(report());
   EXPECT_EQ(json.find('\n'), json.size() - 1) << "one line";

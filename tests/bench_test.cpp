@@ -36,11 +36,11 @@ TEST(BenchOptions, DefaultsAreAMeasurementOfTenSeconds) {
 
 TEST(BenchOptions, EveryOptionIsUnderstood) {
   const BenchOptions options = parse_bench(
-      {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,2,4", "--frames", "100",
-       "--format", "json", "--report", "r.md", "--width", "1280", "--rotation", "90"});
+      {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,auto,4", "--frames",
+       "100", "--format", "json", "--report", "r.md", "--width", "1280", "--rotation", "90"});
   EXPECT_THAT(options.models, ElementsAre("a.pt", "b.pt"));
   EXPECT_EQ(options.run.source, "pictures/");
-  EXPECT_THAT(options.threads, ElementsAre(1, 2, 4));
+  EXPECT_THAT(options.threads, ElementsAre(1, 0, 4)) << "0: automatic";
   EXPECT_EQ(options.frames, 100U);
   EXPECT_EQ(options.run.timeout, std::chrono::seconds(0)) << "frames end it";
   EXPECT_EQ(options.run.format, Format::kJson);
@@ -62,6 +62,7 @@ TEST(BenchOptions, CombinationsAreModelsTimesThreadsTimesWorkers) {
   EXPECT_THAT(all[5].threads, ElementsAre(3));
   EXPECT_THAT(all[5].workers, ElementsAre(1));
   EXPECT_THROW(combinations(parse_bench({"--threads", "2", "--workers", "2"}), 2), Error);
+  EXPECT_THROW(combinations(parse_bench({"--threads", "auto", "--workers", "2"}), 2), Error);
 }
 
 TEST(BenchOptions, ThreadsFitTheMachine) {
@@ -113,6 +114,9 @@ TEST(BenchOptions, ACombinationSurvivesItsCommandLine) {
   EXPECT_EQ(told.run.view.roi, cv::Rect2d(0.1, 0, 0.3, 1));
   EXPECT_EQ(told.run.format, Format::kJson);
   EXPECT_TRUE(told.report.empty());
+  const auto automatic = combinations(parse_bench({"--threads", "auto"}), 4).at(0);
+  const auto told_auto = std::get<BenchOptions>(parse_command(arguments_of(automatic)));
+  EXPECT_EQ(told_auto.threads, automatic.threads);
 }
 
 void expect_usage_error(const std::vector<std::string>& arguments, const std::string& named) {
@@ -129,6 +133,8 @@ void expect_usage_error(const std::vector<std::string>& arguments, const std::st
 TEST(BenchOptions, WrongValuesAreUsageErrors) {
   expect_usage_error({"--threads", "0"}, "--threads: expected numbers of threads");
   expect_usage_error({"--threads", "1-4"}, "--threads");
+  expect_usage_error({"--threads", "1,automatic"}, "each from 1 to 64, or auto");
+  expect_usage_error({"--workers", "auto"}, "--workers: expected numbers of workers");
   expect_usage_error({"--workers", "none"}, "--workers");
   expect_usage_error({"--frames", "-1"}, "--frames");
   expect_usage_error({"--top-k", "3"}, "--top-k");
@@ -166,6 +172,18 @@ TEST(Bench, MeasuresEachCombinationInAProcessOfItsOwn) {
     EXPECT_FALSE(result["verdict"].get<std::string>().empty());
   }
   EXPECT_THAT(content(report), HasSubstr("| selftest | 1 | 2 |"));
+}
+
+TEST(Bench, TellsTheNumberOfThreadsThatAutoChose) {
+  const ProgramResult ran =
+      run_lookout({"bench", "--threads", "1,auto", "--frames", "20", "--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("selftest, auto: "));
+  const json results = json::parse(ran.out)["results"];
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0]["auto_threads"], false);
+  EXPECT_EQ(results[1]["auto_threads"], true);
+  EXPECT_GE(results[1]["threads"], 1);
 }
 
 TEST(Bench, APacedSourceIsMeasuredAtItsRateForItsTime) {
