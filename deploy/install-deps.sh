@@ -16,7 +16,7 @@ test='clang-14 clang-format clang-tidy libclang-rt-14-dev libfaketime libgmock-d
 bench='binutils gcc libbenchmark-dev python3-opencv python3-venv qemu-user'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
-  ninja-build pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
+  ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
 
 case ${1-} in
 '') packages=$build ;;

@@ -67,7 +67,7 @@ fi
 missing=
 command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
 command -v unzip >/dev/null || missing="$missing unzip"
-command -v dpkg-source >/dev/null || missing="$missing dpkg-dev"
+command -v patch >/dev/null || missing="$missing patch"
 python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ||
   missing="$missing debian-archive-keyring"
@@ -131,9 +131,10 @@ for lib in blas lapack; do
   ln -snf $lib/lib$lib.so.3 "$new/usr/lib/aarch64-linux-gnu/lib$lib.so.3"
 done
 
-# OpenCV's source as the libraries' own, patches applied; of its modules those that lookout uses.
+# OpenCV's source, Debian's patches applied; of its modules those that lookout uses. In parts, since
+# there are mirrors that lack some .dsc.
 sed 's/^deb /deb-src /' "$tmp/sources.list" > "$tmp/source.list"
-mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial"
+mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial" "$tmp/opencv/contrib"
 (
   cd "$tmp"
   set -- -qq -o Dir::Etc::SourceList="$tmp/source.list" -o Dir::Etc::SourceParts=/dev/null \
@@ -141,13 +142,20 @@ mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial"
     -o Dir::State="$tmp/apt" -o Dir::State::status=/dev/null -o Dir::Cache="$tmp/apt" \
     -o APT::Sandbox::User=root
   apt-get "$@" update
-  apt-get "$@" source opencv >source.log 2>&1 || { cat source.log >&2; exit 1; }
+  apt-get "$@" source --download-only --tar-only opencv
+  apt-get "$@" source --download-only --diff-only opencv
+  tar -xf opencv_*.orig.tar.xz -C opencv --strip-components=1
+  tar -xf opencv_*.orig-contrib.tar.xz -C opencv/contrib --strip-components=1
+  tar -xf opencv_*.debian.tar.xz -C opencv
+  while read -r patch; do
+    patch -s -p1 -d opencv < "opencv/debian/patches/$patch"
+  done < opencv/debian/patches/series
 )
 opencv=$new/usr/src/opencv
 mkdir -p "$opencv/modules"
 for part in CMakeLists.txt COPYRIGHT LICENSE cmake data doc include platforms \
     modules/core modules/imgcodecs modules/imgproc modules/videoio; do
-  mv "$tmp"/opencv-*/$part "$opencv/$part"
+  mv "$tmp/opencv/$part" "$opencv/$part"
 done
 
 # All libraries in one folder: libtorch_cpu.so finds the others by its RPATH, which has $ORIGIN.
