@@ -52,7 +52,7 @@ bool read_frame(cv::VideoCapture& capture, cv::Mat& bgr) {
 
 VideoSource::VideoSource(const std::string& path) : path_(path) {
   if (!open_video(path, capture_)) {
-    // Where OpenCV is part of the package, FFmpeg is not: its hundred libraries are for videos alone.
+    // The package has OpenCV but not FFmpeg, whose hundred libraries are for videos alone.
     const bool ffmpeg = cv::videoio_registry::hasBackend(cv::CAP_FFMPEG);
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{} is neither a picture nor a video that can be decoded{}", path,
