@@ -6,6 +6,8 @@
 #                               instruction, and the answers of build/host; 77 where they are absent
 #   target.sh package PRESET    the package that cpack made of build/PRESET
 #   target.sh service PRESET    that package in a virtual machine with systemd and a camera
+#   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
+#                               default 50
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +17,7 @@ program=$build/app/lookout
 sysroot=$(sed -n 's/^LOOKOUT_SYSROOT:PATH=//p' "$build/CMakeCache.txt")
 suite=$(sed -n 's/^suite=//p' "$sysroot/lookout-sysroot")
 shared=../shared/models
+guest=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}/guest-$suite
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -128,28 +131,40 @@ package() {
   echo 'installed, upgraded, removed and purged'
 }
 
-service() {
-  find_package
-  local depends guest
+# in_guest SECONDS COMMAND: the package and $work's files in a virtual machine that has what the package
+# depends on.
+in_guest() {
+  local seconds=$1 command=$2 depends
   depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/,//g')
-  guest=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}/guest-$suite
   # shellcheck disable=SC2086
   tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends
-  cp "$deb" tests/vm/service_test.sh "$work"
-  cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
-  cp "$build"/tests/{platform_tests,bare_forward} "$work"
-  local extent=
-  [ "$suite" = bookworm ] || extent=--short
-  tests/vm/run-guest.sh "$guest" "$work" "bash service_test.sh $extent" 1500 || {
+  cp "$deb" "$work"
+  tests/vm/run-guest.sh "$guest" "$work" "$command" "$seconds" || {
     local status=$?
     cp "$work/.guest/console" "$build/guest-console.log"
     fail "ended with $status; the guest's console is kept in $build/guest-console.log"
   }
 }
 
+service() {
+  find_package
+  cp tests/vm/service_test.sh "$build"/tests/{platform_tests,bare_forward} "$work"
+  cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
+  local extent=
+  [ "$suite" = bookworm ] || extent=--short
+  in_guest 1500 "bash service_test.sh $extent"
+}
+
+camera() {
+  find_package
+  cp tests/vm/camera_test.sh "$work"
+  in_guest 3600 "dpkg -i lookout_*.deb > /dev/null && sh camera_test.sh /usr/bin/lookout ${LOOKOUT_CAMERA_LOSSES:-50}"
+}
+
 case $what in
 models) models ;;
 package) package ;;
 service) service ;;
+camera) camera ;;
 *) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
 esac
