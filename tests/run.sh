@@ -3,7 +3,8 @@
 #
 #   run.sh            all stages on this machine: host models asan tsan style
 #   run.sh --target   also lint, soak, fuzz, and the one on the emulated Raspberry Pi: target
-#   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13
+#   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13; or camera: target's
+#                     package on a camera that goes away fifty times
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
 set -euo pipefail
@@ -121,6 +122,10 @@ for stage in "${stages[@]}"; do
     check tests/target.sh package "$preset"
     say "Raspberry Pi 4, $suite: the service in a virtual machine"
     check tests/target.sh service "$preset"
+    ;;
+  camera)
+    say 'Raspberry Pi 4, bookworm: a camera that comes and goes in a virtual machine'
+    check tests/target.sh camera pi4
     ;;
   models)
     say 'models: tests'
