@@ -2,6 +2,7 @@
 
 #include <ATen/quantized/Quantizer.h>
 #include <c10/util/Logging.h>
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/script.h>
@@ -215,6 +216,7 @@ class TorchClassifier::Impl {
     load(options);
     warm_up();
     start_tuning(options);
+    malloc_trim(0);  // the archive's bytes and what the unpacking took
     operators_ = options.operators;
   }
 
