@@ -136,7 +136,7 @@ lookout doctor || fail 'doctor finds fault'
 # What the camera's own tests see of a real driver.
 systemctl stop $unit
 LD_LIBRARY_PATH=/usr/lib/lookout LOOKOUT_TEST_CAMERA=$camera ./platform_tests --gtest_filter='*Camera*:V4l2*' > tests.log || { cat tests.log; fail 'tests of the camera'; }
-grep -E '^.  (PASSED|SKIPPED) . [0-9]+ test' tests.log
+grep -E '^\[ +(PASSED|SKIPPED) +\] [0-9]+ test' tests.log
 
 # Memory, of the floor: a program that does nothing but load and run the archive.
 if [ -e mobilenet_v2_xnnpack.pt ]; then
