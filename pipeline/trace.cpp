@@ -227,8 +227,8 @@ void Trace::write_json(const std::function<void(std::string_view)>& out) const {
         for (const auto& [phase, time] :
              {std::pair("b", e.start_ns), std::pair("e", e.start_ns + e.duration_ns)}) {
           parts.event(fmt::format(
-              R"({{"ph":"{}","cat":"queue","name":"queue-wait","id":{},"pid":{},"tid":{},"ts":{},)"
-              R"("args":{{"frame":{}}}}})",
+              R"({{"ph":"{}","cat":"queue","name":"queue-wait","id2":{{"local":"{:#x}"}},)"
+              R"("pid":{},"tid":{},"ts":{},"args":{{"frame":{}}}}})",
               phase, e.frame, process, process, us(time), e.frame));
         }
         break;

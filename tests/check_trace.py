@@ -39,7 +39,7 @@ def main():
                 assert not open_slices, f"a stage within another: {e}"
             open_slices.append((start, end, e))
 
-    waits = {p: {e["id"]: e["ts"] for e in events if e["ph"] == p} for p in "be"}
+    waits = {p: {e["id2"]["local"]: e["ts"] for e in events if e["ph"] == p} for p in "be"}
     assert waits["b"].keys() == waits["e"].keys()
     assert all(waits["b"][i] <= waits["e"][i] for i in waits["b"])
 

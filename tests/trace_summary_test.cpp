@@ -22,8 +22,9 @@ std::string slice(const std::string& category, const std::string& name, int thre
 
 std::string wait(const std::string& phase, double time, int frame) {
   std::ostringstream text;
-  text << R"({"ph":")" << phase << R"(","cat":"queue","name":"queue-wait","id":)" << frame
-       << R"(,"pid":1,"tid":1,"ts":)" << time << R"(,"args":{"frame":)" << frame << "}},\n";
+  text << R"({"ph":")" << phase << R"(","cat":"queue","name":"queue-wait","id2":{"local":")"
+       << frame << R"("},"pid":1,"tid":1,"ts":)" << time << R"(,"args":{"frame":)" << frame
+       << "}},\n";
   return text.str();
 }
 

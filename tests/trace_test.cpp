@@ -84,6 +84,8 @@ TEST(Trace, IsChromesFormat) {
   ASSERT_EQ(saved.events("b").size(), 1U);
   ASSERT_EQ(saved.events("e").size(), 1U);
   EXPECT_EQ(saved.events("b")[0]["name"], "queue-wait");
+  EXPECT_TRUE(saved.events("b")[0]["id2"].contains("local")) << "shown with the process";
+  EXPECT_EQ(saved.events("b")[0]["id2"], saved.events("e")[0]["id2"]);
   EXPECT_EQ(saved.events("b")[0]["ts"], 10);
   EXPECT_EQ(saved.events("e")[0]["ts"], 20);
   EXPECT_EQ(saved.events("s")[0]["ts"], 5) << "an arrow begins within the capture";
