@@ -13,153 +13,33 @@
 #include <system_error>
 #include <utility>
 
+#include "app/trace_events.h"
 #include "pipeline/error.h"
 
 namespace lookout {
 namespace {
 
-using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr double kLongestUs = 1e15;     // 31 years: sums of nanoseconds stay integers
 constexpr std::size_t kOperators = 15;  // that the text lists
 constexpr std::size_t kFrames = 10;     // of the slowest that the text lists
 constexpr std::size_t kParts = 3;       // operators of a slow frame
 constexpr const char* kTotal = "total";
 
-[[noreturn]] void fail(const std::string& what) { throw Error(ErrorKind::kBadModel, what); }
-
-// Times in nanoseconds: the file's microseconds, without the errors of sums of fractions.
-struct Slice {
-  std::int64_t thread = 0;
-  std::string name;
-  std::string category;
-  std::optional<std::uint64_t> frame;
-  std::int64_t start = 0;
-  std::int64_t duration = 0;
-  std::int64_t self = 0;
-  std::int64_t end() const { return start + duration; }
-};
-
-struct Wait {
-  std::optional<std::int64_t> start;
-  std::optional<std::int64_t> end;
-};
-
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
-struct Events {
-  std::vector<Slice> slices;
-  std::map<std::int64_t, std::string> threads;  // names
-  std::map<std::uint64_t, Wait> waits;          // of frames
-  std::map<std::string, std::string> about;
-};
-
-std::int64_t time_field(const Json& event, const char* key) {
-  const auto found = event.find(key);
-  if (found == event.end() || !found->is_number()) {
-    fail(std::string("has an event without a number \"") + key + "\"");
-  }
-  const auto time = found->get<double>();
-  if (!(std::abs(time) <= kLongestUs)) {
-    fail(std::string("has an event whose \"") + key + "\" is no time in microseconds");
-  }
-  return std::llround(time * 1000);
-}
-
-std::string text_field(const Json& event, const char* key) {
-  const auto found = event.find(key);
-  return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t thread_field(const Json& event) {
-  const auto found = event.find("tid");
-  if (found == event.end() || !found->is_number_integer()) {
-    fail("has an event without an integer \"tid\"");
-  }
-  return found->get<std::int64_t>();
-}
-
-const Json* argument(const Json& event, const char* key) {
-  const auto arguments = event.find("args");
-  if (arguments == event.end() || !arguments->is_object()) return nullptr;
-  const auto found = arguments->find(key);
-  return found == arguments->end() ? nullptr : &*found;
-}
-
-std::optional<std::uint64_t> frame_of(const Json& event) {
-  const Json* frame = argument(event, "frame");
-  if (frame == nullptr || !frame->is_number_unsigned()) return std::nullopt;
-  return frame->get<std::uint64_t>();
-}
-
-void read_event(const Json& event, Events& events) {
-  const std::string phase = text_field(event, "ph");
-  if (phase.empty()) fail("has an event without \"ph\"");
-  const std::string name = text_field(event, "name");
-  if (phase == "X") {
-    Slice slice;
-    slice.thread = thread_field(event);
-    slice.name = name;
-    slice.category = text_field(event, "cat");
-    slice.frame = frame_of(event);
-    slice.start = time_field(event, "ts");
-    slice.duration = time_field(event, "dur");
-    if (slice.duration < 0) fail("has an event of negative duration");
-    events.slices.push_back(std::move(slice));
-  } else if (phase == "M" && name == "thread_name") {
-    const Json* thread_name = argument(event, "name");
-    if (thread_name != nullptr && thread_name->is_string()) {
-      events.threads[thread_field(event)] = thread_name->get<std::string>();
-    }
-  } else if ((phase == "b" || phase == "e") && text_field(event, "cat") == "queue") {
-    const auto frame = frame_of(event);
-    if (!frame) fail("has a wait in the queue without a \"frame\"");
-    Wait& wait = events.waits[*frame];
-    (phase == "b" ? wait.start : wait.end) = time_field(event, "ts");
-  }
-}
-
-// Events are looked at as they are read, so that a large trace need not fit into memory as JSON.
-Events read_events(std::istream& json) {
-  Events events;
-  bool here = false;
-  bool seen = false;
-  const auto take = [&](int depth, Json::parse_event_t what, Json& parsed) {
-    if (what == Json::parse_event_t::key && depth == 1) {
-      here = parsed == "traceEvents";
-      seen = seen || here;
-    }
-    if (!here || depth != 2 || what != Json::parse_event_t::object_end) return true;
-    read_event(parsed, events);
-    return false;
-  };
-  const Json root = Json::parse(json, take, /*allow_exceptions=*/false);
-  if (root.is_discarded()) fail("is not JSON");
-  const auto array = root.find("traceEvents");
-  if (!root.is_object() || !seen || array == root.end() || !array->is_array()) {
-    fail("is not a trace: it has no \"traceEvents\"");
-  }
-  if (root.contains("otherData") && root["otherData"].is_object()) {
-    for (const auto& [key, value] : root["otherData"].items()) {
-      if (value.is_string()) events.about[key] = value.get<std::string>();
-    }
-  }
-  return events;
-}
 
 // Sorts slices by thread and start, outer ones first, and finds what each took by itself. Returns
 // the time of each thread in which any of its slices was open.
-std::map<std::int64_t, std::int64_t> find_self(std::vector<Slice>& slices) {
-  std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+std::map<std::int64_t, std::int64_t> find_self(std::vector<TraceSlice>& slices) {
+  std::sort(slices.begin(), slices.end(), [](const TraceSlice& a, const TraceSlice& b) {
     if (a.thread != b.thread) return a.thread < b.thread;
     if (a.start != b.start) return a.start < b.start;
     return a.duration > b.duration;
   });
   std::map<std::int64_t, std::int64_t> busy;
-  std::vector<Slice*> open;
+  std::vector<TraceSlice*> open;
   std::int64_t covered = 0;  // until then the thread's time was counted
-  for (Slice& slice : slices) {
+  for (TraceSlice& slice : slices) {
     if (!open.empty() && open.front()->thread != slice.thread) open.clear();
     while (!open.empty() && open.back()->end() <= slice.start) open.pop_back();
     slice.self = slice.duration;
@@ -200,7 +80,7 @@ struct FrameTimes {
   double total() const { return ms(end - start); }
 };
 
-void add_slice(const Slice& slice, std::map<std::uint64_t, FrameTimes>& frames) {
+void add_slice(const TraceSlice& slice, std::map<std::uint64_t, FrameTimes>& frames) {
   if (!slice.frame) return;
   FrameTimes& frame = frames[*slice.frame];
   if (slice.category == "operator") frame.operators[slice.name] += ms(slice.self);
@@ -215,9 +95,9 @@ void add_slice(const Slice& slice, std::map<std::uint64_t, FrameTimes>& frames) 
   }
 }
 
-std::map<std::uint64_t, FrameTimes> find_frames(const Events& events) {
+std::map<std::uint64_t, FrameTimes> find_frames(const TraceEvents& events) {
   std::map<std::uint64_t, FrameTimes> frames;
-  for (const Slice& slice : events.slices) add_slice(slice, frames);
+  for (const TraceSlice& slice : events.slices) add_slice(slice, frames);
   for (const auto& [number, wait] : events.waits) {
     if (!wait.start || !wait.end || *wait.end < *wait.start) continue;
     frames[number].stages["queue-wait"] = ms(*wait.end - *wait.start);
@@ -284,10 +164,10 @@ std::vector<TraceSummary::Frame> find_slowest(const std::map<std::uint64_t, Fram
   return slowest;
 }
 
-std::vector<TraceSummary::Operator> find_operators(const std::vector<Slice>& slices) {
+std::vector<TraceSummary::Operator> find_operators(const std::vector<TraceSlice>& slices) {
   std::map<std::string, TraceSummary::Operator> by_name;
   double all = 0;
-  for (const Slice& slice : slices) {
+  for (const TraceSlice& slice : slices) {
     if (slice.category != "operator") continue;
     TraceSummary::Operator& sums = by_name[slice.name];
     sums.name = slice.name;
@@ -307,11 +187,11 @@ std::vector<TraceSummary::Operator> find_operators(const std::vector<Slice>& sli
   return operators;
 }
 
-std::int64_t whole_duration(const std::vector<Slice>& slices) {
+std::int64_t whole_duration(const std::vector<TraceSlice>& slices) {
   if (slices.empty()) return 0;
   std::int64_t first = slices.front().start;
   std::int64_t last = first;
-  for (const Slice& slice : slices) {
+  for (const TraceSlice& slice : slices) {
     first = std::min(first, slice.start);
     last = std::max(last, slice.end());
   }
@@ -372,7 +252,7 @@ OrderedJson as_json(const std::vector<TraceSummary::Part>& parts) {
 }  // namespace
 
 TraceSummary summarize_trace(std::istream& json) {
-  Events events = read_events(json);
+  TraceEvents events = read_trace_events(json);
   const auto busy = find_self(events.slices);
   TraceSummary summary;
   summary.about = std::move(events.about);
