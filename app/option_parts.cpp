@@ -25,12 +25,18 @@ std::optional<Number> parse_number(const std::string& text) {
   return number;
 }
 
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
 // Parses `x,y,w,h`; anything but a rectangle within 0..1 gives a sentence.
 std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
   const std::string wrong = "expected x,y,width,height, each from 0 to 1 and inside the picture";
   std::vector<double> numbers;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (const std::string& part : split_at_commas(text)) {
     const auto number = parse_number<double>(part);
     if (!number) return wrong;
     numbers.push_back(*number);
@@ -71,8 +77,7 @@ CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<int
           name,
           [&numbers, name, least, most, what, automatic](const std::string& text) {
             std::vector<int> parsed;
-            std::istringstream parts(text);
-            for (std::string part; std::getline(parts, part, ',');) {
+            for (const std::string& part : split_at_commas(text)) {
               const auto number = parse_number<int>(part);
               const bool known = number && *number >= least && *number <= most;
               if (!known && !(automatic && part == "auto")) {
@@ -135,6 +140,33 @@ void add_picture_options(CLI::App& app, RunOptions& options) {
          "Look only at this part of the picture: x,y,width,height from 0 to 1")
       ->type_name("X,Y,W,H")
       ->default_str("0,0,1,1")
+      ->group(group);
+}
+
+void add_model_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Model";
+  app.add_option(
+         "--model", options.model,
+         "TorchScript archive; without it the installed one: by default the self-test model, "
+         "which knows only the patterns of test://all")
+      ->type_name("FILE")
+      ->group(group);
+  add_labels(app, options.labels)->group(group);
+  app.add_option("--threads", options.threads,
+                 "Threads that share each frame's computation, at most: one while other programs "
+                 "want the processors; auto: measured at the start")
+      ->transform(
+          CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description("auto|N"))
+      ->check(CLI::Range(0, 64).description(""))
+      ->default_str("auto")
+      ->type_name("")
+      ->group(group);
+  app.add_option("--workers", options.workers,
+                 "Frames classified side by side, each by one thread with a copy of the model: a "
+                 "higher rate, but none of them is ready sooner")
+      ->check(CLI::Range(1, 64).description(""))
+      ->capture_default_str()
+      ->type_name("N")
       ->group(group);
 }
 

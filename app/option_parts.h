@@ -33,6 +33,9 @@ void add_picture_options(CLI::App& app, RunOptions& options);
 // --model, --labels, and how many threads compute.
 void add_model_options(CLI::App& app, RunOptions& options);
 
+// All of `run`: camera, model, results, states, and where the time goes.
+void add_run_options(CLI::App& app, RunOptions& options);
+
 // The sub-commands' own.
 CLI::App* add_bench(CLI::App& app, BenchOptions& options);
 CLI::App* add_eval(CLI::App& app, EvalOptions& options);
