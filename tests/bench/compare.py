@@ -15,11 +15,13 @@ archives of one network with qint8 and with quint8 activations.
 """
 
 import argparse
+import collections
 import contextlib
 import json
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -31,7 +33,7 @@ ROOT = HERE.parents[1]
 LITERT = "ai-edge-litert==2.1.4"
 UNPACED = "test://colorsquares?size=640x480&fps=0"
 PACED = "test://colorsquares?size=640x480&fps=30"
-ROWS = ("rates", "jitter", "reporting", "memory")
+ROWS = ("rates", "jitter", "priority", "reporting", "memory")
 
 
 class Failure(Exception):
@@ -74,13 +76,14 @@ class Others:
 
 
 @contextlib.contextmanager
-def a_busy_processor():
-    hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+def busy_processes(count):
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
     finally:
-        hog.kill()
-        hog.wait()
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
 
 
 def run(command):
@@ -283,7 +286,7 @@ def jitter(options, report):
     quiet, busy = [], []
     for _ in range(options.paced_rounds):
         quiet.append(read_lookout(options.runner.run(command)[0]))
-        with a_busy_processor():
+        with busy_processes(1):
             busy.append(read_lookout(run(command)[0]))
     for name, runs, bar in (("", quiet, "<= 1.3"), (", a processor busy", busy, "<= 3")):
         for stage in ("total", "inference"):
@@ -298,6 +301,49 @@ def jitter(options, report):
                    1, "fps")  # fmt: skip
         report.add(f"frames replaced, 2 threads, qint8{name}", [one["dropped"] for one in runs],
                    "" if name else "<= 0", 0)  # fmt: skip
+
+
+def lateness(trace, fps):
+    """Of every captured frame, in ms, after it was due; and how many were never captured."""
+    events = json.loads(pathlib.Path(trace).read_text(encoding="utf-8"))["traceEvents"]
+    starts = sorted(e["ts"] / 1000 for e in events if e["ph"] == "X" and e["name"] == "capture")
+    # The source keeps to its grid, on which most frames are taken: a frame that is late by a period
+    # is the next one.
+    period = 1000 / fps
+    phases = [start % period for start in starts]
+    usual = collections.Counter(round(phase, 1) for phase in phases).most_common(1)[0][0]
+    due = min(phase for phase in phases if abs(phase - usual) <= 0.1)
+    late = [(phase - due) % period for phase in phases]
+    periods = round((starts[-1] - late[-1] - starts[0] + late[0]) / period)
+    return sorted(late), periods + 1 - len(starts)
+
+
+def priority(options, report):
+    """The capture thread, ordinary and of real time, when every processor has two other tasks."""
+    if os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_RTPRIO)[0] == 0:
+        report.missing("capture priority", "not measured: this user may not use real-time priority")
+        return
+    frames = int(options.paced_seconds * 30)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace.json")
+        command = [options.lookout, "run", PACED, "--model", options.qint8, "--threads", "1"]
+        command += ["--timeout", f"{options.paced_seconds:g}s", "--format", "json"]
+        command += ["--log-level", "off", "--trace", trace, "--trace-frames", f"{frames}"]
+        for value in ("0", "50"):
+            late, missed, ages = [], [], []
+            report.note_command(f"priority {value}", command + ["--capture-priority", value])
+            for _ in range(options.paced_rounds):
+                with busy_processes(2 * os.cpu_count()):
+                    summary = read_lookout(run(command + ["--capture-priority", value])[0])
+                times, gone = lateness(trace, 30)
+                late.append((times[len(times) // 2], times[len(times) * 99 // 100], times[-1]))
+                missed.append(gone)
+                ages.append(summary["latency_ms"]["frame_age"]["p99"])
+            name = f", --capture-priority {value}, processors busy twice"
+            for i, rank in enumerate(("p50", "p99", "max")):
+                report.add(f"capture late, {rank}{name}", [one[i] for one in late], "", 2, "ms")
+            report.add(f"frames never captured{name}", missed, "", 0)
+            report.add(f"p99 of frame age{name}", ages, "", 1, "ms")
 
 
 def reporting(options, report):
@@ -391,9 +437,14 @@ def main():
     print(f"{'':<62} {'min':>8} {'median':>8} {'max':>8}")
     report = Report()
     for name in chosen:
-        {"rates": rates, "jitter": jitter, "reporting": reporting, "memory": memory}[name](
-            options, report
-        )
+        measure = {
+            "rates": rates,
+            "jitter": jitter,
+            "priority": priority,
+            "reporting": reporting,
+            "memory": memory,
+        }
+        measure[name](options, report)
     machine["load_after"] = os.getloadavg()
     runner = options.runner
     if runner.shares:
