@@ -7,12 +7,17 @@
 
 namespace lookout {
 
-// By the order of the bytes in memory.
+// By the order of the bytes in memory. Where pixels share U and V, width and height are even.
 enum class RawFormat {
   kBgr,   // B G R, 3 bytes a pixel
   kRgb,   // R G B
-  kNv12,  // a plane of Y, a plane of U V for each 2x2 pixels; width and height are even
-  kYuyv,  // Y U Y V for each two pixels; the width is even
+  kGray,  // Y
+  kYuyv,  // Y U Y V for each two pixels
+  kUyvy,  // U Y V Y
+  kNv12,  // a plane of Y, a plane of U V for each 2x2 pixels
+  kNv21,  // a plane of Y, a plane of V U
+  kI420,  // a plane of Y, and one of U and of V for each 2x2 pixels, with half the stride
+  kYv12,  // a plane of Y, one of V, one of U
 };
 
 // Does not own its planes.
@@ -20,27 +25,41 @@ struct RawPicture {
   RawFormat format = RawFormat::kBgr;
   int width = 0;           // pixels
   int height = 0;          // pixels
-  std::size_t stride = 0;  // bytes from a line to the next, of all planes
-  // Luma and chroma (BT.601) are 0..255 instead of 16..235 and 16..240.
+  std::size_t stride = 0;  // bytes from a line to the next, of the first plane
+  // Luma and chroma (BT.601) are 0..255 instead of 16..235 and 16..240. Gray is always 0..255.
   bool full_range = false;
-  std::array<const unsigned char*, 2> planes{};
+  std::array<const unsigned char*, 3> planes{};
 };
 
 std::size_t plane_count(RawFormat format);
 
-// Bytes that a plane has at least; the last line needs no padding.
+// Whether pixels share U and V.
+bool is_subsampled(RawFormat format);
+
+// Bytes that a plane has at least; the last line needs no padding. `stride`: of the first plane.
 std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
                        std::size_t plane);
 
-// Fewest bytes of a line.
+// Fewest bytes of a line of the first plane.
 std::size_t least_stride(RawFormat format, int width);
 
-// Writes `bgr` (CV_8UC3, made when it is of another size).
+// Where the planes lie that follow each other in one piece of memory, as V4L2 has them.
+void set_planes(const unsigned char* memory, RawPicture& picture);
+
+// Bytes that such a piece has at least.
+std::size_t contiguous_size(const RawPicture& picture);
+
+// Writes `bgr` (CV_8UC3, made when it is of another size). Allocates nothing else from the second
+// picture of a size on.
 class RawConverter {
  public:
   void convert(const RawPicture& picture, cv::Mat& bgr);
 
  private:
+  void convert_planes(const RawPicture& picture, cv::Mat& bgr);
+  void convert_packed(const RawPicture& picture, cv::Mat& bgr);
+
+  cv::Mat chroma_;                  // two planes of chroma in one, as OpenCV wants them
   std::array<cv::Mat, 2> limited_;  // the planes of a full-range picture, in OpenCV's range
 };
 

@@ -8,8 +8,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <set>
+#include <vector>
 
 #include "pipeline/pipeline.h"
+#include "platform/raw_picture.h"
 #include "platform/stdout_reporters.h"
 #include "platform/test_source.h"
 #include "tests/fakes.h"
@@ -105,6 +107,32 @@ TEST(Allocation, NonePerFrameFromTheTestCamera) {
   source_options.noise = 10;
   TestSource source(source_options);
   EXPECT_EQ(allocations_of(source), 0);
+}
+
+TEST(Allocation, NoneForARawPictureOfACamera) {
+  cv::setNumThreads(1);  // as lookout does
+  const std::vector<unsigned char> memory(640 * 480 * 3);
+  for (const RawFormat format :
+       {RawFormat::kBgr, RawFormat::kRgb, RawFormat::kGray, RawFormat::kYuyv, RawFormat::kUyvy,
+        RawFormat::kNv12, RawFormat::kNv21, RawFormat::kI420, RawFormat::kYv12}) {
+    for (const bool full_range : {false, true}) {
+      RawPicture picture;
+      picture.format = format;
+      picture.width = 640;
+      picture.height = 480;
+      picture.stride = least_stride(format, picture.width);
+      picture.full_range = full_range;
+      set_planes(memory.data(), picture);
+      RawConverter converter;
+      cv::Mat bgr;
+      converter.convert(picture, bgr);
+      allocations = 0;
+      counting = true;
+      converter.convert(picture, bgr);
+      counting = false;
+      EXPECT_EQ(allocations, 0) << static_cast<int>(format) << ' ' << full_range;
+    }
+  }
 }
 
 TEST(Allocation, TheCounterCounts) {

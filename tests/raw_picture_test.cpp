@@ -28,13 +28,15 @@ class Memory {
   }
 
   void set(std::size_t plane, int line, const std::vector<unsigned char>& bytes) {
+    const bool half = plane > 0 && plane_count(picture.format) == 3;
+    const std::size_t stride = half ? picture.stride / 2 : picture.stride;
     std::copy(bytes.begin(), bytes.end(),
               planes[plane].begin() +
-                  static_cast<std::ptrdiff_t>(static_cast<std::size_t>(line) * picture.stride));
+                  static_cast<std::ptrdiff_t>(static_cast<std::size_t>(line) * stride));
   }
 
   RawPicture picture;
-  std::array<std::vector<unsigned char>, 2> planes;
+  std::array<std::vector<unsigned char>, 3> planes;
 };
 
 std::vector<unsigned char> repeated(const std::vector<unsigned char>& unit, int times) {
@@ -101,6 +103,82 @@ TEST_P(RawPictureTest, YuyvOfFullRange) {
   memory.picture.full_range = true;
   for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({151, 43, 151, 202}, kWidth / 2));
   expect_color(converted(memory.picture), kOrange, 4);
+}
+
+TEST_P(RawPictureTest, GrayIsTakenAsItIs) {
+  Memory memory(RawFormat::kGray, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({3}, kWidth));
+  expect_color(converted(memory.picture), {3, 3, 3}, 0);
+}
+
+TEST_P(RawPictureTest, Uyvy) {
+  Memory memory(RawFormat::kUyvy, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({48, 145, 198, 145}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 3);
+}
+
+TEST_P(RawPictureTest, UyvyOfFullRange) {
+  Memory memory(RawFormat::kUyvy, GetParam());
+  memory.picture.full_range = true;
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({43, 151, 202, 151}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 4);
+}
+
+TEST_P(RawPictureTest, Nv21) {
+  Memory memory(RawFormat::kNv21, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({145}, kWidth));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(1, y, repeated({198, 48}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 3);
+}
+
+// Planes of their own for U and V, in either order.
+class ThreePlanesTest : public RawPictureTest {};
+INSTANTIATE_TEST_SUITE_P(Padding, ThreePlanesTest, testing::Values(0, 2, 26));
+
+TEST_P(ThreePlanesTest, I420) {
+  Memory memory(RawFormat::kI420, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({145}, kWidth));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(1, y, repeated({48}, kWidth / 2));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(2, y, repeated({198}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 3);
+}
+
+TEST_P(ThreePlanesTest, I420OfFullRange) {
+  Memory memory(RawFormat::kI420, GetParam());
+  memory.picture.full_range = true;
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({151}, kWidth));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(1, y, repeated({43}, kWidth / 2));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(2, y, repeated({202}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 4);
+}
+
+TEST_P(ThreePlanesTest, Yv12) {
+  Memory memory(RawFormat::kYv12, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({145}, kWidth));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(1, y, repeated({198}, kWidth / 2));
+  for (int y = 0; y < kHeight / 2; ++y) memory.set(2, y, repeated({48}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 3);
+}
+
+TEST(RawPicture, PlanesFollowEachOther) {
+  const std::array<unsigned char, 1000> memory{};
+  RawPicture picture;
+  picture.width = kWidth;
+  picture.height = kHeight;
+  picture.stride = 10;
+  picture.format = RawFormat::kI420;
+  set_planes(memory.data(), picture);
+  EXPECT_EQ(picture.planes[0], memory.data());
+  EXPECT_EQ(picture.planes[1], memory.data() + 40);
+  EXPECT_EQ(picture.planes[2], memory.data() + 50);
+  EXPECT_EQ(contiguous_size(picture), 58U);
+  picture.format = RawFormat::kNv12;
+  set_planes(memory.data(), picture);
+  EXPECT_EQ(picture.planes[1], memory.data() + 40);
+  EXPECT_EQ(contiguous_size(picture), 56U);
+  picture.format = RawFormat::kYuyv;
+  picture.stride = 16;
+  EXPECT_EQ(contiguous_size(picture), 3U * 16 + 12);
 }
 
 TEST(RawPicture, EveryPixelComesToItsPlace) {
