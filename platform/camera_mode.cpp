@@ -16,8 +16,10 @@ namespace lookout {
 namespace {
 
 constexpr double kSameRate = 0.01;
+constexpr std::uint32_t kLongestFraction = 10'000;
+constexpr double kWhole = 1e-6;
 
-// What OpenCV makes BGR of, cheapest first.
+// What becomes BGR, cheapest first.
 constexpr std::array<std::uint32_t, 11> kReadable{
     V4L2_PIX_FMT_BGR24,  V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_UYVY,  V4L2_PIX_FMT_NV12,
     V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_NV21, V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_YVU420,
@@ -101,6 +103,19 @@ std::string why_unreadable(const CameraFormat& format) {
 }
 
 }  // namespace
+
+double rate_of(const FrameInterval& interval) {
+  return interval.numerator == 0 ? 0 : double{1} * interval.denominator / interval.numerator;
+}
+
+FrameInterval interval_of(double fps) {
+  std::uint32_t numerator = 1;
+  while (numerator < kLongestFraction &&
+         std::abs(fps * numerator - std::round(fps * numerator)) > kWhole) {
+    ++numerator;
+  }
+  return {numerator, static_cast<std::uint32_t>(std::lround(fps * numerator))};
+}
 
 bool is_slower(double given, double asked) { return given < asked * (1 - kSameRate); }
 

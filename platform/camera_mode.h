@@ -28,6 +28,19 @@ struct CameraFormat {
   std::vector<CameraSize> sizes;
 };
 
+// The time from a frame to the next, in seconds, as V4L2 has it: 1001/30000.
+struct FrameInterval {
+  std::uint32_t numerator = 0;
+  std::uint32_t denominator = 0;
+};
+
+// Frames a second; 0, which is unknown, of an interval of nothing.
+double rate_of(const FrameInterval& interval);
+
+// The simplest that makes `fps`: drivers take the next slower rate where a rounded one misses
+// theirs.
+FrameInterval interval_of(double fps);
+
 // What is asked for: what the user said, else what the model needs.
 struct ModeWish {
   int needed_width = 224;  // pixels, at least

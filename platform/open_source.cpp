@@ -108,8 +108,7 @@ void silence() {
   if (std::getenv("OPENCV_LOG_LEVEL") == nullptr) {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   }
-  ::setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", kKeep);            // AV_LOG_QUIET
-  ::setenv("OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT", "1", kKeep);  // s; see V4l2Source::read()
+  ::setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", kKeep);  // AV_LOG_QUIET
 }
 
 void silence_libraries() {

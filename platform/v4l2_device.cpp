@@ -61,7 +61,7 @@ std::string text_of(const __u8 (&text)[N]) {  // NOLINT(modernize-avoid-c-arrays
 }
 
 double rate_of(const v4l2_fract& interval) {
-  return interval.numerator == 0 ? 0 : double{1} * interval.denominator / interval.numerator;
+  return rate_of(FrameInterval{interval.numerator, interval.denominator});
 }
 
 bool is_image_processor(const std::string& driver) {
@@ -127,12 +127,10 @@ Error not_a_camera(const std::string& path, NodeKind kind) {
   }
 }
 
-// False with errno set.
-template <typename Argument>
-bool V4l2Device::control(unsigned long request, Argument& argument) const {
+bool V4l2Device::control(unsigned long request, void* argument) const {
   int result = 0;
   do {
-    result = ::ioctl(fd_, request, &argument);
+    result = ::ioctl(fd_, request, argument);
   } while (result < 0 && errno == EINTR);
   return result == 0;
 }
@@ -141,7 +139,7 @@ V4l2Device::V4l2Device(const std::string& path)
     : fd_(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)) {
   if (fd_ < 0) throw cannot_open(path, errno);
   v4l2_capability capability{};
-  if (!control(VIDIOC_QUERYCAP, capability)) {
+  if (!control(VIDIOC_QUERYCAP, &capability)) {
     ::close(fd_);
     throw not_a_camera(path, NodeKind::kOther);
   }
@@ -158,7 +156,7 @@ std::vector<CameraFormat> V4l2Device::formats() const {
   std::vector<CameraFormat> formats;
   v4l2_fmtdesc description{};
   description.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-  for (; description.index < kMany && control(VIDIOC_ENUM_FMT, description); ++description.index) {
+  for (; description.index < kMany && control(VIDIOC_ENUM_FMT, &description); ++description.index) {
     CameraFormat format;
     format.fourcc = description.pixelformat;
     format.description = text_of(description.description);
@@ -172,7 +170,7 @@ std::vector<CameraSize> V4l2Device::sizes(std::uint32_t fourcc) const {
   std::vector<CameraSize> sizes;
   v4l2_frmsizeenum found{};
   found.pixel_format = fourcc;
-  for (; found.index < kMany && control(VIDIOC_ENUM_FRAMESIZES, found); ++found.index) {
+  for (; found.index < kMany && control(VIDIOC_ENUM_FRAMESIZES, &found); ++found.index) {
     CameraSize size;
     if (found.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
       size.width = size.most_width = static_cast<int>(found.discrete.width);
@@ -204,7 +202,7 @@ void V4l2Device::read_rates(std::uint32_t fourcc, CameraSize& size) const {
   found.pixel_format = fourcc;
   found.width = static_cast<std::uint32_t>(size.width);
   found.height = static_cast<std::uint32_t>(size.height);
-  for (; found.index < kMany && control(VIDIOC_ENUM_FRAMEINTERVALS, found); ++found.index) {
+  for (; found.index < kMany && control(VIDIOC_ENUM_FRAMEINTERVALS, &found); ++found.index) {
     if (found.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
       size.rates.push_back(rate_of(found.discrete));
       continue;
@@ -221,7 +219,7 @@ bool V4l2Device::in_use() const {
   v4l2_requestbuffers none{};
   none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   none.memory = V4L2_MEMORY_MMAP;
-  return !control(VIDIOC_REQBUFS, none) && errno == EBUSY;
+  return !control(VIDIOC_REQBUFS, &none) && errno == EBUSY;
 }
 
 }  // namespace lookout

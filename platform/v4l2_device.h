@@ -51,9 +51,13 @@ class V4l2Device {
   // Whether another program captures from it.
   bool in_use() const;
 
+  // An ioctl() of the node, which does not block; false with errno set.
+  bool control(unsigned long request, void* argument) const;
+
+  // Stays the device's.
+  int fd() const { return fd_; }
+
  private:
-  template <typename Argument>
-  bool control(unsigned long request, Argument& argument) const;
   std::vector<CameraSize> sizes(std::uint32_t fourcc) const;
   void read_rates(std::uint32_t fourcc, CameraSize& size) const;
 

@@ -5,30 +5,61 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <optional>
+#include <vector>
 
 #include "pipeline/error.h"
 #include "platform/jpeg.h"
-#include "platform/v4l2_device.h"
 
 namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBuffers = 4;
-constexpr std::uint32_t kMjpeg = V4L2_PIX_FMT_MJPEG;
-constexpr auto kStampTolerance = std::chrono::seconds(10);
+constexpr std::uint32_t kLongestGap = 10'000;  // frames; a longer one is a count that jumped
 
-// `stamp`, in the driver's time, unless that is another clock's.
-Clock::time_point time_of_stamp(double stamp_ms) {
-  const auto now = Clock::now();
-  const Clock::time_point time(std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double, std::milli>(stamp_ms)));
-  const bool plausible = time > now - kStampTolerance && time < now + kStampTolerance;
-  return plausible ? time : now;
+// Nothing for JPEGs and what cannot be read.
+std::optional<RawFormat> raw_format_of(std::uint32_t fourcc) {
+  switch (fourcc) {
+    case V4L2_PIX_FMT_BGR24:
+      return RawFormat::kBgr;
+    case V4L2_PIX_FMT_RGB24:
+      return RawFormat::kRgb;
+    case V4L2_PIX_FMT_GREY:
+      return RawFormat::kGray;
+    case V4L2_PIX_FMT_YUYV:
+      return RawFormat::kYuyv;
+    case V4L2_PIX_FMT_UYVY:
+      return RawFormat::kUyvy;
+    case V4L2_PIX_FMT_NV12:
+      return RawFormat::kNv12;
+    case V4L2_PIX_FMT_NV21:
+      return RawFormat::kNv21;
+    case V4L2_PIX_FMT_YUV420:
+      return RawFormat::kI420;
+    case V4L2_PIX_FMT_YVU420:
+      return RawFormat::kYv12;
+    default:
+      return std::nullopt;
+  }
+}
+
+// How the pictures of a format lie in memory; nothing for JPEGs.
+std::optional<RawPicture> raw_picture_of(const V4l2Format& granted) {
+  const auto format = raw_format_of(granted.fourcc);
+  if (!format) return std::nullopt;
+  RawPicture picture;
+  picture.format = *format;
+  picture.width = granted.width;
+  picture.height = granted.height;
+  if (is_subsampled(*format)) {  // drivers that grant odd sizes have half a pixel at the edge
+    picture.width -= picture.width % 2;
+    picture.height -= picture.height % 2;
+  }
+  // Some drivers leave it 0.
+  picture.stride = std::max(granted.stride, least_stride(*format, granted.width));
+  picture.full_range = granted.full_range;
+  return picture;
 }
 
 Error no_readable_format(const std::string& path) {
@@ -43,6 +74,14 @@ std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::st
   if (kind != NodeKind::kCamera) throw not_a_camera(path, kind);
   if (device.in_use()) throw camera_in_use(path);
   return formats;
+}
+
+// Says at log level debug what was not taken, and why.
+CameraMode choose(const V4l2Device& device, const std::string& path, const ModeWish& wish) {
+  const ModeChoice choice = choose_mode(camera_formats(device, path), wish);
+  for (const std::string& line : lines_of(choice)) spdlog::debug("{}: {}", path, line);
+  if (!choice.mode) throw no_readable_format(path);
+  return *choice.mode;
 }
 
 }  // namespace
@@ -64,113 +103,73 @@ ModeWish wish_of(const SourceOptions& options) {
 }
 
 V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
-    : path_(path), captures_(1) {
+    : path_(path),
+      device_(path),
+      stream_(device_, path, choose(device_, path, wish_of(options))),
+      raw_(raw_picture_of(stream_.format())) {
   const ModeWish wish = wish_of(options);
-  std::string card;
-  std::optional<CameraMode> mode;
-  {
-    const V4l2Device device(path);  // closed before OpenCV opens it
-    const ModeChoice choice = choose_mode(camera_formats(device, path), wish);
-    for (const std::string& line : lines_of(choice)) spdlog::debug("{}: {}", path, line);
-    card = device.info().card;
-    mode = choice.mode;
-  }
-  if (!mode) throw no_readable_format(path);
-  configure(*mode);
-  const Granted result = granted();
-  size_ = cv::Size(result.width, result.height);
+  const V4l2Format& granted = stream_.format();
+  if (!can_be_read(granted.fourcc)) throw no_readable_format(path);
   info_.name = fs::path(path).filename().string();
-  info_.description = fmt::format("{} ({}), {}x{} {}, {}", path, card, result.width, result.height,
-                                  text_of_fourcc(result.fourcc), text_of_rate(result.fps));
+  info_.description =
+      fmt::format("{} ({}), {}x{} {}, {}", path, device_.info().card, granted.width, granted.height,
+                  text_of_fourcc(granted.fourcc), text_of_rate(granted.fps));
   info_.live = true;
-  info_.fps = result.fps;
+  info_.fps = granted.fps;
   info_.asked_fps = wish.framerate;
-  info_.shortfall = shortfall(wish, result);
+  info_.shortfall = shortfall(wish, granted);
+}
+
+V4l2Source::~V4l2Source() {
+  if (lost_ > 0) spdlog::debug("{}: {} frames were lost before they came here", path_, lost_);
 }
 
 // Less than was asked for, in both figures; empty when it is not.
-std::string V4l2Source::shortfall(const ModeWish& wish, const Granted& result) {
-  const int width = wish.width.value_or(result.width);
-  const int height = wish.height.value_or(result.height);
-  const bool slow = result.fps > 0 && is_slower(result.fps, wish.framerate);
-  if (width != result.width || height != result.height || slow) {
+std::string V4l2Source::shortfall(const ModeWish& wish, const V4l2Format& granted) {
+  const int width = wish.width.value_or(granted.width);
+  const int height = wish.height.value_or(granted.height);
+  const bool slow = granted.fps > 0 && is_slower(granted.fps, wish.framerate);
+  if (width != granted.width || height != granted.height || slow) {
     return fmt::format("asked for {}x{} at {}, the camera gives {}x{} at {}", width, height,
-                       text_of_rate(wish.framerate), result.width, result.height,
-                       text_of_rate(result.fps));
+                       text_of_rate(wish.framerate), granted.width, granted.height,
+                       text_of_rate(granted.fps));
   }
-  if (result.width < wish.needed_width || result.height < wish.needed_height) {
+  if (granted.width < wish.needed_width || granted.height < wish.needed_height) {
     return fmt::format("the model looks at {}x{} pixels, the camera gives {}x{} at most",
-                       wish.needed_width, wish.needed_height, result.width, result.height);
+                       wish.needed_width, wish.needed_height, granted.width, granted.height);
   }
   return {};
 }
 
-void V4l2Source::configure(const CameraMode& mode) {
-  try {
-    if (!capture().open(path_, cv::CAP_V4L2)) {
-      probe_camera(path_);  // says so when another program was faster
-      throw no_readable_format(path_);
-    }
-    capture().set(cv::CAP_PROP_BUFFERSIZE, kBuffers);
-    capture().set(cv::CAP_PROP_FOURCC, mode.fourcc);
-    capture().set(cv::CAP_PROP_FRAME_WIDTH, mode.width);
-    capture().set(cv::CAP_PROP_FRAME_HEIGHT, mode.height);
-    // Last, since OpenCV would send it again, after a driver rounded it, in other units. It takes
-    // whole numbers.
-    capture().set(cv::CAP_PROP_FPS, std::max(1.0, std::round(mode.framerate)));
-    // JPEGs are decoded here: OpenCV would repeat the frame before instead of a damaged one.
-    mjpeg_ = granted().fourcc == kMjpeg;
-    if (mjpeg_) capture().set(cv::CAP_PROP_CONVERT_RGB, 0);
-  } catch (const cv::Exception& e) {
-    throw Error(ErrorKind::kDeviceLost,
-                fmt::format("camera {} cannot be set up: {}", path_, e.err));
-  }
-}
-
-V4l2Source::Granted V4l2Source::granted() {
-  Granted result;
-  result.width = static_cast<int>(capture().get(cv::CAP_PROP_FRAME_WIDTH));
-  result.height = static_cast<int>(capture().get(cv::CAP_PROP_FRAME_HEIGHT));
-  result.fourcc =
-      static_cast<std::uint32_t>(static_cast<std::int64_t>(capture().get(cv::CAP_PROP_FOURCC)));
-  const double fps = capture().get(cv::CAP_PROP_FPS);
-  result.fps = std::isfinite(fps) && fps > 0 ? fps : 0;
-  return result;
-}
-
 ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
-  if (!wait(timeout)) return ReadStatus::kTimeout;
-  frame.captured = time_of_stamp(capture().get(cv::CAP_PROP_POS_MSEC));
+  const auto buffer = stream_.take(timeout);
+  if (!buffer) return ReadStatus::kTimeout;
+  count_lost(buffer->sequence);
   const auto start = Clock::now();
-  if (!retrieve(frame.bgr)) return skip();
+  const bool good = !buffer->damaged && convert(*buffer, frame.bgr);
+  stream_.give_back(*buffer);
+  if (!good) return skip();
+  frame.captured = buffer->captured;
   frame.capture_duration = Clock::now() - start;
   frame.origin.clear();
   return ReadStatus::kFrame;
 }
 
-// True when OpenCV has taken a frame from the driver.
-bool V4l2Source::wait(std::chrono::milliseconds timeout) {
-  const bool starting = !started_;
-  started_ = true;
-  const std::chrono::nanoseconds wait = std::max(timeout, std::chrono::milliseconds(1));
-  try {
-    return cv::VideoCapture::waitAny(captures_, ready_, wait.count()) && !ready_.empty();
-  } catch (const cv::Exception&) {
-    // The first call starts the camera and throws when the first frame is slow to come; a camera
-    // that could not be started throws again.
-    if (starting) return false;
-    throw Error(ErrorKind::kDeviceLost, fmt::format("{} was disconnected or failed", path_));
-  }
+void V4l2Source::count_lost(std::uint32_t sequence) {
+  const std::uint32_t gap = sequence_ ? sequence - *sequence_ - 1 : 0;  // the count may wrap
+  if (gap <= kLongestGap) lost_ += gap;
+  sequence_ = sequence;
 }
 
 // False when the frame is damaged.
-bool V4l2Source::retrieve(cv::Mat& bgr) {
-  try {
-    if (!mjpeg_) return capture().retrieve(bgr) && bgr.type() == CV_8UC3;
-    return capture().retrieve(jpeg_) && decode_jpeg(jpeg_.data, jpeg_.total(), size_, bgr);
-  } catch (const cv::Exception&) {
-    return false;
-  }
+bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
+  const V4l2Format& format = stream_.format();
+  if (!raw_) return decode_jpeg(buffer.data, buffer.size, {format.width, format.height}, bgr);
+  if (buffer.size < contiguous_size(*raw_)) return false;
+  RawPicture picture = *raw_;
+  set_planes(buffer.data, picture);
+  converter_.convert(picture, bgr);
+  return true;
 }
 
 ReadStatus V4l2Source::skip() {

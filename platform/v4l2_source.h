@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <opencv2/videoio.hpp>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "pipeline/source.h"
 #include "platform/camera_mode.h"
+#include "platform/raw_picture.h"
 #include "platform/source_options.h"
+#include "platform/v4l2_device.h"
+#include "platform/v4l2_stream.h"
 
 namespace lookout {
 
@@ -27,39 +29,33 @@ class V4l2Source : public Source {
   // nearest they have, and info() tells what that is. Throws Error(kNoInput) when it does not exist
   // or is not a camera, Error(kPermission), Error(kDeviceLost) when another program has it.
   V4l2Source(const std::string& path, const SourceOptions& options);
+  ~V4l2Source() override;
+  V4l2Source(const V4l2Source&) = delete;
+  V4l2Source& operator=(const V4l2Source&) = delete;
 
   const SourceInfo& info() const override { return info_; }
 
-  // The camera starts with the first call, which may wait for a second whatever `timeout` is. A
-  // frame that was damaged on its way is skipped, as far as that can be seen: a JPEG that is not
-  // whole, see decode_jpeg(). The first one is said in the log.
+  // The camera starts with the first call, for which its driver may take longer than `timeout`. A
+  // frame that was damaged on its way is skipped, and the first one said in the log: one that the
+  // driver calls so, one that is shorter than its picture, a JPEG that is not whole or not of the
+  // size that info() tells, see decode_jpeg(). How many frames were lost before they came here, by
+  // the driver's count, is said at the end at log level debug.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
-  // What the driver granted.
-  struct Granted {
-    int width = 0;   // pixels
-    int height = 0;  // pixels
-    double fps = 0;  // 0: unknown
-    std::uint32_t fourcc = 0;
-  };
-
-  cv::VideoCapture& capture() { return captures_.front(); }
-  Granted granted();
-  static std::string shortfall(const ModeWish& wish, const Granted& result);
-  void configure(const CameraMode& mode);
-  bool wait(std::chrono::milliseconds timeout);
-  bool retrieve(cv::Mat& bgr);
+  static std::string shortfall(const ModeWish& wish, const V4l2Format& granted);
+  void count_lost(std::uint32_t sequence);
+  bool convert(const V4l2Buffer& buffer, cv::Mat& bgr);
   ReadStatus skip();
 
   std::string path_;
   SourceInfo info_;
-  std::vector<cv::VideoCapture> captures_;  // one: waitAny() wants a vector
-  std::vector<int> ready_;                  // waitAny()'s result
-  cv::Size size_;                           // granted
-  cv::Mat jpeg_;                            // the undecoded frame of an MJPEG camera
-  bool mjpeg_ = false;
-  bool started_ = false;  // waitAny() was called
+  V4l2Device device_;
+  V4l2Stream stream_;
+  std::optional<RawPicture> raw_;  // without planes; nothing: JPEGs
+  RawConverter converter_;
+  std::optional<std::uint32_t> sequence_;  // of the last frame
+  std::uint64_t lost_ = 0;
   bool damage_reported_ = false;
 };
 
