@@ -101,6 +101,24 @@ TEST(ChooseMode, TheSlowestRateThatIsFastEnoughIsAskedFor) {
       << "which is 30";
 }
 
+TEST(FrameInterval, IsTheSimplestOfItsRate) {
+  const auto text = [](double fps) {
+    const FrameInterval interval = interval_of(fps);
+    return std::to_string(interval.numerator) + "/" + std::to_string(interval.denominator);
+  };
+  EXPECT_EQ(text(30), "1/30");
+  EXPECT_EQ(text(7.5), "2/15");
+  EXPECT_EQ(text(30000.0 / 1001), "1001/30000");
+  EXPECT_EQ(text(60000.0 / 1001), "1001/60000");
+  EXPECT_EQ(text(29.97), "100/2997");
+  EXPECT_EQ(text(1.0 / 3), "3/1");
+}
+
+TEST(FrameInterval, OfNothingIsAnUnknownRate) {
+  EXPECT_EQ(rate_of({1001, 30000}), 30000.0 / 1001);
+  EXPECT_EQ(rate_of({0, 30}), 0);
+}
+
 TEST(ChooseMode, WhereNothingIsEnoughTheBestThereIs) {
   EXPECT_EQ(chosen({format(V4L2_PIX_FMT_YUYV, {size(640, 480, {15}), size(320, 240, {20})})}),
             "320x240 YUYV 20 fps")

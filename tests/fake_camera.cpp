@@ -5,12 +5,21 @@
 // the camera is absent. It is to be opened with O_NONBLOCK, and offers kModes.
 //
 // LOOKOUT_FAKE_FAULT: a file with words, which may change at any time; absent: no fault.
-//   lost     every call fails with ENODEV
-//   stalled  no frames come
-//   resized  another size is granted than was asked for
-//   corrupt  some bytes of every frame are wrong
-//   short    every frame ends too early
-//   error    every frame is an earlier one, with the driver's flag for an error
+//   lost       every call fails with ENODEV
+//   busy       another program takes it in the moment when it is opened
+//   stalled    no frames come
+//   eio        to take a frame fails with EIO
+//   resized    another size is granted than was asked for
+//   foreign    H.264 is granted whatever was asked for
+//   padded     lines have some bytes more than their pixels
+//   fullrange  luma and chroma are said to be 0..255
+//   corrupt    some bytes of every frame are wrong
+//   short      every frame ends too early
+//   empty      every frame has no bytes
+//   error      every frame is an earlier one, with the driver's flag for an error
+//   othersize  every JPEG is of another size than was granted
+//   gaps       by the driver's count two frames are lost before each
+//   unstamped  frames have no time stamps
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
@@ -63,6 +72,8 @@ constexpr std::uint32_t kResizedFps = 30;
 constexpr std::uint32_t kMaxBuffers = 32;  // the kernel's
 constexpr std::uint32_t kPage = 65536;     // no machine has larger ones
 constexpr int kWrongBytes = 16;            // of a corrupt frame
+constexpr std::uint32_t kPadding = 32;     // bytes of a padded line
+constexpr std::uint32_t kGap = 2;          // frames
 
 std::uint32_t fps_of(const v4l2_pix_format& format) {
   for (const Mode& mode : kModes) {
@@ -116,9 +127,9 @@ std::uint8_t to_byte(double value) {
 }
 
 // BT.601, limited range. OpenCV converts the other way only.
-Bytes yuyv_of(const cv::Mat& bgr) {
+Bytes yuyv_of(const cv::Mat& bgr, std::size_t stride) {
   Bytes yuyv;
-  yuyv.reserve(bgr.total() * 2);
+  yuyv.reserve(stride * static_cast<std::size_t>(bgr.rows));
   for (int y = 0; y < bgr.rows; ++y) {
     for (int x = 0; x < bgr.cols; ++x) {
       const auto& pixel = bgr.at<cv::Vec3b>(y, x);
@@ -129,6 +140,7 @@ Bytes yuyv_of(const cv::Mat& bgr) {
       yuyv.push_back(x % 2 == 0 ? to_byte(128 - 0.148 * red - 0.291 * green + 0.439 * blue)
                                 : to_byte(128 + 0.439 * red - 0.368 * green - 0.071 * blue));
     }
+    yuyv.resize(stride * static_cast<std::size_t>(y + 1));
   }
   return yuyv;
 }
@@ -136,7 +148,7 @@ Bytes yuyv_of(const cv::Mat& bgr) {
 Bytes draw(const v4l2_pix_format& format) {
   cv::Mat bgr(static_cast<int>(format.height), static_cast<int>(format.width), CV_8UC3);
   draw_pattern(Pattern::kColorBars, bgr);
-  if (format.pixelformat == V4L2_PIX_FMT_YUYV) return yuyv_of(bgr);
+  if (format.pixelformat == V4L2_PIX_FMT_YUYV) return yuyv_of(bgr, format.bytesperline);
   Bytes jpeg;
   cv::imencode(".jpg", bgr, jpeg);
   return jpeg;
@@ -198,9 +210,11 @@ class Camera {
   std::set<int> fds_;
   v4l2_pix_format format_{};
   Bytes picture_;    // in format_
+  Bytes other_;      // in another size
   int owner_ = -1;   // the one of fds_ that has the buffers; a timer, which ticks for each frame
   int memory_ = -1;  // of the buffers
   std::uint8_t* mapped_ = nullptr;
+  std::size_t mapped_size_ = 0;
   std::vector<v4l2_buffer> buffers_;
   std::deque<std::uint32_t> queued_;
   bool streaming_ = false;
@@ -274,25 +288,12 @@ int Camera::call(int fd, unsigned long request, void* argument) {
       return enumerate(*static_cast<v4l2_frmsizeenum*>(argument));
     case VIDIOC_ENUM_FRAMEINTERVALS:
       return enumerate(*static_cast<v4l2_frmivalenum*>(argument));
-    case VIDIOC_G_FMT:
-      static_cast<v4l2_format*>(argument)->fmt.pix = format_;
-      return 0;
-    case VIDIOC_TRY_FMT: {
-      v4l2_pix_format& format = static_cast<v4l2_format*>(argument)->fmt.pix;
-      format = grant(format);
-      return 0;
-    }
     case VIDIOC_S_FMT:
       return set_format(*static_cast<v4l2_format*>(argument));
-    case VIDIOC_G_PARM:
     case VIDIOC_S_PARM:
       return rate(*static_cast<v4l2_streamparm*>(argument));
     case VIDIOC_REQBUFS:
       return request_buffers(fd, *static_cast<v4l2_requestbuffers*>(argument));
-    case VIDIOC_QUERYCTRL:
-    case VIDIOC_G_CTRL:
-    case VIDIOC_S_CTRL:
-      return EINVAL;  // it has none
     default:
       break;
   }
@@ -376,15 +377,18 @@ v4l2_pix_format Camera::grant(const v4l2_pix_format& asked) const {
     }
   }
   granted.field = V4L2_FIELD_NONE;
-  granted.bytesperline = jpeg ? 0 : granted.width * 2;
-  granted.sizeimage = granted.width * granted.height * 2;
+  const std::uint32_t line = granted.width * 2 + (fault("padded") ? kPadding : 0);
+  granted.bytesperline = jpeg ? 0 : line;
+  granted.sizeimage = line * granted.height;
   granted.colorspace = jpeg ? V4L2_COLORSPACE_JPEG : V4L2_COLORSPACE_SRGB;
+  if (fault("fullrange")) granted.quantization = V4L2_QUANTIZATION_FULL_RANGE;
+  if (fault("foreign")) granted.pixelformat = V4L2_PIX_FMT_H264;
   return granted;
 }
 
 int Camera::set_format(v4l2_format& format) {
   if (format.type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return EINVAL;
-  if (owner_ >= 0) return EBUSY;
+  if (owner_ >= 0 || fault("busy")) return EBUSY;
   format_ = format.fmt.pix = grant(format.fmt.pix);
   return 0;
 }
@@ -412,6 +416,7 @@ int Camera::request_buffers(int fd, v4l2_requestbuffers& request) {
   void* mapped = next_mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory_, 0);
   if (mapped == MAP_FAILED) return ENOMEM;
   mapped_ = static_cast<std::uint8_t*>(mapped);
+  mapped_size_ = size;
   buffers_.resize(request.count);
   for (std::uint32_t i = 0; i < request.count; ++i) {
     v4l2_buffer& buffer = buffers_[i];
@@ -422,16 +427,17 @@ int Camera::request_buffers(int fd, v4l2_requestbuffers& request) {
     buffer.m.offset = i * distance;
   }
   picture_ = draw(format_);
+  v4l2_pix_format other = format_;
+  other.width = kResizedWidth;
+  other.height = kResizedHeight;
+  if (format_.pixelformat == V4L2_PIX_FMT_MJPEG) other_ = draw(other);
   owner_ = fd;
   return 0;
 }
 
 void Camera::free_buffers() {
   stream(false);
-  if (mapped_ != nullptr) {
-    const v4l2_buffer& last = buffers_.back();
-    ::munmap(mapped_, last.m.offset + last.length);
-  }
+  if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
   if (memory_ >= 0) next_close(memory_);
   mapped_ = nullptr;
   memory_ = -1;
@@ -456,7 +462,8 @@ int Camera::dequeue(v4l2_buffer& buffer) {
   if (!streaming_) return EINVAL;
   std::uint64_t ticks = 0;
   if (queued_.empty() || ::read(owner_, &ticks, sizeof ticks) < 0) return EAGAIN;
-  sequence_ += static_cast<std::uint32_t>(ticks);
+  if (fault("eio")) return EIO;
+  sequence_ += static_cast<std::uint32_t>(ticks) + (fault("gaps") ? kGap : 0);
   v4l2_buffer& filled = buffers_[queued_.front()];
   queued_.pop_front();
   fill(filled);
@@ -466,22 +473,27 @@ int Camera::dequeue(v4l2_buffer& buffer) {
 
 void Camera::fill(v4l2_buffer& buffer) {
   const bool error = fault("error");
+  const Bytes& picture = fault("othersize") && !other_.empty() ? other_ : picture_;
   std::uint8_t* data = mapped_ + buffer.m.offset;
-  if (!error) std::copy(picture_.begin(), picture_.end(), data);
+  if (!error) std::copy(picture.begin(), picture.end(), data);
   if (fault("corrupt")) {
     for (int i = 0; i < kWrongBytes; ++i) {
-      const std::size_t place = random_() % picture_.size();
+      const std::size_t place = random_() % picture.size();
       data[place] = static_cast<std::uint8_t>(random_() >> 8U);
     }
   }
-  const std::size_t size = fault("short") ? random_() % picture_.size() : picture_.size();
+  std::size_t size = fault("short") ? random_() % picture.size() : picture.size();
+  if (fault("empty")) size = 0;
   buffer.bytesused = static_cast<std::uint32_t>(size);
-  buffer.flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | (error ? V4L2_BUF_FLAG_ERROR : 0);
+  buffer.flags = error ? V4L2_BUF_FLAG_ERROR : 0;
   buffer.field = V4L2_FIELD_NONE;
   buffer.sequence = sequence_;
+  buffer.timestamp = {};
+  if (fault("unstamped")) return;
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   buffer.timestamp = {now.tv_sec, now.tv_nsec / 1000};
+  buffer.flags |= V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
 }
 
 int Camera::stream(bool on) {

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <opencv2/core.hpp>
+#include <regex>
 #include <string>
 
 #include "platform/open_source.h"
@@ -108,7 +111,42 @@ TEST_F(CameraTest, CameraIsFreeAgainAfterwards) {
   }
 }
 
+int descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(all), end(all)));
+}
+
+// Mapped pieces of memory of a camera, or of the one of fake_camera.cpp.
+int mappings(const std::string& camera) {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(camera) != std::string::npos || line.find("fake camera") != std::string::npos) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+TEST_F(CameraTest, LeavesNoDescriptorAndNoMapping) {
+  const int before = descriptors();
+  {
+    const auto source = open_source(camera_, {});
+    Frame frame;
+    ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+    EXPECT_GT(descriptors(), before);
+    EXPECT_GT(mappings(camera_), 0);
+  }
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(mappings(camera_), 0);
+}
+
 class FaultyCameraTest : public testing::Test {
+ public:
+  void set_fault(const std::string& words) const {
+    if (!file_.empty()) std::ofstream(file_) << words;
+  }
+
  protected:
   void SetUp() override {
     const char* camera = std::getenv("LOOKOUT_FAKE_CAMERA");
@@ -121,10 +159,6 @@ class FaultyCameraTest : public testing::Test {
     jpeg_.height = 480;
   }
   void TearDown() override { set_fault(""); }
-
-  void set_fault(const std::string& words) const {
-    if (!file_.empty()) std::ofstream(file_) << words;
-  }
 
   std::string camera_;
   std::string file_;
@@ -156,6 +190,39 @@ TEST_F(FaultyCameraTest, LostWhileItIsOpenedIsAnError) {
                [&] { V4l2Source source(camera_, {}); });
 }
 
+TEST_F(FaultyCameraTest, TakenByAnotherProgramWhileItIsOpenedIsInUse) {
+  set_fault("busy");
+  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " is in use by another program"),
+               [&] { V4l2Source source(camera_, {}); });
+}
+
+TEST_F(FaultyCameraTest, FormatThatCannotBeReadIsAnError) {
+  set_fault("foreign");
+  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format"),
+               [&] { V4l2Source source(camera_, {}); });
+}
+
+TEST_F(FaultyCameraTest, LostWhileItStreamsIsAnError) {
+  V4l2Source source(camera_, {});
+  Frame frame;
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  set_fault("lost");
+  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " was disconnected or failed"),
+               [&] { source.read(frame, kTimeout); });
+}
+
+TEST_F(FaultyCameraTest, OneFailureMayPassManyAreALoss) {
+  V4l2Source source(camera_, {});
+  Frame frame;
+  set_fault("eio");
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
+  set_fault("");
+  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  set_fault("eio");
+  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " was disconnected or failed"),
+               [&] { read_next(source, frame); });
+}
+
 TEST_F(FaultyCameraTest, StaysOpenWithoutFrames) {
   set_fault("stalled");
   V4l2Source source(camera_, {});
@@ -166,16 +233,109 @@ TEST_F(FaultyCameraTest, StaysOpenWithoutFrames) {
   EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
 }
 
-TEST_F(FaultyCameraTest, JpegThatEndsTooEarlyIsSkippedAndSaidOnce) {
-  V4l2Source source(camera_, jpeg_);
+// Every frame is skipped while there is that fault, the first one is said, and then they come
+// again.
+void expect_skipped(const FaultyCameraTest& test, V4l2Source& source, const std::string& fault) {
   const CapturedLog log;
-  set_fault("short");
+  test.set_fault(fault);
   Frame frame;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(read_next(source, frame), ReadStatus::kSkipped);
   EXPECT_THAT(log.text(), testing::ContainsRegex("damaged frame"));
   EXPECT_EQ(log.text().find("damaged"), log.text().rfind("damaged"));
-  set_fault("");
+  test.set_fault("");
   EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
+}
+
+TEST_F(FaultyCameraTest, JpegThatEndsTooEarlyIsSkippedAndSaidOnce) {
+  V4l2Source source(camera_, jpeg_);
+  expect_skipped(*this, source, "short");
+}
+
+TEST_F(FaultyCameraTest, JpegOfAnotherSizeThanWasGrantedIsSkippedAndSaidOnce) {
+  V4l2Source source(camera_, jpeg_);
+  expect_skipped(*this, source, "othersize");
+}
+
+TEST_F(FaultyCameraTest, RawFrameThatEndsTooEarlyIsSkippedAndSaidOnce) {
+  V4l2Source source(camera_, {});
+  expect_skipped(*this, source, "short");
+}
+
+TEST_F(FaultyCameraTest, FrameThatTheDriverCallsDamagedIsSkippedAndSaidOnce) {
+  V4l2Source raw(camera_, {});
+  expect_skipped(*this, raw, "error");
+}
+
+TEST_F(FaultyCameraTest, JpegThatTheDriverCallsDamagedIsSkippedAndSaidOnce) {
+  V4l2Source source(camera_, jpeg_);
+  Frame frame;
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);  // so that buffers hold whole ones
+  expect_skipped(*this, source, "error");
+}
+
+TEST_F(FaultyCameraTest, EmptyFrameIsSkippedAndSaidOnce) {
+  V4l2Source source(camera_, {});
+  expect_skipped(*this, source, "empty");
+}
+
+TEST_F(FaultyCameraTest, EmptyJpegIsSkippedAndSaidOnce) {
+  V4l2Source source(camera_, jpeg_);
+  expect_skipped(*this, source, "empty");
+}
+
+TEST_F(FaultyCameraTest, PaddingIsNotOfThePicture) {
+  Frame plain;
+  Frame padded;
+  {
+    V4l2Source source(camera_, {});
+    ASSERT_EQ(read_next(source, plain), ReadStatus::kFrame);
+  }
+  set_fault("padded");
+  V4l2Source source(camera_, {});
+  ASSERT_EQ(read_next(source, padded), ReadStatus::kFrame);
+  ASSERT_EQ(padded.bgr.size(), plain.bgr.size());
+  EXPECT_EQ(cv::norm(padded.bgr, plain.bgr, cv::NORM_INF), 0);
+}
+
+// The first bar is a gray of 192, which is a luma of 181 in the limited range.
+TEST_F(FaultyCameraTest, RangeOfThePictureIsTheGrantedOne) {
+  const auto gray = [this] {
+    V4l2Source source(camera_, {});
+    Frame frame;
+    EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
+    return static_cast<int>(frame.bgr.at<cv::Vec3b>(10, 10)[1]);
+  };
+  EXPECT_NEAR(gray(), 192, 2);
+  set_fault("fullrange");
+  EXPECT_NEAR(gray(), 181, 2);
+}
+
+TEST_F(FaultyCameraTest, FramesWithoutATimeAreOfNow) {
+  V4l2Source source(camera_, {});
+  set_fault("unstamped");
+  Frame frame;
+  for (int i = 0; i < 3; ++i) {
+    const auto before = Clock::now();
+    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+    EXPECT_GE(frame.captured, before);
+    EXPECT_LE(frame.captured, Clock::now());
+  }
+}
+
+TEST_F(FaultyCameraTest, FramesThatTheDriverLostAreCounted) {
+  const CapturedLog log;
+  spdlog::default_logger()->set_level(spdlog::level::debug);
+  {
+    V4l2Source source(camera_, {});
+    set_fault("gaps");
+    Frame frame;
+    for (int i = 0; i < 6; ++i) ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  }
+  const std::string text = log.text();
+  const std::regex sentence("([0-9]+) frames were lost");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(text, found, sentence)) << text;
+  EXPECT_GE(std::stoi(found[1]), 5 * 2) << "and more on a machine that is slow";
 }
 
 TEST_F(FaultyCameraTest, JpegWithWrongBytesIsSkippedOrOfTheRightSize) {
