@@ -14,7 +14,7 @@ list(APPEND LOOKOUT_OPENCV ${_folder}/libopencv_videoio_ffmpeg.so)
 
 # What OpenCV would look for on its own account and take.
 set(_without 1394 ADE CAROTENE EIGEN GDAL GDCM GSTREAMER GTK ITT JASPER LAPACK OPENCL OPENEXR OPENJPEG
-    PROTOBUF QUIRC TBB VTK)
+    PROTOBUF QUIRC TBB V4L VTK)
 list(TRANSFORM _without REPLACE "(.+)" "-DWITH_\\1=OFF")
 ExternalProject_Add(opencv
   SOURCE_DIR ${LOOKOUT_SYSROOT}/usr/src/opencv
