@@ -133,8 +133,6 @@ class Reader(threading.Thread):
 class Life:
     """One run of the program, from its start to SIGTERM, on the test camera."""
 
-    stop_allowance = 0.0  # s more for the source
-
     def __init__(self, options, number, seconds, folder, totals):
         self.options = options
         self.name = f"run {number}"
@@ -326,7 +324,7 @@ class Life:
             self.process.kill()
             status = self.process.wait()
         took = time.monotonic() - asked
-        allowed = STOP + (STOP_ALLOWANCE + self.stop_allowance) * load()
+        allowed = STOP + STOP_ALLOWANCE * load()
         Hogs.stop()
         self.reader.rate = None
         self.reader.join(30)
@@ -406,7 +404,8 @@ class CameraLife(Life):
 
     def faults(self):
         faults = [self.lost, self.unplugged, self.stalled, self.hiccup, self.resized]
-        faults += [self.corrupt, self.short, self.error_flag, self.frozen, self.busy_machine]
+        faults += [self.corrupt, self.short, self.empty, self.error_flag, self.gaps]
+        faults += [self.frozen, self.busy_machine]
         return faults
 
     def plug(self):
@@ -415,7 +414,6 @@ class CameraLife(Life):
     def set_fault(self, words):
         if words:
             self.whole = False
-            self.stop_allowance = 1.0  # to start a camera may take a second
         with open(self.fault_file + ".new", "w", encoding="ascii") as file:
             file.write(words)
         os.rename(self.fault_file + ".new", self.fault_file)
@@ -459,8 +457,14 @@ class CameraLife(Life):
     def short(self, seconds):
         self.spoil("short", seconds)
 
+    def empty(self, seconds):
+        self.spoil("empty", seconds)
+
     def error_flag(self, seconds):
         self.spoil("error", seconds)
+
+    def gaps(self, seconds):
+        self.spoil("gaps", seconds)
 
     def spoil(self, fault, seconds):
         self.set_fault(fault)
@@ -487,7 +491,6 @@ class CameraLife(Life):
             return False
         if not fault:
             self.whole = True
-            self.stop_allowance = 0.0
         return True
 
     def until(self, is_so, seconds, what):

@@ -71,7 +71,10 @@ break_unbind() {
 }
 break_unload() { unplug && plug "$number"; }
 break_renumber() { unplug && plug $((7 - number)); } # 0, 7, 0, ...
-break_stream() { control inject_fatal_streaming_error=1; }
+break_stream() { # and it cannot be started at once
+  control inject_vidioc_streamon_error=1
+  control inject_fatal_streaming_error=1
+}
 break_stall() {
   control percentage_of_dropped_buffers=100
   within 60 has_lines 'lost: no frame' "$work/run.log" $((stalls + 1)) || return 1
@@ -149,14 +152,19 @@ for text in ' lost: ' ' is back after '; do
   said=$(lines "$text" "$work/run.log")
   [ "$said" = "$times" ] || fail "$said log lines with '$text', $times losses"
 done
-said=$(wc -l <"$work/run.log")
+said=$(grep -vc 'a damaged frame was skipped' "$work/run.log")
 [ "$said" -le $((2 * times + 10)) ] || fail "$said log lines"
+damaged=$(lines 'a damaged frame was skipped' "$work/run.log") # the first of each opening
+[ "$damaged" -le "$times" ] || fail "$damaged times a damaged frame, $times openings with one"
 
 summary=$(grep '"type":"summary"' "$work/run.json")
 number_in() { echo "$summary" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
 captured=$(number_in captured) classified=$(number_in classified)
 dropped=$(number_in dropped) in_flight=$(number_in in_flight)
-say "captured $captured, classified $classified, dropped $dropped, in flight $in_flight"
+skipped=$(number_in skipped)
+say "captured $captured, classified $classified, dropped $dropped, in flight $in_flight, skipped $skipped"
+[ "$skipped" -ge "$damaged" ] || fail "$skipped frames skipped, $damaged said to be damaged"
+[ "$times" = 0 ] || [ "$skipped" -gt 0 ] || fail 'no damaged frame was skipped'
 [ "$captured" = $((classified + dropped + in_flight)) ] || fail 'the counts do not add up'
 written=$(lines '"type":"classification"' "$work/run.json")
 [ "$written" = "$classified" ] || fail "$written results for $classified frames"
