@@ -90,14 +90,17 @@ void V4l2Stream::set_format(const CameraMode& mode) {
   format_.full_range = is_full_range(pix);
 }
 
-// Drivers that know no rates refuse.
+// Drivers that cannot change their rate may still tell it.
 void V4l2Stream::set_rate(double fps) {
   v4l2_streamparm parameters{};
   parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   v4l2_captureparm& capture = parameters.parm.capture;
   const FrameInterval wanted = interval_of(fps);
   capture.timeperframe = {wanted.numerator, wanted.denominator};
-  if (!device_.control(VIDIOC_S_PARM, &parameters)) return;
+  if (!device_.control(VIDIOC_S_PARM, &parameters) &&
+      !device_.control(VIDIOC_G_PARM, &parameters)) {
+    return;
+  }
   if ((capture.capability & V4L2_CAP_TIMEPERFRAME) == 0) return;
   format_.fps = rate_of({capture.timeperframe.numerator, capture.timeperframe.denominator});
 }

@@ -11,6 +11,7 @@
 //   eio        to take a frame fails with EIO
 //   resized    another size is granted than was asked for
 //   foreign    H.264 is granted whatever was asked for
+//   fixedrate  its rate can be asked for but not set
 //   padded     lines have some bytes more than their pixels
 //   fullrange  luma and chroma are said to be 0..255
 //   corrupt    some bytes of every frame are wrong
@@ -291,6 +292,9 @@ int Camera::call(int fd, unsigned long request, void* argument) {
     case VIDIOC_S_FMT:
       return set_format(*static_cast<v4l2_format*>(argument));
     case VIDIOC_S_PARM:
+      if (fault("fixedrate")) return ENOTTY;
+      [[fallthrough]];
+    case VIDIOC_G_PARM:
       return rate(*static_cast<v4l2_streamparm*>(argument));
     case VIDIOC_REQBUFS:
       return request_buffers(fd, *static_cast<v4l2_requestbuffers*>(argument));

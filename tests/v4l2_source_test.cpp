@@ -283,6 +283,12 @@ TEST_F(FaultyCameraTest, EmptyJpegIsSkippedAndSaidOnce) {
   expect_skipped(*this, source, "empty");
 }
 
+TEST_F(FaultyCameraTest, RateThatCannotBeSetIsToldAllTheSame) {
+  set_fault("fixedrate");
+  const V4l2Source source(camera_, {});
+  EXPECT_EQ(source.info().fps, 30);
+}
+
 TEST_F(FaultyCameraTest, PaddingIsNotOfThePicture) {
   Frame plain;
   Frame padded;
