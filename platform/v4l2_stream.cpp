@@ -132,8 +132,12 @@ void V4l2Stream::start() {
   for (std::uint32_t i = 0; i < mappings_.size(); ++i) queue(i);
   int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   if (!device_.control(VIDIOC_STREAMON, &type)) {
-    throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} cannot be started: {}", path_,
-                                                    std::generic_category().message(errno)));
+    // So says the kernel's USB, not of a disk.
+    const std::string why =
+        errno == ENOSPC ? "other devices leave it too little of the USB bus; ask it for less with "
+                          "--width, --height and --framerate, or plug it into another port"
+                        : std::generic_category().message(errno);
+    throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} cannot be started: {}", path_, why));
   }
   started_ = true;
 }

@@ -7,6 +7,7 @@
 // LOOKOUT_FAKE_FAULT: a file with words, which may change at any time; absent: no fault.
 //   lost       every call fails with ENODEV
 //   busy       another program takes it in the moment when it is opened
+//   crowded    the USB bus has no room for its frames: it cannot be started
 //   stalled    no frames come
 //   eio        to take a frame fails with EIO
 //   resized    another size is granted than was asked for
@@ -501,6 +502,7 @@ void Camera::fill(v4l2_buffer& buffer) {
 }
 
 int Camera::stream(bool on) {
+  if (on && fault("crowded")) return ENOSPC;
   streaming_ = on;
   if (!on) queued_.clear();
   pace(on && !fault("stalled"));

@@ -196,6 +196,15 @@ TEST_F(FaultyCameraTest, TakenByAnotherProgramWhileItIsOpenedIsInUse) {
                [&] { V4l2Source source(camera_, {}); });
 }
 
+TEST_F(FaultyCameraTest, TooLittleOfTheUsbBusIsAnErrorThatSaysWhatHelps) {
+  set_fault("crowded");
+  V4l2Source source(camera_, {});
+  Frame frame;
+  expect_error(ErrorKind::kDeviceLost,
+               AllOf(HasSubstr(camera_ + " cannot be started"), HasSubstr("--width")),
+               [&] { source.read(frame, kTimeout); });
+}
+
 TEST_F(FaultyCameraTest, FormatThatCannotBeReadIsAnError) {
   set_fault("foreign");
   expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format"),
