@@ -99,7 +99,6 @@ void ReconnectingSource::opened() {
 
 // Leaves nothing open. What happens before there was a frame again belongs to the same loss.
 void ReconnectingSource::close(const std::string& why) {
-  camera_.reset();
   const auto now = options_.now();
   // One that comes and goes is not asked, and talked of, ever faster.
   const bool was_stable = !lost_since_ && now - back_since_ >= options_.longest_delay;
@@ -107,6 +106,7 @@ void ReconnectingSource::close(const std::string& why) {
   next_attempt_ = now + delay_;
   delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
   note_loss(why);
+  camera_.reset();  // last: libcamera may end the process
 }
 
 void ReconnectingSource::note_loss(const std::string& why) {

@@ -29,10 +29,10 @@ struct ReconnectOptions {
   std::function<void(Clock::duration)> sleep;  // empty: that of the calling thread
 };
 
-// Live. Loss and return are logged, a line each; that a camera gives less than it was asked for, or
-// less than it granted, is logged once, and not again when it comes back. What is open() is
-// destroyed before it is opened anew, so that the kernel can give a camera that comes back its old
-// name.
+// Live. Loss, before the camera is closed, and return are logged, a line each; that a camera gives
+// less than it was asked for, or less than it granted, is logged once, and not again when it comes
+// back. What is open() is destroyed before it is opened anew, so that the kernel can give a camera
+// that comes back its old name.
 class ReconnectingSource : public Source {
  public:
   // Opens the camera; throws Error when it is not there, may not be used or is none.

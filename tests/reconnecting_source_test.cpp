@@ -41,7 +41,10 @@ class ReconnectingSourceTest : public testing::Test {
       EXPECT_EQ(test_.open_, 1) << "the one before was not closed";
       test_.openings_.push_back(test_.now_ - Clock::time_point());
     }
-    ~Camera() override { --test_.open_; }
+    ~Camera() override {
+      --test_.open_;
+      if (test_.on_close_) test_.on_close_();
+    }
     Camera(const Camera&) = delete;
     Camera& operator=(const Camera&) = delete;
     const SourceInfo& info() const override { return test_.info_; }
@@ -106,6 +109,7 @@ class ReconnectingSourceTest : public testing::Test {
   static ReadStatus stay_silent(int /*read*/, Frame& /*frame*/) { return ReadStatus::kTimeout; }
 
   Clock::time_point now_;
+  std::function<void()> on_close_;
   SourceInfo info_;
   ReconnectOptions options_;
   std::deque<std::function<std::unique_ptr<Source>()>> lives_;
@@ -170,6 +174,17 @@ TEST_F(ReconnectingSourceTest, ASilentCameraIsLostAfterTwoSeconds) {
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_THAT(log.text(), HasSubstr("camera video0 lost: no frame for 2.0 s; trying again"));
   EXPECT_EQ(openings_.at(1), milliseconds(100 + 2000 + 250));
+}
+
+TEST_F(ReconnectingSourceTest, ALossIsSaidBeforeTheCameraIsClosed) {
+  const CapturedLog log;
+  std::string said;
+  on_close_ = [&] { said = log.text(); };
+  add_life(frames_then(1, lose));
+  ReconnectingSource source = make();
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(source.read(frame_, kTimeout), ReadStatus::kTimeout);
+  EXPECT_THAT(said, HasSubstr("camera video0 lost: the plug was pulled"));
 }
 
 TEST_F(ReconnectingSourceTest, ASlowCameraHasThirtyPeriods) {
