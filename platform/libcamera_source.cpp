@@ -244,6 +244,8 @@ void LibcameraSource::map_buffers() {
   for (const auto& buffer : allocator_->buffers(stream_)) {
     std::vector<Plane>& planes = planes_[buffer.get()];
     for (const lc::FrameBuffer::Plane& plane : buffer->planes()) {
+      // More of them, as libcamera 0.4's virtual camera has, hold nothing.
+      if (planes.size() == plane_count(layout_.format)) break;
       const int fd = plane.fd.get();
       planes.push_back({map(fd, plane.offset + plane.length) + plane.offset, plane.length, fd});
     }
@@ -368,7 +370,10 @@ ReadStatus LibcameraSource::read(Frame& frame, std::chrono::milliseconds timeout
 ReadStatus LibcameraSource::take(lc::Request& request, Frame& frame) {
   const auto start = Clock::now();
   const lc::FrameBuffer& buffer = *request.buffers().at(stream_);
-  const bool good = buffer.metadata().status == lc::FrameMetadata::FrameSuccess;
+  // Not "is FrameSuccess": libcamera 0.4's virtual camera leaves the status uninitialised.
+  const auto status = buffer.metadata().status;
+  const bool good =
+      status != lc::FrameMetadata::FrameError && status != lc::FrameMetadata::FrameCancelled;
   RawPicture picture = layout_;
   if (good) {
     const auto stamp = request.metadata().get(lc::controls::SensorTimestamp);

@@ -25,7 +25,8 @@ std::vector<LibcameraCamera> list_libcamera_cameras();
 
 // Live. The picture comes from the ISP in the size that was asked for or the next it has.
 // `captured` is the sensor's time stamp. libcamera's threads, which begin and end with this object,
-// have all signals blocked.
+// have all signals blocked. Where the camera's driver was removed, libcamera 0.0.3 ends the process
+// when this object is destroyed.
 class LibcameraSource : public Source {
  public:
   // `camera`: a number, or a model or an id, or a part of one that no other camera has. Throws
