@@ -3,8 +3,9 @@
 #
 #   run.sh            all stages on this machine: host models asan tsan style
 #   run.sh --target   also lint, soak, fuzz, and the one on the emulated Raspberry Pi: target
-#   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13; or camera: target's
-#                     package on a camera that goes away fifty times
+#   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13; or of a target's
+#                     package: camera, which goes away fifty times; libcamera, libcamera-trixie: its
+#                     service on cameras of libcamera's
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
 set -euo pipefail
@@ -126,6 +127,10 @@ for stage in "${stages[@]}"; do
   camera)
     say 'Raspberry Pi 4, bookworm: a camera that comes and goes in a virtual machine'
     check tests/target.sh camera pi4
+    ;;
+  libcamera | libcamera-trixie)
+    say "Raspberry Pi 4, ${stage#libcamera-}: cameras of libcamera's in a virtual machine"
+    check tests/target.sh libcamera "pi4${stage#libcamera}"
     ;;
   models)
     say 'models: tests'

@@ -8,6 +8,7 @@
 #   target.sh service PRESET    that package in a virtual machine with systemd and a camera
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
+#   target.sh libcamera PRESET  ... on a camera of libcamera's
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -131,13 +132,17 @@ package() {
   echo 'installed, upgraded, removed and purged'
 }
 
-# in_guest SECONDS COMMAND: the package and $work's files in a virtual machine that has what the package
-# depends on.
-in_guest() {
-  local seconds=$1 command=$2 depends
+# make_guest [PACKAGE...]: the guest has what the package depends on, and these.
+make_guest() {
+  local depends
   depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/,//g')
   # shellcheck disable=SC2086
-  tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends
+  tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends "$@"
+}
+
+# in_guest SECONDS COMMAND: the package and $work's files in the guest.
+in_guest() {
+  local seconds=$1 command=$2
   cp "$deb" "$work"
   tests/vm/run-guest.sh "$guest" "$work" "$command" "$seconds" || {
     local status=$?
@@ -152,13 +157,31 @@ service() {
   cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
   local extent=
   [ "$suite" = bookworm ] || extent=--short
+  make_guest
   in_guest 1500 "bash service_test.sh $extent"
 }
 
 camera() {
   find_package
   cp tests/vm/camera_test.sh "$work"
+  make_guest
   in_guest 3600 "dpkg -i lookout_*.deb > /dev/null && sh camera_test.sh /usr/bin/lookout ${LOOKOUT_CAMERA_LOSSES:-50}"
+}
+
+# A guest of its own: that of `service` shows that libcamera can be missing. Debian 12's libcamera has no
+# virtual camera; with Debian 13's no module has to be built.
+libcamera() {
+  find_package
+  guest+=-libcamera
+  make_guest "$(dpkg-deb -f "$deb" Suggests | grep -o 'libcamera[0-9.]*')" libcamera-ipa
+  local camera=virtual
+  if [ "$suite" = bookworm ]; then
+    camera=vimc
+    tests/vm/make-vimc.sh "$guest"
+    cp "$guest/vimc.ko" "$work"
+  fi
+  cp tests/vm/libcamera_test.sh "$work"
+  in_guest 1500 "bash libcamera_test.sh $camera"
 }
 
 case $what in
@@ -166,5 +189,6 @@ models) models ;;
 package) package ;;
 service) service ;;
 camera) camera ;;
+libcamera) libcamera ;;
 *) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
 esac

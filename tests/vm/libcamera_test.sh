@@ -1,95 +1,158 @@
 #!/bin/bash
-# In a guest of run-guest.sh: the program on a camera of libcamera's, the kernel's `vimc`.
+# In a guest of run-guest.sh: the package and its service on a camera of libcamera's.
 #
-#   libcamera_test.sh PROGRAM VIMC
+#   libcamera_test.sh vimc      the kernel's, by vimc.ko in the working folder
+#   libcamera_test.sh virtual   libcamera's own, since its 0.4, which show pictures
 #
-# PROGRAM  lookout, with liblookout-libcamera.so in ../lib/lookout and a model in ../share/lookout
-# VIMC     vimc.ko of the guest's kernel, which Debian's lacks
-#
-# Needs libcamera as the program was built with, and the package libcamera-ipa. Exits with 0, with 1
-# after saying what was wrong, with 77 where there is no vimc.
+# The working folder holds lookout_*.deb. The guest has libcamera as that was built with, and the
+# package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
 set -euo pipefail
-program=$(realpath "$1")
-vimc=${2:-vimc.ko}
-[ -e "$vimc" ] || { echo "libcamera_test.sh: no $vimc"; exit 77; }
+camera=$1
+unit=lookout.service
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
+say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
 fail() {
   echo "libcamera_test.sh: line ${BASH_LINENO[0]}: $*" >&2
-  tail -n 20 "$work"/* >&2
+  tail -n 20 "$work"/out "$work"/err >&2 || true
+  systemctl status --no-pager --lines=0 $unit >&2 || true
+  journalctl --no-pager -u $unit -n 60 >&2
   exit 1
 }
+trap 'fail "${BASH_COMMAND} failed"' ERR
 
-# run ARGUMENTS...: leaves $work/out and $work/err, returns the program's status.
-run() { "$program" "$@" --format json > "$work/out" 2> "$work/err"; }
-results() { grep -c '"type":"classification"' "$work/out" || true; }
+# until_true WHAT COMMAND...: it has five minutes, for a busy emulator.
+until_true() {
+  local what=$1 deadline=$((SECONDS + 300))
+  shift
+  until "$@" > /dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
+    sleep 0.2
+  done
+  say "$what"
+}
+
+# The program: `start` leaves $work/out and $work/err.
+start() {
+  lookout run "$@" --format json --stats-interval 1h > "$work/out" 2> "$work/err" &
+  pid=$!
+}
+stop() {
+  local status=0
+  kill -TERM $pid
+  wait $pid || status=$?
+  [ $status = 0 ] || fail "SIGTERM ended it with $status"
+}
+results() { grep -c '"type":"classification"' "$work/out"; }
+more_than() { [ "$(results)" -gt "$1" ]; }
+sees() { grep -q "\"results\":\[{\"index\":[0-9]*,\"label\":\"$1\"" "$work/out"; }
 said() { grep -qE -- "$1" "$work/err" || fail "not said: $1"; }
+# refused STATUS ARGUMENTS...: with a sentence.
+refused() {
+  local expected=$1 status=0
+  shift
+  lookout run "$@" --log-level error > "$work/out" 2> "$work/err" || status=$?
+  [ $status = "$expected" ] || fail "$* ended with $status"
+  [ "$(wc -l < "$work/err")" = 1 ] || fail "not one sentence for $*"
+}
 
-modprobe -r vivid || true
-# shellcheck disable=SC2046
-modprobe -a $(modinfo -F depends "$vimc" | tr , ' ')
-lsmod | grep -q '^vimc ' || insmod "$vimc"
-udevadm settle
+# The service. Its journal is read in chapters: what came since the last `mark`.
+mark() { cursor=$(journalctl --no-pager -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
+chapter() { journalctl --no-pager -o cat -u $unit --after-cursor "$cursor"; }
+journal_has() { chapter | grep -qE -- "$1"; }
+names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
+property() { systemctl show --value -p "$1" $unit; }
 
-# An emulated machine classifies a frame in two seconds. The camera shows color bars, which the
-# self-test model knows.
-run csi://0 --timeout 15s || fail "csi://0 ended with $?"
-[ "$(results)" -gt 1 ] || fail "$(results) results"
-grep -q '"results":\[{"index":0,"label":"color bars"' "$work/out" || fail 'color bars are not seen'
-said 'source: csi://0 .*[0-9]+x[0-9]+ (RGB888|BGR888)'
-# Stamped by the sensor, in the clock of frames: not in the future, and not older than the buffers.
-python=$(command -v python3 || true)
-[ -z "$python" ] || "$python" - "$work/out" <<'END' || fail 'frame_age_ms'
-import json, sys
-ages = [json.loads(l)["frame_age_ms"] for l in open(sys.argv[1]) if '"classification"' in l]
-sys.exit(not all(0 <= age < 10000 for age in ages))
-END
-echo "csi://0: $(results) results in 15 s"
+plug() {
+  insmod vimc.ko
+  udevadm settle
+}
 
-run csi://Sensor --timeout 2s || fail "a part of the model's name ended with $?"
-status=0
-run csi://no-such-camera --timeout 2s || status=$?
-[ $status = 66 ] || fail "a name that no camera has ended with $status"
-said 'no-such-camera.*Sensor'
+dpkg -i lookout_*.deb > "$work/out" 2> "$work/err" || fail 'dpkg -i'
+modprobe -r vivid
+case $camera in
+vimc) # one camera, which shows color bars with text on them
+  # shellcheck disable=SC2046
+  modprobe -a $(modinfo -F depends vimc.ko | tr , ' ')
+  plug
+  name=Sensor shows='color bars' format='(RGB888|BGR888)'
+  ;;
+virtual) # two; the service has to be allowed to take memory for them
+  pictures=/usr/local/share/pictures
+  config=/usr/share/libcamera/pipeline/virtual
+  mkdir -p $pictures $config
+  for pattern in hcolorbars red; do
+    lookout run "test://$pattern?size=640x480&frames=1" --snapshot-on-change "$work" > "$work/out" 2> "$work/err"
+    mv "$work"/*.jpg $pictures/$pattern.jpg
+    printf '%s:\n  supported_formats:\n  - width: 640\n    height: 480\n  frames:\n    path: "%s"\n' \
+      $pattern $pictures/$pattern.jpg
+  done > $config/virtual.yaml
+  mkdir /etc/systemd/system/$unit.d
+  printf '[Service]\nSupplementaryGroups=kvm\nDeviceAllow=/dev/udmabuf rw\n' > /etc/systemd/system/$unit.d/virtual.conf
+  systemctl daemon-reload
+  name=hcolorbars shows='horizontal color bars' format=NV12
+  ;;
+esac
 
-# Sizes that it does not have are said.
-run csi://0 --width 333 --height 251 --timeout 2s || fail "an odd size ended with $?"
-said 'asked for 333x251, the camera gives'
+lookout list-cameras > "$work/out" 2> "$work/err"
+grep -q "^csi://0: .*$name.*through libcamera" "$work/out" || fail 'list-cameras does not list it'
+lookout doctor csi://0 > "$work/out" 2> "$work/err"
+grep -q "^ok *source *csi://0 (.*$name" "$work/out" || fail 'doctor does not see it'
+say 'listed'
 
-# In the service's sandbox: no network, and no netlink.
-systemd-run --quiet --wait --pipe -p DynamicUser=yes -p SupplementaryGroups='video render' \
-  -p PrivateNetwork=yes -p RestrictAddressFamilies=AF_UNIX -p DevicePolicy=closed \
-  -p DeviceAllow='char-video4linux rw' -p DeviceAllow='char-media rw' -p ProtectSystem=strict \
-  -p SystemCallFilter=@system-service -p 'SystemCallFilter=~@privileged @resources' \
-  -p SystemCallErrorNumber=EPERM ${LD_LIBRARY_PATH:+-p Environment=LD_LIBRARY_PATH="$LD_LIBRARY_PATH"} \
-  "$program" csi://0 --timeout 15s --format json > "$work/out" 2> "$work/err" || fail "sandboxed: $?"
-[ "$(results)" -gt 1 ] || fail "sandboxed: $(results) results"
-
-# Threads of libcamera's, which have names since its 0.4, take no signals, and SIGTERM ends it.
-"$program" csi://0 --format json > "$work/out" 2> "$work/err" &
-pid=$!
-for _ in $(seq 600); do
-  [ "$(results)" -lt 1 ] || break
-  sleep 0.1
+start "csi://$name" --width 640 --height 480
+until_true "csi://$name: $shows" sees "$shows"
+said "source: csi://$name .*[0-9]+x[0-9]+ $format"
+# Its threads, and libcamera's, take no signals.
+for task in "/proc/$pid/task"/*; do
+  [ "${task##*/}" = $pid ] || grep -q '^SigBlk:.*fffffffe7ff' "$task/status" || fail "$(cat "$task/status")"
 done
-open=$(grep -l CameraManager /proc/$pid/task/*/comm | head -n 1 || true)
-if [ -n "$open" ]; then
-  grep -q '^SigBlk:.*fffffffe7ff' "${open%/comm}/status" || fail "$(cat "${open%/comm}/status")"
+stop
+# In the clock of frames: not in the future, and not older than the buffers.
+grep -o '"frame_age_ms":[^,]*' "$work/out" | cut -d : -f 2 |
+  awk '!($1 >= 0 && $1 < 10000) { exit 1 }' || fail 'frame_age_ms'
+if [ "$camera" = virtual ]; then
+  start csi://red
+  until_true 'csi://red: red' sees red
+  stop
 fi
-kill -TERM $pid
-wait $pid || fail "SIGTERM: $?"
 
-# Module and library that are missing are said in a sentence; other sources need neither.
-modules=$(dirname "$(dirname "$program")")/lib/lookout
-if [ -w "$modules" ]; then
-  mkdir -p "$work/root/app" "$work/root/share"
-  cp "$program" "$work/root/app/lookout"
-  cp -r "$(dirname "$(dirname "$program")")/share/lookout" "$work/root/share/"
-  status=0
-  "$work/root/app/lookout" csi://0 > "$work/out" 2> "$work/err" || status=$?
-  [ $status = 66 ] || fail "without the module: $status"
-  said 'CSI cameras cannot be used'
-  "$work/root/app/lookout" test://red --timeout 1s > "$work/out" 2> "$work/err" || fail "test://: $?"
+refused 66 csi://no-such-camera
+said "no-such-camera.*$name"
+start csi://0 --width 333 --height 251
+until_true 'an odd size' more_than 0
+said 'asked for 33[34]x25[12], the camera gives'
+stop
+
+sed -i 's#^source = .*#source = "csi://0"#; s/^# width = .*/width = 640/; s/^# height = .*/height = 480/' \
+  /etc/lookout/lookout.toml
+mark
+systemctl start $unit
+say 'the service is ready'
+names "$shows"
+if [ "$camera" = vimc ]; then
+  # Its driver goes away, is even removed, and comes back. libcamera 0.0.3 cannot stop a camera that is
+  # gone: it ends the process, and systemd starts a new one.
+  echo vimc.0 > /sys/bus/platform/drivers/vimc/unbind
+  until_true 'the journal: lost' journal_has 'camera .* lost: '
+  until_true 'its driver is removed' rmmod vimc
+  mark
+  until_true 'the journal: waiting' journal_has 'waiting for camera'
+  plug
+  names "$shows"
 fi
-echo 'libcamera: passed'
+systemctl stop $unit
+[ "$(property Result)" = success ] || fail "stopping ended in $(property Result)"
+
+# What is missing is said in a sentence, and nothing else needs it.
+module=/usr/lib/lookout/liblookout-libcamera.so
+libcamera=$(ldd $module | sed -n 's/.*libcamera\.so.* => \([^ ]*\) .*/\1/p')
+for file in "$libcamera" $module; do
+  mv "$file" "$file.away"
+  refused 66 csi://0
+  said "CSI cameras cannot be used: .*$(basename "$file")"
+  lookout run test://red --timeout 1s > "$work/out" 2> "$work/err" || fail "test:// without $file: $?"
+  mv "$file.away" "$file"
+  say "without $(basename "$file")"
+done
+say passed
