@@ -66,7 +66,9 @@ std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions
 
 std::unique_ptr<Source> open_csi(const std::string& camera, const SourceOptions& options) {
   const auto open = [=] { return open_csi_camera(camera, options); };
-  return std::make_unique<ReconnectingSource>(open, reconnect_options(camera, options));
+  const bool is_number = camera.find_first_not_of("0123456789") == std::string::npos;
+  const std::string name = is_number ? "csi" + camera : camera;
+  return std::make_unique<ReconnectingSource>(open, reconnect_options(name, options));
 }
 
 bool is_picture(const std::string& path) {

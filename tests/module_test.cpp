@@ -42,5 +42,13 @@ TEST(CsiCamera, OneThatIsNotThereIsAnError) {
                [] { open_source("csi://no-such-camera", {}); });
 }
 
+TEST(CsiCamera, ItIsNamedByItsNumberOrItsName) {
+  const CapturedLog log;  // whether or not the camera is there
+  SourceOptions options;
+  options.wait = true;
+  EXPECT_EQ(open_source("csi://0", options)->info().name, "csi0");
+  EXPECT_EQ(open_source("csi://imx708", options)->info().name, "imx708");
+}
+
 }  // namespace
 }  // namespace lookout
