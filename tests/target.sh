@@ -153,7 +153,7 @@ in_guest() {
 
 service() {
   find_package
-  cp tests/vm/service_test.sh "$build"/tests/{platform_tests,bare_forward} "$work"
+  cp tests/vm/service{,_test}.sh "$build"/tests/{platform_tests,bare_forward} "$work"
   cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
   local extent=
   [ "$suite" = bookworm ] || extent=--short
@@ -180,7 +180,7 @@ libcamera() {
     tests/vm/make-vimc.sh "$guest"
     cp "$guest/vimc.ko" "$work"
   fi
-  cp tests/vm/libcamera_test.sh "$work"
+  cp tests/vm/{service,libcamera_test}.sh "$work"
   in_guest 1500 "bash libcamera_test.sh $camera"
 }
 

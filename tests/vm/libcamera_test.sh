@@ -4,33 +4,13 @@
 #   libcamera_test.sh vimc      the kernel's, by vimc.ko in the working folder
 #   libcamera_test.sh virtual   libcamera's own, since its 0.4, which show pictures
 #
-# The working folder holds lookout_*.deb. The guest has libcamera as that was built with, and the
-# package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
+# The working folder holds lookout_*.deb and service.sh. The guest has libcamera as that package was
+# built with, and the package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
 set -euo pipefail
+. ./service.sh
 camera=$1
-unit=lookout.service
 work=$(mktemp -d)
-
-say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
-fail() {
-  echo "libcamera_test.sh: line ${BASH_LINENO[0]}: $*" >&2
-  tail -n 20 "$work"/out "$work"/err >&2 || true
-  systemctl status --no-pager --lines=0 $unit >&2 || true
-  journalctl --no-pager -u $unit -n 60 >&2
-  exit 1
-}
-trap 'fail "${BASH_COMMAND} failed"' ERR
-
-# until_true WHAT COMMAND...: it has five minutes, for a busy emulator.
-until_true() {
-  local what=$1 deadline=$((SECONDS + 300))
-  shift
-  until "$@" > /dev/null 2>&1; do
-    [ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
-    sleep 0.2
-  done
-  say "$what"
-}
+shown=("$work"/out "$work"/err)
 
 # The program: `start` leaves $work/out and $work/err.
 start() {
@@ -55,13 +35,6 @@ refused() {
   [ $status = "$expected" ] || fail "$* ended with $status"
   [ "$(wc -l < "$work/err")" = 1 ] || fail "not one sentence for $*"
 }
-
-# The service. Its journal is read in chapters: what came since the last `mark`.
-mark() { cursor=$(journalctl --no-pager -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
-chapter() { journalctl --no-pager -o cat -u $unit --after-cursor "$cursor"; }
-journal_has() { chapter | grep -qE -- "$1"; }
-names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
-property() { systemctl show --value -p "$1" $unit; }
 
 plug() {
   insmod vimc.ko

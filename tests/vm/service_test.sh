@@ -4,37 +4,11 @@
 #   service_test.sh           everything
 #   service_test.sh --short   installed, ready, one right prediction
 #
-# The working folder holds lookout_*.deb.
+# The working folder holds lookout_*.deb and service.sh.
 set -euo pipefail
-unit=lookout.service
+. ./service.sh
 camera=/dev/video0
 
-say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
-fail() {
-  echo "service_test.sh: line ${BASH_LINENO[0]}: $*" >&2
-  systemctl status --no-pager --lines=0 $unit || true
-  journalctl --no-pager -u $unit -n 60 || true
-  exit 1
-}
-trap 'fail "${BASH_COMMAND} failed"' ERR
-
-# until_true WHAT COMMAND...: it has five minutes; to load LibTorch takes an emulated machine one or two.
-until_true() {
-  local what=$1 deadline=$((SECONDS + 300))
-  shift
-  until "$@" > /dev/null 2>&1; do
-    [ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
-    sleep 0.5
-  done
-  say "$what"
-}
-
-# The journal is read in chapters: what came since the last `mark`.
-mark() { cursor=$(journalctl --no-pager -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
-chapter() { journalctl --no-pager -o cat -u $unit --after-cursor "$cursor"; }
-journal_has() { chapter | grep -qE -- "$1"; }
-
-property() { systemctl show --value -p "$1" $unit; }
 is() { [ "$(property "$1")" = "$2" ]; }
 restarted() { [ "$(property NRestarts)" -gt "$1" ] && is ActiveState active && is SubState running; }
 
@@ -46,8 +20,6 @@ show() {
   v4l2-ctl -d $camera --set-ctrl "test_pattern=$number"
 }
 no_text() { v4l2-ctl -d $camera --set-ctrl osd_text_mode=2; }
-
-names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
 
 mark
 dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Sourced in a guest by tests of the package's service: how they wait, fail and look at it. Defines
+# $unit; a failure shows the files of $shown, too, if there are any.
+unit=lookout.service
+shown=()
+
+say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
+fail() {
+  echo "${0##*/}: line ${BASH_LINENO[0]}: $*" >&2
+  [ ${#shown[@]} = 0 ] || tail -n 20 "${shown[@]}" >&2 || true
+  systemctl status --no-pager --lines=0 $unit >&2 || true
+  journalctl --no-pager -u $unit -n 60 >&2
+  exit 1
+}
+trap 'fail "${BASH_COMMAND} failed"' ERR
+
+# until_true WHAT COMMAND...: it has five minutes; to load LibTorch takes an emulated machine one or two.
+until_true() {
+  local what=$1 deadline=$((SECONDS + 300))
+  shift
+  until "$@" > /dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
+    sleep 0.2
+  done
+  say "$what"
+}
+
+# The journal is read in chapters: what came since the last `mark`.
+mark() { cursor=$(journalctl --no-pager -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
+chapter() { journalctl --no-pager -o cat -u $unit --after-cursor "$cursor"; }
+journal_has() { chapter | grep -qE -- "$1"; }
+names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
+
+property() { systemctl show --value -p "$1" $unit; }
