@@ -251,7 +251,8 @@ class Life:
             status = dict(line.split(":", 1) for line in file)
         if "VmRSS" not in status:  # just ended
             return
-        descriptors = len(os.listdir(f"{folder}/fd"))
+        # Some are open for a moment only, of /proc/stat, or of the fake camera's file of faults.
+        descriptors = min(len(os.listdir(f"{folder}/fd")) for _ in range(3))
         resident = int(status["VmRSS"].split()[0])
         now = time.monotonic() - self.started
         self.samples.append((now, resident, descriptors, int(status["Threads"])))
