@@ -310,10 +310,11 @@ def lateness(trace, fps):
     # The source keeps to its grid, on which most frames are taken: a frame that is late by a period
     # is the next one.
     period = 1000 / fps
-    phases = [start % period for start in starts]
-    usual = collections.Counter(round(phase, 1) for phase in phases).most_common(1)[0][0]
-    due = min(phase for phase in phases if abs(phase - usual) <= 0.1)
-    late = [(phase - due) % period for phase in phases]
+    usual = collections.Counter(round(start % period, 1) for start in starts).most_common(1)[0][0]
+    # From there; what is just before it is not a period late.
+    late = [(start - usual + 0.5) % period - 0.5 for start in starts]
+    due = min(late)
+    late = [time - due for time in late]
     periods = round((starts[-1] - late[-1] - starts[0] + late[0]) / period)
     return sorted(late), periods + 1 - len(starts)
 
