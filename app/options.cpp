@@ -16,6 +16,19 @@
 namespace lookout {
 namespace {
 
+// CLI11 takes an empty list for an option's value and then looks at its first element.
+class ConfigFormat : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
+    std::vector<CLI::ConfigItem> items = CLI::ConfigTOML::from_config(file);
+    for (const CLI::ConfigItem& item : items) {
+      const bool section = item.name == "++" || item.name == "--";
+      if (!section && item.inputs.empty()) throw CLI::ValidationError(item.name, "has no value");
+    }
+    return items;
+  }
+};
+
 // The whole command line: the options of `run` are those of the program, so that `run` may be left
 // out and the configuration file has no sections.
 struct Declaration {
@@ -46,6 +59,7 @@ struct Declaration {
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.set_help_flag("-h,--help", "Print this and exit");
     app.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Print the version and exit");
+    app.config_formatter(std::make_shared<ConfigFormat>());
     app.allow_config_extras(CLI::config_extras_mode::error);
     const std::string config_help = "TOML file with any of these options, less the --";
     CLI::Option* config = with_config ? app.set_config("--config", "", config_help)

@@ -298,6 +298,14 @@ TEST(Options, UnknownKeysAndWrongValuesOfTheFileAreConfigurationErrors) {
   expect_error({}, ErrorKind::kConfig, "--top-k");
 }
 
+TEST(Options, AnEmptyListInTheFileIsAnError) {
+  const TempDir directory;
+  for (const char* empty : {"workers = []\n", "top-k = []\n", "on-change = []\n", "source=[x"}) {
+    const std::string file = directory.write("c.toml", empty);
+    expect_error({"--config", file}, ErrorKind::kConfig, "has no value");
+  }
+}
+
 TEST(Options, AnEmptyVariableIsNone) {
   const Environment model("LOOKOUT_MODEL", "");
   EXPECT_EQ(parse_run({"test://all"}).source, "test://all");
