@@ -11,7 +11,7 @@ namespace lookout {
 enum class ReadStatus {
   kFrame,    // the frame was filled
   kTimeout,  // nothing came in time; try again
-  kSkipped,  // one element of the input could not be read (said in the log); the next one may be
+  kSkipped,  // one element of the input could not be read; the next one may be
   kEnd,      // there will be no more
 };
 

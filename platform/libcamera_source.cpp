@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <linux/dma-buf.h>
-#include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -383,14 +382,7 @@ ReadStatus LibcameraSource::take(lc::Request& request, Frame& frame) {
     copy_out(buffer, picture);
   }
   give_back(request);
-  if (!good) {
-    if (!damage_reported_) {
-      spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
-                   name_);
-    }
-    damage_reported_ = true;
-    return ReadStatus::kSkipped;
-  }
+  if (!good) return ReadStatus::kSkipped;
   converter_.convert(picture, frame.bgr);
   frame.capture_duration = Clock::now() - start;
   frame.origin.clear();

@@ -38,7 +38,7 @@ class LibcameraSource : public Source {
   LibcameraSource& operator=(const LibcameraSource&) = delete;
 
   const SourceInfo& info() const override { return info_; }
-  // A frame that the driver calls damaged is skipped; the first one is said in the log.
+  // A frame that the driver calls damaged is skipped.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
@@ -76,7 +76,6 @@ class LibcameraSource : public Source {
   std::vector<std::unique_ptr<libcamera::Request>> requests_;
   bool acquired_ = false;
   bool started_ = false;
-  bool damage_reported_ = false;
   std::array<std::vector<unsigned char>, 2> copies_;  // of the planes
   RawConverter converter_;
 

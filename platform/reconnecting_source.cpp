@@ -73,6 +73,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   } else if (now - *last_sign_ >= longest_silence()) {
     close(fmt::format("no frame for {:.1f} s", seconds(now - *last_sign_)));
   }
+  if (status == ReadStatus::kSkipped) note_damage();
   if (status != ReadStatus::kFrame) return status;
   if (lost_since_) note_return(now);
   const SourceInfo& info = camera_->info();
@@ -90,6 +91,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
 // After open_().
 void ReconnectingSource::opened() {
   last_sign_.reset();
+  damage_noted_ = false;
   rate_.restart();
   const SourceInfo& info = camera_->info();
   if (info.shortfall.empty() || info.shortfall == shortfall_) return;
@@ -132,6 +134,14 @@ void ReconnectingSource::note_return(Clock::time_point now) {
   was_there_ = true;
   lost_since_.reset();
   back_since_ = now;
+}
+
+void ReconnectingSource::note_damage() {
+  if (!damage_noted_) {
+    spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
+                 info_.name);
+  }
+  damage_noted_ = true;
 }
 
 void ReconnectingSource::check_patience() const {

@@ -31,8 +31,8 @@ struct ReconnectOptions {
 
 // Live. Loss, before the camera is closed, and return are logged, a line each; that a camera gives
 // less than it was asked for, or less than it granted, is logged once, and not again when it comes
-// back. What is open() is destroyed before it is opened anew, so that the kernel can give a camera
-// that comes back its old name.
+// back; that a frame was damaged, once after each opening. What is open() is destroyed before it is
+// opened anew, so that the kernel can give a camera that comes back its old name.
 class ReconnectingSource : public Source {
  public:
   // Opens the camera; throws Error when it is not there, may not be used or is none.
@@ -61,6 +61,7 @@ class ReconnectingSource : public Source {
   void close(const std::string& why);
   void note_loss(const std::string& why);
   void note_return(Clock::time_point now);
+  void note_damage();
   void check_patience() const;
   void try_to_open();
   void wait(std::chrono::milliseconds timeout);
@@ -77,7 +78,8 @@ class ReconnectingSource : public Source {
   std::string reason_;                           // of the loss
   Clock::time_point next_attempt_;
   Clock::duration delay_;
-  std::string shortfall_;  // the last that was said
+  bool damage_noted_ = false;  // since it was opened
+  std::string shortfall_;      // the last that was said
   RateWatch rate_;
 };
 

@@ -148,7 +148,7 @@ ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
   const auto start = Clock::now();
   const bool good = !buffer->damaged && convert(*buffer, frame.bgr);
   stream_.give_back(*buffer);
-  if (!good) return skip();
+  if (!good) return ReadStatus::kSkipped;
   frame.captured = buffer->captured;
   frame.capture_duration = Clock::now() - start;
   frame.origin.clear();
@@ -170,15 +170,6 @@ bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
   set_planes(buffer.data, picture);
   converter_.convert(picture, bgr);
   return true;
-}
-
-ReadStatus V4l2Source::skip() {
-  if (!damage_reported_) {
-    spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
-                 path_);
-  }
-  damage_reported_ = true;
-  return ReadStatus::kSkipped;
 }
 
 }  // namespace lookout

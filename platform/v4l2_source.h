@@ -36,17 +36,16 @@ class V4l2Source : public Source {
   const SourceInfo& info() const override { return info_; }
 
   // The camera starts with the first call, for which its driver may take longer than `timeout`. A
-  // frame that was damaged on its way is skipped, and the first one said in the log: one that the
-  // driver calls so, one that is shorter than its picture, a JPEG that is not whole or not of the
-  // size that info() tells, see decode_jpeg(). How many frames were lost before they came here, by
-  // the driver's count, is said at the end at log level debug.
+  // frame that was damaged on its way is skipped: one that the driver calls so, one that is shorter
+  // than its picture, a JPEG that is not whole or not of the size that info() tells, see
+  // decode_jpeg(). How many frames were lost before they came here, by the driver's count, is said
+  // at the end at log level debug.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
   static std::string shortfall(const ModeWish& wish, const V4l2Format& granted);
   void count_lost(std::uint32_t sequence);
   bool convert(const V4l2Buffer& buffer, cv::Mat& bgr);
-  ReadStatus skip();
 
   std::string path_;
   SourceInfo info_;
@@ -56,7 +55,6 @@ class V4l2Source : public Source {
   RawConverter converter_;
   std::optional<std::uint32_t> sequence_;  // of the last frame
   std::uint64_t lost_ = 0;
-  bool damage_reported_ = false;
 };
 
 }  // namespace lookout

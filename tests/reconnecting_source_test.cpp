@@ -331,14 +331,15 @@ TEST_F(ReconnectingSourceTest, WhatIsNoLossIsPassedOn) {
   expect_error(ErrorKind::kInternal, "a bug", [&] { read(source); });
 }
 
-TEST_F(ReconnectingSourceTest, DamagedFramesAreASignOfLife) {
+TEST_F(ReconnectingSourceTest, DamagedFramesAreASignOfLifeAndSaidOnce) {
   add_life(
       [](int read, Frame& frame) { return read < 50 ? ReadStatus::kSkipped : fill(frame, read); });
   const CapturedLog log;
   ReconnectingSource source = make();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(read(source), ReadStatus::kSkipped);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
-  EXPECT_EQ(log.text(), "");
+  EXPECT_THAT(log.text(), HasSubstr("camera video0: a damaged frame was skipped"));
+  EXPECT_EQ(lines_of(log), 1) << log.text();
 }
 
 }  // namespace

@@ -242,52 +242,48 @@ TEST_F(FaultyCameraTest, StaysOpenWithoutFrames) {
   EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
 }
 
-// Every frame is skipped while there is that fault, the first one is said, and then they come
-// again.
+// Every frame is skipped while there is that fault, and then they come again.
 void expect_skipped(const FaultyCameraTest& test, V4l2Source& source, const std::string& fault) {
-  const CapturedLog log;
   test.set_fault(fault);
   Frame frame;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(read_next(source, frame), ReadStatus::kSkipped);
-  EXPECT_THAT(log.text(), testing::ContainsRegex("damaged frame"));
-  EXPECT_EQ(log.text().find("damaged"), log.text().rfind("damaged"));
   test.set_fault("");
   EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
 }
 
-TEST_F(FaultyCameraTest, JpegThatEndsTooEarlyIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, JpegThatEndsTooEarlyIsSkipped) {
   V4l2Source source(camera_, jpeg_);
   expect_skipped(*this, source, "short");
 }
 
-TEST_F(FaultyCameraTest, JpegOfAnotherSizeThanWasGrantedIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, JpegOfAnotherSizeThanWasGrantedIsSkipped) {
   V4l2Source source(camera_, jpeg_);
   expect_skipped(*this, source, "othersize");
 }
 
-TEST_F(FaultyCameraTest, RawFrameThatEndsTooEarlyIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, RawFrameThatEndsTooEarlyIsSkipped) {
   V4l2Source source(camera_, {});
   expect_skipped(*this, source, "short");
 }
 
-TEST_F(FaultyCameraTest, FrameThatTheDriverCallsDamagedIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, FrameThatTheDriverCallsDamagedIsSkipped) {
   V4l2Source raw(camera_, {});
   expect_skipped(*this, raw, "error");
 }
 
-TEST_F(FaultyCameraTest, JpegThatTheDriverCallsDamagedIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, JpegThatTheDriverCallsDamagedIsSkipped) {
   V4l2Source source(camera_, jpeg_);
   Frame frame;
   ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);  // so that buffers hold whole ones
   expect_skipped(*this, source, "error");
 }
 
-TEST_F(FaultyCameraTest, EmptyFrameIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, EmptyFrameIsSkipped) {
   V4l2Source source(camera_, {});
   expect_skipped(*this, source, "empty");
 }
 
-TEST_F(FaultyCameraTest, EmptyJpegIsSkippedAndSaidOnce) {
+TEST_F(FaultyCameraTest, EmptyJpegIsSkipped) {
   V4l2Source source(camera_, jpeg_);
   expect_skipped(*this, source, "empty");
 }
