@@ -1,7 +1,6 @@
 #include "platform/libcamera_source.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -10,16 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
+#include "platform/libcamera_name.h"
 #include "platform/sensor_time.h"
 
 namespace lookout {
@@ -74,44 +72,6 @@ std::vector<LibcameraCamera> describe(const std::vector<std::shared_ptr<lc::Came
   result.reserve(cameras.size());
   for (const auto& camera : cameras) result.push_back(describe(*camera));
   return result;
-}
-
-// For messages: `0 imx708 (/base/soc/...)`.
-std::string text_of(const std::vector<LibcameraCamera>& cameras) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < cameras.size(); ++i) {
-    texts.push_back(fmt::format("{} {} ({})", i, cameras[i].model, cameras[i].id));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-// The only camera for which `matches` is true.
-template <typename Matches>
-std::optional<std::size_t> only(const std::vector<LibcameraCamera>& cameras, Matches matches) {
-  std::optional<std::size_t> found;
-  for (std::size_t i = 0; i < cameras.size(); ++i) {
-    if (!matches(cameras[i])) continue;
-    if (found) return std::nullopt;
-    found = i;
-  }
-  return found;
-}
-
-std::optional<std::size_t> find(const std::vector<LibcameraCamera>& cameras,
-                                const std::string& name) {
-  std::size_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data(), end, number);
-  if (parsed.ec == std::errc() && parsed.ptr == end) {
-    return number < cameras.size() ? std::optional(number) : std::nullopt;
-  }
-  auto found = only(cameras, [&](const auto& c) { return c.id == name || c.model == name; });
-  if (!found) {
-    found = only(cameras, [&](const auto& c) {
-      return c.id.find(name) != std::string::npos || c.model.find(name) != std::string::npos;
-    });
-  }
-  return found;
 }
 
 // Tells the kernel that the processor reads a buffer, where it is one that wants to know.
@@ -169,7 +129,7 @@ void LibcameraSource::choose_camera(const std::string& name) {
                             "--list-cameras tells whether its own does",
                             name_, lc::CameraManager::version()));
   }
-  const auto found = find(descriptions, name);
+  const auto found = find_camera(descriptions, name);
   if (!found) {
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{}: no camera, or more than one, is meant; there is {}", name_,
