@@ -17,7 +17,14 @@ using Json = nlohmann::ordered_json;
 
 // What to do with a node that is no camera for `run`; empty where there is nothing to say.
 const char* advice(NodeKind kind) {
-  return kind == NodeKind::kBayer || kind == NodeKind::kImageProcessor ? "use csi://0" : "";
+  switch (kind) {
+    case NodeKind::kBayer:
+    case NodeKind::kPipeline:
+    case NodeKind::kImageProcessor:
+      return "use csi://0";
+    default:
+      return "";
+  }
 }
 
 const char* name_of(NodeKind kind) {
@@ -26,6 +33,8 @@ const char* name_of(NodeKind kind) {
       return "camera";
     case NodeKind::kBayer:
       return "bayer";
+    case NodeKind::kPipeline:
+      return "pipeline";
     case NodeKind::kCodec:
       return "codec";
     case NodeKind::kImageProcessor:

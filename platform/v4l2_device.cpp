@@ -76,6 +76,8 @@ const char* to_string(NodeKind kind) {
       return "a camera";
     case NodeKind::kBayer:
       return "a raw Bayer sensor";
+    case NodeKind::kPipeline:
+      return "a part of a CSI camera";
     case NodeKind::kCodec:
       return "a codec";
     case NodeKind::kImageProcessor:
@@ -88,6 +90,8 @@ const char* to_string(NodeKind kind) {
   return "";
 }
 
+bool is_in_pipeline(const NodeInfo& info) { return (info.capabilities & V4L2_CAP_IO_MC) != 0; }
+
 NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats) {
   const auto has = [&info](std::uint32_t capability) {
     return (info.capabilities & capability) != 0;
@@ -99,7 +103,8 @@ NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats)
     const bool readable = std::any_of(formats.begin(), formats.end(),
                                       [](const CameraFormat& f) { return can_be_read(f.fourcc); });
     const bool bayer = std::any_of(formats.begin(), formats.end(), is_bayer);
-    return bayer && !readable ? NodeKind::kBayer : NodeKind::kCamera;
+    if (bayer && !readable) return NodeKind::kBayer;
+    return is_in_pipeline(info) ? NodeKind::kPipeline : NodeKind::kCamera;
   }
   return has(V4L2_CAP_META_CAPTURE) ? NodeKind::kMetadata : NodeKind::kOther;
 }
@@ -116,6 +121,11 @@ Error not_a_camera(const std::string& path, NodeKind kind) {
           fmt::format("{} gives raw Bayer pictures of a sensor, which libcamera has to process: "
                       "use csi://0",
                       path)};
+    case NodeKind::kPipeline:
+      return {ErrorKind::kNoInput,
+              fmt::format("{} is a part of a CSI camera and gives no pictures as it is set up: "
+                          "use csi://0",
+                          path)};
     case NodeKind::kCodec:
     case NodeKind::kImageProcessor:
     case NodeKind::kMetadata:

@@ -13,6 +13,7 @@ namespace lookout {
 enum class NodeKind {
   kCamera,
   kBayer,           // a camera whose pictures need libcamera: csi://0
+  kPipeline,        // a camera if somebody set it up by the media controller, as libcamera does
   kCodec,           // encodes, decodes or scales what a program gives it
   kImageProcessor,  // a part of what libcamera makes pictures with
   kMetadata,        // what a camera says of its pictures
@@ -28,6 +29,10 @@ struct NodeInfo {
   std::string bus;                 // where it is plugged: "usb-0000:01:00.0-1.3"
   std::uint32_t capabilities = 0;  // V4L2_CAP_..., of this node
 };
+
+// Whether the media controller sets it up (V4L2_CAP_IO_MC). Such a node offers every format that
+// its driver knows, whatever the sensor gives.
+bool is_in_pipeline(const NodeInfo& info);
 
 // `formats`: those of the node.
 NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats);

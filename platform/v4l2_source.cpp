@@ -67,11 +67,11 @@ Error no_readable_format(const std::string& path) {
           fmt::format("camera {} has no picture format that can be read", path)};
 }
 
-// Throws Error unless it is a camera that nobody else uses.
+// Throws Error unless it is a camera, or may be one, that nobody else uses.
 std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::string& path) {
   std::vector<CameraFormat> formats = device.formats();
   const NodeKind kind = kind_of(device.info(), formats);
-  if (kind != NodeKind::kCamera) throw not_a_camera(path, kind);
+  if (kind != NodeKind::kCamera && kind != NodeKind::kPipeline) throw not_a_camera(path, kind);
   if (device.in_use()) throw camera_in_use(path);
   return formats;
 }
@@ -88,7 +88,8 @@ CameraMode choose(const V4l2Device& device, const std::string& path, const ModeW
 
 std::string probe_camera(const std::string& path) {
   const V4l2Device device(path);
-  camera_formats(device, path);
+  const NodeKind kind = kind_of(device.info(), camera_formats(device, path));
+  if (kind != NodeKind::kCamera) throw not_a_camera(path, kind);
   return device.info().card;
 }
 

@@ -15,7 +15,8 @@
 namespace lookout {
 
 // What the driver calls the camera `path`. Throws Error unless it is a camera that this user may
-// use and that nobody else uses, as the constructor of V4l2Source does.
+// use and that nobody else uses, as the constructor of V4l2Source does, and for
+// NodeKind::kPipeline.
 std::string probe_camera(const std::string& path);
 
 // What V4l2Source looks for in a camera.

@@ -61,6 +61,7 @@ V4l2Stream::V4l2Stream(const V4l2Device& device, std::string path, const CameraM
   set_format(mode);
   set_rate(mode.framerate);
   map_buffers();
+  if (is_in_pipeline(device.info())) try_out();
 }
 
 // Now, though the device is about to be closed: a child that is just being started may have it,
@@ -132,6 +133,7 @@ void V4l2Stream::start() {
   for (std::uint32_t i = 0; i < mappings_.size(); ++i) queue(i);
   int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   if (!device_.control(VIDIOC_STREAMON, &type)) {
+    if (is_in_pipeline(device_.info())) throw not_a_camera(path_, NodeKind::kPipeline);
     // So says the kernel's USB, not of a disk.
     const std::string why =
         errno == ENOSPC ? "other devices leave it too little of the USB bus; ask it for less with "
@@ -140,6 +142,14 @@ void V4l2Stream::start() {
     throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} cannot be started: {}", path_, why));
   }
   started_ = true;
+}
+
+// A node that takes any format tells only when it is started what the others of its pipeline give.
+void V4l2Stream::try_out() {
+  start();
+  started_ = false;
+  int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+  if (!device_.control(VIDIOC_STREAMOFF, &type)) throw lost();
 }
 
 // Whether there is a buffer to take.

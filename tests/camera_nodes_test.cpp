@@ -30,6 +30,7 @@ TEST(KindOfNode, TheNodesOfARaspberryPi) {
             NodeKind::kMetadata);
   EXPECT_EQ(kind_of(node("unicam", kCapture), {bayer}), NodeKind::kBayer);
   EXPECT_EQ(kind_of(node("unicam", kCapture), {bayer, yuyv}), NodeKind::kCamera);
+  EXPECT_EQ(kind_of(node("unicam", kCapture | V4L2_CAP_IO_MC), {bayer, yuyv}), NodeKind::kPipeline);
   EXPECT_EQ(kind_of(node("bcm2835-codec", V4L2_CAP_VIDEO_M2M_MPLANE | V4L2_CAP_STREAMING), {}),
             NodeKind::kCodec);
   EXPECT_EQ(kind_of(node("bcm2835-isp", kCapture), {yuyv}), NodeKind::kImageProcessor);
@@ -39,6 +40,7 @@ TEST(KindOfNode, TheNodesOfARaspberryPi) {
 
 TEST(KindOfNode, WhatIsNoCameraComesWithTheWayOut) {
   EXPECT_THAT(not_a_camera("/dev/video0", NodeKind::kBayer).what(), HasSubstr("use csi://0"));
+  EXPECT_THAT(not_a_camera("/dev/video0", NodeKind::kPipeline).what(), HasSubstr("use csi://0"));
   EXPECT_THAT(not_a_camera("/dev/video10", NodeKind::kCodec).what(),
               HasSubstr("/dev/video10 is not a camera but a codec; lookout list-cameras"));
 }

@@ -8,6 +8,8 @@
 //   lost       every call fails with ENODEV
 //   busy       another program takes it in the moment when it is opened
 //   crowded    the USB bus has no room for its frames: it cannot be started
+//   pipeline   it is a node that the media controller sets up
+//   unlinked   nothing in its pipeline gives what it takes: it cannot be started
 //   stalled    no frames come
 //   eio        to take a frame fails with EIO
 //   resized    another size is granted than was asked for
@@ -188,7 +190,7 @@ class Camera {
 
   // These return 0, or what errno is to be.
   int call(int fd, unsigned long request, void* argument);
-  static int query(v4l2_capability& capability);
+  int query(v4l2_capability& capability) const;
   static int enumerate(v4l2_fmtdesc& description);
   static int enumerate(v4l2_frmsizeenum& size);
   static int enumerate(v4l2_frmivalenum& interval);
@@ -319,12 +321,13 @@ int Camera::call(int fd, unsigned long request, void* argument) {
   }
 }
 
-int Camera::query(v4l2_capability& capability) {
+int Camera::query(v4l2_capability& capability) const {
   capability = {};
   set_text(capability.driver, "fake");
   set_text(capability.card, "Fake camera");
   set_text(capability.bus_info, "fake:1");
   capability.device_caps = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
+  if (fault("pipeline")) capability.device_caps |= V4L2_CAP_IO_MC;
   capability.capabilities = capability.device_caps | V4L2_CAP_DEVICE_CAPS;
   return 0;
 }
@@ -503,6 +506,7 @@ void Camera::fill(v4l2_buffer& buffer) {
 
 int Camera::stream(bool on) {
   if (on && fault("crowded")) return ENOSPC;
+  if (on && fault("unlinked")) return EPIPE;
   streaming_ = on;
   if (!on) queued_.clear();
   pace(on && !fault("stalled"));

@@ -58,6 +58,15 @@ TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
   EXPECT_THAT(cameras_as_text({}, {}), HasSubstr("there is no /dev/video* at all"));
 }
 
+TEST(ListCameras, PartOfACsiCameraComesWithTheWayOut) {
+  Cameras pipeline = cameras();
+  pipeline.nodes[2].kind = NodeKind::kPipeline;
+  EXPECT_THAT(
+      cameras_as_text(pipeline, {}),
+      HasSubstr("/dev/video2: unicam (unicam, csi), a part of a CSI camera: use csi://0\n"));
+  EXPECT_EQ(nlohmann::json::parse(cameras_as_json(pipeline, {}))["cameras"][2]["kind"], "pipeline");
+}
+
 TEST(ListCameras, ThoseOfLibcameraComeFirst) {
   Cameras both = cameras();
   both.csi = {{"/base/soc/i2c0mux", "imx708"}};

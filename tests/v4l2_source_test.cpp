@@ -205,6 +205,17 @@ TEST_F(FaultyCameraTest, TooLittleOfTheUsbBusIsAnErrorThatSaysWhatHelps) {
                [&] { source.read(frame, kTimeout); });
 }
 
+TEST_F(FaultyCameraTest, NodeOfAPipelineIsACameraWhenSomebodySetItUp) {
+  set_fault("pipeline unlinked");
+  expect_error(ErrorKind::kNoInput, AllOf(HasSubstr(camera_), HasSubstr("use csi://0")),
+               [&] { V4l2Source source(camera_, {}); });
+  set_fault("pipeline");
+  expect_error(ErrorKind::kNoInput, HasSubstr("use csi://0"), [&] { probe_camera(camera_); });
+  V4l2Source source(camera_, {});
+  Frame frame;
+  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
+}
+
 TEST_F(FaultyCameraTest, FormatThatCannotBeReadIsAnError) {
   set_fault("foreign");
   expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format"),
