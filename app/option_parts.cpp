@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -23,6 +25,25 @@ std::optional<Number> parse_number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+// As CLI11 reads numbers, which takes "nan" and "inf" for some.
+std::optional<double> finite_number(const std::string& text) {
+  double number = 0;
+  if (!CLI::detail::lexical_cast(text, number) || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+// Nothing when it is no time. A short one does not become 0, which means something else.
+std::optional<std::chrono::milliseconds> parse_time(const std::string& text) {
+  const auto unit = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
+  const auto factor =
+      unit == text.size() ? kTimeUnits.find("ms") : kTimeUnits.find(text.substr(unit));
+  const auto number = finite_number(CLI::detail::trim_copy(text.substr(0, unit)));
+  if (!number || factor == kTimeUnits.end()) return std::nullopt;
+  const double ms = *number * factor->second;
+  if (!(ms >= 0 && ms <= kLongestTimeMs)) return std::nullopt;
+  return std::chrono::milliseconds(ms > 0 ? std::max(std::llround(ms), 1LL) : 0);
 }
 
 std::vector<std::string> split_at_commas(const std::string& text) {
@@ -53,19 +74,23 @@ std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
 
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
-                      const std::string& help, const std::string& default_text) {
+                      const std::string& help, const std::string& default_text,
+                      std::chrono::milliseconds least) {
   return app
-      .add_option_function<double>(
+      .add_option_function<std::string>(
           name,
-          [set, name](const double& ms) {
-            if (!(ms <= kLongestTimeMs)) {
-              throw CLI::ValidationError(name, "ten years are the most; 0 stands for never");
+          [set, name, least](const std::string& text) {
+            const auto time = parse_time(text);
+            if (!time || *time < least) {
+              throw CLI::ValidationError(
+                  name, fmt::format("expected a time{}, as in 500ms, 10s, 5min or 1h, of ten years "
+                                    "at most",
+                                    least.count() > 0 ? " above 0" : ""));
             }
-            set(std::chrono::milliseconds(static_cast<std::int64_t>(ms)));
+            set(*time);
           },
           help)
-      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("TIME")
       ->default_str(default_text);
 }
 

@@ -12,10 +12,11 @@
 
 namespace lookout {
 
-// An option that takes a time with its unit; `set` gets it.
+// An option that takes a time with its unit, kept in milliseconds; `set` gets it.
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
-                      const std::string& help, const std::string& default_text = "0");
+                      const std::string& help, const std::string& default_text = "0",
+                      std::chrono::milliseconds least = std::chrono::milliseconds(0));
 
 // An option that takes numbers, as in "2,3"; those given last count. `what`: of what they are
 // numbers, for the sentence that refuses others. `automatic`: the number that "auto" stands for.

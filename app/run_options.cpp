@@ -79,8 +79,7 @@ void add_state_options(CLI::App& app, RunOptions& options) {
       ->group(group);
   add_time(
       app, "--on-change-timeout", [&options](auto time) { options.on_change_timeout = time; },
-      "Kill the command and what it started after this time", "10s")
-      ->check(CLI::PositiveNumber.description(""))
+      "Kill the command and what it started after this time", "10s", std::chrono::milliseconds(1))
       ->group(group);
   app.add_option(
          "--snapshot-on-change", options.snapshot_on_change,
@@ -126,8 +125,9 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       app, "--stats-interval", [&options](auto time) { options.stats_interval = time; },
       "Time between statistics; auto: 1s, in the systemd journal 1min")
       ->transform(
-          CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description("auto|"))
+          CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description(""))
       ->default_str("auto")
+      ->type_name("auto|TIME")
       ->group(group);
   add_time(
       app, "-t,--timeout", [&options](auto time) { options.timeout = time; },

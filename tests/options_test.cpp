@@ -223,14 +223,34 @@ TEST(Options, NoneIsCalledLikeAnEvent) {
 
 TEST(Options, TimesHaveUnits) {
   const std::map<std::string, std::chrono::milliseconds> times{
-      {"1500", std::chrono::milliseconds(1500)},
-      {"250ms", std::chrono::milliseconds(250)},
-      {"1.5s", std::chrono::milliseconds(1500)},
-      {"2min", std::chrono::minutes(2)},
-      {"1h", std::chrono::hours(1)}};
+      {"1500", std::chrono::milliseconds(1500)},  {"250ms", std::chrono::milliseconds(250)},
+      {"1.5s", std::chrono::milliseconds(1500)},  {"10 s", std::chrono::seconds(10)},
+      {"8.05s", std::chrono::milliseconds(8050)}, {"1234567s", std::chrono::seconds(1234567)},
+      {"2min", std::chrono::minutes(2)},          {"1h", std::chrono::hours(1)}};
   for (const auto& [text, expected] : times) {
     EXPECT_EQ(parse_run({"-t", text}).timeout, expected) << text;
   }
+}
+
+// 0 means something else: never, none, auto.
+TEST(Options, AShortTimeIsNotZero) {
+  constexpr std::chrono::milliseconds kShortest{1};
+  for (const char* text : {"0.5", "0.1ms", "0.0001s"}) {
+    EXPECT_EQ(parse_run({"-t", text}).timeout, kShortest) << text;
+    EXPECT_EQ(parse_run({"--on-change-timeout", text}).on_change_timeout, kShortest) << text;
+    EXPECT_EQ(parse_run({"--stats-interval", text}).stats_interval, kShortest) << text;
+  }
+  EXPECT_EQ(parse_run({"-t", "0s"}).timeout.count(), 0);
+}
+
+TEST(Options, WhatIsNoTimeIsRefusedInASentence) {
+  for (const char* wrong : {"-1s", "years", "5years", "h", "1,5s", "nan", "87601h"}) {
+    expect_error(
+        {std::string("--smoothing=") + wrong}, ErrorKind::kUsage,
+        "--smoothing: expected a time, as in 500ms, 10s, 5min or 1h, of ten years at most;");
+  }
+  expect_error({"--on-change-timeout", "0"}, ErrorKind::kUsage,
+               "--on-change-timeout: expected a time above 0, as in ");
 }
 
 TEST(Options, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
