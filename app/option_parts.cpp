@@ -72,6 +72,15 @@ std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
 
 }  // namespace
 
+CLI::Validator number_within(double least, double most) {
+  return {[least, most](const std::string& text) {
+            const auto number = finite_number(text);
+            const bool right = number && *number >= least && *number <= most;
+            return right ? "" : fmt::format("expected a number from {} to {}", least, most);
+          },
+          ""};
+}
+
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
                       const std::string& help, const std::string& default_text,
@@ -146,7 +155,7 @@ void add_picture_options(CLI::App& app, RunOptions& options) {
       ->group(group);
   app.add_option("--framerate", options.source_options.framerate,
                  "Frames a second to ask it for; not set: 30")
-      ->check(CLI::Range(0.1, 1000.0))
+      ->check(number_within(0.1, 1000).description("FLOAT in [0.1 - 1000]"))
       ->group(group);
   app.add_option("--rotation", options.view.rotation, "Turn the picture clockwise: 0, 90, 180, 270")
       ->check(CLI::IsMember({0, 90, 180, 270}).description(""))

@@ -12,6 +12,10 @@
 
 namespace lookout {
 
+// Takes a finite number from `least` to `most`. CLI::Range takes nan as well, and writes all digits
+// of the numbers in its sentence.
+CLI::Validator number_within(double least, double most);
+
 // An option that takes a time with its unit, kept in milliseconds; `set` gets it.
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,

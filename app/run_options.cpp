@@ -52,12 +52,12 @@ void add_state_options(CLI::App& app, RunOptions& options) {
   app.add_option("--enter-threshold", options.enter_threshold,
                  "Smoothed score, 0..1, from which the best class is the state; below it the state "
                  "is unknown; without it that of --threshold")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(number_within(0, 1))
       ->group(group);
   app.add_option("--leave-threshold", options.leave_threshold,
                  "Smoothed score, 0..1, below which a class that is the state stops being it; "
                  "without it that of --enter-threshold")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(number_within(0, 1))
       ->group(group);
   add_time(
       app, "--min-duration", [&options](auto time) { options.min_duration = time; },
@@ -107,7 +107,7 @@ void add_result_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--threshold", options.threshold, "Leave out predictions with a lower score, 0..1")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(number_within(0, 1))
       ->capture_default_str()
       ->group(group);
   add_format(app, options.format)->group(group);

@@ -1,5 +1,6 @@
 #include "app/options.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -316,6 +317,20 @@ TEST(Options, UnknownKeysAndWrongValuesOfTheFileAreConfigurationErrors) {
   }
   const Environment top_k("LOOKOUT_TOP_K", "many");
   expect_error({}, ErrorKind::kConfig, "--top-k");
+}
+
+TEST(Options, WhatIsNoFiniteNumberIsRefused) {
+  const TempDir directory;
+  for (const char* name : {"threshold", "enter-threshold", "leave-threshold", "framerate"}) {
+    for (const char* wrong : {"nan", "-nan", "inf", "NAN(1)", "x", "0.5x", "-0.1"}) {
+      const std::string sentence = fmt::format("--{}: expected a number from 0", name);
+      expect_error({fmt::format("--{}={}", name, wrong)}, ErrorKind::kUsage, sentence);
+      const std::string file = directory.write("c.toml", fmt::format("{} = {}\n", name, wrong));
+      expect_error({"--config", file}, ErrorKind::kConfig, sentence);
+    }
+  }
+  const Environment threshold("LOOKOUT_THRESHOLD", "nan");
+  expect_error({}, ErrorKind::kConfig, "--threshold: expected a number from 0 to 1");
 }
 
 TEST(Options, AnEmptyListInTheFileIsAnError) {
