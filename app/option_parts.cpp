@@ -73,10 +73,12 @@ std::string parse_roi(const std::string& text, cv::Rect2d& roi) {
 }  // namespace
 
 CLI::Validator number_within(double least, double most) {
-  return {[least, most](const std::string& text) {
+  const std::string wrong = most == kNoLimit
+                                ? fmt::format("expected a number of {} or more", least)
+                                : fmt::format("expected a number from {} to {}", least, most);
+  return {[least, most, wrong](const std::string& text) {
             const auto number = finite_number(text);
-            const bool right = number && *number >= least && *number <= most;
-            return right ? "" : fmt::format("expected a number from {} to {}", least, most);
+            return number && *number >= least && *number <= most ? "" : wrong;
           },
           ""};
 }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +13,11 @@
 
 namespace lookout {
 
+constexpr double kNoLimit = std::numeric_limits<double>::max();
+
 // Takes a finite number from `least` to `most`. CLI::Range takes nan as well, and writes all digits
 // of the numbers in its sentence.
-CLI::Validator number_within(double least, double most);
+CLI::Validator number_within(double least, double most = kNoLimit);
 
 // An option that takes a time with its unit, kept in milliseconds; `set` gets it.
 CLI::Option* add_time(CLI::App& app, const std::string& name,

@@ -94,7 +94,7 @@ void add_state_options(CLI::App& app, RunOptions& options) {
   app.add_option("--snapshot-limit", options.snapshot_limit,
                  "Size of all snapshots together (500KB, 100MB, 2GB): the oldest are removed")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(number_within(1))
       ->default_str("100MB")
       ->type_name("SIZE")
       ->group(group);

@@ -186,7 +186,8 @@ TEST(Options, WrongStatesAreUsageErrors) {
   expect_error({"--smoothing", "much"}, ErrorKind::kUsage, "--smoothing");
   expect_error({"--on-change", "echo >x"}, ErrorKind::kUsage, "--on-change");
   expect_error({"--on-change-timeout", "0"}, ErrorKind::kUsage, "--on-change-timeout");
-  expect_error({"--snapshot-limit", "0"}, ErrorKind::kUsage, "--snapshot-limit");
+  expect_error({"--snapshot-limit", "0"}, ErrorKind::kUsage,
+               "--snapshot-limit: expected a number of 1 or more;");
   expect_error({"--snapshot-limit", "lots"}, ErrorKind::kUsage, "--snapshot-limit");
   const Environment leave("LOOKOUT_LEAVE_THRESHOLD", "0.9");
   expect_error({}, ErrorKind::kConfig, "--leave-threshold");
