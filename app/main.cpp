@@ -55,8 +55,10 @@ void set_up_log(const std::string& level) {
   spdlog::set_level(spdlog::level::from_str(level));
 }
 
+// As a whole: a signal may have ended what `text` tells of, but not this.
 void print(const std::string& text) {
-  lookout::Output(STDOUT_FILENO, "stdout", lookout::Output::WhenFull::kWait, stop).write(text);
+  std::atomic<bool> closed{false};
+  lookout::Output(STDOUT_FILENO, "stdout", lookout::Output::WhenFull::kWait, closed).write(text);
 }
 
 int diagnose(const lookout::RunOptions& options) {

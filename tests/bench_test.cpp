@@ -1,9 +1,14 @@
 // lookout bench: its command line, and the program as its users meet it.
 #include "app/bench.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -232,6 +237,31 @@ TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
   const ProgramResult ended = program.finish();
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_TRUE(json::parse(ended.out)["results"].empty());
+}
+
+TEST(Bench, AReaderThatIsSlowGetsTheWholeOfItAfterASignal) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const std::string spaces(static_cast<std::size_t>(fcntl(ends[1], F_SETPIPE_SZ, 1)), ' ');
+  ASSERT_EQ(write(ends[1], spaces.data(), spaces.size()), static_cast<ssize_t>(spaces.size()));
+  Program::Options options;
+  options.stdout_fd = ends[1];
+  Program program({"bench", "--threads", "1,2", "-t", "1h", "--format", "json"}, options);
+  close(ends[1]);
+  ASSERT_TRUE(program.wait_for("2 combinations to measure"));
+  ASSERT_EQ(kill(program.pid(), SIGINT), 0);
+  // Time for it to give up: nothing depends on it when it does not.
+  pollfd end{static_cast<int>(syscall(SYS_pidfd_open, program.pid(), 0)), POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 1000), 0) << "it ended with its output unread";
+  close(end.fd);
+  std::string text;
+  std::array<char, 4096> part{};
+  for (ssize_t size = 0; (size = read(ends[0], part.data(), part.size())) > 0;) {
+    text.append(part.data(), static_cast<std::size_t>(size));
+  }
+  close(ends[0]);
+  EXPECT_EQ(program.finish().status, 0);
+  EXPECT_TRUE(json::parse(text)["results"].empty()) << text;
 }
 
 }  // namespace
