@@ -54,11 +54,16 @@ std::string sentence_of(const std::string& err) {
   return sentence.substr(0, sentence.find('\n'));
 }
 
-BenchResult measure_apart(const BenchOptions& combination, const std::atomic<bool>& stop) {
+// Nothing when the process was stopped, by whoever that was, before there was a result.
+std::optional<BenchResult> measure_apart(const BenchOptions& combination,
+                                         const std::atomic<bool>& stop) {
   std::vector<std::string> command = arguments_of(combination);
   command.insert(command.begin(), "/proc/self/exe");
   const ProcessOutput output = capture_process(command, {}, [&stop] { return stop.load(); });
-  if (output.problem.empty()) return parse_results(output.out).at(0);
+  if (output.problem.empty()) {
+    const std::vector<BenchResult> results = parse_results(output.out);
+    return results.empty() ? std::nullopt : std::optional(results.front());
+  }
   const std::string sentence = sentence_of(output.err);
   if (output.status > 0 && !sentence.empty()) {
     throw Error(static_cast<ErrorKind>(output.status), sentence);
@@ -89,17 +94,23 @@ void log_progress(const BenchResult& result) {
 std::vector<BenchResult> measure_all(const std::vector<BenchOptions>& all,
                                      const std::atomic<bool>& stop) {
   std::vector<BenchResult> results;
-  // This process is a fresh one.
-  if (all.size() == 1) return {measure(run_of(all.front()), all.front().frames, stop)};
+  if (all.size() == 1) {  // this process is a fresh one
+    if (const auto result = measure(run_of(all.front()), all.front().frames, stop)) {
+      results.push_back(*result);
+    }
+    return results;
+  }
   spdlog::info("{} combinations to measure", all.size());
   for (const BenchOptions& combination : all) {
     if (stop) break;
+    std::optional<BenchResult> result;
     try {
-      results.push_back(measure_apart(combination, stop));
+      result = measure_apart(combination, stop);
     } catch (const Error&) {
-      if (stop) break;
-      throw;
+      if (!stop) throw;
     }
+    if (!result) break;
+    results.push_back(*result);
     log_progress(results.back());
   }
   return results;

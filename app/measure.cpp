@@ -122,8 +122,8 @@ BenchModel describe(const std::filesystem::path& path, const TorchClassifier& cl
 
 }  // namespace
 
-BenchResult measure(const RunOptions& options, std::uint64_t frames,
-                    const std::atomic<bool>& stop) {
+std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t frames,
+                                   const std::atomic<bool>& stop) {
   cv::setNumThreads(1);  // ours are counted
   BenchResult result;
   result.before = machine_state(read_system_info());
@@ -149,6 +149,7 @@ BenchResult measure(const RunOptions& options, std::uint64_t frames,
   run_pipeline(*source, pointers(models), reporters, pipeline_options, stopwatch.done());
   result.after = machine_state(read_system_info());
   if (stopwatch.measured() == 0) {
+    if (stop) return std::nullopt;
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
                             options.source, kWarmUpFrames));

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "app/bench_result.h"
 #include "app/options.h"
@@ -14,7 +15,9 @@ namespace lookout {
 // are counted after a warm-up, until there are `frames` of them (0: any number) or options.timeout
 // (0: any time) is over or `stop` becomes true. Of a source that is not live the first frames are
 // read beforehand and replayed.
-// Throws Error: what a run would, and kNoInput when no frame came after the warm-up.
-BenchResult measure(const RunOptions& options, std::uint64_t frames, const std::atomic<bool>& stop);
+// Returns nothing when it was stopped before the first of them. Throws Error: what a run would, and
+// kNoInput when no frame came after the warm-up.
+std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t frames,
+                                   const std::atomic<bool>& stop);
 
 }  // namespace lookout

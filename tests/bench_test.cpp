@@ -239,6 +239,16 @@ TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
   EXPECT_TRUE(json::parse(ended.out)["results"].empty());
 }
 
+TEST(Bench, ASignalBeforeTheFirstFrameEndsItWithNothing) {
+  // The warm-up takes a quarter of an hour.
+  Program program({"bench", "test://all?fps=0.01", "--threads", "1", "--format", "json"});
+  ASSERT_TRUE(program.wait_for("model: selftest"));
+  ASSERT_EQ(kill(program.pid(), SIGTERM), 0);
+  const ProgramResult ended = program.finish();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(json::parse(ended.out)["results"].empty());
+}
+
 TEST(Bench, AReaderThatIsSlowGetsTheWholeOfItAfterASignal) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
