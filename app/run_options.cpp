@@ -83,8 +83,9 @@ void add_state_options(CLI::App& app, RunOptions& options) {
       ->group(group);
   app.add_option(
          "--snapshot-on-change", options.snapshot_on_change,
-         "Write the frame into this folder, as JPEG, when the state changes; the command of "
-         "--on-change has its path in LOOKOUT_EVENT_SNAPSHOT")
+         "Write the frame into this folder, as JPEG, when the state changes; it is made if only "
+         "its parent is there; the command of --on-change has the picture's path in "
+         "LOOKOUT_EVENT_SNAPSHOT")
       ->type_name("DIR")
       ->group(group);
   add_time(

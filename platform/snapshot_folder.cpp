@@ -42,10 +42,26 @@ std::string stamp(std::chrono::system_clock::time_point time) {
                      ms % 1000);
 }
 
+void make(const fs::path& folder, const std::string& prefix) {
+  try {
+    fs::create_directory(folder);  // nothing happens to one that is there
+    const fs::path file = unfinished(folder / prefix);
+    fs::remove(file);  // of a run that was killed
+    const NewFile can_be_made(file);
+  } catch (const std::system_error& error) {
+    const bool permission = error.code() == std::errc::permission_denied;
+    throw Error(permission ? ErrorKind::kPermission : ErrorKind::kOutput,
+                fmt::format("snapshots cannot be written into {}: {}", folder.string(),
+                            error.code().message()));
+  }
+}
+
 }  // namespace
 
 SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
-    : folder_(std::move(folder)), prefix_(plain(camera) + "_"), limit_(limit) {}
+    : folder_(std::move(folder)), prefix_(plain(camera) + "_"), limit_(limit) {
+  make(folder_, prefix_);
+}
 
 bool SnapshotFolder::is_own(const std::string& name) const {
   // Nothing in the prefix means anything to a pattern.

@@ -17,7 +17,9 @@ namespace lookout {
 // Used by one thread.
 class SnapshotFolder {
  public:
-  // `limit`: bytes that all pictures of this camera may take together.
+  // `limit`: bytes that all pictures of this camera may take together. A folder that is not there
+  // is made, where its parent is. Throws Error(kPermission) or Error(kOutput) when it cannot be
+  // made, or pictures cannot be written into it.
   SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
 
   // Removes the oldest pictures, by their names, until there is room, and writes. Returns the

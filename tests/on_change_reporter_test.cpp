@@ -130,6 +130,7 @@ TEST_F(OnChangeReporterTest, ACommandIsRunWithoutAPictureThatCannotBeWritten) {
     OnChangeReporter reporter(
         shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"), "", "",
         snapshots_in(directory_ / "none"));
+    std::filesystem::remove(directory_ / "none");
     Frame frame;
     frame.bgr = cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(200));
     reporter.report(change("cat"), frame);

@@ -174,6 +174,8 @@ TEST(Program, PermissionRefused) {
     GTEST_SKIP() << "another user cannot run the program from here";
   }
   expect_failure(run_lookout({picture}, nobody), 77, picture);
+  const std::string folder = directory / "pictures";
+  expect_failure(run_lookout({"test://red", "--snapshot-on-change", folder}, nobody), 77, folder);
 }
 
 TEST(Program, ABrokenPictureIsSaidSkippedAndCounted) {
@@ -355,15 +357,29 @@ TEST(Program, ACommandFindsThePictureOfItsChange) {
   EXPECT_EQ(cv::imread(copy).size(), cv::Size(640, 480)) << result.err;
 }
 
+TEST(Program, AFolderForSnapshotsIsMadeOrRefusedAtTheStart) {
+  const TempDir directory;
+  const std::string folder = directory / "pictures";
+  const ProgramResult result =
+      run_lookout({"test://cross?fps=0&frames=3", "--snapshot-on-change", folder});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("1 written, 0 failed"), std::string::npos) << result.err;
+  const ProgramResult refused =
+      run_lookout({"test://cross?fps=0&frames=3", "--snapshot-on-change", directory / "no/such"});
+  expect_failure(refused, 74, directory / "no/such");
+  EXPECT_EQ(refused.out, "");
+}
+
 TEST(Program, NothingOfACommandOrAFullFolderStopsClassification) {
+  const TempDir folder;
   const ProgramResult result =
       run_lookout({"test://all?fps=0&hold=5&frames=80", "--min-duration", "1ms", "--on-change",
-                   "/no/such", "--snapshot-on-change", "/no/folder"});
+                   "/no/such", "--snapshot-on-change", folder.path(), "--snapshot-limit", "1"});
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 80);
   EXPECT_NE(result.out.find("), now "), std::string::npos) << result.out;
   EXPECT_NE(result.err.find("/no/such: cannot be started: No such file"), std::string::npos);
-  EXPECT_NE(result.err.find("/no/folder: No such file"), std::string::npos);
+  EXPECT_NE(result.err.find("one snapshot is larger than the limit"), std::string::npos);
 }
 
 TEST(Program, OperatorsAreInTheStatisticsWhenSampled) {

@@ -88,9 +88,27 @@ TEST(SnapshotFolder, WhatCannotBeWrittenAsAWholeIsNotThere) {
   EXPECT_THAT(names_in(directory), IsEmpty());
 }
 
+TEST(SnapshotFolder, IsMadeWhereItsParentIs) {
+  const TempDir directory;
+  SnapshotFolder folder(directory.path() / "pictures", "front", kMegabyte);
+  EXPECT_TRUE(std::filesystem::exists(folder.write(picture(), "cat", kNoon)));
+  const SnapshotFolder again(directory.path() / "pictures/", "front", kMegabyte);
+  EXPECT_THAT(names_in(directory), ElementsAre("pictures"));
+}
+
+TEST(SnapshotFolder, OneThatCannotBeMadeOrWrittenIsRefused) {
+  const TempDir directory;
+  for (const std::string& path :
+       {directory / "no/pictures", directory.write("file", ""), std::string("/proc")}) {
+    expect_error(ErrorKind::kOutput, HasSubstr("cannot be written into " + path + ": "),
+                 [&path] { const SnapshotFolder folder(path, "front", kMegabyte); });
+  }
+}
+
 class SnapshotReporterTest : public testing::Test {
  protected:
-  static void change(SnapshotReporter& reporter, const std::string_view& label, seconds at) {
+  static std::future<std::filesystem::path> change(SnapshotReporter& reporter,
+                                                   const std::string_view& label, seconds at) {
     Result result;
     result.state_changed = true;
     result.state = {SceneState::Kind::kClass, {0, label, 1}};
@@ -98,7 +116,7 @@ class SnapshotReporterTest : public testing::Test {
     Frame frame;
     frame.bgr = picture();
     frame.captured = Clock::time_point(at);
-    reporter.report(result, frame);
+    return reporter.take(result, frame);
   }
 
   TempDir directory_;
@@ -128,6 +146,7 @@ TEST_F(SnapshotReporterTest, AFolderThatCannotBeWrittenIsSaidOnce) {
   const std::string missing = directory_ / "none";
   {
     SnapshotReporter reporter(SnapshotFolder(missing, "front", kMegabyte), seconds(0));
+    std::filesystem::remove(missing);
     change(reporter, "cat", seconds(1));
     // Until the second one has been taken.
     for (int at = 2; at < 1000; ++at) change(reporter, "dog", seconds(at));
