@@ -36,10 +36,10 @@ std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
       return {};
     }
   }
-  last_ = frame.captured;
   frame.bgr.copyTo(picture_.bgr);
   picture_.label = result.state.name();
   picture_.time = result.timestamp;
+  picture_.captured = frame.captured;
   picture_.path = {};
   auto path = picture_.path.get_future();
   {
@@ -57,7 +57,8 @@ bool SnapshotReporter::wait_for_picture() {
   return busy_;
 }
 
-void SnapshotReporter::write_picture() {
+// Returns its path, or an empty one.
+std::filesystem::path SnapshotReporter::write_picture() {
   std::filesystem::path path;
   try {
     path = folder_.write(picture_.bgr, picture_.label, picture_.time);
@@ -69,14 +70,19 @@ void SnapshotReporter::write_picture() {
                    error.what());
     }
   }
-  picture_.path.set_value(std::move(path));
+  return path;
 }
 
 void SnapshotReporter::work() {
   while (wait_for_picture()) {
-    write_picture();
-    const std::lock_guard lock(mutex_);
-    busy_ = false;
+    std::filesystem::path path = write_picture();
+    std::promise<std::filesystem::path> done = std::move(picture_.path);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!path.empty()) last_ = picture_.captured;
+      busy_ = false;
+    }
+    done.set_value(std::move(path));
   }
 }
 

@@ -141,6 +141,16 @@ TEST_F(SnapshotReporterTest, APictureForAChangeAndThenACoolDown) {
   }
 }
 
+TEST_F(SnapshotReporterTest, APictureThatFailsStartsNoCoolDown) {
+  const std::string folder = directory_ / "pictures";
+  SnapshotReporter reporter(SnapshotFolder(folder, "front", kMegabyte), std::chrono::hours(1));
+  std::filesystem::remove(folder);
+  EXPECT_EQ(change(reporter, "cat", seconds(1)).get(), "");
+  std::filesystem::create_directory(folder);
+  EXPECT_NE(change(reporter, "dog", seconds(2)).get(), "");
+  EXPECT_FALSE(change(reporter, "cat", seconds(3)).valid());
+}
+
 TEST_F(SnapshotReporterTest, AFolderThatCannotBeWrittenIsSaidOnce) {
   const CapturedLog log;
   const std::string missing = directory_ / "none";
