@@ -494,6 +494,30 @@ TEST(Program, DoctorTellsWhetherARunWouldStart) {
   EXPECT_EQ(run_lookout({"doctor", "test://all", "--model", model}).status, 65);
 }
 
+TEST(Program, OptionsOfResultsStatesAndSchedulingAreApplied) {
+  const std::string source = "test://checkers?fps=0&frames=3";
+  const ProgramResult some = run_lookout({source, "--threshold", "0.5", "--format", "json"});
+  ASSERT_EQ(classifications(some).size(), 3U) << some.err;
+  EXPECT_EQ(classifications(some)[0]["results"].size(), 1U) << some.out;
+  EXPECT_NE(some.out.find("\"type\":\"state\""), std::string::npos) << some.out;
+  const ProgramResult steady = run_lookout({source, "--min-duration", "1h", "--format", "json"});
+  EXPECT_EQ(classifications(steady).size(), 3U) << steady.err;
+  EXPECT_EQ(steady.out.find("\"type\":\"state\""), std::string::npos) << steady.out;
+  expect_failure(run_lookout({source, "--capture-cpus", "1023"}), 64, "1023");
+}
+
+TEST(Program, ACommandThatTakesTooLongMakesRoomForTheNext) {
+  const TempDir directory;
+  const std::string first = directory / "first";
+  // The program ends before the 10 s that a command has by default.
+  Program program({"test://all?hold=5", "-t", "7s", "--on-change-timeout", "200ms", "--on-change",
+                   "sh -c 'mkdir " + first + " || echo a second one; exec sleep 60'"});
+  EXPECT_TRUE(program.wait_for("a second one")) << program.err();
+  EXPECT_NE(program.err().find("--on-change sh: killed: it took too long"), std::string::npos);
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().status, 0);
+}
+
 TEST(Program, TheViewIsApplied) {
   // Colour bars are no longer themselves when only their first bar is looked at.
   const ProgramResult result = run_lookout(
