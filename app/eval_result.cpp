@@ -56,7 +56,8 @@ std::string share_of(std::uint64_t part, std::uint64_t all) {
 
 std::string as_text(const EvalReport& report) {
   const std::uint64_t all = report.counts.pictures().size();
-  std::string text = fmt::format("{} ({}) on {}\n", report.model, report.file, report.source);
+  std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
+                                 printable(report.source));
   auto to = std::back_inserter(text);
   fmt::format_to(to, "top-1   {}\n", share_of(report.counts.top1(), all));
   fmt::format_to(to, "top-5   {}\n", share_of(report.counts.top5(), all));
@@ -68,8 +69,8 @@ std::string as_text(const EvalReport& report) {
   for (std::size_t i = 0; i < std::min(kConfusionsInText, confusions.size()); ++i) {
     const Confusion& confusion = confusions[i];
     fmt::format_to(to, "{:>6}  {} {} taken for {} {}\n", confusion.count, confusion.expected,
-                   report.labels[confusion.expected], confusion.predicted,
-                   report.labels[confusion.predicted]);
+                   printable(report.labels[confusion.expected]), confusion.predicted,
+                   printable(report.labels[confusion.predicted]));
   }
   const StatsSnapshot& stats = report.stats;
   fmt::format_to(to,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "pipeline/format.h"
 #include "pipeline/torch_classifier.h"
 #include "platform/sha256.h"
 
@@ -45,7 +46,7 @@ std::string as_text(const std::filesystem::path& path, const std::string& sha256
                     const ModelSpec& spec, const TorchModelFacts& facts) {
   std::string text;
   const auto line = [&text](const char* key, const std::string& value) {
-    fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, value);
+    fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, printable(value));
   };
   const InputSpec& input = spec.input;
   std::vector<std::string> producer;

@@ -19,6 +19,7 @@
 #include "app/run.h"
 #include "app/trace_summary.h"
 #include "pipeline/error.h"
+#include "pipeline/format.h"
 #include "platform/journal.h"
 #include "platform/output.h"
 
@@ -47,11 +48,8 @@ void handle_signals() {
 // stdout is data, stderr is log.
 void set_up_log(const std::string& level) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("lookout"));
-  if (lookout::is_journal(STDERR_FILENO)) {
-    spdlog::set_formatter(lookout::make_journal_formatter());
-  } else {
-    spdlog::set_pattern("%T %^%l%$ %v");
-  }
+  spdlog::set_formatter(lookout::is_journal(STDERR_FILENO) ? lookout::make_journal_formatter()
+                                                           : lookout::make_log_formatter());
   spdlog::set_level(spdlog::level::from_str(level));
 }
 
@@ -97,7 +95,7 @@ int execute(const lookout::Command& command) {
 
 int fail(const std::string& sentence, int status) {
   const char* priority = lookout::is_journal(STDERR_FILENO) ? "<3>" : "";
-  std::fprintf(stderr, "%slookout: %s\n", priority, sentence.c_str());
+  std::fprintf(stderr, "%slookout: %s\n", priority, lookout::printable(sentence).c_str());
   return status;
 }
 

@@ -63,7 +63,7 @@ class LogAboveDisplay {
     auto logger =
         std::make_shared<spdlog::logger>("lookout", std::make_shared<TerminalSink>(terminal));
     logger->set_level(before_->level());
-    logger->set_pattern("%T %^%l%$ %v");
+    logger->set_formatter(make_log_formatter());
     spdlog::set_default_logger(logger);
   }
   ~LogAboveDisplay() { spdlog::set_default_logger(before_); }

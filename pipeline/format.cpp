@@ -65,6 +65,28 @@ std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+void append_printable(std::string_view text, std::string& out) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (byte == '\n') {
+      out += "\\n";
+    } else if (byte < ' ' || byte == 0x7F || c1) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", c1 ? next : byte);
+      if (c1) ++i;
+    } else {
+      out += text[i];
+    }
+  }
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  append_printable(text, out);
+  return out;
+}
+
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out) {
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -77,8 +99,8 @@ void append_text(const SceneState& state, std::string& out) {
   } else if (state.kind == SceneState::Kind::kUnknown) {
     out += state.name();
   } else {
-    fmt::format_to(std::back_inserter(out), "{} {:.1f} %", state.name(),
-                   state.prediction.score * 100);
+    append_printable(state.name(), out);
+    fmt::format_to(std::back_inserter(out), " {:.1f} %", state.prediction.score * 100);
   }
 }
 
@@ -86,10 +108,15 @@ void append_text(const Result& result, const std::string& origin, std::string& o
                  bool with_state) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "{}", result.sequence);
-  if (!origin.empty()) fmt::format_to(to, " {}", origin);
+  if (!origin.empty()) {
+    out += ' ';
+    append_printable(origin, out);
+  }
   const char* separator = ": ";
   for (const Prediction& p : result.top) {
-    fmt::format_to(to, "{}{} {:.1f} %", separator, p.label, p.score * 100);
+    out += separator;
+    append_printable(p.label, out);
+    fmt::format_to(to, " {:.1f} %", p.score * 100);
     separator = ", ";
   }
   if (result.top.empty()) out += ": nothing above the threshold";
@@ -98,7 +125,8 @@ void append_text(const Result& result, const std::string& origin, std::string& o
     out += result.state_changed ? ", now " : ", state ";
     append_text(result.state, out);
     if (result.state_changed && result.previous_state.kind != SceneState::Kind::kNone) {
-      fmt::format_to(to, ", was {}", result.previous_state.name());
+      out += ", was ";
+      append_printable(result.previous_state.name(), out);
     }
   }
   out += '\n';

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/camera_status.h"
@@ -22,10 +23,15 @@ std::string to_text(const Percentiles& percentiles);
 // With its quotes. Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD.
 std::string json_string(const std::string& text);
 
+// What comes from outside, for people: control characters (C0, DEL, and C1 in UTF-8) as \n or \x1b,
+// so that it neither begins a line nor tells a terminal anything.
+void append_printable(std::string_view text, std::string& out);
+std::string printable(std::string_view text);
+
 // Seconds since 1970: `1795262400.123`.
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out);
 
-// One line for people: `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1 ms)`. With the state:
+// One printable() line: `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1 ms)`. With the state:
 // `..., state goldfish 95.0 %`, or when it changed `..., now goldfish 95.0 %, was unknown`.
 void append_text(const Result& result, const std::string& origin, std::string& out,
                  bool with_state = false);

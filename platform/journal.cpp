@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <string>
+
+#include "pipeline/format.h"
 
 namespace lookout {
 namespace {
@@ -36,6 +39,25 @@ class PriorityFlag : public spdlog::custom_flag_formatter {
   }
 };
 
+class PrintableFlag : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& line) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    line.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PrintableFlag>();
+  }
+};
+
+// With %N and %v of ours.
+std::unique_ptr<spdlog::formatter> make_formatter(const char* pattern) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<PriorityFlag>('N').add_flag<PrintableFlag>('v').set_pattern(pattern);
+  return formatter;
+}
+
 }  // namespace
 
 bool is_journal(int fd, const char* journal_stream) {
@@ -46,10 +68,8 @@ bool is_journal(int fd, const char* journal_stream) {
 
 bool is_journal(int fd) { return is_journal(fd, std::getenv("JOURNAL_STREAM")); }
 
-std::unique_ptr<spdlog::formatter> make_journal_formatter() {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<PriorityFlag>('N').set_pattern("<%N>%v");
-  return formatter;
-}
+std::unique_ptr<spdlog::formatter> make_journal_formatter() { return make_formatter("<%N>%v"); }
+
+std::unique_ptr<spdlog::formatter> make_log_formatter() { return make_formatter("%T %^%l%$ %v"); }
 
 }  // namespace lookout

@@ -1,4 +1,5 @@
-// systemd's journal as the place where output goes.
+// systemd's journal as the place where output goes, and what log lines look like there and
+// elsewhere.
 #pragma once
 
 #include <spdlog/formatter.h>
@@ -14,7 +15,9 @@ bool is_journal(int fd, const char* journal_stream);
 bool is_journal(int fd);
 
 // Log lines as the journal wants them: `<4>text`, with the level as a syslog priority; time and
-// program are the journal's own.
+// program are the journal's own. The text is printable().
 std::unique_ptr<spdlog::formatter> make_journal_formatter();
+// Elsewhere: `10:15:00 warning text`.
+std::unique_ptr<spdlog::formatter> make_log_formatter();
 
 }  // namespace lookout

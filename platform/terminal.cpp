@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "pipeline/format.h"
+
 namespace lookout {
 namespace {
 
@@ -36,7 +38,7 @@ void append_redraw(std::size_t old_lines, std::string_view above,
   out += above;
   const std::size_t count = std::min(lines.size(), size.rows - 1);
   for (std::size_t i = 0; i < count; ++i) {
-    out += cut(lines[i], size.columns);
+    out += cut(printable(lines[i]), size.columns);
     out += '\n';
   }
 }

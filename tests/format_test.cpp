@@ -29,6 +29,28 @@ Result example() {
   return result;
 }
 
+TEST(Format, ControlCharactersArePrintable) {
+  EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f\r"), "a\\nb\\x09c\\x1b[2J\\x7f\\x0d");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(printable("\xc2\x80\xc2\x9b\xc2\xa0"), "\\x80\\x9b\xc2\xa0") << "C1, and no more";
+  const std::string others = "café \\ 東京 \xe2\x80\x9b \xff\xc2";
+  EXPECT_EQ(printable(others), others);
+}
+
+TEST(Format, TextIsOneLineWhateverTheNamesAre) {
+  const std::string label = "a\nb\x1b[2J";
+  Result result = example();
+  result.top = {{0, label, 0.5F}};
+  result.state = {SceneState::Kind::kClass, {0, label, 0.5F}};
+  result.previous_state = result.state;
+  result.state_changed = true;
+  std::string out;
+  append_text(result, "dir\n/1.png", out, /*with_state=*/true);
+  EXPECT_EQ(out,
+            "812 dir\\n/1.png: a\\nb\\x1b[2J 50.0 % (27.1 ms), now a\\nb\\x1b[2J 50.0 %, was "
+            "a\\nb\\x1b[2J\n");
+}
+
 TEST(JsonFormat, IsTheDocumentedLine) {
   std::string out;
   JsonFormat("front", "mobilenet_v2", kLabels).append(example(), "", out);

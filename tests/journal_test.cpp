@@ -44,5 +44,19 @@ TEST(Journal, LogLinesCarryTheirPriorityAndNothingElse) {
   EXPECT_EQ(text.str(), "<7>d\n<6>i\n<4>w\n<3>e\n<2>c\n");
 }
 
+TEST(Journal, AMessageOfTheLogIsOneLineThereAndElsewhere) {
+  std::ostringstream text;
+  spdlog::logger log("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
+  log.set_formatter(make_journal_formatter());
+  log.warn("{}", "a\n<0>b\x1b[2J");
+  EXPECT_EQ(text.str(), "<4>a\\n<0>b\\x1b[2J\n");
+  text.str("");
+  log.set_formatter(make_log_formatter());
+  log.warn("{}", "a\nb\x1b[2J");
+  const std::string end = " warning a\\nb\\x1b[2J\n";
+  ASSERT_EQ(text.str().size(), std::string("10:15:00").size() + end.size()) << text.str();
+  EXPECT_EQ(text.str().substr(text.str().size() - end.size()), end);
+}
+
 }  // namespace
 }  // namespace lookout

@@ -194,6 +194,18 @@ TEST(Program, ABrokenPictureIsSaidSkippedAndCounted) {
   EXPECT_EQ(json_lines(result.out).back()["skipped"], 1);
 }
 
+TEST(Program, NamesOfFilesBeginNoLinesAndMoveNoCursor) {
+  const TempDir directory;
+  cv::imwrite(directory / "1\n\x1b[2J.png", cv::Mat(64, 64, CV_8UC3, cv::Scalar(0, 0, 255)));
+  directory.write("2\n\x1b[2J.png", "this is no picture");
+  const ProgramResult result = run_lookout({directory.path().string()});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1) << result.out;
+  EXPECT_NE(result.out.find("/1\\n\\x1b[2J.png: red "), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("/2\\n\\x1b[2J.png cannot be read"), std::string::npos) << result.err;
+  expect_failure(run_lookout({"/no/such\n\x1b[2J.png"}), 66, "/no/such\\n\\x1b[2J.png");
+}
+
 TEST(Program, BadModels) {
   const TempDir directory;
   const std::string source = "test://red?fps=0&frames=1";

@@ -20,6 +20,10 @@ TEST(Terminal, TakesTheOldBlockAwayAndPutsLogLinesAbove) {
   EXPECT_EQ(redraw(2, "log\n", {"a", "b"}, {}), "\r\x1b[2A\x1b[Jlog\na\nb\n");
 }
 
+TEST(Terminal, ALineOfTheDisplayMovesNoCursor) {
+  EXPECT_EQ(redraw(0, "", {"a\x1b[2J\nb"}, {}), "\r\x1b[Ja\\x1b[2J\\nb\n");
+}
+
 TEST(Terminal, CutsLinesAtTheEdgeByCharacters) {
   EXPECT_EQ(redraw(0, "", {"█████", "abcde", "ab"}, {3, 24}), "\r\x1b[J███\nabc\nab\n");
 }
