@@ -43,6 +43,7 @@ void handle_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may leave it, a child has no exit status
 }
 
 // stdout is data, stderr is log.

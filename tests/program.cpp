@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -49,6 +50,7 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
   if (pid_ == 0) {
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    if (options.ignore_sigchld) std::signal(SIGCHLD, SIG_IGN);
     if (options.user != 0 && setuid(options.user) != 0) _exit(126);
     execve(argv[0], argv.data(), envp.data());
     _exit(127);

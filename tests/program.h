@@ -24,6 +24,7 @@ class Program {
     std::string stdout_path;               // a file or device instead of a temporary file
     int stdout_fd = -1;                    // a descriptor instead
     unsigned int user = 0;                 // != 0: run as this user
+    bool ignore_sigchld = false;           // start it with that signal ignored
   };
 
   Program(std::vector<std::string> arguments, const Options& options);

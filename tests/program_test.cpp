@@ -382,6 +382,16 @@ TEST(Program, AFolderForSnapshotsIsMadeOrRefusedAtTheStart) {
   EXPECT_EQ(refused.out, "");
 }
 
+TEST(Program, ACommandThatFailsIsSaidWhateverTheParentDidWithSigchld) {
+  Program::Options options;
+  options.ignore_sigchld = true;
+  const ProgramResult result =
+      run_lookout({"test://cross?fps=0&frames=3", "--on-change", "sh -c 'exit 3'"}, options);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("--on-change sh: exit status 3"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("1 run, 1 failed"), std::string::npos) << result.err;
+}
+
 TEST(Program, NothingOfACommandOrAFullFolderStopsClassification) {
   const TempDir folder;
   const ProgramResult result =
