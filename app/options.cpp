@@ -7,27 +7,15 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <memory>
+#include <utility>
 
+#include "app/config_file.h"
 #include "app/option_parts.h"
 #include "pipeline/error.h"
 #include "pipeline/model_spec.h"
 
 namespace lookout {
 namespace {
-
-// CLI11 takes an empty list for an option's value and then looks at its first element.
-class ConfigFormat : public CLI::ConfigTOML {
- public:
-  std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
-    std::vector<CLI::ConfigItem> items = CLI::ConfigTOML::from_config(file);
-    for (const CLI::ConfigItem& item : items) {
-      const bool section = item.name == "++" || item.name == "--";
-      if (!section && item.inputs.empty()) throw CLI::ValidationError(item.name, "has no value");
-    }
-    return items;
-  }
-};
 
 // The whole command line: the options of `run` are those of the program, so that `run` may be left
 // out and the configuration file has no sections.
@@ -54,17 +42,15 @@ struct Declaration {
   EvalOptions eval_options;
   TraceSummaryOptions trace_summary_options;
   std::string positional_source;
+  std::string config;  // the file
 
-  explicit Declaration(bool with_config) {
+  // `with_variables`: the help names them, and CLI11 looks at them, too.
+  explicit Declaration(bool with_variables = false) {
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.set_help_flag("-h,--help", "Print this and exit");
     app.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Print the version and exit");
-    app.config_formatter(std::make_shared<ConfigFormat>());
-    app.allow_config_extras(CLI::config_extras_mode::error);
-    const std::string config_help = "TOML file with any of these options, less the --";
-    CLI::Option* config = with_config ? app.set_config("--config", "", config_help)
-                                      : app.add_option("--config", config_help);
-    config->type_name("FILE");
+    app.add_option("--config", config, "TOML file with any of these options, less the --")
+        ->type_name("FILE");
     app.add_option("--source", run_options.source,
                    "A camera (/dev/video0, v4l2:///dev/video0, csi://0), a picture, a folder of "
                    "pictures, a video, or test://PATTERN|all?size=640x480&fps=30")
@@ -73,7 +59,7 @@ struct Declaration {
     app.add_option("SOURCE", positional_source, "The same as --source")->type_name("");
     add_run_options(app, run_options);
     for (CLI::Option* option : app.get_options()) {
-      if (with_config && is_setting(*option)) option->envname(environment_name(*option));
+      if (with_variables && is_setting(*option)) option->envname(environment_name(*option));
     }
 
     inspect = app.add_subcommand("inspect", "Tell what is in a model archive");
@@ -107,6 +93,17 @@ struct Declaration {
     return app;
   }
 
+  // What `run` has, and was typed before such a sub-command, would be without effect there.
+  void check_place() const {
+    if (&asked() == &app) return;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() == 0) continue;
+      throw CLI::ValidationError(
+          option->get_name(),
+          fmt::format("{0} has options of its own, which stand after {0}", asked().get_name()));
+    }
+  }
+
   static void check_workers(const RunOptions& options) {
     if (options.workers > 1 && options.threads > 1) {
       throw CLI::ValidationError(
@@ -127,22 +124,42 @@ struct Declaration {
     return name;
   }
 
-  // CLI11 would let the file win over the environment, so variables are put before the arguments as
-  // if they had been typed: of two values the last one counts.
+  // As if they had been typed. CLI11's own way would let a file win over the environment.
   std::vector<std::string> environment() const {
     std::vector<std::string> arguments;
     for (const CLI::Option* option : app.get_options()) {
-      if (option->get_envname().empty()) continue;
-      const char* value = std::getenv(option->get_envname().c_str());
-      if (value != nullptr && *value != '\0')
-        arguments.push_back("--" + option->get_lnames()[0] + "=" + value);
+      const char* value =
+          is_setting(*option) ? std::getenv(environment_name(*option).c_str()) : nullptr;
+      if (value != nullptr && *value != '\0') {
+        arguments.push_back(argument(option->get_lnames()[0], value));
+      }
     }
     return arguments;
+  }
+
+  // The same of a file.
+  std::vector<std::string> settings(const std::string& path) const {
+    std::vector<std::string> arguments;
+    for (const Setting& setting : read_config_file(path)) {
+      const CLI::Option* option = app.get_option_no_throw("--" + setting.key);
+      if (option == nullptr || !is_setting(*option) || setting.key == "config") {
+        throw Error(
+            ErrorKind::kConfig,
+            fmt::format("configuration {}: there is no {}; see lookout --help", path, setting.key));
+      }
+      if (!setting.value.empty()) arguments.push_back(argument(setting.key, setting.value));
+    }
+    return arguments;
+  }
+
+  static std::string argument(const std::string& name, const std::string& value) {
+    return fmt::format("--{}={}", name, value);
   }
 
   void parse(std::vector<std::string> arguments) {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     app.parse(std::move(arguments));
+    check_place();
     if (!positional_source.empty()) run_options.source = positional_source;
     check_workers(run_options);
     check_workers(eval_options.run);
@@ -162,19 +179,47 @@ std::vector<std::string> joined(std::vector<std::string> first,
   return first;
 }
 
-bool parses(const std::vector<std::string>& arguments) {
-  try {
-    Declaration(/*with_config=*/false).parse(arguments);
-    return true;
-  } catch (const CLI::ParseError&) {
-    return false;
-  }
-}
-
 std::string one_sentence(const CLI::ParseError& error) {
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+// What is right without `more` is wrong because of it.
+void parse_with(const std::vector<std::string>& more, const std::vector<std::string>& rest,
+                const std::string& origin, Declaration& declaration) {
+  try {
+    declaration.parse(joined(more, rest));
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::kConfig, origin + ": " + one_sentence(error));
+  }
+}
+
+// Those of `typed_alone`, which parsed `typed`, and what the environment and the file say besides:
+// of several values of an option the last counts, the typed one, or that of the environment, or
+// that of the file.
+RunOptions run_options(const std::vector<std::string>& typed, const Declaration& typed_alone) {
+  RunOptions options = typed_alone.run_options;
+  std::string path = typed_alone.config;
+  const std::vector<std::string> environment = typed_alone.environment();
+  if (!environment.empty()) {
+    Declaration declaration;
+    parse_with(environment, typed, "environment", declaration);
+    options = declaration.run_options;
+    path = declaration.config;
+  }
+  if (!path.empty()) {
+    Declaration declaration;
+    parse_with(declaration.settings(path), joined(environment, typed), "configuration " + path,
+               declaration);
+    options = declaration.run_options;
+  }
+  return options;
+}
+
+std::string help(const Declaration& declaration) {
+  const bool of_command = !declaration.app.get_subcommands().empty();
+  return of_command ? declaration.app.help() : Declaration(/*with_variables=*/true).app.help();
 }
 
 }  // namespace
@@ -182,18 +227,14 @@ std::string one_sentence(const CLI::ParseError& error) {
 Command parse_command(const std::vector<std::string>& arguments) {
   std::vector<std::string> typed = arguments;
   if (!typed.empty() && typed[0] == "run") typed.erase(typed.begin());
-  Declaration declaration(/*with_config=*/true);
+  Declaration declaration;
   try {
-    declaration.parse(joined(declaration.environment(), typed));
+    declaration.parse(typed);
   } catch (const CLI::CallForVersion&) {
     return PrintText{declaration.app.version() + "\n"};
   } catch (const CLI::Success&) {
-    return PrintText{declaration.app.help()};  // or that of the sub-command that was asked for
+    return PrintText{help(declaration)};
   } catch (const CLI::ParseError& error) {
-    // What is right without the environment and the file is wrong because of them.
-    if (parses(typed)) {
-      throw Error(ErrorKind::kConfig, "configuration: " + one_sentence(error));
-    }
     const CLI::App& asked = declaration.asked();
     const std::string command = asked.get_parent() == nullptr ? "" : asked.get_name() + " ";
     throw Error(ErrorKind::kUsage, one_sentence(error) + "; see lookout " + command + "--help");
@@ -202,9 +243,10 @@ Command parse_command(const std::vector<std::string>& arguments) {
   if (declaration.bench->parsed()) return declaration.bench_options;
   if (declaration.eval->parsed()) return declaration.eval_options;
   if (declaration.trace_summary->parsed()) return declaration.trace_summary_options;
-  if (declaration.list_cameras->parsed()) return ListCamerasOptions{declaration.run_options};
-  if (declaration.doctor->parsed()) return DoctorOptions{declaration.run_options};
-  return declaration.run_options;
+  RunOptions options = run_options(typed, declaration);
+  if (declaration.list_cameras->parsed()) return ListCamerasOptions{std::move(options)};
+  if (declaration.doctor->parsed()) return DoctorOptions{std::move(options)};
+  return options;
 }
 
 StateOptions state_options(const RunOptions& options) {

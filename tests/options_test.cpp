@@ -312,12 +312,30 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
 TEST(Options, UnknownKeysAndWrongValuesOfTheFileAreConfigurationErrors) {
   const TempDir directory;
   expect_error({"--config", directory / "none.toml"}, ErrorKind::kConfig, "none.toml");
-  for (const char* wrong : {"frobnicate = 1\n", "top-k = \"many\"\n", "[run]\ntop-k = 3\n"}) {
-    const std::string file = directory.write("c.toml", wrong);
-    expect_error({"--config", file}, ErrorKind::kConfig, "configuration");
+  const std::string file = directory / "c.toml";
+  const std::vector<std::pair<const char*, std::string>> files{
+      {"frobnicate = 1\n", ": there is no frobnicate"},
+      {"config = \"c.toml\"\n", ": there is no config"},
+      {"top-k = \"many\"\n", ": --top-k"},
+      {"threshold = 0,1\n", ": --threshold: expected a number"},
+      {"[run]\ntop-k = 3\n", ": there are no sections"},
+      {"run.top-k = 3\n", ": there are no sections"},
+      {"workers = []\n", ": workers has no value"},
+      {"top-k = []\n", ": top-k has no value"},
+      {"source=[x", ": source has no value"},
+      {"on-change = []\n", ": on-change has no value"},
+      {"on-change = [\"touch\", \"/tmp/x\"]\n", ": on-change: expected one value"},
+      {"on-change = touch /tmp/x\n", ": on-change: expected one value"},
+      {"name = \"door #2\"\n", ": name: the quotes do not end"},
+      {"name = \"door\n", ": name: the quotes do not end"}};
+  for (const auto& [text, sentence] : files) {
+    directory.write("c.toml", text);
+    expect_error({"--config", file}, ErrorKind::kConfig,
+                 fmt::format("configuration {}{}", file, sentence));
   }
+  expect_error({"--config", directory.path()}, ErrorKind::kConfig, "Is a directory");
   const Environment top_k("LOOKOUT_TOP_K", "many");
-  expect_error({}, ErrorKind::kConfig, "--top-k");
+  expect_error({}, ErrorKind::kConfig, "environment: --top-k");
 }
 
 TEST(Options, WhatIsNoFiniteNumberIsRefused) {
@@ -326,20 +344,45 @@ TEST(Options, WhatIsNoFiniteNumberIsRefused) {
     for (const char* wrong : {"nan", "-nan", "inf", "NAN(1)", "x", "0.5x", "-0.1"}) {
       const std::string sentence = fmt::format("--{}: expected a number from 0", name);
       expect_error({fmt::format("--{}={}", name, wrong)}, ErrorKind::kUsage, sentence);
-      const std::string file = directory.write("c.toml", fmt::format("{} = {}\n", name, wrong));
+      const std::string file = directory.write("c.toml", fmt::format("{} = '{}'\n", name, wrong));
       expect_error({"--config", file}, ErrorKind::kConfig, sentence);
     }
+  }
+  for (const char* wrong : {"nan", "-nan", "inf", "-0.1"}) {
+    const std::string file = directory.write("c.toml", fmt::format("threshold = {}\n", wrong));
+    expect_error({"--config", file}, ErrorKind::kConfig, "--threshold: expected a number from 0");
   }
   const Environment threshold("LOOKOUT_THRESHOLD", "nan");
   expect_error({}, ErrorKind::kConfig, "--threshold: expected a number from 0 to 1");
 }
 
-TEST(Options, AnEmptyListInTheFileIsAnError) {
+TEST(Options, ValuesOfTheFileMayBeTextsNumbersAndListsOfThem) {
   const TempDir directory;
-  for (const char* empty : {"workers = []\n", "top-k = []\n", "on-change = []\n", "source=[x"}) {
-    const std::string file = directory.write("c.toml", empty);
-    expect_error({"--config", file}, ErrorKind::kConfig, "has no value");
+  const std::string file = directory.write("c.toml",
+                                           "\xEF\xBB\xBF# written on Windows\r\n"
+                                           "name = \"the front door, left\"\r\n"
+                                           "capture-cpus = [0, 2]\n"
+                                           "roi = [0, 0, 0.25, 1]\n"
+                                           "threshold = 0.1  # at least\n"
+                                           "hflip = true\n"
+                                           "model = \"\"\n");
+  const RunOptions options = parse_run({"--config", file});
+  EXPECT_EQ(options.name, "the front door, left");
+  EXPECT_EQ(options.capture.cpus, (std::vector<int>{0, 2}));
+  EXPECT_EQ(options.view.roi, cv::Rect2d(0, 0, 0.25, 1));
+  EXPECT_EQ(options.threshold, 0.1);
+  EXPECT_TRUE(options.view.hflip);
+  EXPECT_EQ(options.model, "");
+}
+
+TEST(Options, WhatStandsBeforeACommandWithOptionsOfItsOwnIsRefused) {
+  for (const char* command : {"inspect", "bench", "eval"}) {
+    const std::string sentence = std::string(command) + " has options of its own";
+    expect_error({"--model", "m.pt", command, "x"}, ErrorKind::kUsage, "--model: " + sentence);
+    expect_error({"--config", "c.toml", command, "x"}, ErrorKind::kUsage, sentence);
   }
+  const Environment top_k("LOOKOUT_TOP_K", "many");  // of run alone
+  EXPECT_NO_THROW(parse_command({"bench", "--model", "m.pt"}));
 }
 
 TEST(Options, AnEmptyVariableIsNone) {
