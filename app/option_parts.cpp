@@ -35,10 +35,11 @@ std::optional<double> finite_number(const std::string& text) {
 }
 
 // Nothing when it is no time. A short one does not become 0, which means something else.
-std::optional<std::chrono::milliseconds> parse_time(const std::string& text) {
+// `bare_ms`: a number without a unit is milliseconds.
+std::optional<std::chrono::milliseconds> parse_time(const std::string& text, bool bare_ms) {
   const auto unit = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
-  const auto factor =
-      unit == text.size() ? kTimeUnits.find("ms") : kTimeUnits.find(text.substr(unit));
+  const bool bare = unit == text.size() && (bare_ms || finite_number(text) == 0);
+  const auto factor = kTimeUnits.find(bare ? "ms" : text.substr(unit));
   const auto number = finite_number(CLI::detail::trim_copy(text.substr(0, unit)));
   if (!number || factor == kTimeUnits.end()) return std::nullopt;
   const double ms = *number * factor->second;
@@ -87,11 +88,12 @@ CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
                       const std::string& help, const std::string& default_text,
                       std::chrono::milliseconds least) {
+  const bool bare_ms = name == "-t,--timeout";  // as in rpicam-apps
   return app
       .add_option_function<std::string>(
           name,
-          [set, name, least](const std::string& text) {
-            const auto time = parse_time(text);
+          [set, name, least, bare_ms](const std::string& text) {
+            const auto time = parse_time(text, bare_ms);
             if (!time || *time < least) {
               throw CLI::ValidationError(
                   name, fmt::format("expected a time{}, as in 500ms, 10s, 5min or 1h, of ten years "

@@ -19,7 +19,8 @@ constexpr double kNoLimit = std::numeric_limits<double>::max();
 // of the numbers in its sentence.
 CLI::Validator number_within(double least, double most = kNoLimit);
 
-// An option that takes a time with its unit, kept in milliseconds; `set` gets it.
+// An option that takes a time with its unit (--timeout without one, too: milliseconds), kept in
+// milliseconds; `set` gets it.
 CLI::Option* add_time(CLI::App& app, const std::string& name,
                       const std::function<void(std::chrono::milliseconds)>& set,
                       const std::string& help, const std::string& default_text = "0",

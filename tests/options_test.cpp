@@ -232,12 +232,20 @@ TEST(Options, TimesHaveUnits) {
   for (const auto& [text, expected] : times) {
     EXPECT_EQ(parse_run({"-t", text}).timeout, expected) << text;
   }
+  // A bare number is milliseconds there alone, where rpicam-apps have it so.
+  for (const char* option : {"--stats-interval", "--give-up-after", "--smoothing", "--min-duration",
+                             "--on-change-timeout", "--snapshot-cooldown"}) {
+    expect_error({option, "30"}, ErrorKind::kUsage, "expected a time");
+    EXPECT_NO_THROW(parse_run({option, "30s"})) << option;
+  }
+  EXPECT_EQ(parse_run({"--give-up-after", "0"}).source_options.give_up_after.count(), 0);
 }
 
 // 0 means something else: never, none, auto.
 TEST(Options, AShortTimeIsNotZero) {
   constexpr std::chrono::milliseconds kShortest{1};
-  for (const char* text : {"0.5", "0.1ms", "0.0001s"}) {
+  EXPECT_EQ(parse_run({"-t", "0.5"}).timeout, kShortest);
+  for (const char* text : {"0.5ms", "0.1ms", "0.0001s"}) {
     EXPECT_EQ(parse_run({"-t", text}).timeout, kShortest) << text;
     EXPECT_EQ(parse_run({"--on-change-timeout", text}).on_change_timeout, kShortest) << text;
     EXPECT_EQ(parse_run({"--stats-interval", text}).stats_interval, kShortest) << text;
