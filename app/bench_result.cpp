@@ -229,10 +229,6 @@ BenchResult result_of(const Json& json) {
 
 }  // namespace
 
-MachineState machine_state(const SystemInfo& system) {
-  return {system.temperature, system.clock_mhz, system.throttled};
-}
-
 double total_ms(const BenchResult& result) { return ratio(1000, result.stats.classified_fps); }
 
 double jitter(const BenchResult& result) {

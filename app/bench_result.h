@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/machine_state.h"
 #include "pipeline/statistics.h"
 #include "platform/system_info.h"
 
@@ -29,15 +30,6 @@ struct BenchModel {
   std::string producer;  // "tool lookout models/export.py, torch 1.13.1"
   bool trained = true;
 };
-
-// What may slow a machine down, at one moment.
-struct MachineState {
-  std::optional<double> temperature;  // degrees Celsius
-  std::optional<double> clock_mhz;
-  std::optional<std::uint32_t> throttled;  // the firmware's bits; see throttling_words()
-};
-
-MachineState machine_state(const SystemInfo& system);
 
 // One combination.
 struct BenchResult {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/format.h"
 #include "platform/open_source.h"
 #include "platform/sha256.h"
 #include "platform/v4l2_source.h"
@@ -22,8 +23,6 @@ namespace lookout {
 namespace {
 
 using State = Check::State;
-
-constexpr double kHot = 80;  // degrees Celsius: a Raspberry Pi 4 lowers its clock from here on
 
 Check check_userland() {
   if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
@@ -63,26 +62,27 @@ Check check_cma(const SystemInfo& system) {
 }
 
 Check check_temperature(const SystemInfo& system) {
-  if (!system.temperature) return {"temperature", State::kOk, "no sensor"};
-  const bool hot = *system.temperature >= kHot;
-  return {"temperature", hot ? State::kNote : State::kOk,
-          fmt::format("{:.1f} °C{}", *system.temperature, hot ? ": the clock is lowered" : "")};
+  if (!system.state.temperature) return {"temperature", State::kOk, "no sensor"};
+  const bool hot = *system.state.temperature >= MachineState::kHot;
+  return {
+      "temperature", hot ? State::kNote : State::kOk,
+      fmt::format("{:.1f} °C{}", *system.state.temperature, hot ? ": the clock is lowered" : "")};
 }
 
 Check check_clock(const SystemInfo& system) {
-  if (!system.clock_mhz) return {"clock", State::kOk, "not told by this kernel"};
-  std::string text = fmt::format("{:.0f} MHz", *system.clock_mhz);
+  if (!system.state.clock_mhz) return {"clock", State::kOk, "not told by this kernel"};
+  std::string text = fmt::format("{:.0f} MHz", *system.state.clock_mhz);
   if (system.highest_clock_mhz) text += fmt::format(" of {:.0f}", *system.highest_clock_mhz);
   if (!system.governor.empty()) text += ", governor " + system.governor;
   return {"clock", system.governor == "powersave" ? State::kNote : State::kOk, text};
 }
 
 Check check_throttling(const SystemInfo& system) {
-  if (!system.throttled) return {"throttling", State::kOk, "not told by this firmware"};
-  const auto words = throttling_words(*system.throttled);
+  if (!system.state.throttled) return {"throttling", State::kOk, "not told by this firmware"};
+  const auto words = throttling_words(*system.state.throttled);
   if (words.empty()) return {"throttling", State::kOk, "none since the start"};
   return {"throttling", State::kNote,
-          fmt::format("{} (0x{:x})", fmt::join(words, ", "), *system.throttled)};
+          fmt::format("{} (0x{:x})", fmt::join(words, ", "), *system.state.throttled)};
 }
 
 Check check_service(const SystemInfo& system, const std::vector<ServiceState>& services) {
@@ -249,11 +249,11 @@ std::string as_json(const Diagnosis& diagnosis) {
                                       {"board", system.board},
                                       {"cma_total_kb", or_null(system.cma_total_kb)},
                                       {"cma_free_kb", or_null(system.cma_free_kb)},
-                                      {"temperature_c", or_null(system.temperature)},
-                                      {"clock_mhz", or_null(system.clock_mhz)},
+                                      {"temperature_c", or_null(system.state.temperature)},
+                                      {"clock_mhz", or_null(system.state.clock_mhz)},
                                       {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
                                       {"governor", system.governor},
-                                      {"throttled", or_null(system.throttled)}};
+                                      {"throttled", or_null(system.state.throttled)}};
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

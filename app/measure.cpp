@@ -126,7 +126,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
                                    const std::atomic<bool>& stop) {
   cv::setNumThreads(1);  // ours are counted
   BenchResult result;
-  result.before = machine_state(read_system_info());
+  result.before = read_machine_state();
   const auto models = load_models(options, /*keep_threads=*/true);
   const TorchClassifier& model = *models.front();
   auto source = open_source(options.source, source_options(options, model.spec().input));
@@ -147,7 +147,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   reporters.push_back(std::make_unique<Stopwatch>(Limits{frames, options.timeout}, stop));
   const auto& stopwatch = static_cast<const Stopwatch&>(*reporters.back());
   run_pipeline(*source, pointers(models), reporters, pipeline_options, stopwatch.done());
-  result.after = machine_state(read_system_info());
+  result.after = read_machine_state();
   if (stopwatch.measured() == 0) {
     if (stop) return std::nullopt;
     throw Error(ErrorKind::kNoInput,

@@ -31,6 +31,7 @@
 #include "platform/saved_file.h"
 #include "platform/snapshot_reporter.h"
 #include "platform/stdout_reporters.h"
+#include "platform/system_info.h"
 #include "platform/systemd_notifier.h"
 #include "platform/terminal.h"
 
@@ -273,6 +274,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   pipeline_options.state = state_options(options);
   pipeline_options.capture = options.capture;
   pipeline_options.stats_interval = stats_interval(options.stats_interval);
+  pipeline_options.machine_state = [] { return read_machine_state(); };
   std::unique_ptr<Trace> trace;
   if (trace_file) trace = make_trace(options, *trace_file, info.live, camera, *models.front());
   pipeline_options.trace = trace.get();

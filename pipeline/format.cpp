@@ -1,6 +1,7 @@
 #include "pipeline/format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -132,6 +133,33 @@ void append_text(const Result& result, const std::string& origin, std::string& o
   out += '\n';
 }
 
+std::vector<std::string> throttling_words(std::uint32_t bits) {
+  // https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
+  static const std::vector<std::pair<int, const char*>> meanings{
+      {0, "under-voltage now"},
+      {1, "clock capped now"},
+      {2, "throttled now"},
+      {3, "soft temperature limit reached now"},
+      {16, "under-voltage since the start"},
+      {17, "clock was capped since the start"},
+      {18, "was throttled since the start"},
+      {19, "soft temperature limit was reached since the start"}};
+  std::vector<std::string> found;
+  for (const auto& [bit, meaning] : meanings) {
+    if ((bits >> bit & 1U) != 0) found.emplace_back(meaning);
+  }
+  return found;
+}
+
+std::string to_text(const MachineState& machine) {
+  constexpr std::uint32_t kNow = 0xF;
+  std::vector<std::string> reasons = throttling_words(machine.throttled.value_or(0) & kNow);
+  if (machine.temperature && *machine.temperature >= MachineState::kHot) {
+    reasons.push_back(fmt::format("{:.1f} °C", *machine.temperature));
+  }
+  return fmt::format("{}", fmt::join(reasons, ", "));
+}
+
 void append_text(const StatsSnapshot& stats, std::string& out) {
   auto to = std::back_inserter(out);
   if (stats.final) {
@@ -144,6 +172,9 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
   if (stats.final) {
     fmt::format_to(to, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
                    stats.classified, stats.replaced, stats.in_flight);
+  }
+  if (const std::string machine = to_text(stats.machine); !machine.empty()) {
+    fmt::format_to(to, "; {}", machine);
   }
   out += "; ms p50/p95/p99/max:";
   append_percentiles("age", stats.frame_age, out);
@@ -247,6 +278,10 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
       stats.camera_fps);
   fmt::format_to(to, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
                  stats.captured, stats.classified, stats.replaced, stats.skipped, stats.in_flight);
+  const MachineState& machine = stats.machine;
+  fmt::format_to(to, R"("temperature_c":{},"throttled":{},)",
+                 machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
+                 machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
   out += R"("latency_ms":{)";
   append_json("frame_age", stats.frame_age, out);
   out += ',';

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pipeline/camera_status.h"
+#include "pipeline/machine_state.h"
 #include "pipeline/operator_profile.h"
 #include "pipeline/result.h"
 #include "pipeline/statistics.h"
@@ -38,6 +40,12 @@ void append_text(const Result& result, const std::string& origin, std::string& o
 
 // `goldfish 95.0 %`, `unknown`, or before the first `none yet`.
 void append_text(const SceneState& state, std::string& out);
+
+// What the Raspberry Pi firmware's bits mean: "under-voltage now", "was throttled since the start".
+std::vector<std::string> throttling_words(std::uint32_t bits);
+
+// `throttled now, 81.2 °C`: what slows the machine down now; empty when nothing does or tells so.
+std::string to_text(const MachineState& machine);
 
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);

@@ -195,7 +195,9 @@ class ResultCompleter {
   StateTracker tracker_;
 };
 
-void tick(const std::vector<std::unique_ptr<Reporter>>& reporters, const StatsSnapshot& stats) {
+void tick(const std::vector<std::unique_ptr<Reporter>>& reporters, const PipelineOptions& options,
+          StatsSnapshot& stats) {
+  if (options.machine_state) stats.machine = options.machine_state();
   for (const auto& reporter : reporters) reporter->tick(stats);
 }
 
@@ -226,7 +228,8 @@ StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& class
     if (now >= end) break;
     for (const auto& reporter : reporters) reporter->beat();
     if (now >= next_tick) {
-      tick(reporters, statistics.interval(capture.counts(), now));
+      StatsSnapshot interval = statistics.interval(capture.counts(), now);
+      tick(reporters, options, interval);
       // Ticks that were missed are not made up for.
       next_tick += options.stats_interval;
       if (next_tick <= now) next_tick = now + options.stats_interval;
@@ -250,8 +253,8 @@ StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& class
   inference.stop();
   capture.take_changes(kAnyFrame, changes);
   tell_changes(reporters, changes);
-  const StatsSnapshot total = statistics.total(capture.counts(), Clock::now());
-  tick(reporters, total);
+  StatsSnapshot total = statistics.total(capture.counts(), Clock::now());
+  tick(reporters, options, total);
   if (capture.error()) std::rethrow_exception(capture.error());
   return total;
 }

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "pipeline/classifier.h"
+#include "pipeline/machine_state.h"
 #include "pipeline/preprocessor.h"
 #include "pipeline/reporter.h"
 #include "pipeline/scheduling.h"
@@ -26,6 +28,8 @@ struct PipelineOptions {
   StateOptions state;
   Scheduling capture;  // of the capture thread
   std::chrono::milliseconds stats_interval{1000};
+  // Called for each statistics, on the calling thread; empty: nothing tells.
+  std::function<MachineState()> machine_state;
   std::optional<std::chrono::milliseconds> duration;  // ends by itself after this time
   Trace* trace = nullptr;                             // outlives the run; null: none
 };

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "pipeline/machine_state.h"
 #include "pipeline/result.h"
 
 namespace lookout {
@@ -55,6 +56,7 @@ struct StatsSnapshot {
   Percentiles preprocess;
   Percentiles inference;
   Percentiles total;
+  MachineState machine;  // at the end of the interval
   // True once, at the end: rates and percentiles are then over the whole run.
   bool final = false;
 };

@@ -96,6 +96,15 @@ bool SystemInfo::has_feature(const std::string& name) const {
   return std::find(cpu_features.begin(), cpu_features.end(), name) != cpu_features.end();
 }
 
+MachineState read_machine_state(const fs::path& root) {
+  MachineState state;
+  state.temperature = thousandths(root / "sys/class/thermal/thermal_zone0/temp");
+  state.clock_mhz = thousandths(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+  state.throttled = parse<std::uint32_t>(
+      first_line(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
+  return state;
+}
+
 SystemInfo read_system_info(const fs::path& root) {
   SystemInfo info;
   read_cpu(root, info);
@@ -106,13 +115,10 @@ SystemInfo read_system_info(const fs::path& root) {
   info.memory_kb = parse<std::uint64_t>(memory["MemTotal"]);
   info.cma_total_kb = parse<std::uint64_t>(memory["CmaTotal"]);
   info.cma_free_kb = parse<std::uint64_t>(memory["CmaFree"]);
-  info.temperature = thousandths(root / "sys/class/thermal/thermal_zone0/temp");
+  info.state = read_machine_state(root);
   const fs::path clock = root / "sys/devices/system/cpu/cpu0/cpufreq";
-  info.clock_mhz = thousandths(clock / "scaling_cur_freq");
   info.highest_clock_mhz = thousandths(clock / "scaling_max_freq");
   info.governor = first_line(clock / "scaling_governor");
-  info.throttled = parse<std::uint32_t>(
-      first_line(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
   std::error_code error;
   info.systemd = fs::is_directory(root / "run/systemd/system", error);
   return info;
@@ -125,24 +131,6 @@ std::string machine_kind(const SystemInfo& info, bool built_for_arm) {
     return "virtual or emulated machine";
   }
   return info.has_feature("hypervisor") ? "virtual machine" : "real machine";
-}
-
-std::vector<std::string> throttling_words(std::uint32_t bits) {
-  // https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
-  static const std::vector<std::pair<int, const char*>> meanings{
-      {0, "under-voltage now"},
-      {1, "clock capped now"},
-      {2, "throttled now"},
-      {3, "soft temperature limit reached now"},
-      {16, "under-voltage since the start"},
-      {17, "clock was capped since the start"},
-      {18, "was throttled since the start"},
-      {19, "soft temperature limit was reached since the start"}};
-  std::vector<std::string> found;
-  for (const auto& [bit, meaning] : meanings) {
-    if ((bits >> bit & 1U) != 0) found.emplace_back(meaning);
-  }
-  return found;
 }
 
 std::vector<std::string> video_devices(const fs::path& root) {

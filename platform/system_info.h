@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/machine_state.h"
+
 namespace lookout {
 
 // What could not be read is empty.
@@ -20,18 +22,20 @@ struct SystemInfo {
   std::optional<std::uint64_t> memory_kb;     // all of it
   std::optional<std::uint64_t> cma_total_kb;  // memory for contiguous buffers, of cameras
   std::optional<std::uint64_t> cma_free_kb;
-  std::optional<double> temperature;        // degrees Celsius, of the first zone
-  std::optional<double> clock_mhz;          // of the first processor, now
+  MachineState state;                       // now
   std::optional<double> highest_clock_mhz;  // the highest it may have
   std::string governor;
-  std::optional<std::uint32_t> throttled;  // the Raspberry Pi firmware's bits
-  bool systemd = false;                    // it runs the machine
+  bool systemd = false;  // it runs the machine
 
   bool has_feature(const std::string& name) const;
 };
 
 // `root`: the folder that holds proc, sys, run and etc.
 SystemInfo read_system_info(const std::filesystem::path& root = "/");
+
+// The part of it that changes, in a few small files: the temperature of the first zone, the clock
+// of the first processor.
+MachineState read_machine_state(const std::filesystem::path& root = "/");
 
 // What figures taken on it are worth: "real machine", "virtual machine", or "emulated machine".
 // `built_for_arm`: what this program is made for, since under qemu-user the kernel describes the
@@ -43,9 +47,6 @@ inline constexpr bool kBuiltForArm = true;
 #else
 inline constexpr bool kBuiltForArm = false;
 #endif
-
-// What the firmware's bits mean: "under-voltage now", "was throttled since the start".
-std::vector<std::string> throttling_words(std::uint32_t bits);
 
 // Devices named video* in ROOT/dev, video2 before video10.
 std::vector<std::string> video_devices(const std::filesystem::path& root = "/");

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "pipeline/format.h"
+
 namespace lookout {
 namespace {
 
@@ -39,6 +41,7 @@ void SystemdNotifier::report(const Result& result, const Frame& /*frame*/) {
 
 void SystemdNotifier::tick(const StatsSnapshot& stats) {
   fps_ = stats.classified_fps;
+  machine_ = to_text(stats.machine);
   unsaid_ = true;
   if (stats.final) {
     stopping();
@@ -86,6 +89,7 @@ void SystemdNotifier::say_status() {
     if (fps_) status += fmt::format("{:.1f} fps: ", *fps_);
     status += state_.empty() ? "no state yet" : state_;
   }
+  if (!machine_.empty()) status += "; " + machine_;
   send(status);
   last_status_ = now;
   unsaid_ = false;

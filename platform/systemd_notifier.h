@@ -45,6 +45,7 @@ class SystemdNotifier : public Reporter {
   CameraStatus camera_;
   std::string state_;          // its name; empty: none yet
   std::optional<double> fps_;  // of the last interval
+  std::string machine_;        // what slows it down now
   bool unsaid_ = false;        // something of the above is new
   std::optional<Clock::time_point> last_status_;
 };

@@ -1,5 +1,6 @@
 #include "pipeline/format.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <clocale>
@@ -11,6 +12,8 @@
 namespace lookout {
 namespace {
 
+using testing::ElementsAre;
+using testing::IsEmpty;
 using Json = nlohmann::json;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -133,6 +136,26 @@ TEST(JsonFormat, StatisticsAndSummary) {
   EXPECT_EQ(Json::parse(out)["type"], "summary");
 }
 
+TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
+  const JsonFormat format("front", "net", kLabels);
+  for (const bool final : {false, true}) {
+    StatsSnapshot stats;
+    stats.final = final;
+    std::string out;
+    format.append(stats, out);
+    const Json unknown = Json::parse(out);
+    EXPECT_TRUE(unknown.at("temperature_c").is_null());
+    EXPECT_TRUE(unknown.at("throttled").is_null());
+    stats.machine.temperature = 48.686;
+    stats.machine.throttled = 0x50005;
+    out.clear();
+    format.append(stats, out);
+    const Json known = Json::parse(out);
+    EXPECT_EQ(known.at("temperature_c"), 48.7);
+    EXPECT_EQ(known.at("throttled"), 0x50005);
+  }
+}
+
 OperatorTable two_operators() {
   OperatorRow conv;
   conv.model = "net";
@@ -242,6 +265,38 @@ TEST(Format, TextOfStatistics) {
             "camera 30.0 fps, classified 15.0 fps, dropped 15; ms p50/p95/p99/max: "
             "age 0.0/0.0/0.0/0.0 capture 0.0/0.0/0.0/0.0 preprocess 0.0/0.0/0.0/0.0 "
             "inference 0.0/0.0/0.0/0.0 total 1.0/2.0/3.0/4.6");
+}
+
+TEST(Throttling, BitsAreWords) {
+  EXPECT_THAT(throttling_words(0), IsEmpty());
+  EXPECT_THAT(throttling_words(0x50005),
+              ElementsAre("under-voltage now", "throttled now", "under-voltage since the start",
+                          "was throttled since the start"));
+}
+
+TEST(Format, TextOfAMachineSaysWhatSlowsItDownNow) {
+  MachineState machine;
+  EXPECT_EQ(to_text(machine), "");
+  machine.temperature = 79.9;
+  machine.throttled = 0x50000;
+  EXPECT_EQ(to_text(machine), "") << "what was, is over";
+  machine.temperature = 81.24;
+  EXPECT_EQ(to_text(machine), "81.2 °C");
+  machine.throttled = 0x50005;
+  EXPECT_EQ(to_text(machine), "under-voltage now, throttled now, 81.2 °C");
+}
+
+TEST(Format, TextOfStatisticsSaysWhatSlowsTheMachineDown) {
+  StatsSnapshot stats;
+  stats.machine.temperature = 48.7;
+  std::string out;
+  append_text(stats, out);
+  EXPECT_EQ(out.find("°C"), std::string::npos) << out;
+  stats.machine.throttled = 4;
+  out.clear();
+  append_text(stats, out);
+  EXPECT_EQ(out.find("camera 0.0 fps, classified 0.0 fps, dropped 0; throttled now; ms p50"), 0U)
+      << out;
 }
 
 TEST(Format, TheSummarySaysWhereEveryFrameWent) {

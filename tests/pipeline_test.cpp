@@ -121,6 +121,27 @@ TEST(Pipeline, EndsByItselfAfterTheDuration) {
   expect_counts_add_up(total);
 }
 
+TEST(Pipeline, TheMachineIsLookedAtForEachStatisticsOnly) {
+  FakeReporter::Log log;
+  FakeSource source(/*live=*/false, frames(20));
+  FakeClassifier classifier;
+  int looks = 0;
+  PipelineOptions options;
+  options.stats_interval = milliseconds(1);
+  options.machine_state = [&looks] {
+    MachineState state;
+    state.temperature = ++looks;
+    return state;
+  };
+  const std::atomic<bool> stop{false};
+  const StatsSnapshot total = run_pipeline(source, classifier, reporting_to(log), options, stop);
+  EXPECT_EQ(looks, static_cast<int>(log.ticks.size()));
+  for (std::size_t i = 0; i < log.ticks.size(); ++i) {
+    EXPECT_EQ(log.ticks[i].machine.temperature, static_cast<double>(i + 1));
+  }
+  EXPECT_EQ(total.machine.temperature, static_cast<double>(looks));
+}
+
 TEST(Pipeline, TicksAlsoWithoutFramesAndAFinalTickComesLast) {
   Gate enough;
   FakeSource source(/*live=*/true, [&](int, Frame&) {

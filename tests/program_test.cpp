@@ -141,6 +141,43 @@ TEST(Program, CountsAddUpInTheSummary) {
   EXPECT_EQ(classifications(result).size(), summary["classified"].get<std::size_t>());
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(),
                           [](const Json& line) { return line["type"] == "stats"; }));
+  for (const Json& line : lines) {
+    if (line["type"] != "stats" && line["type"] != "summary") continue;
+    for (const char* field : {"temperature_c", "throttled"}) {
+      ASSERT_TRUE(line.contains(field)) << line;
+      EXPECT_TRUE(line[field].is_null() || line[field].is_number()) << line;
+    }
+  }
+}
+
+TEST(Program, StatisticsTellHowWarmAndThrottledTheBoardIs) {
+  const TempDir machine;
+  std::filesystem::create_directories(machine / "thermal/thermal_zone0");
+  std::filesystem::create_directories(machine / "platform/soc/soc:firmware");
+  machine.write("thermal/thermal_zone0/temp", "81200\n");
+  machine.write("platform/soc/soc:firmware/get_throttled", "50004\n");
+  const auto run = [](const std::string& commands) {
+    return std::system(("unshare --mount sh -c '" + commands + "' 2>/dev/null").c_str());
+  };
+  const std::string mount = "mount --bind " + machine / "thermal" + " /sys/class/thermal && " +
+                            "mount --bind " + machine / "platform" + " /sys/devices/platform";
+  if (run(mount) != 0) GTEST_SKIP() << "files cannot be mounted over the kernel's";
+  const std::string out = machine / "out";
+  ASSERT_EQ(
+      run(mount +
+          " && " LOOKOUT_PROGRAM " run test://red -t 1s --stats-interval 50ms --format json >" +
+          out),
+      0);
+  std::ifstream file(out);
+  std::set<std::string> types;
+  for (const Json& line : json_lines({std::istreambuf_iterator<char>(file), {}})) {
+    const std::string type = line["type"];
+    if (type != "stats" && type != "summary") continue;
+    types.insert(type);
+    EXPECT_EQ(line["temperature_c"], 81.2);
+    EXPECT_EQ(line["throttled"], 0x50004);
+  }
+  EXPECT_EQ(types, (std::set<std::string>{"stats", "summary"}));
 }
 
 TEST(Program, NoSuchInput) {

@@ -54,11 +54,11 @@ TEST_F(SystemInfoTest, ARaspberryPi4) {
   EXPECT_EQ(info.board, "Raspberry Pi 4 Model B Rev 1.5");
   EXPECT_EQ(info.cma_total_kb, 524288U);
   EXPECT_EQ(info.cma_free_kb, 507904U);
-  EXPECT_DOUBLE_EQ(info.temperature.value_or(0), 48.686);
-  EXPECT_DOUBLE_EQ(info.clock_mhz.value_or(0), 600);
+  EXPECT_DOUBLE_EQ(info.state.temperature.value_or(0), 48.686);
+  EXPECT_DOUBLE_EQ(info.state.clock_mhz.value_or(0), 600);
   EXPECT_DOUBLE_EQ(info.highest_clock_mhz.value_or(0), 1500);
   EXPECT_EQ(info.governor, "ondemand");
-  EXPECT_EQ(info.throttled, 0x50005U);
+  EXPECT_EQ(info.state.throttled, 0x50005U);
   EXPECT_TRUE(info.systemd);
 }
 
@@ -76,7 +76,8 @@ TEST_F(SystemInfoTest, WhatIsAbsentOrNonsenseIsEmpty) {
   const SystemInfo info = read_system_info(root_.path());
   EXPECT_EQ(info.cpu, "");
   EXPECT_EQ(info.board, "");
-  EXPECT_FALSE(info.cma_total_kb || info.temperature || info.clock_mhz || info.throttled);
+  EXPECT_FALSE(info.cma_total_kb || info.state.temperature || info.state.clock_mhz ||
+               info.state.throttled);
   EXPECT_FALSE(info.systemd);
   EXPECT_THAT(video_devices(root_.path()), IsEmpty());
 }
@@ -87,13 +88,6 @@ TEST_F(SystemInfoTest, DevicesAreInTheOrderOfTheirNumbers) {
   }
   EXPECT_THAT(video_devices(root_.path()),
               ElementsAre(root_ / "dev/video0", root_ / "dev/video2", root_ / "dev/video10"));
-}
-
-TEST(Throttling, BitsAreWords) {
-  EXPECT_THAT(throttling_words(0), IsEmpty());
-  EXPECT_THAT(throttling_words(0x50005),
-              ElementsAre("under-voltage now", "throttled now", "under-voltage since the start",
-                          "was throttled since the start"));
 }
 
 TEST(MachineKind, WhatIsNoRealMachine) {

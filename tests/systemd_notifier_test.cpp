@@ -105,6 +105,17 @@ TEST_F(SystemdNotifierTest, StatusIsSaidAtMostOnceASecondAndNothingIsLost) {
   EXPECT_THAT(later, ElementsAre("STATUS=camera offline"));
 }
 
+TEST_F(SystemdNotifierTest, StatusSaysWhatSlowsTheMachineDown) {
+  SystemdNotifier notifier;
+  StatsSnapshot stats;
+  stats.classified_fps = 12;
+  stats.machine.temperature = 84;
+  stats.machine.throttled = 4;
+  notifier.tick(stats);
+  notifier.report(result_of("goldfish"), {});
+  EXPECT_THAT(messages(), Contains("STATUS=12.0 fps: goldfish; throttled now, 84.0 °C"));
+}
+
 TEST_F(SystemdNotifierTest, TheWatchdogHearsFromBeatsAlone) {
   set_watchdog("200000", getpid());
   SystemdNotifier notifier;
