@@ -2,7 +2,8 @@
 // a camera in this library, all else to the system.
 //
 // LOOKOUT_FAKE_CAMERA: the path. Something has to be there, a link to /dev/null for instance, else
-// the camera is absent. It is to be opened with O_NONBLOCK, and offers kModes.
+// the camera is absent. It is to be opened with O_NONBLOCK, and offers kModes, at half the rate
+// until it is asked for one.
 //
 // LOOKOUT_FAKE_FAULT: a file with words, which may change at any time; absent: no fault.
 //   lost       every call fails with ENODEV
@@ -79,7 +80,7 @@ constexpr int kWrongBytes = 16;            // of a corrupt frame
 constexpr std::uint32_t kPadding = 32;     // bytes of a padded line
 constexpr std::uint32_t kGap = 2;          // frames
 
-std::uint32_t fps_of(const v4l2_pix_format& format) {
+std::uint32_t most_fps_of(const v4l2_pix_format& format) {
   for (const Mode& mode : kModes) {
     if (mode.fourcc == format.pixelformat && mode.width == format.width) return mode.fps;
   }
@@ -195,7 +196,8 @@ class Camera {
   static int enumerate(v4l2_frmsizeenum& size);
   static int enumerate(v4l2_frmivalenum& interval);
   int set_format(v4l2_format& format);
-  int rate(v4l2_streamparm& parameters) const;
+  int get_rate(v4l2_streamparm& parameters) const;
+  int set_rate(v4l2_streamparm& parameters);
   int request_buffers(int fd, v4l2_requestbuffers& request);
   int query_buffer(v4l2_buffer& buffer) const;
   int queue(const v4l2_buffer& buffer);
@@ -203,6 +205,7 @@ class Camera {
   int stream(bool on);
 
   v4l2_pix_format grant(const v4l2_pix_format& asked) const;
+  void take_format(const v4l2_pix_format& format);
   void free_buffers();
   void pace(bool on);
   void fill(v4l2_buffer& buffer);
@@ -213,6 +216,7 @@ class Camera {
   std::mutex mutex_;  // for all that follows
   std::set<int> fds_;
   v4l2_pix_format format_{};
+  std::uint32_t fps_ = 0;
   Bytes picture_;    // in format_
   Bytes other_;      // in another size
   int owner_ = -1;   // the one of fds_ that has the buffers; a timer, which ticks for each frame
@@ -243,7 +247,7 @@ int Camera::open(int flags) {
     errno = ENODEV;
     return -1;
   }
-  if (format_.width == 0) format_ = grant(format_);
+  if (format_.width == 0) take_format(grant(format_));
   const int fd = ::timerfd_create(CLOCK_MONOTONIC,
                                   TFD_NONBLOCK | ((flags & O_CLOEXEC) != 0 ? TFD_CLOEXEC : 0));
   if (fd >= 0) fds_.insert(fd);
@@ -295,10 +299,9 @@ int Camera::call(int fd, unsigned long request, void* argument) {
     case VIDIOC_S_FMT:
       return set_format(*static_cast<v4l2_format*>(argument));
     case VIDIOC_S_PARM:
-      if (fault("fixedrate")) return ENOTTY;
-      [[fallthrough]];
+      return set_rate(*static_cast<v4l2_streamparm*>(argument));
     case VIDIOC_G_PARM:
-      return rate(*static_cast<v4l2_streamparm*>(argument));
+      return get_rate(*static_cast<v4l2_streamparm*>(argument));
     case VIDIOC_REQBUFS:
       return request_buffers(fd, *static_cast<v4l2_requestbuffers*>(argument));
     default:
@@ -394,19 +397,36 @@ v4l2_pix_format Camera::grant(const v4l2_pix_format& asked) const {
   return granted;
 }
 
+// As most drivers do, with a rate of its own.
+void Camera::take_format(const v4l2_pix_format& format) {
+  format_ = format;
+  fps_ = most_fps_of(format) / 2;
+}
+
 int Camera::set_format(v4l2_format& format) {
   if (format.type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return EINVAL;
   if (owner_ >= 0 || fault("busy")) return EBUSY;
-  format_ = format.fmt.pix = grant(format.fmt.pix);
+  format.fmt.pix = grant(format.fmt.pix);
+  take_format(format.fmt.pix);
   return 0;
 }
 
-int Camera::rate(v4l2_streamparm& parameters) const {
+int Camera::get_rate(v4l2_streamparm& parameters) const {
   if (parameters.type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return EINVAL;
   parameters.parm.capture = {};
   parameters.parm.capture.capability = V4L2_CAP_TIMEPERFRAME;
-  parameters.parm.capture.timeperframe = {1, fps_of(format_)};
+  parameters.parm.capture.timeperframe = {1, fps_};
   return 0;
+}
+
+int Camera::set_rate(v4l2_streamparm& parameters) {
+  if (parameters.type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return EINVAL;
+  if (fault("fixedrate")) return ENOTTY;
+  if (owner_ >= 0) return EBUSY;
+  const v4l2_fract& period = parameters.parm.capture.timeperframe;
+  fps_ = most_fps_of(format_);
+  if (period.numerator != 0) fps_ = std::clamp(period.denominator / period.numerator, 1U, fps_);
+  return get_rate(parameters);
 }
 
 int Camera::request_buffers(int fd, v4l2_requestbuffers& request) {
@@ -517,7 +537,7 @@ void Camera::pace(bool on) {
   if (owner_ < 0 || on == ticking_) return;
   ticking_ = on;
   itimerspec timer{};
-  if (on) timer.it_value.tv_nsec = timer.it_interval.tv_nsec = 1'000'000'000 / fps_of(format_);
+  if (on) timer.it_value.tv_nsec = timer.it_interval.tv_nsec = 1'000'000'000 / fps_;
   ::timerfd_settime(owner_, 0, &timer, nullptr);
 }
 

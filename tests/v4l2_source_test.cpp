@@ -299,10 +299,18 @@ TEST_F(FaultyCameraTest, EmptyJpegIsSkipped) {
   expect_skipped(*this, source, "empty");
 }
 
+TEST_F(FaultyCameraTest, RateIsSetSinceTheCameraHasAnother) {
+  const V4l2Source source(camera_, {});
+  EXPECT_EQ(source.info().fps, 30);
+  EXPECT_EQ(source.info().shortfall, "");
+}
+
 TEST_F(FaultyCameraTest, RateThatCannotBeSetIsToldAllTheSame) {
   set_fault("fixedrate");
   const V4l2Source source(camera_, {});
-  EXPECT_EQ(source.info().fps, 30);
+  EXPECT_EQ(source.info().fps, 15);
+  EXPECT_THAT(source.info().shortfall,
+              AllOf(HasSubstr("asked for 320x240 at 30"), HasSubstr("gives 320x240 at 15")));
 }
 
 TEST_F(FaultyCameraTest, PaddingIsNotOfThePicture) {
