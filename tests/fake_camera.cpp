@@ -79,6 +79,10 @@ constexpr std::uint32_t kPage = 65536;     // no machine has larger ones
 constexpr int kWrongBytes = 16;            // of a corrupt frame
 constexpr std::uint32_t kPadding = 32;     // bytes of a padded line
 constexpr std::uint32_t kGap = 2;          // frames
+constexpr long kSecond = 1'000'000'000;    // nanoseconds
+// How long ago a frame was captured when it is taken, so that its stamp can be told from the time
+// at which it is.
+constexpr long kAge = 50'000'000;  // nanoseconds
 
 std::uint32_t most_fps_of(const v4l2_pix_format& format) {
   for (const Mode& mode : kModes) {
@@ -520,7 +524,8 @@ void Camera::fill(v4l2_buffer& buffer) {
   if (fault("unstamped")) return;
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  buffer.timestamp = {now.tv_sec, now.tv_nsec / 1000};
+  const long captured = now.tv_sec * kSecond + now.tv_nsec - kAge;
+  buffer.timestamp = {captured / kSecond, captured % kSecond / 1000};
   buffer.flags |= V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
 }
 
@@ -537,7 +542,7 @@ void Camera::pace(bool on) {
   if (owner_ < 0 || on == ticking_) return;
   ticking_ = on;
   itimerspec timer{};
-  if (on) timer.it_value.tv_nsec = timer.it_interval.tv_nsec = 1'000'000'000 / fps_;
+  if (on) timer.it_value.tv_nsec = timer.it_interval.tv_nsec = kSecond / fps_;
   ::timerfd_settime(owner_, 0, &timer, nullptr);
 }
 

@@ -17,6 +17,7 @@
 namespace lookout {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::AnyOf;
@@ -338,6 +339,18 @@ TEST_F(FaultyCameraTest, RangeOfThePictureIsTheGrantedOne) {
   EXPECT_NEAR(gray(), 192, 2);
   set_fault("fullrange");
   EXPECT_NEAR(gray(), 181, 2);
+}
+
+// A frame of the fake camera was captured 50 ms before it can be taken.
+TEST_F(FaultyCameraTest, FramesAreOfTheTimeThatTheDriverTells) {
+  V4l2Source source(camera_, {});
+  Frame frame;
+  for (int i = 0; i < 3; ++i) {
+    const auto before = Clock::now();
+    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+    EXPECT_GE(frame.captured, before - milliseconds(50));
+    EXPECT_LE(frame.captured, Clock::now() - milliseconds(50));
+  }
 }
 
 TEST_F(FaultyCameraTest, FramesWithoutATimeAreOfNow) {
