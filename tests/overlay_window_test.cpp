@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +15,9 @@
 #include <optional>
 #include <string>
 
+#include "platform/overlay_reporter.h"
 #include "platform/test_pattern.h"
+#include "tests/overlay_places.h"
 #include "tests/program.h"
 #include "tests/source_testing.h"
 #include "tests/temp_dir.h"
@@ -54,6 +57,14 @@ class OverlayTest : public testing::Test {
     return false;
   }
 
+  static bool until(const std::function<bool()>& done) {
+    for (int i = 0; i < kTries; ++i) {
+      if (done()) return true;
+      ::poll(nullptr, 0, 20);
+    }
+    return false;
+  }
+
   bool shows(const cv::Mat& picture, const OverlayContent& content) {
     if (!x_->has_window(kSize)) return false;
     cv::Mat expected;
@@ -82,6 +93,30 @@ TEST_F(OverlayTest, ShowsTheLayoutPixelForPixel) {
   ASSERT_TRUE(serve_until(window, [&] { return window.is_ready(); }));
   window.show(content_);
   EXPECT_TRUE(serve_until(window, [&] { return shows(picture_, content_); }));
+}
+
+TEST_F(OverlayTest, TheReporterShowsRatesLatencyAndPredictions) {
+  std::atomic<bool> stop{false};
+  OverlayReporter reporter({"front: net", {}, /*every_picture=*/false}, stop);
+  StatsSnapshot stats;
+  stats.classified_fps = 29.5;
+  stats.camera_fps = 30;
+  reporter.tick(stats);
+  Frame frame;
+  frame.bgr = picture_;
+  Result result;
+  result.top = {{0, "first", 0.75F}, {1, "second", 0.2F}};
+  result.replaced = 3;
+  result.durations.total = std::chrono::microseconds(27100);
+  result.frame_age = std::chrono::microseconds(31200);
+  content_.title = overlay_text("front: net");
+  content_.rates = overlay_text("29.5 fps (camera 30.0)  dropped 3");
+  content_.latency = overlay_text("latency 27.1 ms  age 31.2 ms");
+  EXPECT_TRUE(until([&] {
+    reporter.beat();
+    reporter.report(result, frame);
+    return shows(picture_, content_);
+  })) << log_.text();
 }
 
 TEST_F(OverlayTest, ClosingIsAWarning) {
@@ -166,17 +201,18 @@ class OverlayProgramTest : public OverlayTest {
     cv::imwrite(picture_file_, cv::Mat(100, 100, CV_8UC3, cv::Scalar(0, 0, 255)));
   }
 
-  static bool until(const std::function<bool()>& done) {
-    for (int i = 0; i < kTries; ++i) {
-      if (done()) return true;
-      ::poll(nullptr, 0, 20);
-    }
-    return false;
-  }
-
   bool shows_red() {
     return x_->has_window(kSize) &&
            x_->screenshot().at<cv::Vec3b>(200, 300) == cv::Vec3b(0, 0, 255);
+  }
+
+  // Something else than the background, which is in the canvas' last corner.
+  bool shows_something(const cv::Rect& part) {
+    if (!x_->has_window(kSize)) return false;
+    const cv::Mat shot = x_->screenshot();
+    const cv::Mat background(part.size(), CV_8UC3,
+                             shot.at<cv::Vec3b>(kOverlayHeight - 1, kOverlayWidth - 1));
+    return cv::norm(shot(part), background, cv::NORM_INF) > 0;
   }
 
   static std::size_t results(const Program& program) {
@@ -190,6 +226,19 @@ class OverlayProgramTest : public OverlayTest {
 
   std::string picture_file_;
 };
+
+TEST_F(OverlayProgramTest, TextsAndBarsAreShownBesideThePicture) {
+  for (const std::string& source : {std::string("test://red"), picture_file_}) {
+    Program program({source, "--overlay"});
+    EXPECT_TRUE(until([&] { return shows_red(); })) << program.err();
+    for (int line = 0; line < kOverlayLines; ++line) {
+      EXPECT_TRUE(until([&] { return shows_something(overlay_line(line)); })) << line;
+    }
+    EXPECT_TRUE(until([&] { return shows_something(overlay_row(0)); }));
+    x_->press('q');
+    EXPECT_EQ(program.finish().status, 0);
+  }
+}
 
 TEST_F(OverlayProgramTest, ItClassifiesOnWhenTheDisplayIsLost) {
   Program program({"test://red", "--overlay", "--format", "json"});
