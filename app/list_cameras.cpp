@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/error.h"
-#include "platform/v4l2_source.h"
+#include "platform/camera_mode.h"
 
 namespace lookout {
 namespace {

@@ -127,6 +127,33 @@ bool can_be_read(std::uint32_t fourcc) {
   return cost_of(fourcc) < static_cast<std::ptrdiff_t>(kReadable.size());
 }
 
+ModeWish wish_of(const SourceOptions& options) {
+  ModeWish wish;
+  wish.needed_width = options.needed_width;
+  wish.needed_height = options.needed_height;
+  wish.width = options.width;
+  wish.height = options.height;
+  wish.framerate = options.framerate.value_or(wish.framerate);
+  return wish;
+}
+
+std::string shortfall_of(const ModeWish& wish, int width, int height, double fps) {
+  const int asked_width = wish.width.value_or(width);
+  const int asked_height = wish.height.value_or(height);
+  const bool slow = fps > 0 && is_slower(fps, wish.framerate);
+  if (asked_width != width || asked_height != height || slow) {
+    return fmt::format("asked for {}x{} at {}, the camera gives {}x{} at {}", asked_width,
+                       asked_height, text_of_rate(wish.framerate), width, height,
+                       text_of_rate(fps));
+  }
+  const bool size_was_asked_for = wish.width || wish.height;
+  if (!size_was_asked_for && (width < wish.needed_width || height < wish.needed_height)) {
+    return fmt::format("the model looks at {}x{} pixels, the camera gives {}x{} at most",
+                       wish.needed_width, wish.needed_height, width, height);
+  }
+  return {};
+}
+
 std::string text_of_fourcc(std::uint32_t fourcc) {
   std::string text;
   for (int shift = 0; shift < 32; shift += 8) {

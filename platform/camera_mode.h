@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/source_options.h"
+
 namespace lookout {
 
 // A size of a format, or a grid of them: width, width + width_step, ... most_width.
@@ -50,6 +52,8 @@ struct ModeWish {
   double framerate = 30;  // frames a second, at least
 };
 
+ModeWish wish_of(const SourceOptions& options);
+
 struct CameraMode {
   std::uint32_t fourcc = 0;
   int width = 0;
@@ -92,5 +96,9 @@ std::string text_of_rate(double fps);
 
 // Whether `given` frames a second are less than those `asked` for: 29.97 is 30.
 bool is_slower(double given, double asked);
+
+// SourceInfo::shortfall of a camera that granted this; empty when it is what was wished for. `fps`:
+// 0 when it is unknown, which is not less.
+std::string shortfall_of(const ModeWish& wish, int width, int height, double fps);
 
 }  // namespace lookout

@@ -17,6 +17,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
+#include "platform/camera_mode.h"
 #include "platform/libcamera_name.h"
 #include "platform/sensor_time.h"
 
@@ -25,7 +26,6 @@ namespace {
 
 namespace lc = libcamera;
 
-constexpr double kDefaultFps = 30;
 constexpr unsigned int kBuffers = 4;
 constexpr int kMicroseconds = 1'000'000;
 
@@ -185,11 +185,6 @@ bool LibcameraSource::configure_as(lc::CameraConfiguration& configuration,
   layout_.stride = stream.stride;
   layout_.full_range = is_full_range(stream);
   if (layout_.stride < least_stride(layout_.format, layout_.width)) return false;
-  if (options.width.value_or(layout_.width) != layout_.width ||
-      options.height.value_or(layout_.height) != layout_.height) {
-    info_.shortfall = fmt::format("asked for {}, the camera gives {}x{}",
-                                  wanted_size(options).toString(), layout_.width, layout_.height);
-  }
   return true;
 }
 
@@ -243,13 +238,13 @@ const std::uint8_t* LibcameraSource::map(int fd, std::size_t length) {
 void LibcameraSource::start(const SourceOptions& options) {
   camera_->requestCompleted.connect(this, &LibcameraSource::on_completed);
   camera_->disconnected.connect(this, &LibcameraSource::on_disconnected);
+  const ModeWish wish = wish_of(options);
   lc::ControlList controls(camera_->controls());
   const auto limits = camera_->controls().find(&lc::controls::FrameDurationLimits);
   if (limits != camera_->controls().end()) {
-    const double fps = options.framerate.value_or(kDefaultFps);
-    info_.asked_fps = fps;
+    info_.asked_fps = wish.framerate;
     const std::int64_t duration = std::clamp<std::int64_t>(
-        std::llround(kMicroseconds / fps), limits->second.min().get<std::int64_t>(),
+        std::llround(kMicroseconds / wish.framerate), limits->second.min().get<std::int64_t>(),
         limits->second.max().get<std::int64_t>());
     const std::array<std::int64_t, 2> both{duration, duration};
     controls.set(lc::controls::FrameDurationLimits, lc::Span<const std::int64_t, 2>(both));
@@ -264,10 +259,11 @@ void LibcameraSource::start(const SourceOptions& options) {
   }
   started_ = true;
   for (const auto& request : requests_) camera_->queueRequest(request.get());
-  const std::string rate = info_.fps > 0 ? fmt::format("{:.4g} fps", info_.fps) : "an unknown rate";
   info_.live = true;
-  info_.description += fmt::format(", {}x{} {}, {}", layout_.width, layout_.height,
-                                   configuration_->at(0).pixelFormat.toString(), rate);
+  info_.shortfall = shortfall_of(wish, layout_.width, layout_.height, info_.fps);
+  info_.description +=
+      fmt::format(", {}x{} {}, {}", layout_.width, layout_.height,
+                  configuration_->at(0).pixelFormat.toString(), text_of_rate(info_.fps));
 }
 
 // In the opposite order, as far as it came.

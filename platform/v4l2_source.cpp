@@ -93,16 +93,6 @@ std::string probe_camera(const std::string& path) {
   return device.info().card;
 }
 
-ModeWish wish_of(const SourceOptions& options) {
-  ModeWish wish;
-  wish.needed_width = options.needed_width;
-  wish.needed_height = options.needed_height;
-  wish.width = options.width;
-  wish.height = options.height;
-  wish.framerate = options.framerate.value_or(wish.framerate);
-  return wish;
-}
-
 V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
     : path_(path),
       device_(path),
@@ -118,28 +108,11 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
   info_.live = true;
   info_.fps = granted.fps;
   info_.asked_fps = wish.framerate;
-  info_.shortfall = shortfall(wish, granted);
+  info_.shortfall = shortfall_of(wish, granted.width, granted.height, granted.fps);
 }
 
 V4l2Source::~V4l2Source() {
   if (lost_ > 0) spdlog::debug("{}: {} frames were lost before they came here", path_, lost_);
-}
-
-// Less than was asked for, in both figures; empty when it is not.
-std::string V4l2Source::shortfall(const ModeWish& wish, const V4l2Format& granted) {
-  const int width = wish.width.value_or(granted.width);
-  const int height = wish.height.value_or(granted.height);
-  const bool slow = granted.fps > 0 && is_slower(granted.fps, wish.framerate);
-  if (width != granted.width || height != granted.height || slow) {
-    return fmt::format("asked for {}x{} at {}, the camera gives {}x{} at {}", width, height,
-                       text_of_rate(wish.framerate), granted.width, granted.height,
-                       text_of_rate(granted.fps));
-  }
-  if (granted.width < wish.needed_width || granted.height < wish.needed_height) {
-    return fmt::format("the model looks at {}x{} pixels, the camera gives {}x{} at most",
-                       wish.needed_width, wish.needed_height, granted.width, granted.height);
-  }
-  return {};
 }
 
 ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {

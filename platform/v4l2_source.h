@@ -19,9 +19,6 @@ namespace lookout {
 // NodeKind::kPipeline.
 std::string probe_camera(const std::string& path);
 
-// What V4l2Source looks for in a camera.
-ModeWish wish_of(const SourceOptions& options);
-
 // Live. `captured` is the driver's own time stamp where that is of Clock's time.
 class V4l2Source : public Source {
  public:
@@ -44,7 +41,6 @@ class V4l2Source : public Source {
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
-  static std::string shortfall(const ModeWish& wish, const V4l2Format& granted);
   void count_lost(std::uint32_t sequence);
   bool convert(const V4l2Buffer& buffer, cv::Mat& bgr);
 

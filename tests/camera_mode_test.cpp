@@ -186,5 +186,28 @@ TEST(ChooseMode, TextsOfWhatDriversTell) {
   EXPECT_TRUE(is_slower(25, 30));
 }
 
+TEST(Shortfall, IsToldInBothFigures) {
+  ModeWish wish;
+  EXPECT_EQ(shortfall_of(wish, 640, 480, 30), "");
+  EXPECT_EQ(shortfall_of(wish, 640, 480, 60), "");
+  EXPECT_EQ(shortfall_of(wish, 640, 480, 30000.0 / 1001), "");
+  EXPECT_EQ(shortfall_of(wish, 640, 480, 0), "") << "not known to be less";
+  EXPECT_EQ(shortfall_of(wish, 640, 480, 15),
+            "asked for 640x480 at 30 fps, the camera gives 640x480 at 15 fps");
+  wish.width = 333;
+  EXPECT_EQ(shortfall_of(wish, 334, 252, 30),
+            "asked for 333x252 at 30 fps, the camera gives 334x252 at 30 fps");
+  EXPECT_EQ(shortfall_of(wish, 334, 252, 0),
+            "asked for 333x252 at 30 fps, the camera gives 334x252 at an unknown rate");
+}
+
+TEST(Shortfall, IsAlsoASizeThatIsTooSmallForTheModelUnlessItWasAskedFor) {
+  ModeWish wish;
+  EXPECT_EQ(shortfall_of(wish, 160, 120, 30),
+            "the model looks at 224x224 pixels, the camera gives 160x120 at most");
+  wish.width = 160;
+  EXPECT_EQ(shortfall_of(wish, 160, 120, 30), "");
+}
+
 }  // namespace
 }  // namespace lookout

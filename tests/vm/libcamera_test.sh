@@ -94,7 +94,7 @@ refused 66 csi://no-such-camera
 said "no-such-camera.*$name"
 start csi://0 --width 333 --height 251
 until_true 'an odd size' more_than 0
-said 'asked for 33[34]x25[12], the camera gives'
+said 'asked for 333x251 at 30 fps, the camera gives'
 stop
 
 sed -i 's#^source = .*#source = "csi://0"#; s/^# width = .*/width = 640/; s/^# height = .*/height = 480/' \
