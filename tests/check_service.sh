@@ -1,5 +1,5 @@
 #!/bin/sh
-# The systemd units: no mistake in them, hardened, and both of one mind.
+# The systemd units: no mistake in them, their devices known, hardened, and both of one mind.
 #
 #   check_service.sh DEPLOY    DEPLOY: the folder of the units
 #
@@ -35,6 +35,23 @@ for unit in lookout.service lookout@front.service; do
   if grep -F "$work/units" "$work/verify" >&2; then
     fail "$unit: systemd-analyze verify has complaints"
   fi
+done
+
+# A group of devices that the kernel does not know when the service starts is not allowed to it, for as
+# long as it runs: the module that brings it is loaded before.
+for unit in lookout.service lookout@.service; do
+  for group in $(sed -n 's/^DeviceAllow=char-\([^ ]*\) .*/\1/p' "$deploy/$unit"); do
+    case $group in
+    video4linux) module=videodev ;;
+    media) module=mc ;;
+    dma_heap) continue ;; # in the kernel itself
+    *) module="(that of $group)" ;;
+    esac
+    for key in Wants After; do
+      grep "^$key=" "$deploy/$unit" | grep -qwF "modprobe@$module.service" ||
+        fail "$unit: no $key=modprobe@$module.service for char-$group"
+    done
+  done
 done
 
 # Tenths of an exposure: 20 is 2.0, of 10 at most.
