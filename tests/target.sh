@@ -109,22 +109,28 @@ package() {
   right_patterns emulated "$program"
   [ ! -d $shared/samples ] || models_agree 'pictures, packaged program' $shared/samples
 
-  # dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair.
+  # dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair. Of what
+  # services wrote there are systemd's link, a folder, and a link of the owner's.
   local root=$work/dpkg
-  mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc"
+  mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc" "$root/srv"
   touch "$root/var/lib/dpkg/"{status,available}
   local dpkg=(dpkg --root="$root" --force-not-root --force-architecture --force-depends
     --force-script-chrootless --force-confold --log=/dev/null)
+  mkdir -p "$root/var/lib/"{lookout,private/lookout@front}
+  touch "$root/var/lib/"{lookout,private/lookout@front}/states "$root/srv/pictures"
+  ln -s private/lookout@front "$root/var/lib/lookout@front"
+  ln -s ../../srv "$root/var/lib/lookout@back"
   {
-    "${dpkg[@]}" --install "$deb"
-    echo '# mine' >> "$root/etc/lookout/lookout.toml"
-    cp "$root/etc/lookout/lookout.toml" "$root/etc/lookout/front.toml"
-    "${dpkg[@]}" --install "$deb"
-    grep -q '^# mine' "$root/etc/lookout/lookout.toml"
-    "${dpkg[@]}" --remove lookout
-    [ -e "$root/etc/lookout/lookout.toml" ] && [ ! -e "$root/usr/bin/lookout" ]
-    "${dpkg[@]}" --purge lookout
+    "${dpkg[@]}" --install "$deb" &&
+      echo '# mine' >> "$root/etc/lookout/lookout.toml" &&
+      cp "$root/etc/lookout/lookout.toml" "$root/etc/lookout/front.toml" &&
+      "${dpkg[@]}" --install "$deb" &&
+      grep -q '^# mine' "$root/etc/lookout/lookout.toml" &&
+      "${dpkg[@]}" --remove lookout &&
+      [ -e "$root/etc/lookout/lookout.toml" ] && [ ! -e "$root/usr/bin/lookout" ] &&
+      "${dpkg[@]}" --purge lookout
   } > "$work/log" 2>&1 || { cat "$work/log"; fail 'dpkg: see above'; }
+  rm "$root/srv/pictures" || fail 'purge removes what a link leads to'
   rm -rf "$root/var/lib/dpkg"
   local left
   left=$(find "$root" ! -type d)
