@@ -27,7 +27,7 @@ enum class Results { kAuto, kAll, kChanges };
 // started the program (NOTIFY_SOCKET is set).
 enum class Wait { kAuto, kYes, kNo };
 
-// Options of `lookout run`. The defaults are those of deploy/lookout.toml too.
+// Options of `lookout run`. Those of deploy/lookout.toml are the same, but for min_duration.
 struct RunOptions {
   std::string source = "/dev/video0";
   std::string model;   // archive; empty: the built-in self-test model

@@ -89,9 +89,11 @@ TEST(Options, DefaultsWhereNothingIsSaid) {
   expect_equal(parse_run({"run"}), RunOptions());
 }
 
-TEST(Options, TheShippedFileHoldsTheDefaultsAndEveryKey) {
+TEST(Options, TheShippedFileHoldsEveryKeyAndTheDefaultsButForTheServicesMinDuration) {
   const std::string shipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
-  expect_equal(parse_run({"--config", shipped}), RunOptions());
+  RunOptions expected;
+  expected.min_duration = std::chrono::milliseconds(500);
+  expect_equal(parse_run({"--config", shipped}), expected);
 
   std::ifstream file(shipped);
   std::ostringstream text;

@@ -368,6 +368,14 @@ TEST(Program, InTheJournalOnlyChangesAreWritten) {
   EXPECT_EQ(lines, 16) << "one for each pattern";
 }
 
+TEST(Program, WithTheShippedFileAFlickeringSceneDoesNotFillTheJournal) {
+  const ProgramResult result =  // no class lasts for two frames
+      run_lookout({"test://all?fps=0&hold=1&frames=64", "--results", "changes", "--config",
+                   std::string(LOOKOUT_DEPLOY) + "/lookout.toml"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
 TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {
   const TempDir directory;
   const std::string states = directory / "states";
