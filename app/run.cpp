@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/torch_classifier.h"
 #include "platform/changes_reporter.h"
@@ -99,6 +100,27 @@ std::string as_text(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+bool is_service() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
+
+bool is_in_home(const std::string& file) {
+  return file.rfind("/home/", 0) == 0 || file.rfind("/root/", 0) == 0;
+}
+
+// What `read` makes of `file`. ProtectHome= of a service hides what its owner sees there.
+template <typename Read>
+auto read_as_service(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    const bool unseen =
+        error.kind() == ErrorKind::kNoInput || error.kind() == ErrorKind::kPermission;
+    if (!unseen || !is_service() || !is_in_home(file)) throw;
+    throw Error(error.kind(), std::string(error.what()) +
+                                  "; a service does not see home folders: put it into "
+                                  "/usr/local/share/lookout or /etc/lookout");
+  }
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
@@ -111,12 +133,15 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
   classifier_options.processors =
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   classifier_options.free_processors = FreeProcessors();
-  classifier_options.labels = read_labels(options.labels);
+  classifier_options.labels =
+      read_as_service(options.labels, [&options] { return read_labels(options.labels); });
   const std::filesystem::path path = model_path(options.model);
   std::vector<std::unique_ptr<TorchClassifier>> classifiers;
   classifiers.reserve(static_cast<std::size_t>(options.workers));
   for (int worker = 0; worker < options.workers; ++worker) {
-    classifiers.push_back(std::make_unique<TorchClassifier>(path, classifier_options));
+    classifiers.push_back(read_as_service(path.string(), [&path, &classifier_options] {
+      return std::make_unique<TorchClassifier>(path, classifier_options);
+    }));
   }
   const TorchClassifier& classifier = *classifiers.front();
   const ModelSpec& spec = classifier.spec();
@@ -144,9 +169,8 @@ SourceOptions source_options(const RunOptions& options, const InputSpec& input) 
   const cv::Size needed = useful_size(input, options.view);
   source_options.needed_width = needed.width;
   source_options.needed_height = needed.height;
-  const bool service = std::getenv("NOTIFY_SOCKET") != nullptr;
   source_options.wait =
-      options.wait_for_camera == Wait::kAuto ? service : options.wait_for_camera == Wait::kYes;
+      options.wait_for_camera == Wait::kAuto ? is_service() : options.wait_for_camera == Wait::kYes;
   return source_options;
 }
 

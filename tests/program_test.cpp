@@ -317,6 +317,21 @@ TEST(Program, AnAbsentCameraEndsARunAndIsWaitedForByAService) {
       "video9876 did not come within 0.1 s");
 }
 
+TEST(Program, AServiceIsToldThatItSeesNoHomeFolders) {
+  const std::string told = "; a service does not see home folders";
+  Program::Options service;
+  service.environment = {"NOTIFY_SOCKET=/nonexistent"};
+  for (const std::string file : {"/home/no-one/file", "/root/no-such-folder/file"}) {
+    expect_failure(run_lookout({"test://red", "--model", file}, service), 66,
+                   std::string("no such model: ").append(file).append(told));
+    expect_failure(run_lookout({"test://red", "--labels", file}, service), 66,
+                   std::string("labels ").append(file).append(" cannot be read").append(told));
+    EXPECT_EQ(run_lookout({"test://red", "--model", file}).err.find(told), std::string::npos);
+  }
+  EXPECT_EQ(run_lookout({"test://red", "--model", "/no/such/model"}, service).err.find(told),
+            std::string::npos);
+}
+
 TEST(Program, ListCamerasNeedsNone) {
   const ProgramResult result = run_lookout({"list-cameras", "--format", "json"});
   EXPECT_EQ(result.status, 0) << result.err;

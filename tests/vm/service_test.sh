@@ -107,6 +107,14 @@ install -m 644 /tmp/broken.pt /usr/local/share/broken.pt
 refuses broken 65
 refuses missing 66
 
+# The owner sees this one, the service does not.
+install -D -m 644 /usr/share/lookout/selftest.pt /home/owner/model.pt
+sed -i 's#^model = .*#model = "/home/owner/model.pt"#' /etc/lookout/lookout.toml
+mark
+systemctl start --no-block $unit
+until_true 'a model in a home folder: said' journal_has 'model.pt; a service does not see home folders'
+systemctl stop $unit
+
 # An instance, with a configuration of its own.
 unit=lookout@front.service
 sed 's#^model = .*#model = ""#' /etc/lookout/lookout.toml > /etc/lookout/front.toml
