@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the package's documents, of what the program says of itself where possible.
+# Makes the package's documents, of what the program says of itself and the README where possible.
 #
 #   documents.sh DIR LICENSES PROGRAM...
 #
@@ -7,14 +7,30 @@
 # LICENSES  LibTorch's own and those of its parts
 # PROGRAM   the program, behind the emulator's command
 set -eu
+here=$(dirname "$0")
 dir=$1
 licenses=$2
 shift 2
 
 "$@" --help > "$dir/help"
 commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | tr '\n' ' ')
-# Options that a sub-command has for itself make a section of the manual.
-: > "$dir/sections"
+# table HEADING: the rows of the README's table under it, as a list of the manual.
+table() {
+  awk -F ' *[|] *' -v heading="### $1" '
+    /^#/ { inside = $0 == heading; row = 0 }
+    inside && /^[|]/ && ++row > 2 { print ".TP\n" $2 "\n" $3 (NF > 4 ? ": " $4 : "") }' "$here/../README.md" |
+    sed 's/\\/\\e/g; s/-/\\-/g; s/\[\([^]]*\)\]([^)]*)/\1/g; s/`\([^`]*\)`/\\fB\1\\fR/g'
+}
+{
+  printf '[OUTPUT]\n'
+  echo 'Text is a line a frame: its number, file or pattern if there is one, and predictions, best first.'
+  echo 'JSON is an object a line, with "schema":1 and a type:'
+  table 'JSON lines'
+  printf '[EXIT STATUS]\n'
+  table 'Exit status'
+  cat "$here/lookout.h2m"
+} > "$dir/sections"
+# Options that a sub-command has for itself make a section, too.
 for command in $commands; do
   "$@" "$command" --help > "$dir/help-$command"
   ! grep -q '^  --' "$dir/help-$command" || {
@@ -48,4 +64,5 @@ complete -o default -F _lookout lookout
 END
 
 gzip -9nc "$dir/changelog" > "$dir/changelog.gz"
+gzip -9nc "$here/../README.md" > "$dir/README.md.gz"
 cat "$licenses"/* | gzip -9n > "$dir/libtorch-notices.gz"

@@ -91,9 +91,15 @@ package() {
   dpkg-deb -x "$deb" "$work/root"
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
-    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/copyright \
+    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md.gz} \
     usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-libcamera.so; do
     [ -s $file ] || fail "$file is missing"
+  done
+  # Sections, and of those that are made of the README its rows.
+  gunzip -c usr/share/man/man1/lookout.1.gz > "$work/manual"
+  for line in '[.]SH "?'{OUTPUT,'EXIT STATUS',SOURCES,FILES,EXAMPLES} '(.fB)?'{classification,summary,0,78} \
+    '.fB(size|fps|noise|hold|frames)='; do
+    grep -qE "^$line" "$work/manual" || fail "the manual has no line like $line"
   done
   needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
   for library in usr/lib/lookout/*; do
