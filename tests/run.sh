@@ -1,11 +1,14 @@
 #!/bin/bash
-# Every test, from nothing: installs what is missing, builds, runs.
+# The tests, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages on this machine: host models asan tsan style
 #   run.sh --target   also lint, soak, fuzz, and the one on the emulated Raspberry Pi: target
 #   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13; or of a target's
 #                     package: camera, which goes away fifty times; libcamera, libcamera-trixie: its
 #                     service on cameras of libcamera's
+#
+# Stages of the target have to be run as root, with HOME set: they make sysroots and virtual machines,
+# which are kept where make-sysroot.sh says.
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
 set -euo pipefail
@@ -57,6 +60,17 @@ check() {
   *) failed=$((failed + 1)) ;;
   esac
 }
+
+for stage in "${stages[@]}"; do
+  case $stage in
+  target* | camera | libcamera*)
+    if [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; then
+      echo "run.sh: $stage has to be run as root, with HOME set: it needs a sysroot or a virtual machine" >&2
+      exit 77
+    fi
+    ;;
+  esac
+done
 
 say 'install what is missing'
 deploy/install-deps.sh --test
