@@ -18,6 +18,12 @@ tidy() {
     grep -E 'error:|warning:' "$log" | sort -u
     exit 1
   fi
+  for folder in $(echo "$folders" | tr '|' ' '); do
+    grep -qF " $PWD/$folder/" "$log" || {
+      echo "check_style.sh: nothing of $folder/ is built in $build: there was nothing to look at" >&2
+      exit 1
+    }
+  done
 }
 
 if [ "${2-}" = --slow ]; then

@@ -24,9 +24,11 @@ skipped=0
 
 say() { printf '\n== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
-# Configures and builds a preset.
+# The demo configures without tests.
+configure() { cmake --preset "$1" -DBUILD_TESTING=ON >/dev/null; }
+
 build() {
-  cmake --preset "$1" -DBUILD_TESTING=ON >/dev/null
+  configure "$1"
   cmake --build --preset "$@"
 }
 
@@ -97,14 +99,14 @@ for stage in "${stages[@]}"; do
     ;;
   style)
     say 'units, layering, clang-format and clang-tidy'
-    [ -f build/host/compile_commands.json ] || build host
+    configure host
     check tests/check_service.sh deploy
     check tests/check_layering.sh .
     check tests/check_style.sh build/host
     ;;
   lint)
     say 'clang-tidy over the tests, static analyzer'
-    [ -f build/host/compile_commands.json ] || build host
+    configure host
     check tests/check_style.sh build/host --slow
     ;;
   soak)
