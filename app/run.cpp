@@ -106,7 +106,9 @@ bool is_in_home(const std::string& file) {
   return file.rfind("/home/", 0) == 0 || file.rfind("/root/", 0) == 0;
 }
 
-// What `read` makes of `file`. ProtectHome= of a service hides what its owner sees there.
+// What `read` makes of `file`. ProtectHome= of a service hides what its owner sees there:
+// permission is refused, but never comes, so that it is told as absent, and systemd does not try
+// again and again.
 template <typename Read>
 auto read_as_service(const std::string& file, const Read& read) {
   try {
@@ -115,9 +117,9 @@ auto read_as_service(const std::string& file, const Read& read) {
     const bool unseen =
         error.kind() == ErrorKind::kNoInput || error.kind() == ErrorKind::kPermission;
     if (!unseen || !is_service() || !is_in_home(file)) throw;
-    throw Error(error.kind(), std::string(error.what()) +
-                                  "; a service does not see home folders: put it into "
-                                  "/usr/local/share/lookout or /etc/lookout");
+    throw Error(ErrorKind::kNoInput, std::string(error.what()) +
+                                         "; a service does not see home folders: put it into "
+                                         "/usr/local/share/lookout or /etc/lookout");
   }
 }
 

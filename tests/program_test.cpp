@@ -332,6 +332,22 @@ TEST(Program, AServiceIsToldThatItSeesNoHomeFolders) {
             std::string::npos);
 }
 
+TEST(Program, AServiceThatMayNotReachItsModelsHomeFolderIsNotTriedAgain) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  struct stat home {};
+  if (stat("/root", &home) != 0 || (home.st_mode & S_IXOTH) != 0) {
+    GTEST_SKIP() << "/root is not there, or open to everybody";
+  }
+  Program::Options service;
+  service.environment = {"NOTIFY_SOCKET=/nonexistent"};
+  service.user = 65534;
+  if (run_lookout({"--version"}, service).status != 0) {
+    GTEST_SKIP() << "another user cannot run the program from here";
+  }
+  expect_failure(run_lookout({"test://red", "--model", "/root/model.pt"}, service), 66,
+                 "/root/model.pt; a service does not see home folders");
+}
+
 TEST(Program, ListCamerasNeedsNone) {
   const ProgramResult result = run_lookout({"list-cameras", "--format", "json"});
   EXPECT_EQ(result.status, 0) << result.err;
