@@ -45,6 +45,13 @@ class Capture {
     return counts;
   }
 
+  // How many frames were captured, if all of them were either replaced or are among the
+  // `classified` ones; 0 while one is on its way.
+  std::uint64_t settled(std::uint64_t classified) const {
+    const CaptureCounts now = counts();
+    return now.captured == classified + now.replaced ? now.captured : 0;
+  }
+
   // Moves what happened to the camera before frame `sequence` was captured into `changes`, oldest
   // first: a camera may go and come back during one inference.
   void take_changes(std::uint64_t sequence, std::vector<CameraStatus>& changes) {
@@ -238,8 +245,10 @@ StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& class
     const TakeStatus status = inference.take(classified, std::min(wait, kLongestWait));
     if (status == TakeStatus::kClosed) break;
     const bool taken = status == TakeStatus::kTaken;
-    // Before the frame: one that came after the camera's return is reported after it.
-    capture.take_changes(taken ? classified.frame.sequence : kAnyFrame, changes);
+    // Before the frame: one that came after the camera's return is reported after it. Without one,
+    // not before those that are still with the workers: they came before the camera went away.
+    capture.take_changes(
+        taken ? classified.frame.sequence : capture.settled(statistics.classified()), changes);
     tell_changes(reporters, changes);
     if (!changes.empty()) completer.forget_state();
     if (!taken) continue;

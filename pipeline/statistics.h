@@ -74,6 +74,8 @@ class Statistics {
   explicit Statistics(Clock::time_point start);
 
   void record(const Result& result);
+  // How many were recorded since the start.
+  std::uint64_t classified() const { return classified_; }
   // The interval since the last call (or the start); begins the next one.
   StatsSnapshot interval(const CaptureCounts& counts, Clock::time_point now);
   // The whole run.

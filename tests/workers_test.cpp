@@ -108,6 +108,69 @@ TEST(Workers, AFailingSourceIsThrownAfterAllItsFrames) {
   EXPECT_EQ(log.sequences.size(), 20U);
 }
 
+TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
+  Gate first_reported;
+  Gate began[2];  // the frames that are inside the workers when the camera goes
+  Gate waited;
+  Gate told;
+  std::atomic<int> classifying{0};
+  std::atomic<bool> offline{false};
+  const auto classify = [&](int /*call*/) {
+    const int before = classifying++;
+    if (before == 0) return;
+    began[before - 1].open();
+    waited.wait();
+  };
+  FakeSource* camera = nullptr;
+  FakeSource source(/*live=*/true, [&](int read, Frame& frame) {
+    if (read == 1) first_reported.wait();
+    if (read == 2) began[0].wait();
+    if (read < 3) return fill(frame, 1);
+    if (read == 3) {
+      began[1].wait();
+      camera->set_online(false);
+      return ReadStatus::kTimeout;
+    }
+    offline = true;  // the change before this read was noted
+    told.wait();
+    return ReadStatus::kEnd;
+  });
+  camera = &source;
+
+  // Lets the workers go on when the loop has waited in vain while the camera was away.
+  class Patience : public Reporter {
+   public:
+    Patience(const std::atomic<bool>& offline, Gate& waited, Gate& told)
+        : offline_(offline), waited_(waited), told_(told) {}
+    void report(const Result& /*result*/, const Frame& /*frame*/) override {}
+    void tick(const StatsSnapshot& /*stats*/) override {}
+    void status(const CameraStatus& /*status*/) override {
+      waited_.open();
+      told_.open();
+    }
+    void beat() override {
+      if (offline_ && ++turns_ == 3) waited_.open();
+    }
+
+   private:
+    const std::atomic<bool>& offline_;
+    Gate& waited_;
+    Gate& told_;
+    int turns_ = 0;
+  };
+
+  FakeClassifier one(classify);
+  FakeClassifier two(classify);
+  FakeReporter::Log log;
+  Reporters reporters = reporting_to(log, [&](const Result&) { first_reported.open(); });
+  reporters.push_back(std::make_unique<Patience>(offline, waited, told));
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, {&one, &two}, reporters, {}, stop);
+  ASSERT_EQ(log.statuses.size(), 1U);
+  EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{3}));
+  EXPECT_EQ(log.changes, (std::vector<std::string>{"value 1"})) << "no state while it is away";
+}
+
 TEST(Workers, StopAccountsForWhatIsInFlight) {
   FakeSource source(/*live=*/true, [](int read, Frame& frame) { return fill(frame, read % 256); });
   FakeClassifier one;
