@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/run.h"
 #include "pipeline/error.h"
 #include "pipeline/format.h"
 #include "platform/open_source.h"
@@ -133,14 +134,15 @@ void check_need(const std::string& name, const std::function<std::string()>& use
   }
 }
 
-std::string describe_model(const RunOptions& options) {
+DescribedModel describe_model(const RunOptions& options) {
   TorchClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.labels);
   const std::filesystem::path path = model_path(options.model);
   const TorchClassifier classifier(path, classifier_options);
   const TorchModelFacts& facts = classifier.facts();
-  return fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier.spec().name,
-                     path.string(), sha256_of_file(path), facts.activations, facts.kernels);
+  return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier.spec().name,
+                      path.string(), sha256_of_file(path), facts.activations, facts.kernels),
+          classifier.spec().input};
 }
 
 std::vector<ServiceState> ask_systemd() {
@@ -188,8 +190,8 @@ Patient this_machine() {
   Patient patient;
   patient.libtorch = libtorch_facts();
   patient.probe_camera = probe_camera;
-  patient.open_source = [](const RunOptions& options) {
-    return open_source(options.source, options.source_options)->info().description;
+  patient.open_source = [](const std::string& source, const SourceOptions& options) {
+    return open_source(source, options)->info().description;
   };
   patient.load_model = describe_model;
   patient.services = ask_systemd;
@@ -209,10 +211,19 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
     diagnosis.exit_status = static_cast<int>(ErrorKind::kInternal);
   }
   // In the order of a run, whose first failure ends it.
-  check_need(
-      "model", [&] { return patient.load_model(options); }, diagnosis);
-  check_need(
-      "source", [&] { return patient.open_source(options); }, diagnosis);
+  InputSpec input;  // that of most models, where there is none
+  const auto load_model = [&] {
+    DescribedModel model = patient.load_model(options);
+    input = model.input;
+    return std::move(model.text);
+  };
+  check_need("model", load_model, diagnosis);
+  const auto open_source = [&] {
+    SourceOptions wanted = source_options(options, input);
+    wanted.wait = false;  // whether it is there is what the doctor tells
+    return patient.open_source(options.source, wanted);
+  };
+  check_need("source", open_source, diagnosis);
   const auto services = system.systemd ? patient.services() : std::vector<ServiceState>();
   excuse_service(services, diagnosis);
   for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));

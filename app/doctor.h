@@ -35,13 +35,19 @@ struct ServiceState {
   std::string state;
 };
 
+struct DescribedModel {
+  std::string text;
+  InputSpec input;
+};
+
 // Where the doctor looks. Each function throws Error when what it looks at is not usable.
 struct Patient {
   std::filesystem::path root = "/";  // of proc, sys, dev and run
   LibTorchFacts libtorch;
   std::function<std::string(const std::string& path)> probe_camera;  // its name
-  std::function<std::string(const RunOptions&)> open_source;         // its description
-  std::function<std::string(const RunOptions&)> load_model;          // its description
+  std::function<std::string(const std::string& source, const SourceOptions&)>
+      open_source;  // its description
+  std::function<DescribedModel(const RunOptions&)> load_model;
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/run.h"
 #include "pipeline/error.h"
 #include "platform/camera_mode.h"
 
@@ -176,6 +178,17 @@ std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish) {
   return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+ModeWish wish_of_run(const RunOptions& options) {
+  const std::filesystem::path model = model_path(options.model);
+  InputSpec input;  // the self-test model's, too
+  if (!options.model.empty() || model.filename() != kSelftestModel) {
+    TorchClassifierOptions classifier_options;
+    classifier_options.labels = read_labels(options.labels);
+    input = TorchClassifier(model, classifier_options).spec().input;
+  }
+  return wish_of(source_options(options, input));
+}
+
 std::string list_cameras(const ListCamerasOptions& options) {
   Cameras cameras;
   cameras.nodes = camera_nodes();
@@ -184,7 +197,7 @@ std::string list_cameras(const ListCamerasOptions& options) {
   } catch (const Error& error) {
     cameras.csi_problem = error.what();
   }
-  const ModeWish wish = wish_of(options.run.source_options);
+  const ModeWish wish = wish_of_run(options.run);
   return options.run.format == Format::kJson ? cameras_as_json(cameras, wish)
                                              : cameras_as_text(cameras, wish);
 }

@@ -16,7 +16,11 @@ struct Cameras {
   std::string csi_problem;           // a sentence: why those could not be listed; else empty
 };
 
-// The report on this machine, with a newline at its end.
+// What a run with these options asks of a camera of V4L2: the model, which is loaded unless it is
+// the self-test's, and the view decide which size is of use. Throws Error for a bad model.
+ModeWish wish_of_run(const RunOptions& options);
+
+// The report on this machine, with a newline at its end. Throws as above.
 std::string list_cameras(const ListCamerasOptions& options);
 
 // The same of given cameras, as text and as one JSON object. `wish`: what a mode of V4L2 is chosen

@@ -22,7 +22,7 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
                                                           OperatorProfile* operators = nullptr);
 // ... as run_pipeline() wants them...
 std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models);
-// ... and how the source is opened for it.
+// ... and how the source is opened for it, or would be.
 SourceOptions source_options(const RunOptions& options, const InputSpec& input);
 
 }  // namespace lookout

@@ -23,8 +23,10 @@ class DoctorTest : public testing::Test {
     patient_.root = root_.path();
     patient_.libtorch = {"2.9.1", {"QNNPACK", "ONEDNN"}, true};
     patient_.probe_camera = [](const std::string&) { return "A Camera"; };
-    patient_.open_source = [](const RunOptions& options) { return options.source + ", 640x480"; };
-    patient_.load_model = [](const RunOptions&) { return "a model"; };
+    patient_.open_source = [](const std::string& source, const SourceOptions&) {
+      return source + ", 640x480";
+    };
+    patient_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
     patient_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
     put("dev/video0", "");
@@ -35,8 +37,10 @@ class DoctorTest : public testing::Test {
     root_.write(path, content);
   }
 
-  static std::function<std::string(const RunOptions&)> failing(ErrorKind kind) {
-    return [kind](const RunOptions&) -> std::string { throw Error(kind, "this is why"); };
+  static auto failing_source(ErrorKind kind) {
+    return [kind](const std::string&, const SourceOptions&) -> std::string {
+      throw Error(kind, "this is why");
+    };
   }
 
   Diagnosis diagnose() const { return lookout::diagnose(options_, patient_); }
@@ -87,20 +91,43 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
 
 TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
   for (const ErrorKind kind : {ErrorKind::kNoInput, ErrorKind::kPermission}) {
-    patient_.open_source = failing(kind);
+    patient_.open_source = failing_source(kind);
     const Diagnosis diagnosis = diagnose();
     EXPECT_EQ(diagnosis.exit_status, static_cast<int>(kind));
     EXPECT_EQ(check(diagnosis, "source").state, State::kFailure);
     EXPECT_EQ(check(diagnosis, "source").text, "this is why");
   }
-  patient_.load_model = failing(ErrorKind::kBadModel);
+  patient_.load_model = [](const RunOptions&) -> DescribedModel {
+    throw Error(ErrorKind::kBadModel, "this is why");
+  };
   const Diagnosis both = diagnose();
   EXPECT_EQ(both.exit_status, 65) << "a run loads the model first";
   EXPECT_THAT(as_text(both), HasSubstr("lookout run would end with exit status 65.\n"));
 }
 
+TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
+  patient_.load_model = [](const RunOptions&) {
+    DescribedModel model{"a model", {}};
+    model.input.width = 300;
+    model.input.height = 200;
+    return model;
+  };
+  options_.view.rotation = 90;
+  options_.view.roi = {0, 0, 0.5, 1};
+  options_.source_options.framerate = 15;
+  SourceOptions seen;
+  patient_.open_source = [&seen](const std::string& source, const SourceOptions& options) {
+    seen = options;
+    return source;
+  };
+  diagnose();
+  EXPECT_EQ(seen.needed_width, 200);
+  EXPECT_EQ(seen.needed_height, 600);
+  EXPECT_EQ(seen.framerate, 15);
+}
+
 TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
-  patient_.open_source = failing(ErrorKind::kDeviceLost);
+  patient_.open_source = failing_source(ErrorKind::kDeviceLost);
   EXPECT_EQ(diagnose().exit_status, 69);
   put("run/systemd/system/x", "");
   const Diagnosis running = diagnose();
@@ -158,7 +185,7 @@ TEST_F(DoctorTest, WhatTheMachineDoesNotTellIsSaid) {
 
 TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   put("sys/class/thermal/thermal_zone0/temp", "48686\n");
-  patient_.open_source = failing(ErrorKind::kNoInput);
+  patient_.open_source = failing_source(ErrorKind::kNoInput);
   const std::string text = as_json(diagnose());
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
   const auto json = nlohmann::json::parse(text);

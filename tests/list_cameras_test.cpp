@@ -6,6 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "pipeline/error.h"
+#include "tests/temp_dir.h"
+#include "tests/torch_archives.h"
+
 namespace lookout {
 namespace {
 
@@ -92,6 +96,25 @@ TEST(ListCameras, TheChoiceFollowsTheOptions) {
   wish.width = 1280;
   wish.height = 720;
   EXPECT_THAT(cameras_as_text(cameras(), wish), HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
+}
+
+TEST(ListCameras, TheChoiceIsThatOfARunWithTheModelAndTheView) {
+  RunOptions options;
+  options.view.roi = {0, 0, 0.5, 1};
+  const ModeWish without = wish_of_run(options);
+  EXPECT_EQ(without.needed_width, 448);
+  EXPECT_EQ(without.needed_height, 224);
+  options.model = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+  EXPECT_EQ(wish_of_run(options).needed_width, 448);
+
+  const TempDir directory;
+  options.model = directory / "small.pt";
+  write_archive(options.model, kMeanOfChannels, small_metadata(), kThreeLabels);
+  const ModeWish small = wish_of_run(options);
+  EXPECT_EQ(small.needed_width, 16);
+  EXPECT_EQ(small.needed_height, 8);
+  options.model = directory / "none.pt";
+  EXPECT_THROW(wish_of_run(options), Error);
 }
 
 TEST(ListCameras, JsonHasAllOfIt) {
