@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,8 +17,12 @@
 #include "app/run.h"
 #include "pipeline/error.h"
 #include "pipeline/format.h"
+#include "pipeline/scheduling.h"
+#include "pipeline/thread.h"
 #include "platform/open_source.h"
+#include "platform/saved_file.h"
 #include "platform/sha256.h"
+#include "platform/snapshot_folder.h"
 #include "platform/v4l2_source.h"
 
 namespace lookout {
@@ -145,6 +150,27 @@ DescribedModel describe_model(const RunOptions& options) {
           classifier.spec().input};
 }
 
+// On a thread of its own, which ends: this one goes on as it was.
+std::string try_scheduling(const Scheduling& scheduling) {
+  std::exception_ptr error;
+  start_thread("capture", [&] {
+    try {
+      schedule_this_thread(scheduling);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  std::vector<std::string> granted;
+  if (scheduling.realtime_priority > 0) {
+    granted.push_back(fmt::format("real-time priority {}", scheduling.realtime_priority));
+  }
+  if (!scheduling.cpus.empty()) {
+    granted.push_back(fmt::format("processors {}", fmt::join(scheduling.cpus, ",")));
+  }
+  return fmt::format("{}", fmt::join(granted, ", "));
+}
+
 std::vector<ServiceState> ask_systemd() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(
       ::popen("systemctl list-units --all --plain --no-legend lookout.service 'lookout@*.service' "
@@ -211,6 +237,11 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
     diagnosis.exit_status = static_cast<int>(ErrorKind::kInternal);
   }
   // In the order of a run, whose first failure ends it.
+  const auto try_trace = [&] {
+    const SavedFile file("trace", options.trace);
+    return options.trace;
+  };
+  if (!options.trace.empty()) check_need("trace", try_trace, diagnosis);
   InputSpec input;  // that of most models, where there is none
   const auto load_model = [&] {
     DescribedModel model = patient.load_model(options);
@@ -226,6 +257,15 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
   check_need("source", open_source, diagnosis);
   const auto services = system.systemd ? patient.services() : std::vector<ServiceState>();
   excuse_service(services, diagnosis);
+  const auto try_snapshots = [&] {
+    const SnapshotFolder folder(options.snapshot_on_change, options.name, options.snapshot_limit);
+    return options.snapshot_on_change;
+  };
+  if (!options.snapshot_on_change.empty()) check_need("snapshots", try_snapshots, diagnosis);
+  if (options.capture.realtime_priority > 0 || !options.capture.cpus.empty()) {
+    check_need(
+        "capture", [&] { return try_scheduling(options.capture); }, diagnosis);
+  }
   for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));
   checks.push_back(check_cma(system));
   checks.push_back(check_temperature(system));

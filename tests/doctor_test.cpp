@@ -139,6 +139,32 @@ TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
   EXPECT_EQ(diagnose().exit_status, 69);
 }
 
+TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
+  options_.trace = root_ / "trace.json";
+  options_.capture.cpus = {1023};
+  options_.snapshot_on_change = root_.path();
+  const Diagnosis wrong = diagnose();
+  EXPECT_EQ(wrong.exit_status, 64);
+  EXPECT_EQ(check(wrong, "trace").state, State::kOk);
+  EXPECT_EQ(check(wrong, "capture").state, State::kFailure);
+  EXPECT_EQ(check(wrong, "capture").text,
+            "processors 1023 for the capture thread: there is none of them here");
+  EXPECT_EQ(check(wrong, "snapshots").state, State::kOk);
+  EXPECT_FALSE(std::filesystem::exists(options_.trace)) << "nothing is changed";
+  options_.trace = root_ / "none/trace.json";
+  EXPECT_EQ(diagnose().exit_status, 74) << "a run tries its trace first";
+}
+
+TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
+  options_.snapshot_on_change = root_ / "no/pictures";
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 74);
+  EXPECT_EQ(check(diagnosis, "snapshots").state, State::kFailure);
+  EXPECT_EQ(check(diagnosis, "snapshots").text, "snapshots cannot be written into " +
+                                                    options_.snapshot_on_change +
+                                                    ": No such file or directory");
+}
+
 TEST_F(DoctorTest, ALibTorchWithoutQnnpackIsAFailure) {
   patient_.libtorch = {"2.9.1", {"ONEDNN"}, false};
   const Diagnosis diagnosis = diagnose();

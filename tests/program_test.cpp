@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -614,6 +615,37 @@ TEST(Program, ACommandThatTakesTooLongMakesRoomForTheNext) {
   EXPECT_NE(program.err().find("--on-change sh: killed: it took too long"), std::string::npos);
   kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.finish().status, 0);
+}
+
+// Expects that both end with `status` and say the same of the option.
+void expect_doctor_ends_as_run(const std::string& option, const std::string& value, int status,
+                               const Program::Options& as = {}) {
+  const ProgramResult run = run_lookout({"test://red?frames=1", option, value}, as);
+  const ProgramResult doctor = run_lookout({"doctor", "test://red?frames=1", option, value}, as);
+  expect_failure(run, status, value);
+  EXPECT_EQ(doctor.status, status) << doctor.out;
+  const std::string start = "lookout: ";
+  const auto sentence = run.err.substr(run.err.rfind(start) + start.size());
+  EXPECT_NE(doctor.out.find(sentence), std::string::npos) << doctor.out << sentence;
+}
+
+TEST(Program, DoctorEndsAsTheRunThatItJudges) {
+  expect_doctor_ends_as_run("--trace", "/none/trace.json", 74);
+  expect_doctor_ends_as_run("--capture-cpus", "1023", 64);
+  expect_doctor_ends_as_run("--snapshot-on-change", "/none/pictures", 74);
+}
+
+TEST(Program, DoctorTellsWhatIsNotPermitted) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  rlimit limit{};
+  getrlimit(RLIMIT_RTPRIO, &limit);
+  if (limit.rlim_cur > 0) GTEST_SKIP() << "real-time priorities are permitted to everybody";
+  Program::Options nobody;
+  nobody.user = 65534;
+  if (run_lookout({"--version"}, nobody).status != 0) {
+    GTEST_SKIP() << "another user cannot run the program from here";
+  }
+  expect_doctor_ends_as_run("--capture-priority", "50", 77, nobody);
 }
 
 TEST(Program, TheViewIsApplied) {
