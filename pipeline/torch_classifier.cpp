@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -261,10 +263,14 @@ class TorchClassifier::Impl {
     }
   }
 
-  // One row of contiguous floats, a score for each label.
+  // One row of contiguous floats, a score for each label, as softmax() takes them.
   at::Tensor checked(const c10::IValue& output) const {
     if (!output.isTensor()) fail(archive_, "gives " + output.tagKind() + " instead of a tensor");
     const at::Tensor& scores = output.toTensor();
+    if (scores.layout() != at::kStrided) {
+      fail(archive_, "gives a tensor of layout " + c10::str(scores.layout()) +
+                         " instead of one row of float scores");
+    }
     const bool row = scores.dim() == 1 || (scores.dim() == 2 && scores.size(0) == 1);
     if (!row || scores.scalar_type() != at::kFloat) {
       fail(archive_, std::string("gives a tensor of ") + c10::toString(scores.scalar_type()) + " " +
@@ -274,7 +280,19 @@ class TorchClassifier::Impl {
       fail(archive_, "gives " + std::to_string(scores.numel()) + " scores, but there are " +
                          std::to_string(spec_.labels.size()) + " labels");
     }
-    return scores.contiguous();
+    const at::Tensor contiguous = scores.contiguous();
+    if (!can_be_scores(contiguous)) fail(archive_, "gives scores that are not finite numbers");
+    return contiguous;
+  }
+
+  // Minus infinity is how a model rules a label out.
+  static bool can_be_scores(const at::Tensor& scores) {
+    const float* begin = scores.data_ptr<float>();
+    const float* end = begin + scores.numel();
+    const bool bounded = std::all_of(begin, end, [](float score) {
+      return score < std::numeric_limits<float>::infinity();  // NaN is not
+    });
+    return bounded && std::any_of(begin, end, [](float score) { return std::isfinite(score); });
   }
 
   std::filesystem::path archive_;

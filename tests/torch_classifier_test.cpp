@@ -226,6 +226,35 @@ TEST_F(TorchArchives, RefusesAnOutputOfTheWrongShapeOrKind) {
   expect_refused(write("return x.mean([2, 3]).to(3)", small_metadata(), kThreeLabels),
                  "instead of one row of float scores");
   expect_refused(write("return (x, x)", small_metadata(), kThreeLabels), "instead of a tensor");
+  expect_refused(write("return x.mean([2, 3]).to_sparse()", small_metadata(), kThreeLabels),
+                 "a tensor of layout Sparse instead of one row of float scores");
+}
+
+TEST_F(TorchArchives, RefusesScoresThatAreNoNumbers) {
+  const std::string not_finite = "gives scores that are not finite numbers";
+  for (const char* body :
+       {"return x.mean([2, 3]) * float('nan')", "return x.mean([2, 3]) + float('inf')",
+        "return x.mean([2, 3]) - float('inf')"}) {
+    expect_refused(write(body, small_metadata(), kThreeLabels), not_finite);
+  }
+  // A blank picture is all that is looked at before the first frame.
+  TorchClassifier later(
+      write("return torch.log(-x.mean([2, 3]) + 0.5)", small_metadata(), kThreeLabels), {});
+  std::vector<float> logits;
+  try {
+    ImageTensor bright;
+    bright.width = bright.height = 8;
+    bright.values.assign(std::size_t{8} * 8 * 3, 1.0F);
+    later.classify(bright, logits);
+    FAIL() << "accepted " << logits[0];
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "model " + (directory_ / "model.pt") + ": " + not_finite);
+  }
+  // One label that is ruled out is a score.
+  TorchClassifier masked(write("return torch.log(x.mean([2, 3]) + torch.tensor([0.0, 1.0, 1.0]))",
+                               small_metadata(), kThreeLabels),
+                         {});
+  EXPECT_EQ(masked.spec().labels.size(), 3U);
 }
 
 TEST_F(TorchArchives, RefusesAModelThatThrows) {
