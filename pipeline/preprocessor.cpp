@@ -122,16 +122,16 @@ Preprocessor::Taps Preprocessor::make_taps(int crop_start, int crop_size, int ou
       sum += exact.back();
     }
     Taps::Span span{crop_start + first, last - first, static_cast<int>(taps.weights.size())};
-    // Weights sum to one exactly, so that an even area keeps its value: the largest takes the rest.
-    int rest = kOne;
-    std::size_t largest = taps.weights.size();
+    // Differences of rounded sums: they are never negative, and sum to one exactly, so that an even
+    // area keeps its value.
+    double sum_so_far = 0;
+    int fixed_so_far = 0;
     for (const double weight : exact) {
-      const int fixed = round_half_up(weight / sum * kOne);
-      rest -= fixed;
-      taps.weights.push_back(fixed);
-      if (fixed > taps.weights[largest]) largest = taps.weights.size() - 1;
+      sum_so_far += weight;
+      const int fixed = round_half_up(sum_so_far / sum * kOne);
+      taps.weights.push_back(fixed - fixed_so_far);
+      fixed_so_far = fixed;
     }
-    taps.weights[largest] += rest;
     taps.spans.push_back(span);
   }
   return taps;

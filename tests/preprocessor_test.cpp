@@ -286,5 +286,20 @@ TEST(Preprocessor, RefusesWhatIsNotBgr) {
   }
 }
 
+// Of thousands of source pixels for one of the model's, each weighs little more than its rounding.
+TEST(Preprocessor, AVeryLongStripIsAveraged) {
+  cv::Mat strip(1, 59200, CV_8UC3, cv::Scalar::all(255));
+  for (int x = 0; x < strip.cols; x += 720) strip.at<cv::Vec3b>(0, x) = {0, 0, 0};
+  const double mean = cv::mean(strip)[0] / 255;
+  InputSpec spec = spec_of(16, 4, ResizeMode::kStretch);
+  spec.mean = {0, 0, 0};
+  spec.std = {1, 1, 1};
+  for (const float value : run(spec, {}, strip).values) EXPECT_NEAR(value, mean, 1.0 / 255);
+  spec = spec_of(4, 16, ResizeMode::kStretch);
+  spec.mean = {0, 0, 0};
+  spec.std = {1, 1, 1};
+  for (const float value : run(spec, {}, strip.t()).values) EXPECT_NEAR(value, mean, 1.0 / 255);
+}
+
 }  // namespace
 }  // namespace lookout
