@@ -130,8 +130,10 @@ ModelSpec parse_metadata(const std::string& json) {
 }
 
 std::vector<std::string> parse_labels(const std::string& text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const bool marked = text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0;
   std::vector<std::string> labels;
-  std::istringstream lines(text);
+  std::istringstream lines(marked ? text.substr(kByteOrderMark.size()) : text);
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     const std::string where = "line " + std::to_string(labels.size() + 1) + " of the labels ";

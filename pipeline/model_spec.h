@@ -22,7 +22,7 @@ struct ModelSpec {
 // Reads the archive's metadata.json. Throws Error(kBadModel) naming the missing or wrong field.
 ModelSpec parse_metadata(const std::string& json);
 
-// One label a line; a trailing newline and carriage returns are ignored.
+// One label a line; a trailing newline, carriage returns and a byte order mark are ignored.
 // Throws Error(kBadModel) for an empty text, an empty line or bytes that are not UTF-8.
 std::vector<std::string> parse_labels(const std::string& text);
 

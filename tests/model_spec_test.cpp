@@ -87,10 +87,11 @@ TEST(ModelSpec, RefusesWhatIsNotAJsonObject) {
 TEST(Labels, OneALine) {
   EXPECT_EQ(parse_labels("tench\r\ngoldfish\n"), (std::vector<std::string>{"tench", "goldfish"}));
   EXPECT_EQ(parse_labels("caf\xc3\xa9"), (std::vector<std::string>{"caf\xc3\xa9"}));
+  EXPECT_EQ(parse_labels("\xEF\xBB\xBFtench\n"), std::vector<std::string>{"tench"});
 }
 
 TEST(Labels, RefusesEmptyTextsEmptyLinesAndOtherEncodings) {
-  for (const char* text : {"", "a\n\nb\n", "\n", "caf\xe9\n"}) {
+  for (const char* text : {"", "a\n\nb\n", "\n", "caf\xe9\n", "\xEF\xBB\xBF"}) {
     try {
       parse_labels(text);
       FAIL() << "accepted " << text;
