@@ -5,14 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
-#include <system_error>
 
 #include "pipeline/error.h"
+#include "platform/input_file.h"
 
 namespace lookout {
 namespace {
@@ -22,15 +18,11 @@ Error wrong(const std::string& path, const std::string& what) {
 }
 
 std::string read_text(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const bool folder = std::filesystem::is_directory(path);
-  if (!file || folder) {
-    throw Error(ErrorKind::kConfig,
-                fmt::format("configuration {} cannot be read: {}", path,
-                            std::generic_category().message(folder ? EISDIR : errno)));
+  try {
+    return read_input("configuration", path);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kConfig, error.what());
   }
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 bool is_number(const std::string& text) {

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <regex>
 #include <system_error>
 
 #include "pipeline/error.h"
 #include "platform/csv.h"
+#include "platform/input_file.h"
 #include "platform/picture_source.h"
 
 namespace lookout {
@@ -53,12 +51,6 @@ std::vector<std::size_t> find_all(const std::vector<std::string>& labels, Matche
   return found;
 }
 
-Error cannot_read(const std::string& what, const std::error_code& error) {
-  const bool refused = error == std::errc::permission_denied;
-  return {refused ? ErrorKind::kPermission : ErrorKind::kNoInput,
-          fmt::format("{} cannot be read: {}", what, error.message())};
-}
-
 // The folders within a folder, without hidden ones, in order.
 std::vector<fs::path> folders_in(const std::string& folder) {
   std::vector<fs::path> folders;
@@ -92,21 +84,12 @@ EvalSet from_folders(const std::string& folder, const std::vector<std::string>& 
   return set;
 }
 
-std::string read_text(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) {
-    throw cannot_read(path, {file ? EISDIR : errno, std::generic_category()});
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 EvalSet from_csv(const std::string& folder, const std::string& csv,
                  const std::vector<std::string>& labels) {
   EvalSet set;
   std::vector<CsvRow> rows;
   try {
-    rows = parse_csv(read_text(csv));
+    rows = parse_csv(read_input("labels", csv));
   } catch (const CsvError& error) {
     throw Error(ErrorKind::kBadModel, fmt::format("{}, {}", csv, error.what()));
   }

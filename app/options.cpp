@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "app/config_file.h"
 #include "app/option_parts.h"
 #include "pipeline/error.h"
 #include "pipeline/model_spec.h"
+#include "platform/input_file.h"
 
 namespace lookout {
 namespace {
@@ -269,13 +267,7 @@ std::filesystem::path model_path(const std::string& option) {
 
 std::optional<std::vector<std::string>> read_labels(const std::string& option) {
   if (option.empty()) return std::nullopt;
-  errno = 0;
-  std::ifstream file(option, std::ios::binary);
-  if (!file || std::filesystem::is_directory(option)) {
-    throw Error(errno == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
-                "labels " + option + " cannot be read");
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_input("labels", option);
   try {
     return parse_labels(text);
   } catch (const Error& error) {

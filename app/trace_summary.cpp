@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "app/trace_events.h"
 #include "pipeline/error.h"
+#include "platform/input_file.h"
 
 namespace lookout {
 namespace {
@@ -351,15 +349,7 @@ std::string as_json(const TraceSummary& summary) {
 }
 
 std::string trace_summary(const TraceSummaryOptions& options) {
-  std::error_code ignored;
-  errno = 0;
-  std::ifstream file(options.file, std::ios::binary);
-  if (!file || std::filesystem::is_directory(options.file, ignored)) {
-    const int reason = file ? EISDIR : errno;
-    throw Error(
-        reason == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
-        "trace " + options.file + " cannot be read: " + std::generic_category().message(reason));
-  }
+  std::ifstream file = open_input("trace", options.file);
   try {
     const TraceSummary summary = summarize_trace(file);
     return options.format == Format::kJson ? as_json(summary) : as_text(summary);

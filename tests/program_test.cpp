@@ -258,7 +258,8 @@ TEST(Program, BadModels) {
   const std::string two = directory.write("two.txt", "r\ng\n");
   expect_failure(run_lookout({source, "--model", bare, "--labels", two}), 65,
                  "3 scores, but there are 2 labels");
-  expect_failure(run_lookout({source, "--labels", directory / "none.txt"}), 66, "none.txt");
+  expect_failure(run_lookout({source, "--labels", directory / "none.txt"}), 66,
+                 "none.txt cannot be read: No such file or directory");
   const std::string throwing = directory / "throwing.pt";
   write_archive(throwing, "assert x is None, \"not today\"", small_metadata(), kThreeLabels);
   expect_failure(run_lookout({source, "--model", throwing}), 65, "not today");
@@ -325,8 +326,10 @@ TEST(Program, AServiceIsToldThatItSeesNoHomeFolders) {
   for (const std::string file : {"/home/no-one/file", "/root/no-such-folder/file"}) {
     expect_failure(run_lookout({"test://red", "--model", file}, service), 66,
                    std::string("no such model: ").append(file).append(told));
-    expect_failure(run_lookout({"test://red", "--labels", file}, service), 66,
-                   std::string("labels ").append(file).append(" cannot be read").append(told));
+    expect_failure(
+        run_lookout({"test://red", "--labels", file}, service), 66,
+        std::string("labels ").append(file).append(" cannot be read: No such file or directory") +
+            told);
     EXPECT_EQ(run_lookout({"test://red", "--model", file}).err.find(told), std::string::npos);
   }
   EXPECT_EQ(run_lookout({"test://red", "--model", "/no/such/model"}, service).err.find(told),
