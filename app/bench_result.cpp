@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/json_parts.h"
 #include "pipeline/format.h"
 
 namespace lookout {
@@ -81,23 +81,9 @@ std::string limit(const BenchResult& result) {
 // ---- JSON
 
 template <typename Number>
-Json or_null(const std::optional<Number>& number) {
-  return number ? Json(*number) : Json();
-}
-
-template <typename Number>
 std::optional<Number> optional_of(const Json& value) {
   if (value.is_null()) return std::nullopt;
   return value.get<Number>();
-}
-
-double rounded(double value) { return std::round(value * 1000) / 1000; }
-
-Json json_of(const Percentiles& p) {
-  return {{"p50", rounded(to_ms(p.p50))},
-          {"p95", rounded(to_ms(p.p95))},
-          {"p99", rounded(to_ms(p.p99))},
-          {"max", rounded(to_ms(p.max))}};
 }
 
 Clock::duration from_ms(const Json& ms) {

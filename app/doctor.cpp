@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/json_parts.h"
 #include "app/run.h"
 #include "pipeline/error.h"
 #include "pipeline/format.h"
@@ -203,11 +204,6 @@ const char* to_string(State state) {
 std::string verdict(const Diagnosis& diagnosis) {
   if (diagnosis.exit_status == 0) return "lookout run would start.";
   return fmt::format("lookout run would end with exit status {}.", diagnosis.exit_status);
-}
-
-template <typename Number>
-nlohmann::ordered_json or_null(const std::optional<Number>& number) {
-  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
 }  // namespace

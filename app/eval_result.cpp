@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/json_parts.h"
 #include "pipeline/format.h"
 
 namespace lookout {
@@ -17,11 +18,6 @@ constexpr std::size_t kConfusionsInText = 10;
 
 double percent(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
-}
-
-Json json_of(const Percentiles& p) {
-  return {
-      {"p50", to_ms(p.p50)}, {"p95", to_ms(p.p95)}, {"p99", to_ms(p.p99)}, {"max", to_ms(p.max)}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "app/eval_result.h"
 #include "pipeline/error.h"
@@ -173,6 +174,14 @@ TEST(EvalReport, Text) {
             "     1  1 goldfish taken for 4 Siamese cat\n"
             "20.0 pictures a second; ms p50/p95/p99/max: decode 0.0/0.0/0.0/0.0 preprocess "
             "0.0/0.0/0.0/0.0 inference 0.0/0.0/0.0/0.0 total 0.0/0.0/0.0/0.0\n");
+}
+
+TEST(EvalReport, JsonHasMillisecondsToTheMicrosecond) {
+  EvalReport report;
+  report.labels = kLabels;
+  report.stats.inference.p99 = std::chrono::nanoseconds(1'234'567);
+  const auto json = nlohmann::json::parse(as_json(report));
+  EXPECT_EQ(json["latency_ms"]["inference"]["p99"], 1.235);
 }
 
 }  // namespace
