@@ -23,7 +23,6 @@ class LatencyHistogram {
  public:
   void record(Clock::duration duration);  // negative counts as zero
   void add(const LatencyHistogram& other);
-  std::uint64_t count() const { return count_; }
   // The smallest recorded value that at least the given share of all values does not exceed
   // (nearest rank), within the error above. All zero when nothing was recorded.
   Percentiles percentiles() const;
