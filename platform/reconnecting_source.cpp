@@ -59,7 +59,6 @@ ReadStatus ReconnectingSource::read(Frame& frame, std::chrono::milliseconds time
 
 ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::milliseconds timeout) {
   ReadStatus status = ReadStatus::kTimeout;
-  if (!last_sign_) last_sign_ = options_.now();
   try {
     status = camera_->read(frame, timeout);
   } catch (const Error& error) {
@@ -68,13 +67,14 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
     return ReadStatus::kTimeout;
   }
   const auto now = options_.now();
-  if (status != ReadStatus::kTimeout) {
+  if (!last_sign_ || status != ReadStatus::kTimeout) {
     last_sign_ = now;
   } else if (now - *last_sign_ >= longest_silence()) {
     close(fmt::format("no frame for {:.1f} s", seconds(now - *last_sign_)));
   }
   if (status == ReadStatus::kSkipped) note_damage();
   if (status != ReadStatus::kFrame) return status;
+  has_started_ = true;
   if (lost_since_) note_return(now);
   const SourceInfo& info = camera_->info();
   const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)
@@ -91,6 +91,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
 // After open_().
 void ReconnectingSource::opened() {
   last_sign_.reset();
+  has_started_ = false;
   damage_noted_ = false;
   rate_.restart();
   const SourceInfo& info = camera_->info();
@@ -167,11 +168,11 @@ void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
 }
 
 Clock::duration ReconnectingSource::longest_silence() const {
+  const Clock::duration shortest = has_started_ ? options_.shortest_stall : options_.start_time;
   const double fps = camera_->info().fps;
-  if (fps <= 0) return options_.shortest_stall;
+  if (fps <= 0) return shortest;
   const std::chrono::duration<double> periods(options_.stall_periods / fps);
-  return std::max<Clock::duration>(options_.shortest_stall,
-                                   std::chrono::duration_cast<Clock::duration>(periods));
+  return std::max<Clock::duration>(shortest, std::chrono::duration_cast<Clock::duration>(periods));
 }
 
 }  // namespace lookout

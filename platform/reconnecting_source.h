@@ -20,6 +20,8 @@ struct ReconnectOptions {
   // is lost, too.
   std::chrono::milliseconds shortest_stall{2000};
   int stall_periods = 30;
+  // Instead of the shortest stall, for the first frame after an opening: many cameras start slowly.
+  std::chrono::milliseconds start_time{10'000};
   // Between attempts to open it again: doubled each time, and back to the first for a camera that
   // was there for longer than the longest.
   std::chrono::milliseconds first_delay{250};
@@ -45,7 +47,8 @@ class ReconnectingSource : public Source {
   // That of the first opening, whatever comes back; of a camera that was not there its name alone.
   const SourceInfo& info() const override { return info_; }
 
-  // The time for a stall starts with the first call after an opening.
+  // The time for a stall starts with the end of the first call after an opening, in which the
+  // camera may be started.
   //
   // While the camera is away: waits, sometimes opens, returns kTimeout. To open a camera may take
   // longer than `timeout`. Throws Error(kDeviceLost) when it was away for longer than the options
@@ -72,6 +75,7 @@ class ReconnectingSource : public Source {
   std::unique_ptr<Source> camera_;  // null while there is nothing to read from
   SourceInfo info_;
   std::optional<Clock::time_point> last_sign_;   // of life; nothing before the first read
+  bool has_started_ = false;                     // a frame came since it was opened
   Clock::time_point back_since_;                 // the last return, or the first opening
   std::optional<Clock::time_point> lost_since_;  // nothing while frames come
   bool was_there_ = false;                       // since the start

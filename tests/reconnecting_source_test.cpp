@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/fakes.h"
@@ -82,6 +83,7 @@ class ReconnectingSourceTest : public testing::Test {
   ReconnectingSource make() {
     return ReconnectingSource(
         [this] {
+          if (lives_.empty()) throw std::logic_error("opened more often than the test wants");
           const auto life = lives_.front();
           lives_.pop_front();
           return life();
@@ -196,6 +198,41 @@ TEST_F(ReconnectingSourceTest, ASlowCameraHasThirtyPeriods) {
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_THAT(log.text(), HasSubstr("no frame for 6.0 s"));
+}
+
+TEST_F(ReconnectingSourceTest, ACameraMayStartSlowly) {
+  const Life slow = [this](int read, Frame& frame) {
+    if (read == 0) now_ += seconds(12);          // the driver starts it
+    if (read < 90) return ReadStatus::kTimeout;  // 9 s
+    return read == 90 ? fill(frame, read) : lose(read, frame);
+  };
+  add_life(slow);
+  add_life(slow);
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(log.text(), "");
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(openings_.size(), 2U) << "also when it comes back";
+}
+
+TEST_F(ReconnectingSourceTest, ACameraThatDoesNotStartIsLost) {
+  add_life(stay_silent);
+  add_life(frames_then(1, stay_silent));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_THAT(log.text(), HasSubstr("camera video0 lost: no frame for 10.0 s; trying again"));
+}
+
+TEST_F(ReconnectingSourceTest, ASlowCameraHasThirtyPeriodsForItsStart) {
+  info_.fps = 2;
+  add_life(stay_silent);
+  add_life(frames_then(1, stay_silent));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_THAT(log.text(), HasSubstr("no frame for 15.0 s"));
 }
 
 TEST_F(ReconnectingSourceTest, OpeningAloneIsNoReturn) {
