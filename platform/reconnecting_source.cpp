@@ -67,14 +67,14 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
     return ReadStatus::kTimeout;
   }
   const auto now = options_.now();
-  if (!last_sign_ || status != ReadStatus::kTimeout) {
-    last_sign_ = now;
-  } else if (now - *last_sign_ >= longest_silence()) {
-    close(fmt::format("no frame for {:.1f} s", seconds(now - *last_sign_)));
+  if (!last_sign_ || status != ReadStatus::kTimeout) last_sign_ = now;
+  if (status == ReadStatus::kSkipped) note_damage(now);
+  if (status != ReadStatus::kFrame) {
+    check_life(now);
+    return status;
   }
-  if (status == ReadStatus::kSkipped) note_damage();
-  if (status != ReadStatus::kFrame) return status;
-  has_started_ = true;
+  last_frame_ = now;
+  damaged_since_.reset();
   if (lost_since_) note_return(now);
   const SourceInfo& info = camera_->info();
   const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)
@@ -91,8 +91,8 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
 // After open_().
 void ReconnectingSource::opened() {
   last_sign_.reset();
-  has_started_ = false;
-  damage_noted_ = false;
+  last_frame_.reset();
+  damaged_since_.reset();
   rate_.restart();
   const SourceInfo& info = camera_->info();
   if (info.shortfall.empty() || info.shortfall == shortfall_) return;
@@ -100,11 +100,24 @@ void ReconnectingSource::opened() {
   spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, shortfall_);
 }
 
+// Closes a camera that sends nothing, or nothing that is of use.
+void ReconnectingSource::check_life(Clock::time_point now) {
+  const auto limit = [this](Clock::duration shortest) { return std::max(shortest, periods()); };
+  const auto silent = now - *last_sign_;
+  const auto damaged = now - damaged_since_.value_or(now);
+  if (silent >= limit(last_frame_ ? options_.shortest_stall : options_.start_time)) {
+    close(fmt::format("no frame for {:.1f} s", seconds(silent)));
+  } else if (damaged >= limit(options_.start_time)) {
+    close(fmt::format("only damaged frames for {:.1f} s", seconds(damaged)));
+  }
+}
+
 // Leaves nothing open. What happens before there was a frame again belongs to the same loss.
 void ReconnectingSource::close(const std::string& why) {
   const auto now = options_.now();
   // One that comes and goes is not asked, and talked of, ever faster.
-  const bool was_stable = !lost_since_ && now - back_since_ >= options_.longest_delay;
+  const bool was_stable =
+      !lost_since_ && last_frame_ && *last_frame_ - back_since_ >= options_.longest_delay;
   if (was_stable) delay_ = options_.first_delay;
   next_attempt_ = now + delay_;
   delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
@@ -118,6 +131,7 @@ void ReconnectingSource::note_loss(const std::string& why) {
     return;
   }
   lost_since_ = options_.now();
+  damage_noted_ = false;
   reason_ = why;
   if (was_there_) {
     spdlog::warn("camera {} lost: {}; trying again", info_.name, why);
@@ -137,11 +151,11 @@ void ReconnectingSource::note_return(Clock::time_point now) {
   back_since_ = now;
 }
 
-void ReconnectingSource::note_damage() {
-  if (!damage_noted_) {
-    spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
-                 info_.name);
-  }
+void ReconnectingSource::note_damage(Clock::time_point now) {
+  if (!damaged_since_) damaged_since_ = now;
+  if (damage_noted_ || lost_since_) return;
+  spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
+               info_.name);
   damage_noted_ = true;
 }
 
@@ -167,12 +181,12 @@ void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
   options_.sleep(std::min<Clock::duration>(next_attempt_ - options_.now(), timeout));
 }
 
-Clock::duration ReconnectingSource::longest_silence() const {
-  const Clock::duration shortest = has_started_ ? options_.shortest_stall : options_.start_time;
+// As many of them as a stall has; 0: they are not known.
+Clock::duration ReconnectingSource::periods() const {
   const double fps = camera_->info().fps;
-  if (fps <= 0) return shortest;
+  if (fps <= 0) return Clock::duration::zero();
   const std::chrono::duration<double> periods(options_.stall_periods / fps);
-  return std::max<Clock::duration>(shortest, std::chrono::duration_cast<Clock::duration>(periods));
+  return std::chrono::duration_cast<Clock::duration>(periods);
 }
 
 }  // namespace lookout

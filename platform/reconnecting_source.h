@@ -20,10 +20,11 @@ struct ReconnectOptions {
   // is lost, too.
   std::chrono::milliseconds shortest_stall{2000};
   int stall_periods = 30;
-  // Instead of the shortest stall, for the first frame after an opening: many cameras start slowly.
+  // Instead of the shortest stall, for the first frame after an opening, since many cameras start
+  // slowly, and for a whole one among damaged ones.
   std::chrono::milliseconds start_time{10'000};
   // Between attempts to open it again: doubled each time, and back to the first for a camera that
-  // was there for longer than the longest.
+  // sent frames for longer than the longest.
   std::chrono::milliseconds first_delay{250};
   std::chrono::milliseconds longest_delay{10'000};
   // Time, and waiting for it to pass.
@@ -33,7 +34,7 @@ struct ReconnectOptions {
 
 // Live. Loss, before the camera is closed, and return are logged, a line each; that a camera gives
 // less than it was asked for, or less than it granted, is logged once, and not again when it comes
-// back; that a frame was damaged, once after each opening. What is open() is destroyed before it is
+// back; that a frame was damaged, once between two losses. What is open() is destroyed before it is
 // opened anew, so that the kernel can give a camera that comes back its old name.
 class ReconnectingSource : public Source {
  public:
@@ -48,7 +49,8 @@ class ReconnectingSource : public Source {
   const SourceInfo& info() const override { return info_; }
 
   // The time for a stall starts with the end of the first call after an opening, in which the
-  // camera may be started.
+  // camera may be started. Damaged frames, kSkipped, end it, but not for ever: a camera that sends
+  // nothing else is lost, too.
   //
   // While the camera is away: waits, sometimes opens, returns kTimeout. To open a camera may take
   // longer than `timeout`. Throws Error(kDeviceLost) when it was away for longer than the options
@@ -61,28 +63,30 @@ class ReconnectingSource : public Source {
  private:
   ReadStatus read_camera(Frame& frame, std::chrono::milliseconds timeout);
   void opened();
+  void check_life(Clock::time_point now);
   void close(const std::string& why);
   void note_loss(const std::string& why);
   void note_return(Clock::time_point now);
-  void note_damage();
+  void note_damage(Clock::time_point now);
   void check_patience() const;
   void try_to_open();
   void wait(std::chrono::milliseconds timeout);
-  Clock::duration longest_silence() const;
+  Clock::duration periods() const;
 
   Open open_;
   ReconnectOptions options_;
   std::unique_ptr<Source> camera_;  // null while there is nothing to read from
   SourceInfo info_;
-  std::optional<Clock::time_point> last_sign_;   // of life; nothing before the first read
-  bool has_started_ = false;                     // a frame came since it was opened
-  Clock::time_point back_since_;                 // the last return, or the first opening
-  std::optional<Clock::time_point> lost_since_;  // nothing while frames come
-  bool was_there_ = false;                       // since the start
-  std::string reason_;                           // of the loss
+  std::optional<Clock::time_point> last_sign_;      // of life; nothing before the first read
+  std::optional<Clock::time_point> last_frame_;     // a whole one, since it was opened
+  std::optional<Clock::time_point> damaged_since_;  // nothing while whole frames come
+  Clock::time_point back_since_;                    // the last return, or the first opening
+  std::optional<Clock::time_point> lost_since_;     // nothing while frames come
+  bool was_there_ = false;                          // since the start
+  std::string reason_;                              // of the loss
   Clock::time_point next_attempt_;
   Clock::duration delay_;
-  bool damage_noted_ = false;  // since it was opened
+  bool damage_noted_ = false;  // since the last loss
   std::string shortfall_;      // the last that was said
   RateWatch rate_;
 };

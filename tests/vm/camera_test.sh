@@ -154,8 +154,8 @@ for text in ' lost: ' ' is back after '; do
 done
 said=$(grep -vc 'a damaged frame was skipped' "$work/run.log")
 [ "$said" -le $((2 * times + 10)) ] || fail "$said log lines"
-damaged=$(lines 'a damaged frame was skipped' "$work/run.log") # the first of each opening
-[ "$damaged" -le "$times" ] || fail "$damaged times a damaged frame, $times openings with one"
+damaged=$(lines 'a damaged frame was skipped' "$work/run.log") # the first after each loss
+[ "$damaged" -le "$times" ] || fail "$damaged times a damaged frame, $times losses"
 
 summary=$(grep '"type":"summary"' "$work/run.json")
 number_in() { echo "$summary" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
