@@ -29,6 +29,14 @@ std::string target_of(const fs::path& path) {
   return error ? std::string() : target.string();
 }
 
+// Of the node, in /dev/v4l/by-id; empty when udev made none.
+std::string by_id_link(const std::string& device, const fs::path& root) {
+  for (const std::string& link : links_to(device, root)) {
+    if (fs::path(link).parent_path().filename() == "by-id") return link;
+  }
+  return {};
+}
+
 CameraNode look_at(const std::string& path) {
   CameraNode node;
   node.path = path;
@@ -74,27 +82,40 @@ void KnownCamera::remember() {
   if (remembered_) return;
   remembered_ = true;
   if (fs::is_symlink(path_)) return;
-  for (const std::string& link : links_to(path_, root_)) {
-    if (fs::path(link).parent_path().filename() != "by-id") continue;
-    link_ = link;
-    return;
-  }
   info_ = ask_(path_);
   if (info_ && info_->bus.empty()) info_.reset();
+  if (!has_nameless_twin()) link_ = by_id_link(path_, root_);
 }
 
 std::string KnownCamera::find() const {
+  const std::string target = link_.empty() ? std::string() : target_of(link_);
+  if (info_) {
+    // The link first: of a camera with two nodes for pictures both match.
+    for (const std::string& path : {target, path_}) {
+      if (!path.empty() && is_here(path)) return path;
+    }
+    for (const std::string& path : video_devices(root_)) {
+      if (is_here(path)) return path;
+    }
+  }
+  if (!target.empty()) return target;  // at another port
   if (!link_.empty()) {
-    const std::string target = target_of(link_);
-    if (!target.empty()) return target;
     throw Error(ErrorKind::kNoInput, fmt::format("camera {} is not there", link_));
   }
-  if (!info_ || is_here(path_)) return path_;
-  for (const std::string& path : video_devices(root_)) {
-    if (path != path_ && is_here(path)) return path;
-  }
+  if (!info_) return path_;
   throw Error(ErrorKind::kNoInput,
               fmt::format("camera {} ({}) is not there", info_->card, info_->bus));
+}
+
+// Cameras that udev cannot tell apart share one link, which leads to any of them.
+bool KnownCamera::has_nameless_twin() const {
+  if (!info_) return false;
+  const auto paths = video_devices(root_);
+  return std::any_of(paths.begin(), paths.end(), [this](const std::string& path) {
+    const auto other = ask_(path);
+    return other && other->card == info_->card && other->bus != info_->bus &&
+           by_id_link(path, root_).empty();
+  });
 }
 
 // The other nodes of the same camera, metadata for instance, have other capabilities.

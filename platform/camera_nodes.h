@@ -30,8 +30,10 @@ std::vector<std::string> links_to(const std::string& device,
 
 // Finds a camera again whose number has changed.
 //
-// It is known by its link in /dev/v4l/by-id, and where udev made none, by its card and the port
-// that it is plugged into. What was given as a link is left to whoever made the link.
+// It is known by its card and the port that it is plugged into, and at another port by its link in
+// /dev/v4l/by-id, unless another camera of the same card was there that had no link of its own:
+// identical cameras without serial numbers share one. What was given as a link is left to whoever
+// made the link.
 class KnownCamera {
  public:
   // The card and port of a node; nothing when it cannot be opened. A test has its own.
@@ -48,12 +50,13 @@ class KnownCamera {
 
  private:
   bool is_here(const std::string& path) const;
+  bool has_nameless_twin() const;
 
   std::string path_;
   std::filesystem::path root_;
   Ask ask_;
   bool remembered_ = false;
-  std::string link_;
+  std::string link_;  // that is this camera's alone; empty: none
   std::optional<NodeInfo> info_;
 };
 

@@ -125,6 +125,65 @@ TEST_F(KnownCameraTest, WithoutANameItsCardAndPortCount) {
   EXPECT_EQ(camera.find(), path("video3"));
 }
 
+TEST_F(KnownCameraTest, TwinsThatShareALinkAreToldApartByTheirPorts) {
+  plug("video0", "A", "usb-1");
+  plug("video1", "A", "usb-2");
+  link("by-id/usb-A-index0", "video0");
+  KnownCamera first = make(path("video0"));
+  KnownCamera second = make(path("video1"));
+  first.remember();
+  second.remember();
+  unplug("video0");
+  link("by-id/usb-A-index0", "video1");  // as udev does
+  expect_error(ErrorKind::kNoInput, HasSubstr("A (usb-1) is not there"), [&] { first.find(); });
+  EXPECT_EQ(second.find(), path("video1"));
+  unplug("video1");
+  plug("video0", "A", "usb-2");
+  plug("video1", "A", "usb-1");
+  link("by-id/usb-A-index0", "video0");
+  EXPECT_EQ(first.find(), path("video1"));
+  EXPECT_EQ(second.find(), path("video0"));
+}
+
+TEST_F(KnownCameraTest, ItsPortCountsMoreThanItsName) {
+  plug("video0", "A", "usb-1");
+  link("by-id/usb-A-index0", "video0");
+  KnownCamera camera = make(path("video0"));
+  camera.remember();
+  plug("video1", "A", "usb-2");  // a twin that comes later
+  link("by-id/usb-A-index0", "video1");
+  EXPECT_EQ(camera.find(), path("video0"));
+}
+
+TEST_F(KnownCameraTest, TwinsWithNamesOfTheirOwnAreFoundAtOtherPorts) {
+  plug("video0", "A", "usb-1");
+  plug("video1", "A", "usb-2");
+  link("by-id/usb-A_1-index0", "video0");
+  link("by-id/usb-A_2-index0", "video1");
+  KnownCamera camera = make(path("video0"));
+  camera.remember();
+  unplug("video0");
+  plug("video2", "A", "usb-3");
+  link("by-id/usb-A_1-index0", "video2");
+  EXPECT_EQ(camera.find(), path("video2"));
+}
+
+TEST_F(KnownCameraTest, TheNodesOfOneCameraAreToldApartByTheirLinks) {
+  plug("video0", "A", "usb-1");
+  plug("video2", "A", "usb-1");
+  link("by-id/usb-A-index0", "video0");
+  link("by-id/usb-A-index2", "video2");
+  KnownCamera camera = make(path("video2"));
+  camera.remember();
+  unplug("video0");
+  unplug("video2");
+  plug("video1", "A", "usb-1");
+  plug("video3", "A", "usb-1");
+  link("by-id/usb-A-index0", "video1");
+  link("by-id/usb-A-index2", "video3");
+  EXPECT_EQ(camera.find(), path("video3"));
+}
+
 TEST_F(KnownCameraTest, AGivenLinkIsFollowedWhereverItLeads) {
   plug("video0", "A", "usb-1");
   const std::string given = link("by-path/usb-1-index0", "video0");
