@@ -12,6 +12,9 @@
 namespace lookout {
 namespace {
 
+// A reason of another kind is said when it has lasted so long: while a camera comes they change.
+constexpr std::chrono::seconds kLasting{5};
+
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // While a camera is away its device is absent, another device, or not yet ours: udev gives it its
@@ -63,7 +66,8 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
     status = camera_->read(frame, timeout);
   } catch (const Error& error) {
     if (!is_not_there(error)) throw;
-    close(error.what());
+    // One that sent frames is gone: that it is absent next is no other reason.
+    close(last_frame_ ? ErrorKind::kNoInput : error.kind(), error.what());
     return ReadStatus::kTimeout;
   }
   const auto now = options_.now();
@@ -106,14 +110,15 @@ void ReconnectingSource::check_life(Clock::time_point now) {
   const auto silent = now - *last_sign_;
   const auto damaged = now - damaged_since_.value_or(now);
   if (silent >= limit(last_frame_ ? options_.shortest_stall : options_.start_time)) {
-    close(fmt::format("no frame for {:.1f} s", seconds(silent)));
+    close(ErrorKind::kDeviceLost, fmt::format("no frame for {:.1f} s", seconds(silent)));
   } else if (damaged >= limit(options_.start_time)) {
-    close(fmt::format("only damaged frames for {:.1f} s", seconds(damaged)));
+    close(ErrorKind::kDeviceLost,
+          fmt::format("only damaged frames for {:.1f} s", seconds(damaged)));
   }
 }
 
 // Leaves nothing open. What happens before there was a frame again belongs to the same loss.
-void ReconnectingSource::close(const std::string& why) {
+void ReconnectingSource::close(ErrorKind kind, const std::string& why) {
   const auto now = options_.now();
   // One that comes and goes is not asked, and talked of, ever faster.
   const bool was_stable =
@@ -121,16 +126,18 @@ void ReconnectingSource::close(const std::string& why) {
   if (was_stable) delay_ = options_.first_delay;
   next_attempt_ = now + delay_;
   delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
-  note_loss(why);
+  note_loss(kind, why);
   camera_.reset();  // last: libcamera may end the process
 }
 
-void ReconnectingSource::note_loss(const std::string& why) {
+void ReconnectingSource::note_loss(ErrorKind kind, const std::string& why) {
   if (lost_since_) {
-    spdlog::debug("camera {}: {}", info_.name, why);
+    note_attempt(kind, why);
     return;
   }
-  lost_since_ = options_.now();
+  lost_since_ = kind_since_ = options_.now();
+  last_kind_ = kind;
+  said_kinds_ = {kind};
   damage_noted_ = false;
   reason_ = why;
   if (was_there_) {
@@ -138,6 +145,18 @@ void ReconnectingSource::note_loss(const std::string& why) {
   } else {
     spdlog::warn("waiting for camera {}: {}", info_.name, why);
   }
+}
+
+void ReconnectingSource::note_attempt(ErrorKind kind, const std::string& why) {
+  const auto now = options_.now();
+  if (kind != last_kind_) kind_since_ = now;
+  last_kind_ = kind;
+  if (now - kind_since_ < kLasting || !said_kinds_.insert(kind).second) {
+    spdlog::debug("camera {}: {}", info_.name, why);
+    return;
+  }
+  reason_ = why;
+  spdlog::warn("still waiting for camera {}: {}", info_.name, why);
 }
 
 void ReconnectingSource::note_return(Clock::time_point now) {
@@ -173,7 +192,7 @@ void ReconnectingSource::try_to_open() {
     opened();
   } catch (const Error& error) {
     if (!is_not_there(error)) throw;
-    close(error.what());
+    close(error.kind(), error.what());
   }
 }
 

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "pipeline/error.h"
 #include "pipeline/source.h"
 #include "platform/rate_watch.h"
 
@@ -32,10 +34,11 @@ struct ReconnectOptions {
   std::function<void(Clock::duration)> sleep;  // empty: that of the calling thread
 };
 
-// Live. Loss, before the camera is closed, and return are logged, a line each; that a camera gives
-// less than it was asked for, or less than it granted, is logged once, and not again when it comes
-// back; that a frame was damaged, once between two losses. What is open() is destroyed before it is
-// opened anew, so that the kernel can give a camera that comes back its old name.
+// Live. Loss, before the camera is closed, and return are logged, a line each; in between, once for
+// each kind of Error, another reason why the camera does not come, when it lasts; that a camera
+// gives less than it was asked for, or less than it granted, is logged once, and not again when it
+// comes back; that a frame was damaged, once between two losses. What is open() is destroyed before
+// it is opened anew, so that the kernel can give a camera that comes back its old name.
 class ReconnectingSource : public Source {
  public:
   // Opens the camera; throws Error when it is not there, may not be used or is none.
@@ -64,8 +67,9 @@ class ReconnectingSource : public Source {
   ReadStatus read_camera(Frame& frame, std::chrono::milliseconds timeout);
   void opened();
   void check_life(Clock::time_point now);
-  void close(const std::string& why);
-  void note_loss(const std::string& why);
+  void close(ErrorKind kind, const std::string& why);
+  void note_loss(ErrorKind kind, const std::string& why);
+  void note_attempt(ErrorKind kind, const std::string& why);
   void note_return(Clock::time_point now);
   void note_damage(Clock::time_point now);
   void check_patience() const;
@@ -83,7 +87,10 @@ class ReconnectingSource : public Source {
   Clock::time_point back_since_;                    // the last return, or the first opening
   std::optional<Clock::time_point> lost_since_;     // nothing while frames come
   bool was_there_ = false;                          // since the start
-  std::string reason_;                              // of the loss
+  std::string reason_;                              // why it is away, the last that was said
+  std::set<ErrorKind> said_kinds_;                  // of reasons, since the loss
+  ErrorKind last_kind_{};                           // of the last attempt that failed
+  Clock::time_point kind_since_;                    // the first of these in a row
   Clock::time_point next_attempt_;
   Clock::duration delay_;
   bool damage_noted_ = false;  // since the last loss

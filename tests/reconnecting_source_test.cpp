@@ -70,11 +70,11 @@ class ReconnectingSourceTest : public testing::Test {
       return std::make_unique<Camera>(*this, life);
     });
   }
-  void add_refusals(int count, ErrorKind kind) {
+  void add_refusals(int count, ErrorKind kind, const std::string& why = "not now") {
     for (int i = 0; i < count; ++i) {
-      lives_.emplace_back([this, kind]() -> std::unique_ptr<Source> {
+      lives_.emplace_back([this, kind, why]() -> std::unique_ptr<Source> {
         attempts_.push_back(now_);
-        throw Error(kind, "not now");
+        throw Error(kind, why);
       });
     }
   }
@@ -304,6 +304,58 @@ TEST_F(ReconnectingSourceTest, ACameraThatIsNotThereYetIsWaitedForWhenAsked) {
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_THAT(log.text(), AllOf(HasSubstr("camera front lost"), HasSubstr("front is back")));
+}
+
+TEST_F(ReconnectingSourceTest, AnotherReasonIsSaidOnceWhenItLasts) {
+  options_.name = "front";
+  options_.wait_for_first = true;
+  options_.give_up_after = std::chrono::minutes(10);
+  add_refusals(3, ErrorKind::kNoInput, "no such device");
+  for (int i = 0; i < 3; ++i) {
+    add_refusals(5, ErrorKind::kPermission, "no permission");
+    add_refusals(5, ErrorKind::kNoInput, "no such device");
+  }
+  add_refusals(100, ErrorKind::kPermission, "no permission");
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  expect_error(ErrorKind::kDeviceLost, "camera front did not come within 600 s: no permission",
+               [&] { read(source); });
+  EXPECT_THAT(log.text(),
+              AllOf(HasSubstr("[warning] waiting for camera front: no such device"),
+                    HasSubstr("[warning] still waiting for camera front: no permission")));
+  EXPECT_EQ(lines_of(log), 2) << log.text();
+}
+
+TEST_F(ReconnectingSourceTest, AReasonOfAMomentIsNotSaid) {
+  add_life(frames_then(1, lose));
+  for (int i = 0; i < 10; ++i) {
+    add_refusals(1, ErrorKind::kDeviceLost);
+    add_refusals(1, ErrorKind::kPermission);
+  }
+  add_life(frames_then(1, lose));
+  add_refusals(1, ErrorKind::kPermission);
+  add_life(frames_then(1, lose));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(lines_of(log), 4) << "lost, back, lost, back: " << log.text();
+}
+
+TEST_F(ReconnectingSourceTest, ThatALostCameraIsAbsentIsNoOtherReason) {
+  add_life(frames_then(1, lose));
+  add_refusals(20, ErrorKind::kNoInput, "no such device");
+  add_refusals(20, ErrorKind::kDeviceLost, "in use");
+  add_life(frames_then(1, lose));
+  add_refusals(20, ErrorKind::kDeviceLost, "in use");
+  add_life(frames_then(1, lose));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("still waiting for camera video0: in use"),
+                                Not(HasSubstr("no such device"))));
+  EXPECT_EQ(lines_of(log), 3) << log.text();
+  EXPECT_EQ(read(source), ReadStatus::kFrame);
+  EXPECT_EQ(lines_of(log), 6) << "after another loss it is said anew: " << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, WaitingIsGivenUpAndOtherErrorsAreNot) {
