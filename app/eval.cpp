@@ -59,7 +59,9 @@ std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<EvalReporter>(set, report.counts));
   report.stats = run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
-  if (report.counts.pictures().empty() && !stop) {
+  const std::uint64_t classified = report.counts.pictures().size();
+  report.missing = set.pictures.size() - classified - report.stats.skipped;
+  if (classified == 0 && report.missing == 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
                                                  options.run.source, set.pictures.size()));
   }

@@ -9,7 +9,7 @@
 namespace lookout {
 
 // The report, with a newline at its end; --output is written, too. Ends early, with what was
-// classified so far, when `stop` becomes true. Throws Error.
+// classified so far and a word that this is not all, when `stop` becomes true. Throws Error.
 std::string eval(const EvalOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace lookout

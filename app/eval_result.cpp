@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/json_parts.h"
 #include "pipeline/format.h"
@@ -16,8 +17,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kConfusionsInText = 10;
 
-double percent(std::uint64_t part, std::uint64_t all) {
-  return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
+std::optional<double> percent(std::uint64_t part, std::uint64_t all) {
+  if (all == 0) return std::nullopt;
+  return 100 * static_cast<double>(part) / static_cast<double>(all);
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ std::vector<Confusion> EvalCounts::confusions() const {
 }
 
 std::string share_of(std::uint64_t part, std::uint64_t all) {
-  return fmt::format("{} of {}, {:.2f} %", part, all, percent(part, all));
+  const auto share = percent(part, all);
+  return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
 }
 
 std::string as_text(const EvalReport& report) {
@@ -55,6 +58,10 @@ std::string as_text(const EvalReport& report) {
   std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
                                  printable(report.source));
   auto to = std::back_inserter(text);
+  if (report.missing > 0) {
+    const std::uint64_t done = all + report.stats.skipped;
+    fmt::format_to(to, "interrupted after {} of {} pictures\n", done, done + report.missing);
+  }
   fmt::format_to(to, "top-1   {}\n", share_of(report.counts.top1(), all));
   fmt::format_to(to, "top-5   {}\n", share_of(report.counts.top5(), all));
   if (report.stats.skipped > 0) {
@@ -99,12 +106,13 @@ std::string as_json(const EvalReport& report) {
                   {"file", report.file},
                   {"sha256", report.sha256},
                   {"source", report.source},
+                  {"complete", report.missing == 0},
                   {"pictures", all},
                   {"skipped", stats.skipped},
                   {"top1", report.counts.top1()},
                   {"top5", report.counts.top5()},
-                  {"top1_percent", percent(report.counts.top1(), all)},
-                  {"top5_percent", percent(report.counts.top5(), all)},
+                  {"top1_percent", or_null(percent(report.counts.top1(), all))},
+                  {"top5_percent", or_null(percent(report.counts.top5(), all))},
                   {"fps", stats.classified_fps},
                   {"latency_ms",
                    {{"capture", json_of(stats.capture)},

@@ -52,10 +52,11 @@ struct EvalReport {
   std::vector<std::string> labels;
   std::string source;
   EvalCounts counts;
-  StatsSnapshot stats;  // skipped: pictures that could not be read
+  StatsSnapshot stats;        // skipped: pictures that could not be read
+  std::uint64_t missing = 0;  // pictures of the set that it did not come to: it was interrupted
 };
 
-// "705 of 800, 88.12 %"
+// "705 of 800, 88.12 %"; of none no percentage.
 std::string share_of(std::uint64_t part, std::uint64_t all);
 
 // With a newline at the end.

@@ -176,6 +176,19 @@ TEST(EvalReport, Text) {
             "0.0/0.0/0.0/0.0 inference 0.0/0.0/0.0/0.0 total 0.0/0.0/0.0/0.0\n");
 }
 
+TEST(EvalReport, APartOfTheSetDoesNotLookLikeAllOfIt) {
+  EvalReport report;
+  report.labels = kLabels;
+  report.counts.record("a", 1, predictions({1, 0}));
+  report.stats.skipped = 1;
+  EXPECT_EQ(as_text(report).find("interrupted"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(as_json(report))["complete"], true);
+  report.missing = 3;
+  EXPECT_THAT(as_text(report),
+              HasSubstr("interrupted after 2 of 5 pictures\ntop-1   1 of 1, 100.00 %\n"));
+  EXPECT_EQ(nlohmann::json::parse(as_json(report))["complete"], false);
+}
+
 TEST(EvalReport, JsonHasMillisecondsToTheMicrosecond) {
   EvalReport report;
   report.labels = kLabels;

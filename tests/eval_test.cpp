@@ -1,7 +1,10 @@
 // lookout eval, as its users meet it, and against the Python pipeline.
+#include "app/eval.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -102,11 +105,25 @@ TEST_F(Eval, CountsAndSaysWhatWasSkipped) {
   std::ifstream file(output);
   const json written = json::parse(std::string{std::istreambuf_iterator<char>(file), {}});
   EXPECT_EQ(written["type"], "eval");
+  EXPECT_EQ(written["complete"], true) << "what cannot be read was come to, too";
   EXPECT_EQ(written["pictures"], 6);
   EXPECT_EQ(written["skipped"], 1);
   EXPECT_EQ(written["top1"], 5);
   EXPECT_EQ(written["results"].size(), 6U);
   EXPECT_EQ(written["confusions"][0]["predicted_label"], "blue");
+}
+
+TEST_F(Eval, SaysThatItWasInterrupted) {
+  draw_all();
+  EvalOptions options = parse_eval({folder_.path().string(), "--threads", "1", "--model",
+                                    std::string(LOOKOUT_MODELS) + "/selftest.pt"});
+  const std::atomic<bool> stop{true};
+  const std::string text = eval(options, stop);
+  EXPECT_THAT(text, HasSubstr("interrupted after 0 of 7 pictures\ntop-1   0 of 0\n"));
+  options.run.format = Format::kJson;
+  const json found = json::parse(eval(options, stop));
+  EXPECT_EQ(found["complete"], false);
+  EXPECT_TRUE(found["top1_percent"].is_null());
 }
 
 TEST_F(Eval, TakesLabelsFromAFile) {
