@@ -176,8 +176,12 @@ std::string bench(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (!options.report.empty()) file.emplace("report", options.report);
   BenchReport report;
   report.machine = describe_machine();
-  report.results = measure_all(combinations(options, processors()), stop);
-  if (file) file->save([&report](const WritePart& write) { write(as_markdown(report)); });
+  const std::vector<BenchOptions> all = combinations(options, processors());
+  report.results = measure_all(all, stop);
+  report.missing = all.size() - report.results.size();
+  if (file && !report.results.empty()) {
+    file->save([&report](const WritePart& write) { write(as_markdown(report)); });
+  }
   return options.run.format == Format::kJson ? as_json(report) : as_text(report);
 }
 

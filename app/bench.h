@@ -10,8 +10,9 @@
 namespace lookout {
 
 // Measures every combination, each in a process of its own, and returns the report, with a newline
-// at its end; --report is written, too. Ends early, with what was measured so far, when `stop`
-// becomes true. Throws Error: what the first combination that fails does.
+// at its end; --report is written, too, unless nothing was measured. Ends early, with what was
+// measured so far and a word that this is not all, when `stop` becomes true. Throws Error: what the
+// first combination that fails does.
 std::string bench(const BenchOptions& options, const std::atomic<bool>& stop);
 
 // The combinations: options of one model, one number of threads and one of workers each. Several

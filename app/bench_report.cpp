@@ -20,8 +20,9 @@ std::string threads(const BenchResult& result) {
 }
 
 std::string title(const BenchResult& result) {
-  return fmt::format("{}, {}{}, {}", result.model.name, result.auto_threads ? "auto: " : "",
-                     counted(result.threads, "thread"), counted(result.workers, "worker"));
+  return fmt::format("{}, {}{}, {}{}", result.model.name, result.auto_threads ? "auto: " : "",
+                     counted(result.threads, "thread"), counted(result.workers, "worker"),
+                     result.complete ? "" : ", interrupted");
 }
 
 std::string number_or(const std::optional<double>& number, const char* unit) {
@@ -174,7 +175,10 @@ std::string as_text(const BenchReport& report) {
                                  processor(machine), machine.kind, machine.libtorch);
   if (report.results.empty()) return text + "nothing was measured\n";
   auto to = std::back_inserter(text);
-  fmt::format_to(to, "{}\n\n", report.results.front().source);
+  fmt::format_to(to, "{}\n", report.results.front().source);
+  const std::string interrupted = interruption(report);
+  if (!interrupted.empty()) fmt::format_to(to, "{}\n", interrupted);
+  text += '\n';
   const std::size_t width = longest_name(report);
   fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}\n", "", width,
                  "", "", "", "total", "model", "jitter", "CPU", "", "cold");
@@ -204,6 +208,8 @@ std::string as_markdown(const BenchReport& report) {
   append_machine(report.machine, out);
   if (report.results.empty()) return out + "\nNothing was measured.\n";
   fmt::format_to(std::back_inserter(out), "\nSource: {}.\n", report.results.front().source);
+  const std::string interrupted = interruption(report);
+  if (!interrupted.empty()) fmt::format_to(std::back_inserter(out), "\n**{}**\n", interrupted);
   out += "\n## Models\n\n";
   append_models(report.results, out);
   out += "\n## Rates\n\n";

@@ -180,6 +180,7 @@ Json json_of(const BenchResult& result, const std::vector<BenchResult>& all) {
             {"total", json_of(stats.total)}}},
           {"before", json_of(result.before)},
           {"after", json_of(result.after)},
+          {"complete", result.complete},
           {"verdict", verdict(result, all)}};
 }
 
@@ -210,10 +211,20 @@ BenchResult result_of(const Json& json) {
   result.start_s = json.at("start_s").get<double>();
   result.before = state_of(json.at("before"));
   result.after = state_of(json.at("after"));
+  result.complete = json.at("complete").get<bool>();
   return result;
 }
 
 }  // namespace
+
+std::string interruption(const BenchReport& report) {
+  const auto complete =
+      static_cast<std::size_t>(std::count_if(report.results.begin(), report.results.end(),
+                                             [](const auto& result) { return result.complete; }));
+  const std::size_t all = report.results.size() + report.missing;
+  if (complete == all) return {};
+  return fmt::format("interrupted: {} of {} combination{}", complete, all, all == 1 ? "" : "s");
+}
 
 double total_ms(const BenchResult& result) { return ratio(1000, result.stats.classified_fps); }
 
@@ -246,6 +257,7 @@ std::string as_json(const BenchReport& report) {
   const Json json{{"schema", 1},
                   {"type", "bench"},
                   {"machine", json_of(report.machine)},
+                  {"complete", interruption(report).empty()},
                   {"results", std::move(results)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -5,6 +5,7 @@
 // way from its capture to its predictions (stage total, waiting not included).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -45,6 +46,7 @@ struct BenchResult {
   double start_s = 0;      // from the start of the process to the first prediction
   MachineState before;
   MachineState after;
+  bool complete = true;  // false: it was interrupted
 };
 
 // The machine and the libraries, which all combinations share.
@@ -59,7 +61,11 @@ struct BenchMachine {
 struct BenchReport {
   BenchMachine machine;
   std::vector<BenchResult> results;
+  std::size_t missing = 0;  // combinations without a result: it was interrupted
 };
+
+// "interrupted: 1 of 2 combinations", of those that were measured to their end; empty: all were.
+std::string interruption(const BenchReport& report);
 
 double total_ms(const BenchResult& result);
 double jitter(const BenchResult& result);

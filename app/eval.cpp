@@ -72,7 +72,9 @@ std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
   report.sha256 = sha256_of_file(path);
   report.labels = spec.labels;
   report.source = source->info().description;
-  if (output) output->save([&report](const WritePart& write) { write(as_json(report)); });
+  if (output && classified > 0) {
+    output->save([&report](const WritePart& write) { write(as_json(report)); });
+  }
   return options.run.format == Format::kJson ? as_json(report) : as_text(report);
 }
 

@@ -52,11 +52,14 @@ class Stopwatch : public Reporter {
   }
 
   void beat() override {
-    if (stop_) finish();
+    if (!stop_ || done_) return;
+    interrupted_ = true;
+    finish();
   }
 
   const std::atomic<bool>& done() const { return done_; }
   std::uint64_t measured() const { return measured_; }
+  bool interrupted() const { return interrupted_; }
   // At the first result.
   Clock::duration first() const { return first_.age; }
   // Between the last frame of the warm-up and the last one measured.
@@ -89,6 +92,7 @@ class Stopwatch : public Reporter {
   const Limits limits_;
   const std::atomic<bool>& stop_;
   std::atomic<bool> done_{false};
+  bool interrupted_ = false;
   std::uint64_t seen_ = 0;
   std::uint64_t measured_ = 0;
   std::optional<Statistics> statistics_;
@@ -163,6 +167,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   result.source = source->info().description;
   result.live = source->info().live;
   result.stats = stopwatch.stats();
+  result.complete = !stopwatch.interrupted();
   result.cpu_ms = to_ms(stopwatch.cpu()) / measured;
   result.resident_mb =
       (static_cast<double>(stopwatch.resident_bytes()) - static_cast<double>(recorded_bytes)) / 1e6;

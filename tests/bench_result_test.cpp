@@ -200,6 +200,20 @@ TEST(BenchReport, AnInterruptedOneSaysThatNothingWasMeasured) {
   EXPECT_TRUE(parse_results(as_json(empty)).empty());
 }
 
+TEST(BenchReport, AnInterruptedOneSaysHowMuchOfItThereIs) {
+  EXPECT_EQ(nlohmann::json::parse(as_json(report()))["complete"], true);
+  BenchReport part = report();
+  part.missing = 1;
+  EXPECT_THAT(as_text(part), HasSubstr("16 frames\ninterrupted: 2 of 3 combinations\n\n"));
+  EXPECT_THAT(as_markdown(part), HasSubstr("interrupted: 2 of 3 combinations"));
+  EXPECT_EQ(nlohmann::json::parse(as_json(part))["complete"], false);
+  part.missing = 0;
+  part.results[1].complete = false;
+  EXPECT_THAT(as_text(part), HasSubstr("interrupted: 1 of 2 combinations\n"));
+  EXPECT_THAT(as_text(part), HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
+  EXPECT_FALSE(parse_results(as_json(part)).at(1).complete);
+}
+
 TEST(BenchReport, ANameCannotBreakATable) {
   BenchReport made = report();
   made.results[0].model.name = "a|b";

@@ -231,12 +231,18 @@ TEST(Bench, FailsAsARunWould) {
 }
 
 TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
-  Program program({"bench", "--threads", "1,2", "-t", "1h", "--format", "json"});
+  const TempDir directory;
+  const std::string report = directory.write("report.md", "an earlier one");
+  Program program(
+      {"bench", "--threads", "1,2", "-t", "1h", "--format", "json", "--report", report});
   ASSERT_TRUE(program.wait_for("2 combinations to measure"));
   ASSERT_EQ(kill(program.pid(), SIGINT), 0);
   const ProgramResult ended = program.finish();
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_TRUE(json::parse(ended.out)["results"].empty());
+  const json found = json::parse(ended.out);
+  EXPECT_TRUE(found["results"].empty());
+  EXPECT_EQ(found["complete"], false);
+  EXPECT_EQ(content(report), "an earlier one") << "which nothing has not replaced";
 }
 
 TEST(Bench, ASignalBeforeTheFirstFrameEndsItWithNothing) {

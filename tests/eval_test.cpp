@@ -115,8 +115,10 @@ TEST_F(Eval, CountsAndSaysWhatWasSkipped) {
 
 TEST_F(Eval, SaysThatItWasInterrupted) {
   draw_all();
-  EvalOptions options = parse_eval({folder_.path().string(), "--threads", "1", "--model",
-                                    std::string(LOOKOUT_MODELS) + "/selftest.pt"});
+  const TempDir elsewhere;
+  const std::string earlier = elsewhere.write("earlier.json", "earlier");
+  EvalOptions options = parse_eval({folder_.path().string(), "--output", earlier, "--threads", "1",
+                                    "--model", std::string(LOOKOUT_MODELS) + "/selftest.pt"});
   const std::atomic<bool> stop{true};
   const std::string text = eval(options, stop);
   EXPECT_THAT(text, HasSubstr("interrupted after 0 of 7 pictures\ntop-1   0 of 0\n"));
@@ -124,6 +126,8 @@ TEST_F(Eval, SaysThatItWasInterrupted) {
   const json found = json::parse(eval(options, stop));
   EXPECT_EQ(found["complete"], false);
   EXPECT_TRUE(found["top1_percent"].is_null());
+  std::ifstream file(earlier);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "earlier");
 }
 
 TEST_F(Eval, TakesLabelsFromAFile) {
