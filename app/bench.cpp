@@ -11,6 +11,7 @@
 
 #include "app/bench_result.h"
 #include "app/measure.h"
+#include "app/save_and_print.h"
 #include "pipeline/error.h"
 #include "pipeline/torch_classifier.h"
 #include "platform/process.h"
@@ -170,7 +171,7 @@ std::vector<std::string> arguments_of(const BenchOptions& combination) {
   return arguments;
 }
 
-std::string bench(const BenchOptions& options, const std::atomic<bool>& stop) {
+void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   check_models(options.models);
   std::optional<SavedFile> file;
   if (!options.report.empty()) file.emplace("report", options.report);
@@ -179,10 +180,9 @@ std::string bench(const BenchOptions& options, const std::atomic<bool>& stop) {
   const std::vector<BenchOptions> all = combinations(options, processors());
   report.results = measure_all(all, stop);
   report.missing = all.size() - report.results.size();
-  if (file && !report.results.empty()) {
-    file->save([&report](const WritePart& write) { write(as_markdown(report)); });
-  }
-  return options.run.format == Format::kJson ? as_json(report) : as_text(report);
+  if (report.results.empty()) file.reset();
+  const bool json = options.run.format == Format::kJson;
+  save_and_print(file, as_markdown(report), json ? as_json(report) : as_text(report), print);
 }
 
 }  // namespace lookout

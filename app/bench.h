@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "app/options.h"
+#include "platform/saved_file.h"
 
 namespace lookout {
 
-// Measures every combination, each in a process of its own, and returns the report, with a newline
-// at its end; --report is written, too, unless nothing was measured. Ends early, with what was
-// measured so far and a word that this is not all, when `stop` becomes true. Throws Error: what the
-// first combination that fails does.
-std::string bench(const BenchOptions& options, const std::atomic<bool>& stop);
+// Measures every combination, each in a process of its own, and gives `print` the report, with a
+// newline at its end; --report is written, too, unless nothing was measured. Ends early, with what
+// was measured so far and a word that this is not all, when `stop` becomes true. Throws Error: what
+// the first combination that fails does; when --report cannot be written, after printing.
+void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 // The combinations: options of one model, one number of threads and one of workers each. Several
 // workers have one thread each. Throws Error(kUsage) when no combination is left.

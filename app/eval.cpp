@@ -11,6 +11,7 @@
 #include "app/eval_result.h"
 #include "app/eval_set.h"
 #include "app/run.h"
+#include "app/save_and_print.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "platform/open_source.h"
@@ -43,7 +44,7 @@ class EvalReporter : public Reporter {
 
 }  // namespace
 
-std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
+void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   cv::setNumThreads(1);  // ours are counted
   std::optional<SavedFile> output;
   if (!options.output.empty()) output.emplace("results", options.output);
@@ -72,10 +73,9 @@ std::string eval(const EvalOptions& options, const std::atomic<bool>& stop) {
   report.sha256 = sha256_of_file(path);
   report.labels = spec.labels;
   report.source = source->info().description;
-  if (output && classified > 0) {
-    output->save([&report](const WritePart& write) { write(as_json(report)); });
-  }
-  return options.run.format == Format::kJson ? as_json(report) : as_text(report);
+  if (classified == 0) output.reset();
+  const std::string json = as_json(report);
+  save_and_print(output, json, options.run.format == Format::kJson ? json : as_text(report), print);
 }
 
 }  // namespace lookout

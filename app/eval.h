@@ -2,15 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <string>
 
 #include "app/options.h"
+#include "platform/saved_file.h"
 
 namespace lookout {
 
-// The report, with a newline at its end; --output is written, too, unless no picture was
-// classified. Ends early, with what was classified so far and a word that this is not all, when
-// `stop` becomes true. Throws Error.
-std::string eval(const EvalOptions& options, const std::atomic<bool>& stop);
+// Gives `print` the report, with a newline at its end; --output is written, too, unless no picture
+// was classified. Ends early, with what was classified so far and a word that this is not all, when
+// `stop` becomes true. Throws Error; when --output cannot be written, after printing.
+void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 }  // namespace lookout

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -55,7 +56,7 @@ void set_up_log(const std::string& level) {
 }
 
 // As a whole: a signal may have ended what `text` tells of, but not this.
-void print(const std::string& text) {
+void print(std::string_view text) {
   std::atomic<bool> closed{false};
   lookout::Output(STDOUT_FILENO, "stdout", lookout::Output::WhenFull::kWait, closed).write(text);
 }
@@ -82,10 +83,10 @@ int execute(const lookout::Command& command) {
     return diagnose(doctor->run);
   } else if (const auto* bench = std::get_if<lookout::BenchOptions>(&command)) {
     set_up_log(bench->run.log_level);
-    print(lookout::bench(*bench, stop));
+    lookout::bench(*bench, stop, print);
   } else if (const auto* eval = std::get_if<lookout::EvalOptions>(&command)) {
     set_up_log(eval->run.log_level);
-    print(lookout::eval(*eval, stop));
+    lookout::eval(*eval, stop, print);
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
     set_up_log(options.log_level);

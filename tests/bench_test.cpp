@@ -5,17 +5,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "pipeline/error.h"
 #include "tests/program.h"
+#include "tests/torch_archives.h"
 
 namespace lookout {
 namespace {
@@ -206,6 +209,26 @@ TEST(Bench, ATableIsPrinted) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("model    threads workers     fps "));
   EXPECT_THAT(ran.out, HasSubstr("selftest, 1 thread, 1 worker: "));
+}
+
+TEST(Bench, IsPrintedWhenItCannotBeSaved) {
+  const TempDir directory;
+  const std::string gone = directory / "gone";
+  std::filesystem::create_directory(gone);
+  const std::string model = directory / "model.pt";
+  write_archive(model, kMeanOfChannels, small_metadata(), "");
+  const std::string labels = directory / "labels.txt";
+  ASSERT_EQ(mkfifo(labels.c_str(), 0600), 0);
+  Program program({"bench", "--model", model, "--labels", labels, "--threads", "1", "--frames", "5",
+                   "--report", gone + "/r.md"});
+  std::ofstream writer(labels);  // opened when it is read, which is after --report was tried
+  std::filesystem::remove(gone);
+  writer << kThreeLabels;
+  writer.close();
+  const ProgramResult ran = program.finish();
+  EXPECT_EQ(ran.status, 74) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(", 1 thread, 1 worker: "));
+  EXPECT_THAT(ran.err, HasSubstr("lookout: report " + gone + "/r.md cannot be written"));
 }
 
 TEST(Bench, FailsAsARunWould) {

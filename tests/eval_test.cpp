@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
@@ -120,14 +121,35 @@ TEST_F(Eval, SaysThatItWasInterrupted) {
   EvalOptions options = parse_eval({folder_.path().string(), "--output", earlier, "--threads", "1",
                                     "--model", std::string(LOOKOUT_MODELS) + "/selftest.pt"});
   const std::atomic<bool> stop{true};
-  const std::string text = eval(options, stop);
+  std::string text;
+  const auto print = [&text](std::string_view part) { text = part; };
+  eval(options, stop, print);
   EXPECT_THAT(text, HasSubstr("interrupted after 0 of 7 pictures\ntop-1   0 of 0\n"));
   options.run.format = Format::kJson;
-  const json found = json::parse(eval(options, stop));
+  eval(options, stop, print);
+  const json found = json::parse(text);
   EXPECT_EQ(found["complete"], false);
   EXPECT_TRUE(found["top1_percent"].is_null());
   std::ifstream file(earlier);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "earlier");
+}
+
+TEST_F(Eval, IsPrintedWhenItCannotBeSaved) {
+  draw(Pattern::kRed, "red.png");
+  const TempDir elsewhere;
+  const std::string gone = elsewhere / "gone";
+  fs::create_directory(gone);
+  const std::string csv = elsewhere / "l.csv";
+  ASSERT_EQ(mkfifo(csv.c_str(), 0600), 0);
+  Program program(arguments({"--labels-csv", csv, "--output", gone + "/o.json"}));
+  std::ofstream labels(csv);  // opened when it is read, which is after --output was tried
+  fs::remove(gone);
+  labels << "red.png,red\n";
+  labels.close();
+  const ProgramResult ran = program.finish();
+  EXPECT_EQ(ran.status, 74) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("top-1   1 of 1, 100.00 %\n"));
+  EXPECT_THAT(ran.err, HasSubstr("lookout: results " + gone + "/o.json cannot be written"));
 }
 
 TEST_F(Eval, TakesLabelsFromAFile) {
