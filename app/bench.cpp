@@ -75,14 +75,15 @@ std::optional<BenchResult> measure_apart(const BenchOptions& combination,
                                                 combination.workers.front(), output.problem));
 }
 
-// So that a mistake in the last of many is not found after all the others were measured.
-void check_models(const std::vector<std::string>& models) {
-  for (const std::string& model : models) {
-    const std::filesystem::path path = model_path(model);
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
-      throw Error(ErrorKind::kNoInput, "no such model: " + path.string());
-    }
+// So that a mistake in the last of many is not found after all the others were measured. Of a
+// single one it is found at once, in the process that measures it and has to be a fresh one.
+void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
+  if (options.models.size() < 2) return;
+  TorchClassifierOptions classifier_options;
+  classifier_options.labels = read_labels(options.run.labels);
+  for (const std::string& model : options.models) {
+    if (stop) return;
+    const TorchClassifier opened(model_path(model), classifier_options);
   }
 }
 
@@ -92,14 +93,13 @@ void log_progress(const BenchResult& result) {
                result.workers, result.workers == 1 ? "" : "s", result.stats.classified_fps);
 }
 
-std::vector<BenchResult> measure_all(const std::vector<BenchOptions>& all,
-                                     const std::atomic<bool>& stop) {
-  std::vector<BenchResult> results;
+void measure_all(const std::vector<BenchOptions>& all, const std::atomic<bool>& stop,
+                 std::vector<BenchResult>& results) {
   if (all.size() == 1) {  // this process is a fresh one
     if (const auto result = measure(run_of(all.front()), all.front().frames, stop)) {
       results.push_back(*result);
     }
-    return results;
+    return;
   }
   spdlog::info("{} combinations to measure", all.size());
   for (const BenchOptions& combination : all) {
@@ -114,7 +114,6 @@ std::vector<BenchResult> measure_all(const std::vector<BenchOptions>& all,
     results.push_back(*result);
     log_progress(results.back());
   }
-  return results;
 }
 
 }  // namespace
@@ -172,17 +171,24 @@ std::vector<std::string> arguments_of(const BenchOptions& combination) {
 }
 
 void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  check_models(options.models);
+  const std::vector<BenchOptions> all = combinations(options, processors());
   std::optional<SavedFile> file;
   if (!options.report.empty()) file.emplace("report", options.report);
+  check_models(options, stop);
   BenchReport report;
   report.machine = describe_machine();
-  const std::vector<BenchOptions> all = combinations(options, processors());
-  report.results = measure_all(all, stop);
+  std::exception_ptr failure;
+  try {
+    measure_all(all, stop, report.results);
+  } catch (const Error&) {
+    if (report.results.empty()) throw;
+    failure = std::current_exception();
+  }
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
   const bool json = options.run.format == Format::kJson;
   save_and_print(file, as_markdown(report), json ? as_json(report) : as_text(report), print);
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace lookout

@@ -10,10 +10,11 @@
 
 namespace lookout {
 
-// Measures every combination, each in a process of its own, and gives `print` the report, with a
-// newline at its end; --report is written, too, unless nothing was measured. Ends early, with what
-// was measured so far and a word that this is not all, when `stop` becomes true. Throws Error: what
-// the first combination that fails does; when --report cannot be written, after printing.
+// Opens every model, measures every combination, each in a process of its own, and gives `print`
+// the report, with a newline at its end; --report is written, too, unless nothing was measured.
+// Ends early, with what was measured so far and a word that this is not all, when `stop` becomes
+// true. Throws Error: what a model that cannot be opened does; and, after printing, what the first
+// combination that fails does, or that --report cannot be written.
 void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 // The combinations: options of one model, one number of threads and one of workers each. Several

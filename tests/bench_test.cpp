@@ -231,6 +231,37 @@ TEST(Bench, IsPrintedWhenItCannotBeSaved) {
   EXPECT_THAT(ran.err, HasSubstr("lookout: report " + gone + "/r.md cannot be written"));
 }
 
+// Works on the blank picture that it is tried with, and fails on others.
+const char* const kFailsOnPictures =
+    "assert bool((x.amax([2, 3]) == x.amin([2, 3])).all()), \"not today\"\n"
+    "  return x.mean([2, 3])";
+
+TEST(Bench, EveryModelIsOpenedBeforeTheFirstIsMeasured) {
+  const TempDir directory;
+  const std::string good = directory / "good.pt";
+  write_archive(good, kMeanOfChannels, small_metadata(), kThreeLabels);
+  const std::string text = directory.write("text.txt", "this is no archive");
+  const ProgramResult ran =
+      run_lookout({"bench", "--model", good, "--model", text, "--threads", "1", "-t", "1h"});
+  EXPECT_EQ(ran.status, 65) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("lookout: model " + text + ": is not a TorchScript archive"));
+}
+
+TEST(Bench, WhatWasMeasuredBeforeAFailureIsPrinted) {
+  const TempDir directory;
+  const std::string good = directory / "good.pt";
+  write_archive(good, kMeanOfChannels, small_metadata(), kThreeLabels);
+  const std::string failing = directory / "failing.pt";
+  write_archive(failing, kFailsOnPictures, small_metadata(), kThreeLabels);
+  const std::string report = directory / "r.md";
+  const ProgramResult ran = run_lookout({"bench", "--model", good, "--model", failing, "--threads",
+                                         "1", "--frames", "5", "--report", report});
+  EXPECT_EQ(ran.status, 65) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("not today"));
+  EXPECT_THAT(ran.out, HasSubstr("interrupted: 1 of 2 combinations\n"));
+  EXPECT_THAT(content(report), HasSubstr("interrupted: 1 of 2 combinations"));
+}
+
 TEST(Bench, FailsAsARunWould) {
   const auto expect_failure = [](const std::vector<std::string>& arguments, int status,
                                  const std::string& named) {
