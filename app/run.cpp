@@ -309,8 +309,14 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     pipeline_options.duration = options.timeout;
     end = Clock::now() + options.timeout;
   }
-  run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
+  const StatsSnapshot total =
+      run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
   if (trace) trace->finish();
+  const bool ended_early = stop || (end && Clock::now() >= *end);
+  if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {
+    throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
+                                                 options.source, total.skipped));
+  }
   if (overlay != nullptr && !info.live) overlay->linger(end);
   if (output.dropped() > 0) {
     spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.dropped());

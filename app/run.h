@@ -11,7 +11,8 @@
 namespace lookout {
 
 // Ends with the source, the timeout, or when `stop` becomes true. When `operators_asked` becomes
-// true, the table of the operators goes to the log. Throws Error.
+// true, the table of the operators goes to the log. Throws Error; kNoInput, too, at the end of a
+// source of which nothing could be read.
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked);
 
 // What runs, measurements and evaluations begin with: a copy of the model for each worker, of which

@@ -232,6 +232,17 @@ TEST(Program, ABrokenPictureIsSaidSkippedAndCounted) {
   EXPECT_EQ(json_lines(result.out).back()["skipped"], 1);
 }
 
+TEST(Program, AFolderOfWhichNothingCanBeReadIsAnError) {
+  const TempDir directory;
+  directory.write("1.jpg", "this is no picture");
+  directory.write("2.jpg", "nor is this");
+  const ProgramResult result = run_lookout({directory.path().string(), "--format", "json"});
+  EXPECT_EQ(result.status, 66) << result.err;
+  EXPECT_NE(result.err.find("none of the 2 pictures can be read\n"), std::string::npos)
+      << result.err;
+  EXPECT_EQ(json_lines(result.out).back()["type"], "summary");
+}
+
 TEST(Program, NamesOfFilesBeginNoLinesAndMoveNoCursor) {
   const TempDir directory;
   cv::imwrite(directory / "1\n\x1b[2J.png", cv::Mat(64, 64, CV_8UC3, cv::Scalar(0, 0, 255)));
