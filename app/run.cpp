@@ -270,7 +270,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     reporters.push_back(std::make_unique<JsonReporter>(
         output, JsonFormat(camera, spec.name, spec.labels, as_text(archive_facts(*models.front()))),
         operator_table));
-  } else if (info.live && results != Results::kChanges && isatty(STDOUT_FILENO) == 1) {
+  } else if (info.live && results != Results::kChanges && can_redraw(STDOUT_FILENO)) {
     const std::size_t lines = std::min(options.top_k, spec.labels.size());
     reporters.push_back(std::make_unique<TerminalReporter>(
         terminal, fmt::format("{}: {} ({})", camera, spec.name, info.description), lines, states));

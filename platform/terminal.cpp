@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "pipeline/format.h"
@@ -22,6 +24,12 @@ std::string_view cut(std::string_view line, std::size_t columns) {
 }
 
 }  // namespace
+
+bool can_redraw(int fd) {
+  const char* term = std::getenv("TERM");
+  const std::string_view name = term == nullptr ? "" : term;
+  return isatty(fd) == 1 && !name.empty() && name != "dumb";
+}
 
 TerminalSize terminal_size(int fd) {
   winsize size{};

@@ -16,6 +16,10 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
+// Whether the descriptor is a terminal that takes control sequences: TERM names it, and not as
+// dumb.
+bool can_redraw(int fd);
+
 // Of the terminal behind a descriptor; the default where it does not tell.
 TerminalSize terminal_size(int fd);
 

@@ -288,6 +288,35 @@ TEST(Program, AModelForAnotherEngine) {
                  "fails while classifying");
 }
 
+// What the program writes to a terminal of that kind.
+std::string on_terminal(const std::string& term) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  EXPECT_EQ(grantpt(terminal), 0);
+  EXPECT_EQ(unlockpt(terminal), 0);
+  Program::Options options;
+  options.stdout_fd = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  options.environment = {"TERM=" + term};
+  Program program({"test://all?frames=3"}, options);
+  close(options.stdout_fd);
+  std::string text;
+  std::array<char, 4096> part{};
+  for (ssize_t size = 0; (size = read(terminal, part.data(), part.size())) > 0;) {
+    text.append(part.data(), static_cast<std::size_t>(size));
+  }
+  close(terminal);
+  EXPECT_EQ(program.finish().status, 0);
+  return text;
+}
+
+TEST(Program, OnlyATerminalThatCanGetsADisplay) {
+  EXPECT_NE(on_terminal("xterm").find('\x1b'), std::string::npos);
+  for (const char* term : {"dumb", ""}) {
+    const std::string text = on_terminal(term);
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << term;
+    EXPECT_NE(text.find(" test://"), std::string::npos) << text;
+  }
+}
+
 TEST(Program, AClosedPipeIsACleanStop) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
