@@ -1,6 +1,7 @@
 #include "platform/csv.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace lookout {
@@ -8,7 +9,10 @@ namespace {
 
 class Parser {
  public:
-  explicit Parser(const std::string& text) : text_(text) {}
+  explicit Parser(const std::string& text) : text_(text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) place_ = kByteOrderMark.size();
+  }
 
   std::vector<CsvRow> parse() {
     while (place_ < text_.size()) {

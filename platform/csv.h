@@ -19,7 +19,7 @@ class CsvError : public std::runtime_error {
 };
 
 // Values may be quoted, and then hold commas, line ends and "" for a quote. Lines end with \n or
-// \r\n, empty ones are left out. Throws CsvError.
+// \r\n, empty ones and a byte order mark are left out. Throws CsvError.
 std::vector<CsvRow> parse_csv(const std::string& text);
 
 }  // namespace lookout

@@ -31,6 +31,15 @@ TEST(Csv, QuotesHoldCommasLineEndsAndQuotes) {
   EXPECT_THAT(values("\"\",x"), ElementsAre(ElementsAre("", "x")));
 }
 
+TEST(Csv, AByteOrderMarkIsNoPartOfTheFirstValue) {
+  EXPECT_THAT(values("\xEF\xBB\xBF\"a.jpg\",cat\n"), ElementsAre(ElementsAre("a.jpg", "cat")));
+  EXPECT_THAT(values("\xEF\xBB\xBF"), IsEmpty());
+  EXPECT_THAT(values("a\n\xEF\xBB\xBF"
+                     "b\n"),
+              ElementsAre(ElementsAre("a"), ElementsAre("\xEF\xBB\xBF"
+                                                        "b")));
+}
+
 TEST(Csv, RowsKnowTheirLine) {
   const auto rows = parse_csv("a\n\n\"b\nb\"\nc\n");
   ASSERT_EQ(rows.size(), 3U);
