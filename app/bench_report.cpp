@@ -20,9 +20,9 @@ std::string threads(const BenchResult& result) {
 }
 
 std::string title(const BenchResult& result) {
-  return fmt::format("{}, {}{}, {}{}", result.model.name, result.auto_threads ? "auto: " : "",
-                     counted(result.threads, "thread"), counted(result.workers, "worker"),
-                     result.complete ? "" : ", interrupted");
+  return fmt::format("{}, {}{}, {}{}", printable(result.model.name),
+                     result.auto_threads ? "auto: " : "", counted(result.threads, "thread"),
+                     counted(result.workers, "worker"), result.complete ? "" : ", interrupted");
 }
 
 std::string number_or(const std::optional<double>& number, const char* unit) {
@@ -44,17 +44,17 @@ std::string processor(const BenchMachine& machine) {
 std::size_t longest_name(const BenchReport& report) {
   std::size_t longest = std::string_view("model").size();
   for (const BenchResult& result : report.results) {
-    longest = std::max(longest, result.model.name.size());
+    longest = std::max(longest, printable(result.model.name).size());
   }
   return longest;
 }
 
 // ---- Markdown
 
-// What would end a cell of a table.
+// Without what would end a cell of a table.
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '|') out += '\\';
     out += c;
   }
@@ -171,11 +171,12 @@ void append_states(const std::vector<BenchResult>& results, std::string& out) {
 std::string as_text(const BenchReport& report) {
   const BenchMachine& machine = report.machine;
   const std::string& board = machine.system.board;
-  std::string text = fmt::format("{}{}{}, {}; LibTorch {}\n", board, board.empty() ? "" : ", ",
-                                 processor(machine), machine.kind, machine.libtorch);
+  std::string text =
+      fmt::format("{}{}{}, {}; LibTorch {}\n", printable(board), board.empty() ? "" : ", ",
+                  printable(processor(machine)), machine.kind, machine.libtorch);
   if (report.results.empty()) return text + "nothing was measured\n";
   auto to = std::back_inserter(text);
-  fmt::format_to(to, "{}\n", report.results.front().source);
+  fmt::format_to(to, "{}\n", printable(report.results.front().source));
   const std::string interrupted = interruption(report);
   if (!interrupted.empty()) fmt::format_to(to, "{}\n", interrupted);
   text += '\n';
@@ -188,7 +189,7 @@ std::string as_text(const BenchReport& report) {
     fmt::format_to(to,
                    "{:<{}} {:>7} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.1f} {:>6.0f} "
                    "{:>7.2f}\n",
-                   result.model.name, width, threads(result), result.workers,
+                   printable(result.model.name), width, threads(result), result.workers,
                    result.stats.classified_fps, total_ms(result), to_ms(result.stats.inference.p50),
                    jitter(result), result.cpu_ms, result.resident_mb, result.start_s);
   }
@@ -207,7 +208,8 @@ std::string as_markdown(const BenchReport& report) {
   std::string out = "# lookout bench\n\n";
   append_machine(report.machine, out);
   if (report.results.empty()) return out + "\nNothing was measured.\n";
-  fmt::format_to(std::back_inserter(out), "\nSource: {}.\n", report.results.front().source);
+  fmt::format_to(std::back_inserter(out), "\nSource: {}.\n",
+                 printable(report.results.front().source));
   const std::string interrupted = interruption(report);
   if (!interrupted.empty()) fmt::format_to(std::back_inserter(out), "\n**{}**\n", interrupted);
   out += "\n## Models\n\n";

@@ -275,7 +275,7 @@ std::string as_text(const Diagnosis& diagnosis) {
   std::string text;
   for (const Check& check : diagnosis.checks) {
     fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_string(check.state),
-                   check.name, check.text);
+                   check.name, printable(check.text));
   }
   return text + verdict(diagnosis) + "\n";
 }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/run.h"
 #include "pipeline/error.h"
+#include "pipeline/format.h"
 #include "platform/camera_mode.h"
 
 namespace lookout {
@@ -58,6 +58,11 @@ std::string text_of(const CameraSize& size) {
                      fmt::join(rates, size.any_rate ? "..." : " "));
 }
 
+void append_line(const std::string& line, std::string& text) {
+  append_printable(line, text);
+  text += '\n';
+}
+
 void append_formats(const CameraNode& node, std::string& text) {
   std::vector<std::string> unreadable;
   for (const CameraFormat& format : node.formats) {
@@ -65,28 +70,30 @@ void append_formats(const CameraNode& node, std::string& text) {
       unreadable.push_back(text_of_fourcc(format.fourcc));
       continue;
     }
-    fmt::format_to(std::back_inserter(text), "    {:<4} {}\n", text_of_fourcc(format.fourcc),
-                   format.description);
-    for (const CameraSize& size : format.sizes) text += "      " + text_of(size) + "\n";
+    append_line(fmt::format("    {:<4} {}", text_of_fourcc(format.fourcc), format.description),
+                text);
+    for (const CameraSize& size : format.sizes) append_line("      " + text_of(size), text);
   }
   if (unreadable.empty()) return;
-  fmt::format_to(std::back_inserter(text), "    formats that lookout cannot read: {}\n",
-                 fmt::join(unreadable, " "));
+  append_line(fmt::format("    formats that lookout cannot read: {}", fmt::join(unreadable, " ")),
+              text);
 }
 
 void append_node(const CameraNode& node, const ModeWish& wish, std::string& text) {
   if (!node.problem.empty()) {
-    fmt::format_to(std::back_inserter(text), "{}: {}\n", node.path, node.problem);
+    append_line(node.path + ": " + node.problem, text);
     return;
   }
   const std::string way_out = *advice(node.kind) == 0 ? "" : fmt::format(": {}", advice(node.kind));
-  fmt::format_to(std::back_inserter(text), "{}: {} ({}, {}), {}{}\n", node.path, node.info.card,
-                 node.info.driver, node.info.bus, to_string(node.kind), way_out);
-  for (const std::string& link : node.links) text += "    " + link + "\n";
+  append_line(fmt::format("{}: {} ({}, {}), {}{}", node.path, node.info.card, node.info.driver,
+                          node.info.bus, to_string(node.kind), way_out),
+              text);
+  for (const std::string& link : node.links) append_line("    " + link, text);
   if (node.kind != NodeKind::kCamera) return;
   append_formats(node, text);
   const ModeChoice choice = choose_mode(node.formats, wish);
-  text += "    run " + (choice.mode ? lines_of(choice).front() : "finds no format to read") + "\n";
+  append_line("    run " + (choice.mode ? lines_of(choice).front() : "finds no format to read"),
+              text);
 }
 
 Json json_of(const CameraSize& size) {
@@ -153,14 +160,15 @@ std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish) {
   }
   std::string text;
   for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
-    fmt::format_to(std::back_inserter(text), "csi://{}: {} ({}), through libcamera\n", i,
-                   cameras.csi[i].model, cameras.csi[i].id);
+    append_line(fmt::format("csi://{}: {} ({}), through libcamera", i, cameras.csi[i].model,
+                            cameras.csi[i].id),
+                text);
   }
   for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
   // Without a sensor nobody misses it.
   const bool missed = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
                                   [](const auto& node) { return *advice(node.kind) != 0; });
-  if (missed && !cameras.csi_problem.empty()) text += cameras.csi_problem + "\n";
+  if (missed && !cameras.csi_problem.empty()) append_line(cameras.csi_problem, text);
   return text;
 }
 

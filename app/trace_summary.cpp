@@ -12,6 +12,7 @@
 
 #include "app/trace_events.h"
 #include "pipeline/error.h"
+#include "pipeline/format.h"
 #include "platform/input_file.h"
 
 namespace lookout {
@@ -223,8 +224,8 @@ double busy_share(const TraceSummary& summary, const TraceSummary::Thread& threa
 void append_parts(const std::vector<TraceSummary::Part>& parts, std::string& text) {
   const char* separator = " ";
   for (const TraceSummary::Part& part : parts) {
-    fmt::format_to(std::back_inserter(text), "{}{} {:.2f} ({:+.2f})", separator, part.name, part.ms,
-                   part.above_median_ms);
+    fmt::format_to(std::back_inserter(text), "{}{} {:.2f} ({:+.2f})", separator,
+                   printable(part.name), part.ms, part.above_median_ms);
     separator = ", ";
   }
   text += '\n';
@@ -274,18 +275,21 @@ std::string as_text(const TraceSummary& summary) {
   std::string text;
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "{} frames in {:.3f} s", summary.frames, summary.duration_ms / 1000);
-  for (const auto& [key, value] : summary.about) fmt::format_to(to, ", {} {}", key, value);
+  for (const auto& [key, value] : summary.about) {
+    fmt::format_to(to, ", {} {}", printable(key), printable(value));
+  }
   fmt::format_to(to, "\n\n{:<16} {:>7} {:>7}\n", "thread", "busy", "idle");
   for (const TraceSummary::Thread& thread : summary.threads) {
     const double share = 100 * busy_share(summary, thread);
-    fmt::format_to(to, "{:<16} {:>5.1f} % {:>5.1f} %\n", thread.name, share, 100 - share);
+    fmt::format_to(to, "{:<16} {:>5.1f} % {:>5.1f} %\n", printable(thread.name), share,
+                   100 - share);
   }
   fmt::format_to(to, "\n{:<16} {:>8} {:>8} {:>8} {:>8}\n", "ms a frame", "p50", "p95", "p99",
                  "max");
   for (const std::string& name : ordered_stages(summary)) {
     const TraceSummary::Percentiles& p = summary.stages.at(name);
-    fmt::format_to(to, "{:<16} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}\n", name, p.p50, p.p95, p.p99,
-                   p.max);
+    fmt::format_to(to, "{:<16} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}\n", printable(name), p.p50,
+                   p.p95, p.p99, p.max);
   }
   if (!summary.operators.empty()) {
     fmt::format_to(to, "\n{:>10} {:>7} {:>10} {:>10} {:>8}  operator\n", "self ms", "share",
@@ -294,7 +298,7 @@ std::string as_text(const TraceSummary& summary) {
   for (std::size_t i = 0; i < std::min(kOperators, summary.operators.size()); ++i) {
     const TraceSummary::Operator& row = summary.operators[i];
     fmt::format_to(to, "{:>10.2f} {:>5.1f} % {:>10.2f} {:>10.3f} {:>8}  {}\n", row.self_ms,
-                   100 * row.share, row.total_ms, row.longest_ms, row.calls, row.name);
+                   100 * row.share, row.total_ms, row.longest_ms, row.calls, printable(row.name));
   }
   if (summary.operators.size() > kOperators) {
     fmt::format_to(to, "and {} more\n", summary.operators.size() - kOperators);

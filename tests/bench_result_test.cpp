@@ -218,6 +218,15 @@ TEST(BenchReport, ANameCannotBreakATable) {
   BenchReport made = report();
   made.results[0].model.name = "a|b";
   EXPECT_THAT(as_markdown(made), HasSubstr("| a\\|b | 1 |"));
+  made.results[0].model.name = "a\nb\x1b[2J";
+  made.results[0].source = "c\nd\x1b[2J";
+  EXPECT_THAT(as_markdown(made), HasSubstr("| a\\nb\\x1b[2J | 1 |"));
+  EXPECT_THAT(as_text(made), HasSubstr("\nc\\nd\\x1b[2J\n"));
+  EXPECT_THAT(as_text(made), HasSubstr("\na\\nb\\x1b[2J       1 "));
+  for (const std::string& text : {as_text(made), as_markdown(made)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find("a\nb"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

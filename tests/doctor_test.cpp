@@ -227,5 +227,10 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   EXPECT_EQ(source["text"], "this is why");
 }
 
+TEST_F(DoctorTest, NamesBeginNoLinesAndMoveNoCursor) {
+  patient_.probe_camera = [](const std::string&) { return "A\n\x1b[2JCamera"; };
+  EXPECT_THAT(as_text(diagnose()), HasSubstr("/dev/video0: A\\n\\x1b[2JCamera\n"));
+}
+
 }  // namespace
 }  // namespace lookout

@@ -62,6 +62,18 @@ TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
   EXPECT_THAT(cameras_as_text({}, {}), HasSubstr("there is no /dev/video* at all"));
 }
 
+TEST(ListCameras, NamesBeginNoLinesAndMoveNoCursor) {
+  Cameras odd = cameras();
+  odd.nodes[0].info.card = "C\n\x1b[2J";
+  odd.nodes[0].links = {"/dev/v4l/by-id/\x1b[2J"};
+  odd.nodes[0].formats[0].description = "Y\x1b[2J";
+  odd.csi = {{"id\x1b[2J", "imx\n708"}};
+  const std::string text = cameras_as_text(odd, {});
+  EXPECT_THAT(text, HasSubstr("/dev/video0: C\\n\\x1b[2J (uvcvideo, usb-1), a camera\n"));
+  EXPECT_THAT(text, HasSubstr("csi://0: imx\\n708 (id\\x1b[2J), through libcamera\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
 TEST(ListCameras, PartOfACsiCameraComesWithTheWayOut) {
   Cameras pipeline = cameras();
   pipeline.nodes[2].kind = NodeKind::kPipeline;

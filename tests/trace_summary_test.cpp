@@ -117,6 +117,20 @@ TEST(TraceSummary, AsTextAndJson) {
   EXPECT_EQ(json["slowest_frames"][0]["frame"], 60);
 }
 
+TEST(TraceSummary, NamesBeginNoLinesAndMoveNoCursor) {
+  const std::string name = "a\n\x1b[2J";
+  TraceSummary summary;
+  summary.about[name] = name;
+  summary.threads = {{name, 1}};
+  summary.stages[name] = {};
+  summary.operators = {{name, 1, 1, 1, 1, 1}};
+  summary.slowest = {{1, 1, {{name, 1, 1}}, {}}};
+  const std::string text = as_text(summary);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(text.find("a\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(", a\\n\\x1b[2J a\\n\\x1b[2J\n"), std::string::npos) << text;
+}
+
 TEST(TraceSummary, OfAnEmptyTrace) {
   const TraceSummary summary = summarize(R"({"traceEvents":[]})");
   EXPECT_EQ(summary.frames, 0U);

@@ -48,5 +48,6 @@ fuzz() {
 fuzz model_spec pipeline/model_spec.cpp
 fuzz configuration app/options.cpp app/config_file.cpp app/option_parts.cpp app/run_options.cpp \
   app/bench_options.cpp pipeline/model_spec.cpp platform/input_file.cpp platform/process.cpp
-fuzz trace_summary app/trace_events.cpp app/trace_summary.cpp platform/input_file.cpp
+fuzz trace_summary app/trace_events.cpp app/trace_summary.cpp pipeline/format.cpp \
+  pipeline/state_tracker.cpp platform/input_file.cpp
 fuzz source_uri platform/source_uri.cpp platform/test_pattern.cpp
