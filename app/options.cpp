@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 #include <utility>
 
 #include "app/config_file.h"
@@ -156,7 +157,11 @@ struct Declaration {
 
   void parse(std::vector<std::string> arguments) {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app.parse(std::move(arguments));
+    try {
+      app.parse(std::move(arguments));
+    } catch (const std::out_of_range&) {  // of std::stoll, by which CLI11 reads a flag's value
+      throw CLI::ConversionError("a flag is true or false, not a number that large");
+    }
     check_place();
     if (!positional_source.empty()) run_options.source = positional_source;
     check_workers(run_options);

@@ -312,6 +312,7 @@ TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
   expect_error({"--stats-interval", "rarely"}, ErrorKind::kUsage, "--stats-interval");
   expect_error({"--log-level", "loud"}, ErrorKind::kUsage, "--log-level");
   expect_error({"--width", "1"}, ErrorKind::kUsage, "--width");
+  expect_error({"--no-hflip=99999999999999999999"}, ErrorKind::kUsage, "a flag is true or false");
   for (const char* roi :
        {"0,0,1", "0,0,1,1,1", "0,0,2,1", "0.5,0,0.6,1", "a,0,1,1", "0,0,0,1", ""}) {
     expect_error({"--roi", roi}, ErrorKind::kUsage, "--roi");
@@ -337,7 +338,8 @@ TEST(Options, UnknownKeysAndWrongValuesOfTheFileAreConfigurationErrors) {
       {"on-change = [\"touch\", \"/tmp/x\"]\n", ": on-change: expected one value"},
       {"on-change = touch /tmp/x\n", ": on-change: expected one value"},
       {"name = \"door #2\"\n", ": name: the quotes do not end"},
-      {"name = \"door\n", ": name: the quotes do not end"}};
+      {"name = \"door\n", ": name: the quotes do not end"},
+      {"no-vflip = -99999999999999999999\n", ": a flag is true or false"}};
   for (const auto& [text, sentence] : files) {
     directory.write("c.toml", text);
     expect_error({"--config", file}, ErrorKind::kConfig,
