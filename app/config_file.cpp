@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "pipeline/byte_order_mark.h"
 #include "pipeline/error.h"
 #include "platform/input_file.h"
 
@@ -57,7 +58,7 @@ std::string value_of(const std::string& path, const CLI::ConfigItem& item) {
 
 std::vector<Setting> read_config_file(const std::string& path) {
   std::string text = read_text(path);
-  if (text.rfind("\xEF\xBB\xBF", 0) == 0) text.erase(0, 3);  // a byte order mark
+  text.erase(0, byte_order_mark(text));
   std::istringstream stream(text);
   std::vector<CLI::ConfigItem> items;
   try {

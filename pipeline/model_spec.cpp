@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <string_view>
 
+#include "pipeline/byte_order_mark.h"
 #include "pipeline/error.h"
 
 namespace lookout {
@@ -130,10 +130,8 @@ ModelSpec parse_metadata(const std::string& json) {
 }
 
 std::vector<std::string> parse_labels(const std::string& text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  const bool marked = text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0;
   std::vector<std::string> labels;
-  std::istringstream lines(marked ? text.substr(kByteOrderMark.size()) : text);
+  std::istringstream lines(text.substr(byte_order_mark(text)));
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     const std::string where = "line " + std::to_string(labels.size() + 1) + " of the labels ";

@@ -1,18 +1,16 @@
 #include "platform/csv.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
+
+#include "pipeline/byte_order_mark.h"
 
 namespace lookout {
 namespace {
 
 class Parser {
  public:
-  explicit Parser(const std::string& text) : text_(text) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) place_ = kByteOrderMark.size();
-  }
+  explicit Parser(const std::string& text) : text_(text), place_(byte_order_mark(text)) {}
 
   std::vector<CsvRow> parse() {
     while (place_ < text_.size()) {
@@ -69,7 +67,7 @@ class Parser {
   }
 
   const std::string& text_;
-  std::size_t place_ = 0;
+  std::size_t place_;
   std::size_t line_ = 1;
   std::vector<CsvRow> rows_;
 };
