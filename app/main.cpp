@@ -11,18 +11,18 @@
 #include <variant>
 #include <vector>
 
-#include "app/bench.h"
-#include "app/doctor.h"
-#include "app/eval.h"
-#include "app/inspect.h"
-#include "app/list_cameras.h"
-#include "app/options.h"
-#include "app/run.h"
-#include "app/trace_summary.h"
+#include "app/bench/bench.h"
+#include "app/eval/eval.h"
+#include "app/inspect/doctor.h"
+#include "app/inspect/inspect.h"
+#include "app/inspect/list_cameras.h"
+#include "app/inspect/trace_summary.h"
+#include "app/options/options.h"
+#include "app/run/run.h"
 #include "pipeline/error.h"
-#include "pipeline/format.h"
-#include "platform/journal.h"
-#include "platform/output.h"
+#include "pipeline/results/format.h"
+#include "platform/reporters/output.h"
+#include "platform/system/journal.h"
 
 namespace {
 

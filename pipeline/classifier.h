@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "pipeline/model_spec.h"
-#include "pipeline/preprocessor.h"
+#include "pipeline/model/model_spec.h"
+#include "pipeline/model/preprocessor.h"
 
 namespace lookout {
 

@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
-#include "pipeline/frame_classifier.h"
-#include "pipeline/latest.h"
+#include "pipeline/flow/frame_classifier.h"
+#include "pipeline/flow/latest.h"
+#include "pipeline/flow/workers.h"
 #include "pipeline/thread.h"
-#include "pipeline/workers.h"
 
 namespace lookout {
 namespace {

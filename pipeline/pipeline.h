@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "pipeline/classifier.h"
-#include "pipeline/machine_state.h"
-#include "pipeline/preprocessor.h"
+#include "pipeline/flow/scheduling.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/profile/trace.h"
 #include "pipeline/reporter.h"
-#include "pipeline/scheduling.h"
+#include "pipeline/results/machine_state.h"
+#include "pipeline/results/state_tracker.h"
+#include "pipeline/results/statistics.h"
 #include "pipeline/source.h"
-#include "pipeline/state_tracker.h"
-#include "pipeline/statistics.h"
-#include "pipeline/trace.h"
 
 namespace lookout {
 

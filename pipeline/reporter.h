@@ -1,10 +1,10 @@
 // Who is told what was seen.
 #pragma once
 
-#include "pipeline/camera_status.h"
 #include "pipeline/frame.h"
 #include "pipeline/result.h"
-#include "pipeline/statistics.h"
+#include "pipeline/results/camera_status.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 

@@ -100,21 +100,21 @@ for stage in "${stages[@]}"; do
   style)
     say 'units, layering, clang-format and clang-tidy'
     configure host
-    check tests/check_service.sh deploy
-    check tests/check_layering.sh .
-    check tests/check_style.sh build/host
+    check tests/tools/check_service.sh deploy
+    check tests/tools/check_layering.py .
+    check tests/tools/check_style.sh build/host
     ;;
   lint)
     say 'clang-tidy over the tests, static analyzer'
     configure host
-    check tests/check_style.sh build/host --slow
+    check tests/tools/check_style.sh build/host --slow
     ;;
   soak)
     say 'soak: damaged archives, and the program under faults'
     { [ -x build/host/app/lookout ] && [ -e build/host/tests/libfake_camera.so ]; } ||
       build host --target lookout fake_camera
-    check tests/mutated_archives.py
-    check tests/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
+    check tests/tools/mutated_archives.py
+    check tests/tools/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)
     say 'fuzz: metadata, labels, configuration, traces and sources under libFuzzer'
@@ -150,7 +150,7 @@ for stage in "${stages[@]}"; do
     ;;
   models)
     say 'models: tests'
-    check /usr/bin/python3 tests/models_test.py
+    check /usr/bin/python3 tests/tools/models_test.py
     ;;
   *)
     echo "run.sh: no stage $stage" >&2

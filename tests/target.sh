@@ -45,7 +45,7 @@ models_agree() {
   build/host/app/lookout "$source" "$@" --format json --log-level warn > "$work/host"
   emulated "$program" "$source" "$@" --format json --log-level warn > "$work/target"
   echo -n "$name on host and target: "
-  python3 tests/same_results.py "$work/host" "$work/target" $tolerance
+  python3 tests/tools/same_results.py "$work/host" "$work/target" $tolerance
 }
 
 models() {

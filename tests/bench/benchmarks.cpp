@@ -21,16 +21,16 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/format.h"
-#include "pipeline/latest.h"
+#include "pipeline/flow/latest.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/model/top_k.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/preprocessor.h"
-#include "pipeline/statistics.h"
-#include "pipeline/top_k.h"
-#include "pipeline/torch_classifier.h"
-#include "platform/output.h"
-#include "platform/stdout_reporters.h"
-#include "platform/test_source.h"
+#include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
+#include "pipeline/torch/torch_classifier.h"
+#include "platform/reporters/output.h"
+#include "platform/reporters/stdout_reporters.h"
+#include "platform/sources/test_source.h"
 
 namespace lookout {
 namespace {

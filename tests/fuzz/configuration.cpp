@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "pipeline/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -45,9 +45,9 @@ fuzz() {
   echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, no finding"
 }
 
-fuzz model_spec pipeline/model_spec.cpp
-fuzz configuration app/options.cpp app/config_file.cpp app/option_parts.cpp app/run_options.cpp \
-  app/bench_options.cpp pipeline/model_spec.cpp platform/input_file.cpp platform/process.cpp
-fuzz trace_summary app/trace_events.cpp app/trace_summary.cpp pipeline/format.cpp \
-  pipeline/state_tracker.cpp platform/input_file.cpp
-fuzz source_uri platform/source_uri.cpp platform/test_pattern.cpp
+fuzz model_spec pipeline/model/model_spec.cpp
+fuzz configuration app/options/options.cpp app/options/config_file.cpp app/options/option_parts.cpp app/options/run_options.cpp \
+  app/options/bench_options.cpp pipeline/model/model_spec.cpp platform/system/input_file.cpp platform/system/process.cpp
+fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp pipeline/results/format.cpp \
+  pipeline/results/state_tracker.cpp platform/system/input_file.cpp
+fuzz source_uri platform/sources/source_uri.cpp platform/sources/test_pattern.cpp

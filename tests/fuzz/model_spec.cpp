@@ -5,7 +5,7 @@
 #include <string>
 
 #include "pipeline/error.h"
-#include "pipeline/model_spec.h"
+#include "pipeline/model/model_spec.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Bytes as a source, with and without options: what the header promises, or Error(kUsage).
-#include "platform/source_uri.h"
+#include "platform/sources/source_uri.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "app/trace_summary.h"
+#include "app/inspect/trace_summary.h"
 #include "pipeline/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

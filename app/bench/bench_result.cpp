@@ -1,0 +1,272 @@
+#include "app/bench/bench_result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/output/json_parts.h"
+#include "pipeline/results/format.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Rates and times that differ by less are the same: two runs of the same thing do.
+constexpr double kSame = 0.03;
+
+double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+double busy_ms(const BenchResult& result) {
+  return to_ms(result.stats.preprocess.p50) + to_ms(result.stats.inference.p50);
+}
+
+// What the firmware says happened during the measurement.
+std::vector<std::string> throttling(const BenchResult& result) {
+  constexpr std::uint32_t kNow = 0xF;
+  constexpr int kSinceTheStart = 16;
+  const std::uint32_t before = result.before.throttled.value_or(0);
+  const std::uint32_t after = result.after.throttled.value_or(0);
+  const std::uint32_t now = (before | after) & kNow;
+  const std::uint32_t meanwhile = (after & ~before) >> kSinceTheStart & kNow & ~now;
+  return throttling_words(now | meanwhile << kSinceTheStart);
+}
+
+// The best of `all` that does as well with less of what `count` counts and the same of what `other`
+// counts; nothing when there is none.
+const BenchResult* better_with_less(const BenchResult& result, const std::vector<BenchResult>& all,
+                                    int BenchResult::*count, int BenchResult::*other) {
+  const BenchResult* best = nullptr;
+  for (const BenchResult& candidate : all) {
+    const bool comparable = candidate.model.file == result.model.file &&
+                            candidate.*other == result.*other && candidate.*count < result.*count;
+    const bool as_fast =
+        candidate.stats.classified_fps >= (1 - kSame) * result.stats.classified_fps &&
+        candidate.stats.total.p50 <= result.stats.total.p50 * (1 + kSame);
+    if (!comparable || !as_fast) continue;
+    if (best == nullptr || candidate.stats.classified_fps > best->stats.classified_fps) {
+      best = &candidate;
+    }
+  }
+  return best;
+}
+
+std::string limit(const BenchResult& result) {
+  const StatsSnapshot& stats = result.stats;
+  const double capture = to_ms(stats.capture.p50);
+  const double preprocess = to_ms(stats.preprocess.p50);
+  const double inference = to_ms(stats.inference.p50);
+  if (result.live && stats.classified_fps >= (1 - kSame) * stats.camera_fps) {
+    return fmt::format("camera-limited: all of its {:.1f} fps are classified, {:.1f} could be",
+                       stats.camera_fps, ratio(1000.0 * result.workers, busy_ms(result)));
+  }
+  if (capture > (preprocess + inference) / result.workers) {
+    return fmt::format("source-limited: reading a frame takes {:.1f} ms", capture);
+  }
+  if (preprocess > inference) {
+    return fmt::format("preprocessing-limited: it takes {:.1f} ms, the model {:.1f}", preprocess,
+                       inference);
+  }
+  const std::string of_the_camera =
+      result.live ? fmt::format(", {:.1f} of the camera's {:.1f} fps are classified",
+                                stats.classified_fps, stats.camera_fps)
+                  : "";
+  return fmt::format("model-limited: inference is {:.0f} % of the work on a frame{}",
+                     100 * ratio(inference, capture + busy_ms(result)), of_the_camera);
+}
+
+// ---- JSON
+
+template <typename Number>
+std::optional<Number> optional_of(const Json& value) {
+  if (value.is_null()) return std::nullopt;
+  return value.get<Number>();
+}
+
+Clock::duration from_ms(const Json& ms) {
+  return std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double, std::milli>(ms.get<double>()));
+}
+
+Percentiles percentiles_of(const Json& json) {
+  return {from_ms(json.at("p50")), from_ms(json.at("p95")), from_ms(json.at("p99")),
+          from_ms(json.at("max"))};
+}
+
+Json json_of(const MachineState& state) {
+  return {{"temperature_c", or_null(state.temperature)},
+          {"clock_mhz", or_null(state.clock_mhz)},
+          {"throttled", or_null(state.throttled)}};
+}
+
+MachineState state_of(const Json& json) {
+  MachineState state;
+  state.temperature = optional_of<double>(json.at("temperature_c"));
+  state.clock_mhz = optional_of<double>(json.at("clock_mhz"));
+  state.throttled = optional_of<std::uint32_t>(json.at("throttled"));
+  return state;
+}
+
+Json json_of(const BenchModel& model) {
+  return {{"name", model.name},
+          {"file", model.file},
+          {"sha256", model.sha256},
+          {"input", model.input},
+          {"activations", model.activations},
+          {"kernels", model.kernels},
+          {"engine", model.engine},
+          {"quantization", model.quantization},
+          {"producer", model.producer},
+          {"trained", model.trained}};
+}
+
+BenchModel model_of(const Json& json) {
+  BenchModel model;
+  model.name = json.at("name").get<std::string>();
+  model.file = json.at("file").get<std::string>();
+  model.sha256 = json.at("sha256").get<std::string>();
+  model.input = json.at("input").get<std::string>();
+  model.activations = json.at("activations").get<std::string>();
+  model.kernels = json.at("kernels").get<std::string>();
+  model.engine = json.at("engine").get<std::string>();
+  model.quantization = json.at("quantization").get<std::string>();
+  model.producer = json.at("producer").get<std::string>();
+  model.trained = json.at("trained").get<bool>();
+  return model;
+}
+
+Json json_of(const BenchMachine& machine) {
+  const SystemInfo& system = machine.system;
+  return {{"kind", machine.kind},
+          {"board", system.board},
+          {"cpu", system.cpu},
+          {"processors", machine.processors},
+          {"memory_kb", or_null(system.memory_kb)},
+          {"system", system.system},
+          {"kernel", system.kernel},
+          {"governor", system.governor},
+          {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
+          {"lookout", machine.lookout},
+          {"libtorch", machine.libtorch}};
+}
+
+Json json_of(const BenchResult& result, const std::vector<BenchResult>& all) {
+  const StatsSnapshot& stats = result.stats;
+  return {{"model", json_of(result.model)},
+          {"threads", result.threads},
+          {"auto_threads", result.auto_threads},
+          {"workers", result.workers},
+          {"source", result.source},
+          {"live", result.live},
+          {"frames", stats.classified},
+          {"dropped", stats.replaced},
+          {"interval_s", rounded(std::chrono::duration<double>(stats.interval).count())},
+          {"fps", rounded(stats.classified_fps)},
+          {"camera_fps", rounded(stats.camera_fps)},
+          {"total_ms", rounded(total_ms(result))},
+          {"model_ms", rounded(to_ms(stats.inference.p50))},
+          {"jitter", rounded(jitter(result))},
+          {"cpu_ms", rounded(result.cpu_ms)},
+          {"resident_mb", rounded(result.resident_mb)},
+          {"start_s", rounded(result.start_s)},
+          {"latency_ms",
+           {{"frame_age", json_of(stats.frame_age)},
+            {"capture", json_of(stats.capture)},
+            {"preprocess", json_of(stats.preprocess)},
+            {"inference", json_of(stats.inference)},
+            {"total", json_of(stats.total)}}},
+          {"before", json_of(result.before)},
+          {"after", json_of(result.after)},
+          {"complete", result.complete},
+          {"verdict", verdict(result, all)}};
+}
+
+BenchResult result_of(const Json& json) {
+  BenchResult result;
+  result.model = model_of(json.at("model"));
+  result.threads = json.at("threads").get<int>();
+  result.auto_threads = json.at("auto_threads").get<bool>();
+  result.workers = json.at("workers").get<int>();
+  result.source = json.at("source").get<std::string>();
+  result.live = json.at("live").get<bool>();
+  StatsSnapshot& stats = result.stats;
+  stats.classified = json.at("frames").get<std::uint64_t>();
+  stats.replaced = json.at("dropped").get<std::uint64_t>();
+  stats.captured = stats.classified + stats.replaced;
+  stats.interval = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(json.at("interval_s").get<double>()));
+  stats.classified_fps = json.at("fps").get<double>();
+  stats.camera_fps = json.at("camera_fps").get<double>();
+  const Json& latency = json.at("latency_ms");
+  stats.frame_age = percentiles_of(latency.at("frame_age"));
+  stats.capture = percentiles_of(latency.at("capture"));
+  stats.preprocess = percentiles_of(latency.at("preprocess"));
+  stats.inference = percentiles_of(latency.at("inference"));
+  stats.total = percentiles_of(latency.at("total"));
+  result.cpu_ms = json.at("cpu_ms").get<double>();
+  result.resident_mb = json.at("resident_mb").get<double>();
+  result.start_s = json.at("start_s").get<double>();
+  result.before = state_of(json.at("before"));
+  result.after = state_of(json.at("after"));
+  result.complete = json.at("complete").get<bool>();
+  return result;
+}
+
+}  // namespace
+
+std::string interruption(const BenchReport& report) {
+  const auto complete =
+      static_cast<std::size_t>(std::count_if(report.results.begin(), report.results.end(),
+                                             [](const auto& result) { return result.complete; }));
+  const std::size_t all = report.results.size() + report.missing;
+  if (complete == all) return {};
+  return fmt::format("interrupted: {} of {} combination{}", complete, all, all == 1 ? "" : "s");
+}
+
+double total_ms(const BenchResult& result) { return ratio(1000, result.stats.classified_fps); }
+
+double jitter(const BenchResult& result) {
+  return ratio(to_ms(result.stats.total.p99), to_ms(result.stats.total.p50));
+}
+
+std::string verdict(const BenchResult& result, const std::vector<BenchResult>& all) {
+  const auto slowed = throttling(result);
+  if (!slowed.empty()) {
+    return fmt::format("throttled: {}; measure again with better cooling or power",
+                       fmt::join(slowed, ", "));
+  }
+  if (const auto* better =
+          better_with_less(result, all, &BenchResult::threads, &BenchResult::workers)) {
+    return fmt::format("too many threads: {} is better", better->threads);
+  }
+  if (const auto* better =
+          better_with_less(result, all, &BenchResult::workers, &BenchResult::threads)) {
+    return fmt::format("too many workers: {} is better", better->workers);
+  }
+  return limit(result);
+}
+
+std::string as_json(const BenchReport& report) {
+  Json results = Json::array();
+  for (const BenchResult& result : report.results) {
+    results.push_back(json_of(result, report.results));
+  }
+  const Json json{{"schema", 1},
+                  {"type", "bench"},
+                  {"machine", json_of(report.machine)},
+                  {"complete", interruption(report).empty()},
+                  {"results", std::move(results)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<BenchResult> parse_results(const std::string& json) {
+  std::vector<BenchResult> results;
+  const Json report = Json::parse(json);
+  for (const Json& result : report.at("results")) results.push_back(result_of(result));
+  return results;
+}
+
+}  // namespace lookout

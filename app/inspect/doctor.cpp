@@ -1,0 +1,307 @@
+#include "app/inspect/doctor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "app/output/json_parts.h"
+#include "app/run/run.h"
+#include "pipeline/error.h"
+#include "pipeline/flow/scheduling.h"
+#include "pipeline/results/format.h"
+#include "pipeline/thread.h"
+#include "platform/cameras/v4l2_source.h"
+#include "platform/reporters/snapshot_folder.h"
+#include "platform/sources/open_source.h"
+#include "platform/system/saved_file.h"
+#include "platform/system/sha256.h"
+
+namespace lookout {
+namespace {
+
+using State = Check::State;
+
+Check check_userland() {
+  if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
+  return {"userland", State::kFailure,
+          "32 bits: LibTorch needs the 64-bit edition of Raspberry Pi OS"};
+}
+
+Check check_cpu(const SystemInfo& system) {
+  std::string text = system.cpu.empty() ? "unknown" : system.cpu;
+  if (!system.board.empty()) text += " on " + system.board;
+  if (!system.arm) {
+    std::vector<std::string> used;
+    for (const char* feature : {"avx2", "fma", "avx512f", "avx512_vnni"}) {
+      if (system.has_feature(feature)) used.emplace_back(feature);
+    }
+    if (!used.empty()) text += fmt::format(", {}", fmt::join(used, " "));
+    return {"cpu", State::kOk, text};
+  }
+  if (!system.has_feature("asimd")) return {"cpu", State::kNote, text + ", without NEON"};
+  if (system.has_feature("atomics")) return {"cpu", State::kOk, text + ", ARMv8.1 or later"};
+  text += ", ARMv8.0: no atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not";
+  return {"cpu", State::kOk, text};
+}
+
+Check check_libtorch(const LibTorchFacts& libtorch) {
+  const std::string text =
+      fmt::format("{}, engines {}", libtorch.version, fmt::join(libtorch.engines, ", "));
+  if (libtorch.has_qnnpack) return {"libtorch", State::kOk, text + "; QNNPACK is used"};
+  return {"libtorch", State::kFailure, text + "; QNNPACK is needed"};
+}
+
+Check check_cma(const SystemInfo& system) {
+  if (!system.cma_total_kb) return {"cma", State::kOk, "this kernel has none"};
+  return {"cma", State::kOk,
+          fmt::format("{} MB, {} MB free", *system.cma_total_kb / 1024,
+                      system.cma_free_kb.value_or(0) / 1024)};
+}
+
+Check check_temperature(const SystemInfo& system) {
+  if (!system.state.temperature) return {"temperature", State::kOk, "no sensor"};
+  const bool hot = *system.state.temperature >= MachineState::kHot;
+  return {
+      "temperature", hot ? State::kNote : State::kOk,
+      fmt::format("{:.1f} °C{}", *system.state.temperature, hot ? ": the clock is lowered" : "")};
+}
+
+Check check_clock(const SystemInfo& system) {
+  if (!system.state.clock_mhz) return {"clock", State::kOk, "not told by this kernel"};
+  std::string text = fmt::format("{:.0f} MHz", *system.state.clock_mhz);
+  if (system.highest_clock_mhz) text += fmt::format(" of {:.0f}", *system.highest_clock_mhz);
+  if (!system.governor.empty()) text += ", governor " + system.governor;
+  return {"clock", system.governor == "powersave" ? State::kNote : State::kOk, text};
+}
+
+Check check_throttling(const SystemInfo& system) {
+  if (!system.state.throttled) return {"throttling", State::kOk, "not told by this firmware"};
+  const auto words = throttling_words(*system.state.throttled);
+  if (words.empty()) return {"throttling", State::kOk, "none since the start"};
+  return {"throttling", State::kNote,
+          fmt::format("{} (0x{:x})", fmt::join(words, ", "), *system.state.throttled)};
+}
+
+Check check_service(const SystemInfo& system, const std::vector<ServiceState>& services) {
+  if (!system.systemd) return {"service", State::kOk, "no systemd"};
+  if (services.empty()) return {"service", State::kOk, "not started"};
+  Check check{"service", State::kOk, ""};
+  for (const ServiceState& service : services) {
+    if (!check.text.empty()) check.text += ", ";
+    check.text += fmt::format("{} is {}", service.unit, service.state);
+    if (service.state == "failed") check.state = State::kNote;
+  }
+  return check;
+}
+
+std::vector<Check> check_cameras(const Patient& patient) {
+  std::vector<Check> checks;
+  for (const std::string& path : video_devices(patient.root)) {
+    try {
+      checks.push_back({"camera", State::kOk, path + ": " + patient.probe_camera(path)});
+    } catch (const Error& error) {
+      checks.push_back({"camera", State::kNote, error.what()});
+    }
+  }
+  if (checks.empty()) checks.push_back({"camera", State::kNote, "there is no /dev/video* at all"});
+  return checks;
+}
+
+// The camera is the running service's: that keeps a second run from starting, but nothing is wrong.
+void excuse_service(const std::vector<ServiceState>& services, Diagnosis& diagnosis) {
+  Check& source = diagnosis.checks.back();
+  const bool in_use = diagnosis.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
+  const auto running = std::find_if(services.begin(), services.end(),
+                                    [](const auto& s) { return s.state == "active"; });
+  if (source.state != State::kFailure || !in_use || running == services.end()) return;
+  source.state = State::kNote;
+  source.text += fmt::format(": {} is running", running->unit);
+  diagnosis.exit_status = 0;
+}
+
+// Adds the check of what a run needs; a failure decides the exit status unless one before did.
+void check_need(const std::string& name, const std::function<std::string()>& use,
+                Diagnosis& diagnosis) {
+  try {
+    diagnosis.checks.push_back({name, State::kOk, use()});
+  } catch (const Error& error) {
+    diagnosis.checks.push_back({name, State::kFailure, error.what()});
+    if (diagnosis.exit_status == 0) diagnosis.exit_status = error.exit_status();
+  }
+}
+
+DescribedModel describe_model(const RunOptions& options) {
+  TorchClassifierOptions classifier_options;
+  classifier_options.labels = read_labels(options.labels);
+  const std::filesystem::path path = model_path(options.model);
+  const TorchClassifier classifier(path, classifier_options);
+  const TorchModelFacts& facts = classifier.facts();
+  return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier.spec().name,
+                      path.string(), sha256_of_file(path), facts.activations, facts.kernels),
+          classifier.spec().input};
+}
+
+// On a thread of its own, which ends: this one goes on as it was.
+std::string try_scheduling(const Scheduling& scheduling) {
+  std::exception_ptr error;
+  start_thread("capture", [&] {
+    try {
+      schedule_this_thread(scheduling);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  std::vector<std::string> granted;
+  if (scheduling.realtime_priority > 0) {
+    granted.push_back(fmt::format("real-time priority {}", scheduling.realtime_priority));
+  }
+  if (!scheduling.cpus.empty()) {
+    granted.push_back(fmt::format("processors {}", fmt::join(scheduling.cpus, ",")));
+  }
+  return fmt::format("{}", fmt::join(granted, ", "));
+}
+
+std::vector<ServiceState> ask_systemd() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(
+      ::popen("systemctl list-units --all --plain --no-legend lookout.service 'lookout@*.service' "
+              "2>/dev/null",
+              "re"),
+      ::pclose);
+  std::vector<ServiceState> services;
+  std::array<char, 512> line{};
+  while (answer && std::fgets(line.data(), static_cast<int>(line.size()), answer.get())) {
+    std::istringstream words(line.data());
+    ServiceState service;
+    std::string loaded;
+    if (words >> service.unit >> loaded >> service.state) services.push_back(std::move(service));
+  }
+  return services;
+}
+
+const char* to_string(State state) {
+  switch (state) {
+    case State::kOk:
+      return "ok";
+    case State::kNote:
+      return "note";
+    case State::kFailure:
+      return "failure";
+  }
+  return "";
+}
+
+std::string verdict(const Diagnosis& diagnosis) {
+  if (diagnosis.exit_status == 0) return "lookout run would start.";
+  return fmt::format("lookout run would end with exit status {}.", diagnosis.exit_status);
+}
+
+}  // namespace
+
+Patient this_machine() {
+  Patient patient;
+  patient.libtorch = libtorch_facts();
+  patient.probe_camera = probe_camera;
+  patient.open_source = [](const std::string& source, const SourceOptions& options) {
+    return open_source(source, options)->info().description;
+  };
+  patient.load_model = describe_model;
+  patient.services = ask_systemd;
+  return patient;
+}
+
+Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
+  Diagnosis diagnosis;
+  diagnosis.system = read_system_info(patient.root);
+  const SystemInfo& system = diagnosis.system;
+  auto& checks = diagnosis.checks;
+  checks.push_back(check_userland());
+  checks.push_back(check_cpu(system));
+  checks.push_back(check_libtorch(patient.libtorch));
+  for (const Check& check : checks) {
+    if (check.state != State::kFailure) continue;
+    diagnosis.exit_status = static_cast<int>(ErrorKind::kInternal);
+  }
+  // In the order of a run, whose first failure ends it.
+  const auto try_trace = [&] {
+    const SavedFile file("trace", options.trace);
+    return options.trace;
+  };
+  if (!options.trace.empty()) check_need("trace", try_trace, diagnosis);
+  InputSpec input;  // that of most models, where there is none
+  const auto load_model = [&] {
+    DescribedModel model = patient.load_model(options);
+    input = model.input;
+    return std::move(model.text);
+  };
+  check_need("model", load_model, diagnosis);
+  const auto open_source = [&] {
+    SourceOptions wanted = source_options(options, input);
+    wanted.wait = false;  // whether it is there is what the doctor tells
+    return patient.open_source(options.source, wanted);
+  };
+  check_need("source", open_source, diagnosis);
+  const auto services = system.systemd ? patient.services() : std::vector<ServiceState>();
+  excuse_service(services, diagnosis);
+  const auto try_snapshots = [&] {
+    const SnapshotFolder folder(options.snapshot_on_change, options.name, options.snapshot_limit);
+    return options.snapshot_on_change;
+  };
+  if (!options.snapshot_on_change.empty()) check_need("snapshots", try_snapshots, diagnosis);
+  if (options.capture.realtime_priority > 0 || !options.capture.cpus.empty()) {
+    check_need(
+        "capture", [&] { return try_scheduling(options.capture); }, diagnosis);
+  }
+  for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));
+  checks.push_back(check_cma(system));
+  checks.push_back(check_temperature(system));
+  checks.push_back(check_clock(system));
+  checks.push_back(check_throttling(system));
+  checks.push_back(check_service(system, services));
+  return diagnosis;
+}
+
+std::string as_text(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Check& check : diagnosis.checks) {
+    fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_string(check.state),
+                   check.name, printable(check.text));
+  }
+  return text + verdict(diagnosis) + "\n";
+}
+
+std::string as_json(const Diagnosis& diagnosis) {
+  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+  for (const Check& check : diagnosis.checks) {
+    checks.push_back(
+        {{"check", check.name}, {"state", to_string(check.state)}, {"text", check.text}});
+  }
+  const SystemInfo& system = diagnosis.system;
+  const nlohmann::ordered_json report{{"schema", 1},
+                                      {"type", "doctor"},
+                                      {"would_start", diagnosis.exit_status == 0},
+                                      {"exit_status", diagnosis.exit_status},
+                                      {"checks", std::move(checks)},
+                                      {"cpu", system.cpu},
+                                      {"board", system.board},
+                                      {"cma_total_kb", or_null(system.cma_total_kb)},
+                                      {"cma_free_kb", or_null(system.cma_free_kb)},
+                                      {"temperature_c", or_null(system.state.temperature)},
+                                      {"clock_mhz", or_null(system.state.clock_mhz)},
+                                      {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
+                                      {"governor", system.governor},
+                                      {"throttled", or_null(system.state.throttled)}};
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lookout

@@ -1,0 +1,92 @@
+#include "app/inspect/inspect.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "pipeline/results/format.h"
+#include "pipeline/torch/torch_classifier.h"
+#include "platform/system/sha256.h"
+
+namespace lookout {
+namespace {
+
+std::string as_json(const std::filesystem::path& path, const std::string& sha256,
+                    const ModelSpec& spec, const TorchModelFacts& facts) {
+  nlohmann::ordered_json input{{"width", spec.input.width},
+                               {"height", spec.input.height},
+                               {"mean", spec.input.mean},
+                               {"std", spec.input.std},
+                               {"channel_order", to_string(spec.input.channel_order)},
+                               {"resize", to_string(spec.input.resize)}};
+  const nlohmann::ordered_json report{{"schema", 1},
+                                      {"type", "model"},
+                                      {"file", path.string()},
+                                      {"sha256", sha256},
+                                      {"bytes", std::filesystem::file_size(path)},
+                                      {"name", spec.name},
+                                      {"metadata", facts.has_metadata},
+                                      {"input", std::move(input)},
+                                      {"labels", spec.labels},
+                                      {"activations", facts.activations},
+                                      {"kernels", facts.kernels},
+                                      {"quantization", spec.quantization},
+                                      {"parameters", facts.parameters},
+                                      {"producer", spec.producer},
+                                      {"weights", spec.weights},
+                                      {"trained", spec.trained},
+                                      {"libtorch", facts.libtorch},
+                                      {"engine", facts.engine}};
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const std::filesystem::path& path, const std::string& sha256,
+                    const ModelSpec& spec, const TorchModelFacts& facts) {
+  std::string text;
+  const auto line = [&text](const char* key, const std::string& value) {
+    fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, printable(value));
+  };
+  const InputSpec& input = spec.input;
+  std::vector<std::string> producer;
+  for (const auto& [tool, version] : spec.producer) {
+    producer.push_back(fmt::format("{} {}", tool, version));
+  }
+  line("name", spec.name);
+  line("file", fmt::format("{}, {} bytes", path.string(), std::filesystem::file_size(path)));
+  line("sha256", sha256);
+  line("input", fmt::format("{}x{} {}, {}", input.width, input.height,
+                            to_string(input.channel_order), to_string(input.resize)));
+  line("normalisation", fmt::format("(pixel / 255 - mean) / std, mean {}, std {}",
+                                    fmt::join(input.mean, " "), fmt::join(input.std, " ")));
+  line("labels",
+       fmt::format("{}: {}, ..., {}", spec.labels.size(), spec.labels.front(), spec.labels.back()));
+  line("activations", facts.activations + ", computed by " + facts.kernels + " kernels");
+  line("quantization", spec.quantization);
+  line("parameters", std::to_string(facts.parameters));
+  line("producer", producer.empty() ? "unknown" : fmt::format("{}", fmt::join(producer, ", ")));
+  line("weights", spec.weights);
+  line("trained", spec.trained ? "yes" : "no");
+  line("runs on", "LibTorch " + facts.libtorch + ", engine " + facts.engine);
+  if (!facts.has_metadata) {
+    text += "This archive has no metadata.json: ImageNet's values are assumed.\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string inspect(const InspectOptions& options) {
+  TorchClassifierOptions classifier_options;
+  classifier_options.labels = read_labels(options.labels);
+  classifier_options.count_parameters = true;
+  const std::filesystem::path path = model_path(options.model);
+  const TorchClassifier classifier(path, classifier_options);
+  const std::string sha256 = sha256_of_file(path);
+  return options.format == Format::kJson
+             ? as_json(path, sha256, classifier.spec(), classifier.facts())
+             : as_text(path, sha256, classifier.spec(), classifier.facts());
+}
+
+}  // namespace lookout

@@ -1,0 +1,13 @@
+// lookout inspect: tells what is in a model archive.
+#pragma once
+
+#include <string>
+
+#include "app/options/options.h"
+
+namespace lookout {
+
+// The report, with a newline at its end. Throws Error.
+std::string inspect(const InspectOptions& options);
+
+}  // namespace lookout

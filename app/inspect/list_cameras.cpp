@@ -1,0 +1,213 @@
+#include "app/inspect/list_cameras.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/run/run.h"
+#include "pipeline/error.h"
+#include "pipeline/results/format.h"
+#include "platform/cameras/camera_mode.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What to do with a node that is no camera for `run`; empty where there is nothing to say.
+const char* advice(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kBayer:
+    case NodeKind::kPipeline:
+    case NodeKind::kImageProcessor:
+      return "use csi://0";
+    default:
+      return "";
+  }
+}
+
+const char* name_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kCamera:
+      return "camera";
+    case NodeKind::kBayer:
+      return "bayer";
+    case NodeKind::kPipeline:
+      return "pipeline";
+    case NodeKind::kCodec:
+      return "codec";
+    case NodeKind::kImageProcessor:
+      return "image-processor";
+    case NodeKind::kMetadata:
+      return "metadata";
+    case NodeKind::kOther:
+      return "other";
+  }
+  return "";
+}
+
+// "640x480 30 25 15 fps".
+std::string text_of(const CameraSize& size) {
+  if (size.rates.empty()) return text_of_size(size);
+  std::vector<std::string> rates;
+  for (const double rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate));
+  return fmt::format("{} {} fps", text_of_size(size),
+                     fmt::join(rates, size.any_rate ? "..." : " "));
+}
+
+void append_line(const std::string& line, std::string& text) {
+  append_printable(line, text);
+  text += '\n';
+}
+
+void append_formats(const CameraNode& node, std::string& text) {
+  std::vector<std::string> unreadable;
+  for (const CameraFormat& format : node.formats) {
+    if (!can_be_read(format.fourcc)) {
+      unreadable.push_back(text_of_fourcc(format.fourcc));
+      continue;
+    }
+    append_line(fmt::format("    {:<4} {}", text_of_fourcc(format.fourcc), format.description),
+                text);
+    for (const CameraSize& size : format.sizes) append_line("      " + text_of(size), text);
+  }
+  if (unreadable.empty()) return;
+  append_line(fmt::format("    formats that lookout cannot read: {}", fmt::join(unreadable, " ")),
+              text);
+}
+
+void append_node(const CameraNode& node, const ModeWish& wish, std::string& text) {
+  if (!node.problem.empty()) {
+    append_line(node.path + ": " + node.problem, text);
+    return;
+  }
+  const std::string way_out = *advice(node.kind) == 0 ? "" : fmt::format(": {}", advice(node.kind));
+  append_line(fmt::format("{}: {} ({}, {}), {}{}", node.path, node.info.card, node.info.driver,
+                          node.info.bus, to_string(node.kind), way_out),
+              text);
+  for (const std::string& link : node.links) append_line("    " + link, text);
+  if (node.kind != NodeKind::kCamera) return;
+  append_formats(node, text);
+  const ModeChoice choice = choose_mode(node.formats, wish);
+  append_line("    run " + (choice.mode ? lines_of(choice).front() : "finds no format to read"),
+              text);
+}
+
+Json json_of(const CameraSize& size) {
+  Json json{{"width", size.width}, {"height", size.height}};
+  if (size.is_grid()) {
+    json["most_width"] = size.most_width;
+    json["most_height"] = size.most_height;
+    json["width_step"] = size.width_step;
+    json["height_step"] = size.height_step;
+  }
+  json["rates"] = size.rates;
+  json["any_rate"] = size.any_rate;
+  return json;
+}
+
+Json json_of(const CameraFormat& format) {
+  Json sizes = Json::array();
+  for (const CameraSize& size : format.sizes) sizes.push_back(json_of(size));
+  return {{"format", text_of_fourcc(format.fourcc)},
+          {"description", format.description},
+          {"readable", can_be_read(format.fourcc)},
+          {"sizes", std::move(sizes)}};
+}
+
+Json json_of(const ModeChoice& choice) {
+  Json rejected = Json::array();
+  for (const auto& other : choice.rejected) {
+    rejected.push_back(
+        {{"format", text_of_fourcc(other.fourcc)}, {"size", other.size}, {"reason", other.reason}});
+  }
+  Json json{{"taken", nullptr}, {"rejected", std::move(rejected)}};
+  if (choice.mode) {
+    json["taken"] = {{"format", text_of_fourcc(choice.mode->fourcc)},
+                     {"width", choice.mode->width},
+                     {"height", choice.mode->height},
+                     {"framerate", choice.mode->framerate}};
+  }
+  return json;
+}
+
+Json json_of(const CameraNode& node, const ModeWish& wish) {
+  Json json{{"source", node.path}, {"links", node.links}};
+  if (!node.problem.empty()) {
+    json["problem"] = node.problem;
+    return json;
+  }
+  json["kind"] = name_of(node.kind);
+  json["card"] = node.info.card;
+  json["driver"] = node.info.driver;
+  json["bus"] = node.info.bus;
+  if (*advice(node.kind) != 0) json["advice"] = advice(node.kind);
+  Json formats = Json::array();
+  for (const CameraFormat& format : node.formats) formats.push_back(json_of(format));
+  json["formats"] = std::move(formats);
+  if (node.kind == NodeKind::kCamera) json["choice"] = json_of(choose_mode(node.formats, wish));
+  return json;
+}
+
+}  // namespace
+
+std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish) {
+  if (cameras.nodes.empty() && cameras.csi.empty()) {
+    return "no camera: there is no /dev/video* at all; lookout 'test://all' needs none\n";
+  }
+  std::string text;
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
+    append_line(fmt::format("csi://{}: {} ({}), through libcamera", i, cameras.csi[i].model,
+                            cameras.csi[i].id),
+                text);
+  }
+  for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
+  // Without a sensor nobody misses it.
+  const bool missed = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
+                                  [](const auto& node) { return *advice(node.kind) != 0; });
+  if (missed && !cameras.csi_problem.empty()) append_line(cameras.csi_problem, text);
+  return text;
+}
+
+std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
+    list.push_back({{"source", fmt::format("csi://{}", i)},
+                    {"kind", "camera"},
+                    {"card", cameras.csi[i].model},
+                    {"id", cameras.csi[i].id}});
+  }
+  for (const CameraNode& node : cameras.nodes) list.push_back(json_of(node, wish));
+  Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(list)}};
+  if (!cameras.csi_problem.empty()) report["csi_problem"] = cameras.csi_problem;
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+ModeWish wish_of_run(const RunOptions& options) {
+  const std::filesystem::path model = model_path(options.model);
+  InputSpec input;  // the self-test model's, too
+  if (!options.model.empty() || model.filename() != kSelftestModel) {
+    TorchClassifierOptions classifier_options;
+    classifier_options.labels = read_labels(options.labels);
+    input = TorchClassifier(model, classifier_options).spec().input;
+  }
+  return wish_of(source_options(options, input));
+}
+
+std::string list_cameras(const ListCamerasOptions& options) {
+  Cameras cameras;
+  cameras.nodes = camera_nodes();
+  try {
+    cameras.csi = list_csi_cameras();
+  } catch (const Error& error) {
+    cameras.csi_problem = error.what();
+  }
+  const ModeWish wish = wish_of_run(options.run);
+  return options.run.format == Format::kJson ? cameras_as_json(cameras, wish)
+                                             : cameras_as_text(cameras, wish);
+}
+
+}  // namespace lookout

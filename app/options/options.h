@@ -1,0 +1,137 @@
+// What the user can set: one declaration for the command line, the environment and the
+// configuration file.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "pipeline/flow/scheduling.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/results/state_tracker.h"
+#include "platform/cameras/source_options.h"
+
+namespace lookout {
+
+enum class Format { kText, kJson };
+
+// Which results are written: every one, or one whenever the state changes. Auto: changes when
+// stdout is the systemd journal.
+enum class Results { kAuto, kAll, kChanges };
+
+// Whether a camera that is not there at the start is waited for. Auto: when a service manager
+// started the program (NOTIFY_SOCKET is set).
+enum class Wait { kAuto, kYes, kNo };
+
+// Options of `lookout run`. Those of deploy/lookout.toml are the same, but for min_duration.
+struct RunOptions {
+  std::string source = "/dev/video0";
+  std::string model;   // archive; empty: the built-in self-test model
+  std::string labels;  // file; empty: the archive's own
+  std::string name;    // of the camera in results; empty: the source's
+  SourceOptions source_options;
+  Scheduling capture;  // of the thread that reads the camera
+  Wait wait_for_camera = Wait::kAuto;
+  View view;
+  std::size_t top_k = 10;
+  double threshold = 0;
+  int threads = 0;  // that compute one inference; 0: as many as a measurement finds best
+  int workers = 1;  // frames classified side by side
+  std::chrono::milliseconds smoothing{0};  // the time constant; 0: none
+  std::optional<double> enter_threshold;   // nothing: threshold
+  std::optional<double> leave_threshold;   // nothing: that for entering
+  std::chrono::milliseconds min_duration{0};
+  std::vector<std::string> on_change;  // program and arguments; empty: none
+  std::chrono::milliseconds on_change_timeout{10'000};
+  std::string snapshot_on_change;  // folder; empty: none
+  std::chrono::milliseconds snapshot_cooldown{10'000};
+  std::uint64_t snapshot_limit = 100 << 20;  // bytes
+  Format format = Format::kText;
+  Results results = Results::kAuto;
+  bool overlay = false;                         // a window, too
+  std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
+  std::chrono::milliseconds timeout{0};         // 0: run until stopped
+  double op_sampling = 0;                       // of the calls of operators, 0..1; 0: none
+  bool op_shapes = false;
+  std::string trace;  // file; empty: none
+  std::uint64_t trace_frames = 100;
+  std::string log_level = "info";
+};
+
+// Options of `lookout inspect`.
+struct InspectOptions {
+  std::string model;  // as in RunOptions
+  std::string labels;
+  Format format = Format::kText;
+};
+
+// Options of `lookout doctor`: those of the run that it is to judge.
+struct DoctorOptions {
+  RunOptions run;
+};
+
+// Options of `lookout list-cameras`: those of the run that would choose among a camera's sizes.
+struct ListCamerasOptions {
+  RunOptions run;
+};
+
+// Options of `lookout bench`.
+struct BenchOptions {
+  BenchOptions() {
+    run.source = "test://all?fps=0&hold=1&frames=16";
+    run.timeout = std::chrono::seconds(10);
+  }
+
+  // The source, its options, the view, the labels, the time of each combination, the format and the
+  // log's level; not used: the rest.
+  RunOptions run;
+  std::vector<std::string> models;  // as RunOptions::model; empty: that of an empty one
+  std::vector<int> threads;         // each as RunOptions::threads; empty: some that fit the machine
+  std::vector<int> workers{1};
+  std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
+  std::string report;        // a file for the report as Markdown; empty: none
+};
+
+// Options of `lookout eval`.
+struct EvalOptions {
+  RunOptions run;          // the source is the folder; not used: a camera's, states, reporters
+  std::string labels_csv;  // file,label; empty: a folder for each class
+  std::string output;      // a file for the results as JSON; empty: none
+};
+
+// Options of `lookout trace-summary`.
+struct TraceSummaryOptions {
+  std::string file;
+  Format format = Format::kText;
+};
+
+// A text that only has to be printed: --help, --version.
+struct PrintText {
+  std::string text;
+};
+
+using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions,
+                             BenchOptions, EvalOptions, TraceSummaryOptions, PrintText>;
+
+// `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
+// --config; the command line wins over the environment, and that over the file.
+// Throws Error(kUsage) for the command line, Error(kConfig) for the environment and the file.
+Command parse_command(const std::vector<std::string>& arguments);
+
+// The options of the state: thresholds that were not set are filled in.
+StateOptions state_options(const RunOptions& options);
+
+// The archive that `option` names. When it is empty, the one that was chosen when the program was
+// built, else the self-test model: both lie in ../share/lookout, seen from the program.
+inline const char* const kSelftestModel = "selftest.pt";
+std::filesystem::path model_path(const std::string& option);
+
+// The labels in the file that `option` names, or nothing when it is empty. Throws Error(kNoInput),
+// Error(kPermission) or Error(kBadModel).
+std::optional<std::vector<std::string>> read_labels(const std::string& option);
+
+}  // namespace lookout

@@ -1,0 +1,48 @@
+#include "pipeline/flow/scheduling.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <string>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+Error refused(const std::string& what) {
+  return {ErrorKind::kPermission,
+          "no permission for " + what +
+              ": it needs root, a limit that allows it (ulimit -r), or in a service LimitRTPRIO=, "
+              "RestrictRealtime=no and SystemCallFilter=@resources (systemctl edit lookout)"};
+}
+
+}  // namespace
+
+void schedule_this_thread(const Scheduling& scheduling) {
+  if (!scheduling.cpus.empty()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int cpu : scheduling.cpus) CPU_SET(cpu, &set);
+    const int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    const std::string what = fmt::format("processors {}", fmt::join(scheduling.cpus, ","));
+    if (error == EINVAL) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} for the capture thread: there is none of them here", what));
+    }
+    if (error != 0) throw refused(what + " for the capture thread");
+  }
+  if (scheduling.realtime_priority > 0) {
+    sched_param parameters{};
+    parameters.sched_priority = scheduling.realtime_priority;
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {
+      throw refused(
+          fmt::format("real-time priority {} of the capture thread", scheduling.realtime_priority));
+    }
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,146 @@
+#include "pipeline/model/model_spec.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "pipeline/error.h"
+#include "pipeline/model/byte_order_mark.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kLargestSide = 4096;  // pixels; beyond it is a mistake, not a model
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(ErrorKind::kBadModel, "metadata.json " + what);
+}
+
+// `path` is for the message: "input.mean".
+const Json& field(const Json& object, const char* key, const std::string& path) {
+  const auto found = object.find(key);
+  if (found == object.end()) fail("has no field \"" + path + "\"");
+  return *found;
+}
+
+std::string text_field(const Json& object, const char* key) {
+  const Json& value = field(object, key, key);
+  if (!value.is_string()) fail(std::string("has a \"") + key + "\" that is not a text");
+  return value.get<std::string>();
+}
+
+int side(const Json& input, const char* key) {
+  const std::string path = std::string("input.") + key;
+  const Json& value = field(input, key, path);
+  if (!value.is_number_integer() || value < 1 || value > kLargestSide) {
+    fail("has a wrong \"" + path + "\": expected a size in pixels from 1 to " +
+         std::to_string(kLargestSide));
+  }
+  return value.get<int>();
+}
+
+std::array<float, 3> three_numbers(const Json& input, const char* key) {
+  const std::string path = std::string("input.") + key;
+  const Json& value = field(input, key, path);
+  if (!value.is_array() || value.size() != 3) fail("has a \"" + path + "\" without 3 numbers");
+  std::array<float, 3> numbers{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!value[i].is_number()) fail("has a \"" + path + "\" without 3 numbers");
+    numbers[i] = value[i].get<float>();
+  }
+  return numbers;
+}
+
+// One of `all`, by its name.
+template <typename Enum>
+Enum name_field(const Json& input, const char* key, std::initializer_list<Enum> all) {
+  const std::string path = std::string("input.") + key;
+  const Json& name = field(input, key, path);
+  std::string known;
+  for (const Enum value : all) {
+    if (name == to_string(value)) return value;
+    known += known.empty() ? "" : ", ";
+    known += to_string(value);
+  }
+  fail("has an unknown \"" + path + "\": " + name.dump() + " is none of " + known);
+}
+
+InputSpec parse_input(const Json& input) {
+  if (!input.is_object()) fail("has an \"input\" that is not an object");
+  InputSpec spec;
+  spec.width = side(input, "width");
+  spec.height = side(input, "height");
+  spec.mean = three_numbers(input, "mean");
+  spec.std = three_numbers(input, "std");
+  for (const float deviation : spec.std) {
+    if (!(deviation > 0)) fail("has an \"input.std\" that is not above zero");
+  }
+  spec.channel_order = name_field(input, "channel_order", {ChannelOrder::kRgb, ChannelOrder::kBgr});
+  if (input.contains("resize")) {
+    spec.resize = name_field(
+        input, "resize", {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox});
+  }
+  return spec;
+}
+
+// JSON has to be UTF-8, so the library checks.
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::type_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+const char* to_string(ResizeMode mode) {
+  switch (mode) {
+    case ResizeMode::kCenterSquare:
+      return "center-square";
+    case ResizeMode::kStretch:
+      return "stretch";
+    case ResizeMode::kLetterbox:
+      return "letterbox";
+  }
+  return "";
+}
+
+const char* to_string(ChannelOrder order) { return order == ChannelOrder::kRgb ? "RGB" : "BGR"; }
+
+ModelSpec parse_metadata(const std::string& json) {
+  const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object()) fail("is not a JSON object");
+  ModelSpec spec;
+  spec.name = text_field(root, "name");
+  spec.input = parse_input(field(root, "input", "input"));
+  spec.quantization = text_field(root, "quantization");
+  spec.weights = text_field(root, "weights");
+  const Json& trained = field(root, "trained", "trained");
+  if (!trained.is_boolean()) fail("has a \"trained\" that is neither true nor false");
+  spec.trained = trained.get<bool>();
+  const Json& producer = field(root, "producer", "producer");
+  if (!producer.is_object()) fail("has a \"producer\" that is not an object");
+  for (const auto& [tool, version] : producer.items()) {
+    spec.producer[tool] = version.is_string() ? version.get<std::string>() : version.dump();
+  }
+  return spec;
+}
+
+std::vector<std::string> parse_labels(const std::string& text) {
+  std::vector<std::string> labels;
+  std::istringstream lines(text.substr(byte_order_mark(text)));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    const std::string where = "line " + std::to_string(labels.size() + 1) + " of the labels ";
+    if (line.empty()) throw Error(ErrorKind::kBadModel, where + "is empty");
+    if (!is_utf8(line)) throw Error(ErrorKind::kBadModel, where + "is not UTF-8 text");
+    labels.push_back(line);
+  }
+  if (labels.empty()) throw Error(ErrorKind::kBadModel, "the labels are empty");
+  return labels;
+}
+
+}  // namespace lookout

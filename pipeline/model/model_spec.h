@@ -1,0 +1,32 @@
+// What a model archive says of itself.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/model/preprocessor.h"
+
+namespace lookout {
+
+struct ModelSpec {
+  std::string name;
+  InputSpec input;
+  std::vector<std::string> labels;              // one for each output, in order
+  std::string quantization;                     // how it was quantized, in words
+  std::map<std::string, std::string> producer;  // tool -> version
+  std::string weights;                          // provenance
+  bool trained = true;
+};
+
+// Reads the archive's metadata.json. Throws Error(kBadModel) naming the missing or wrong field.
+ModelSpec parse_metadata(const std::string& json);
+
+// One label a line; a trailing newline, carriage returns and a byte order mark are ignored.
+// Throws Error(kBadModel) for an empty text, an empty line or bytes that are not UTF-8.
+std::vector<std::string> parse_labels(const std::string& text);
+
+const char* to_string(ResizeMode mode);
+const char* to_string(ChannelOrder order);
+
+}  // namespace lookout

@@ -1,0 +1,292 @@
+#include "pipeline/model/preprocessor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <opencv2/core/mat.hpp>
+#include <string>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+// Fixed point: a weight has kWeightBits of fraction, a row blended over rows kRowBits. A byte times
+// the sum of weights, and a blended value times it, fit 31 bits.
+constexpr int kWeightBits = 14;
+constexpr int kRowBits = 7;
+constexpr int kOne = 1 << kWeightBits;
+
+int round_half_up(double value) { return static_cast<int>(std::floor(value + 0.5)); }
+
+// The part of `area` that the mode looks at.
+cv::Rect crop_for(ResizeMode mode, const cv::Rect& area, const cv::Size& output) {
+  if (mode != ResizeMode::kCenterSquare) return area;
+  const double aspect = static_cast<double>(output.width) / output.height;
+  int width = area.width;
+  int height = area.height;
+  if (static_cast<std::int64_t>(width) * output.height >
+      static_cast<std::int64_t>(height) * output.width) {
+    width = std::max(1, round_half_up(height * aspect));
+  } else {
+    height = std::max(1, round_half_up(width / aspect));
+  }
+  return {area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height};
+}
+
+// How large the crop becomes within the output.
+cv::Size scaled_size(ResizeMode mode, const cv::Size& crop, const cv::Size& output) {
+  if (mode != ResizeMode::kLetterbox) return output;
+  const double scale = std::min(static_cast<double>(output.width) / crop.width,
+                                static_cast<double>(output.height) / crop.height);
+  return {std::max(1, round_half_up(crop.width * scale)),
+          std::max(1, round_half_up(crop.height * scale))};
+}
+
+cv::Rect roi_in_pixels(const cv::Rect2d& roi, const cv::Size& picture) {
+  const int left = std::min(round_half_up(roi.x * picture.width), picture.width - 1);
+  const int top = std::min(round_half_up(roi.y * picture.height), picture.height - 1);
+  const int right = round_half_up((roi.x + roi.width) * picture.width);
+  const int bottom = round_half_up((roi.y + roi.height) * picture.height);
+  const cv::Rect area(left, top, std::max(1, right - left), std::max(1, bottom - top));
+  return area & cv::Rect(0, 0, picture.width, picture.height);
+}
+
+// The rectangle of the frame that becomes `area` of the picture when the frame is turned by
+// view.rotation and then mirrored.
+cv::Rect unturn(const View& view, cv::Rect area, const cv::Size& picture) {
+  if (view.hflip) area.x = picture.width - area.x - area.width;
+  if (view.vflip) area.y = picture.height - area.y - area.height;
+  switch (view.rotation) {
+    case 90:
+      return {area.y, picture.width - area.x - area.width, area.height, area.width};
+    case 180:
+      return {picture.width - area.x - area.width, picture.height - area.y - area.height,
+              area.width, area.height};
+    case 270:
+      return {picture.height - area.y - area.height, area.x, area.height, area.width};
+    default:
+      return area;
+  }
+}
+
+}  // namespace
+
+cv::Size useful_size(const InputSpec& spec, const View& view) {
+  const cv::Size turned(static_cast<int>(std::ceil(spec.width / view.roi.width)),
+                        static_cast<int>(std::ceil(spec.height / view.roi.height)));
+  const bool quarter_turn = view.rotation == 90 || view.rotation == 270;
+  return quarter_turn ? cv::Size(turned.height, turned.width) : turned;
+}
+
+// In float, by the reciprocal, with ties to even: as LibTorch's kernels compute it on every
+// processor, so that the bytes are equal. at::native::quantize_val and its vectors in
+// https://github.com/pytorch/pytorch/blob/v2.9.1/aten/src/ATen/native/quantized/AffineQuantizerBase.cpp
+std::uint8_t InputQuantization::quantize(float value) const {
+  const float least = is_signed ? -128.0F : 0.0F;
+  const float inverse_scale = 1.0F / scale;
+  const float byte = static_cast<float>(zero_point) + std::nearbyint(value * inverse_scale);
+  return static_cast<std::uint8_t>(
+      static_cast<int>(std::min(std::max(least, byte), least + 255.0F)));
+}
+
+Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {
+  for (std::size_t bgr = 0; bgr < 3; ++bgr) {
+    const std::size_t channel = spec.channel_order == ChannelOrder::kBgr ? bgr : 2 - bgr;
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      // In float and in this order, as torchvision computes it, so that the values are equal.
+      const float scaled = static_cast<float>(byte) / 255.0F;
+      const float value = (scaled - spec.mean[channel]) / spec.std[channel];
+      values_[bgr][byte] = value;
+      if (spec.quantization) bytes_[bgr][byte] = spec.quantization->quantize(value);
+    }
+  }
+}
+
+// Triangle filter, as wide as the reduction: Pillow's BILINEAR with its antialiasing,
+// https://pillow.readthedocs.io/en/stable/handbook/concepts.html#filters. Pixels outside of the
+// crop do not count.
+Preprocessor::Taps Preprocessor::make_taps(int crop_start, int crop_size, int output_size) {
+  Taps taps;
+  const double scale = static_cast<double>(crop_size) / output_size;
+  const double support = std::max(scale, 1.0);
+  std::vector<double> exact;
+  for (int i = 0; i < output_size; ++i) {
+    const double center = (i + 0.5) * scale;
+    const int first = std::max(0, round_half_up(center - support));
+    const int last = std::min(crop_size, round_half_up(center + support));
+    exact.clear();
+    double sum = 0;
+    for (int p = first; p < last; ++p) {
+      exact.push_back(std::max(0.0, 1.0 - std::abs((p + 0.5 - center) / support)));
+      sum += exact.back();
+    }
+    Taps::Span span{crop_start + first, last - first, static_cast<int>(taps.weights.size())};
+    // Differences of rounded sums: they are never negative, and sum to one exactly, so that an even
+    // area keeps its value.
+    double sum_so_far = 0;
+    int fixed_so_far = 0;
+    for (const double weight : exact) {
+      sum_so_far += weight;
+      const int fixed = round_half_up(sum_so_far / sum * kOne);
+      taps.weights.push_back(fixed - fixed_so_far);
+      fixed_so_far = fixed;
+    }
+    taps.spans.push_back(span);
+  }
+  return taps;
+}
+
+void Preprocessor::plan(const cv::Size& frame) {
+  const bool quarter_turn = view_.rotation == 90 || view_.rotation == 270;
+  const cv::Size picture = quarter_turn ? cv::Size(frame.height, frame.width) : frame;
+  const cv::Size output(spec_.width, spec_.height);
+  const cv::Rect crop = crop_for(spec_.resize, roi_in_pixels(view_.roi, picture), output);
+  const cv::Size scaled = scaled_size(spec_.resize, crop.size(), output);
+
+  crop_ = unturn(view_, crop, picture);
+  scaled_ = quarter_turn ? cv::Size(scaled.height, scaled.width) : scaled;
+  horizontal_ = make_taps(0, crop_.width, scaled_.width);
+  vertical_ = make_taps(crop_.y, crop_.height, scaled_.height);
+  padded_ = scaled != output;
+  unscaled_ = scaled == crop.size();
+  sums_.resize(static_cast<std::size_t>(crop_.width) * 3);
+  row_.resize(sums_.size());
+
+  // Where the first column and row of the frame's crop go, and which way the next ones lie. A turn
+  // by 90 degrees clockwise makes the first row the last column, read downwards.
+  const std::ptrdiff_t right = 3;
+  const std::ptrdiff_t down = 3 * static_cast<std::ptrdiff_t>(output.width);
+  bool mirror_x = view_.hflip;
+  bool mirror_y = view_.vflip;
+  switch (view_.rotation) {
+    case 90:
+      mirror_x = !mirror_x;
+      break;
+    case 180:
+      mirror_x = !mirror_x;
+      mirror_y = !mirror_y;
+      break;
+    case 270:
+      mirror_y = !mirror_y;
+      break;
+    default:
+      break;
+  }
+  const std::ptrdiff_t step_x = mirror_x ? -right : right;
+  const std::ptrdiff_t step_y = mirror_y ? -down : down;
+  column_stride_ = quarter_turn ? step_y : step_x;
+  row_stride_ = quarter_turn ? step_x : step_y;
+  const int left = (output.width - scaled.width) / 2;
+  const int top = (output.height - scaled.height) / 2;
+  origin_ = (mirror_x ? left + scaled.width - 1 : left) * right +
+            (mirror_y ? top + scaled.height - 1 : top) * down;
+  planned_ = frame;
+}
+
+// Leaves in row_ the weighted sum of the rows of a span.
+void Preprocessor::blend_rows(const cv::Mat& bgr, const Taps::Span& span) {
+  const std::size_t n = sums_.size();
+  const int* weights = &vertical_.weights[static_cast<std::size_t>(span.offset)];
+  int* sums = sums_.data();
+  for (int tap = 0; tap < span.count; ++tap) {
+    const std::uint8_t* in = bgr.ptr<std::uint8_t>(span.first + tap) + crop_.x * 3;
+    const int weight = weights[tap];
+    if (tap == 0) {
+      for (std::size_t i = 0; i < n; ++i) sums[i] = weight * in[i];
+    } else {
+      for (std::size_t i = 0; i < n; ++i) sums[i] += weight * in[i];
+    }
+  }
+  constexpr int kShift = kWeightBits - kRowBits;
+  std::uint16_t* row = row_.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    row[i] = static_cast<std::uint16_t>((sums[i] + (1 << (kShift - 1))) >> kShift);
+  }
+}
+
+// What is the same for a whole row is in locals: a byte that is written may be anything's.
+
+// Blends row_ over columns, rounds to bytes and writes what the table has for them.
+template <typename Value>
+void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
+  constexpr int kShift = kWeightBits + kRowBits;
+  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  const std::ptrdiff_t stride = column_stride_;
+  const int* all_weights = horizontal_.weights.data();
+  const std::uint16_t* row = row_.data();
+  for (const Taps::Span& span : horizontal_.spans) {
+    const int* weights = all_weights + span.offset;
+    const std::uint16_t* in = row + static_cast<std::ptrdiff_t>(span.first) * 3;
+    const int count = span.count;
+    int b = 1 << (kShift - 1);
+    int g = b;
+    int r = b;
+    for (int tap = 0; tap < count; ++tap, in += 3) {
+      b += weights[tap] * in[0];
+      g += weights[tap] * in[1];
+      r += weights[tap] * in[2];
+    }
+    write_pixel(table, rgb, static_cast<std::size_t>(b >> kShift),
+                static_cast<std::size_t>(g >> kShift), static_cast<std::size_t>(r >> kShift), out);
+    out += stride;
+  }
+}
+
+// The same of a row that has the output's size: cameras behind an image processor give that.
+template <typename Value>
+void Preprocessor::write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table,
+                                      Value* out) const {
+  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  const std::ptrdiff_t stride = column_stride_;
+  const int width = scaled_.width;
+  for (int x = 0; x < width; ++x, bgr += 3, out += stride) {
+    write_pixel(table, rgb, bgr[0], bgr[1], bgr[2], out);
+  }
+}
+
+template <typename Value>
+void Preprocessor::write_pixel(const Table<Value>& table, bool rgb, std::size_t b, std::size_t g,
+                               std::size_t r, Value* out) {
+  out[rgb ? 2 : 0] = table[0][b];
+  out[1] = table[1][g];
+  out[rgb ? 0 : 2] = table[2][r];
+}
+
+template <typename Value>
+void Preprocessor::write(const cv::Mat& bgr, const Table<Value>& table, Value mean,
+                         std::vector<Value>& out) {
+  out.resize(static_cast<std::size_t>(spec_.width) * static_cast<std::size_t>(spec_.height) * 3);
+  if (padded_) std::fill(out.begin(), out.end(), mean);
+  Value* row = out.data() + origin_;
+  if (unscaled_) {
+    for (int y = 0; y < scaled_.height; ++y, row += row_stride_) {
+      write_unscaled_row(bgr.ptr<std::uint8_t>(crop_.y + y) + crop_.x * 3, table, row);
+    }
+    return;
+  }
+  for (const Taps::Span& span : vertical_.spans) {
+    blend_rows(bgr, span);
+    write_row(table, row);
+    row += row_stride_;
+  }
+}
+
+void Preprocessor::run(const cv::Mat& bgr, ImageTensor& out) {
+  if (bgr.empty() || bgr.type() != CV_8UC3) {
+    throw Error(ErrorKind::kInternal, "the preprocessor got a picture that is not 8-bit BGR (" +
+                                          cv::typeToString(bgr.type()) + ")");
+  }
+  if (bgr.size() != planned_) plan(bgr.size());
+  out.width = spec_.width;
+  out.height = spec_.height;
+  if (spec_.quantization) {
+    out.values.clear();
+    write(bgr, bytes_, spec_.quantization->quantize(0), out.bytes);
+  } else {
+    out.bytes.clear();
+    write(bgr, values_, 0.0F, out.values);
+  }
+}
+
+}  // namespace lookout

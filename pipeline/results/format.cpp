@@ -1,0 +1,315 @@
+#include "pipeline/results/format.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace lookout {
+namespace {
+
+void append_percentiles(const char* stage, const Percentiles& percentiles, std::string& out) {
+  fmt::format_to(std::back_inserter(out), " {} {}", stage, to_text(percentiles));
+}
+
+void append_json(const char* stage, const Percentiles& p, std::string& out) {
+  fmt::format_to(std::back_inserter(out),
+                 R"("{}":{{"p50":{:.3f},"p95":{:.3f},"p99":{:.3f},"max":{:.3f}}})", stage,
+                 to_ms(p.p50), to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
+}
+
+constexpr std::size_t kOperators = 20;  // that the log lists
+
+void append_json(const OperatorRow& row, bool with_shapes, std::string& out) {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"({{"model":{},"name":{},)", json_string(row.model), json_string(row.name));
+  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", json_string(row.shapes));
+  fmt::format_to(to,
+                 R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
+                 R"("longest_ms":{:.3f},"longest_seq":{}}})",
+                 row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share,
+                 to_ms(row.longest), row.longest_frame);
+}
+
+void append_json(const OperatorTable& table, std::string& out) {
+  fmt::format_to(std::back_inserter(out), R"("op_sampling":{},"operators":[)", table.probability);
+  const char* separator = "";
+  for (const OperatorRow& row : table.rows) {
+    out += separator;
+    append_json(row, table.with_shapes, out);
+    separator = ",";
+  }
+  out += ']';
+}
+
+void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
+  out += R"("timestamp":)";
+  append_seconds(time, out);
+}
+
+}  // namespace
+
+double to_ms(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+std::string to_text(const Percentiles& percentiles) {
+  return fmt::format("{:.1f}/{:.1f}/{:.1f}/{:.1f}", to_ms(percentiles.p50), to_ms(percentiles.p95),
+                     to_ms(percentiles.p99), to_ms(percentiles.max));
+}
+
+std::string json_string(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_printable(std::string_view text, std::string& out) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (byte == '\n') {
+      out += "\\n";
+    } else if (byte < ' ' || byte == 0x7F || c1) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", c1 ? next : byte);
+      if (c1) ++i;
+    } else {
+      out += text[i];
+    }
+  }
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  append_printable(text, out);
+  return out;
+}
+
+void append_seconds(std::chrono::system_clock::time_point time, std::string& out) {
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  fmt::format_to(std::back_inserter(out), "{}.{:03}", ms / 1000, ms % 1000);
+}
+
+void append_text(const SceneState& state, std::string& out) {
+  if (state.kind == SceneState::Kind::kNone) {
+    out += "none yet";
+  } else if (state.kind == SceneState::Kind::kUnknown) {
+    out += state.name();
+  } else {
+    append_printable(state.name(), out);
+    fmt::format_to(std::back_inserter(out), " {:.1f} %", state.prediction.score * 100);
+  }
+}
+
+void append_text(const Result& result, const std::string& origin, std::string& out,
+                 bool with_state) {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "{}", result.sequence);
+  if (!origin.empty()) {
+    out += ' ';
+    append_printable(origin, out);
+  }
+  const char* separator = ": ";
+  for (const Prediction& p : result.top) {
+    out += separator;
+    append_printable(p.label, out);
+    fmt::format_to(to, " {:.1f} %", p.score * 100);
+    separator = ", ";
+  }
+  if (result.top.empty()) out += ": nothing above the threshold";
+  fmt::format_to(to, " ({:.1f} ms)", to_ms(result.durations.total));
+  if (with_state) {
+    out += result.state_changed ? ", now " : ", state ";
+    append_text(result.state, out);
+    if (result.state_changed && result.previous_state.kind != SceneState::Kind::kNone) {
+      out += ", was ";
+      append_printable(result.previous_state.name(), out);
+    }
+  }
+  out += '\n';
+}
+
+std::vector<std::string> throttling_words(std::uint32_t bits) {
+  // https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
+  static const std::vector<std::pair<int, const char*>> meanings{
+      {0, "under-voltage now"},
+      {1, "clock capped now"},
+      {2, "throttled now"},
+      {3, "soft temperature limit reached now"},
+      {16, "under-voltage since the start"},
+      {17, "clock was capped since the start"},
+      {18, "was throttled since the start"},
+      {19, "soft temperature limit was reached since the start"}};
+  std::vector<std::string> found;
+  for (const auto& [bit, meaning] : meanings) {
+    if ((bits >> bit & 1U) != 0) found.emplace_back(meaning);
+  }
+  return found;
+}
+
+std::string to_text(const MachineState& machine) {
+  constexpr std::uint32_t kNow = 0xF;
+  std::vector<std::string> reasons = throttling_words(machine.throttled.value_or(0) & kNow);
+  if (machine.temperature && *machine.temperature >= MachineState::kHot) {
+    reasons.push_back(fmt::format("{:.1f} °C", *machine.temperature));
+  }
+  return fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+void append_text(const StatsSnapshot& stats, std::string& out) {
+  auto to = std::back_inserter(out);
+  if (stats.final) {
+    fmt::format_to(to,
+                   "summary of {:.1f} s: ", std::chrono::duration<double>(stats.interval).count());
+  }
+  fmt::format_to(to, "camera {:.1f} fps, classified {:.1f} fps, dropped {}", stats.camera_fps,
+                 stats.classified_fps, stats.replaced);
+  if (stats.skipped > 0) fmt::format_to(to, ", skipped {}", stats.skipped);
+  if (stats.final) {
+    fmt::format_to(to, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
+                   stats.classified, stats.replaced, stats.in_flight);
+  }
+  if (const std::string machine = to_text(stats.machine); !machine.empty()) {
+    fmt::format_to(to, "; {}", machine);
+  }
+  out += "; ms p50/p95/p99/max:";
+  append_percentiles("age", stats.frame_age, out);
+  append_percentiles("capture", stats.capture, out);
+  append_percentiles("preprocess", stats.preprocess, out);
+  append_percentiles("inference", stats.inference, out);
+  append_percentiles("total", stats.total, out);
+}
+
+std::vector<std::string> text_lines(const OperatorTable& table) {
+  const double frames = static_cast<double>(std::max<std::uint64_t>(table.frames, 1));
+  std::vector<std::string> lines{
+      fmt::format("operators of {} frames, {:g} % of the calls sampled; of a frame:", table.frames,
+                  table.probability * 100),
+      fmt::format("{:>9} {:>7} {:>9} {:>7}  operator", "self ms", "share", "total ms", "calls")};
+  for (const OperatorRow& row : table.rows) {
+    if (lines.size() == kOperators + 2) {
+      lines.push_back(fmt::format("and {} more", table.rows.size() - kOperators));
+      break;
+    }
+    std::string line =
+        fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}  {}", to_ms(row.self) / frames,
+                    row.share * 100, to_ms(row.total) / frames, row.calls / frames, row.name);
+    if (!row.shapes.empty()) line += " " + row.shapes;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
+                       const std::vector<std::string>& labels, std::string archive)
+    : camera_(json_string(camera)),
+      source_(fmt::format(R"("camera":{},"model":{})", camera_, json_string(model))),
+      archive_(std::move(archive)) {
+  labels_.reserve(labels.size());
+  for (const std::string& label : labels) labels_.push_back(json_string(label));
+}
+
+void JsonFormat::append_head(const char* type, const Result& result, const std::string& origin,
+                             std::string& out) {
+  if (origin != origin_) {
+    origin_ = origin;
+    quoted_origin_ = json_string(origin);
+  }
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
+  append_timestamp(result.timestamp, out);
+  out += ',';
+  if (!origin.empty()) fmt::format_to(to, R"("file":{},)", quoted_origin_);
+}
+
+void JsonFormat::append_state(const Result& result, const std::string& origin, std::string& out) {
+  const auto name = [this](const SceneState& state) -> std::string_view {
+    switch (state.kind) {
+      case SceneState::Kind::kClass:
+        return labels_[state.prediction.index];
+      case SceneState::Kind::kUnknown:
+        return R"("unknown")";
+      case SceneState::Kind::kNone:
+        break;
+    }
+    return "null";
+  };
+  append_head("state", result, origin, out);
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"("state":{},)", name(result.state));
+  if (result.state.kind == SceneState::Kind::kClass) {
+    const Prediction& p = result.state.prediction;
+    fmt::format_to(to, R"("index":{},"score":{:.4f},)", p.index, p.score);
+  } else {
+    out += R"("index":null,"score":null,)";
+  }
+  fmt::format_to(to, "\"previous\":{}}}\n", name(result.previous_state));
+}
+
+void JsonFormat::append(const Result& result, const std::string& origin, std::string& out) {
+  append_head("classification", result, origin, out);
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"("frame_age_ms":{:.3f},"results":[)", to_ms(result.frame_age));
+  const char* separator = "";
+  for (const Prediction& p : result.top) {
+    fmt::format_to(to, R"({}{{"index":{},"label":{},"score":{:.4f}}})", separator, p.index,
+                   labels_[p.index], p.score);
+    separator = ",";
+  }
+  const StageDurations& d = result.durations;
+  fmt::format_to(
+      to,
+      R"(],"timing_ms":{{"capture":{:.3f},"preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}},)",
+      to_ms(d.capture), to_ms(d.preprocess), to_ms(d.inference), to_ms(d.total));
+  fmt::format_to(to, "\"dropped\":{}}}\n", result.replaced);
+}
+
+void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
+                        const OperatorTable* operators) const {
+  auto to = std::back_inserter(out);
+  fmt::format_to(
+      to, R"({{"schema":1,"type":"{}",{},"interval_s":{:.3f},"fps":{:.2f},"camera_fps":{:.2f},)",
+      stats.final ? "summary" : "stats", source_,
+      std::chrono::duration<double>(stats.interval).count(), stats.classified_fps,
+      stats.camera_fps);
+  fmt::format_to(to, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
+                 stats.captured, stats.classified, stats.replaced, stats.skipped, stats.in_flight);
+  const MachineState& machine = stats.machine;
+  fmt::format_to(to, R"("temperature_c":{},"throttled":{},)",
+                 machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
+                 machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
+  out += R"("latency_ms":{)";
+  append_json("frame_age", stats.frame_age, out);
+  out += ',';
+  append_json("capture", stats.capture, out);
+  out += ',';
+  append_json("preprocess", stats.preprocess, out);
+  out += ',';
+  append_json("inference", stats.inference, out);
+  out += ',';
+  append_json("total", stats.total, out);
+  out += '}';
+  if (operators != nullptr) {
+    out += ',';
+    append_json(*operators, out);
+  }
+  if (stats.final && !archive_.empty()) {
+    out += R"(,"archive":)";
+    out += archive_;
+  }
+  out += "}\n";
+}
+
+void JsonFormat::append(const CameraStatus& status, std::string& out) const {
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"schema":1,"type":"status","camera":{},"state":"{}",)", camera_,
+                 status.online ? "online" : "offline");
+  append_timestamp(status.since, out);
+  out += "}\n";
+}
+
+}  // namespace lookout

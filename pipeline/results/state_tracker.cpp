@@ -1,0 +1,83 @@
+#include "pipeline/results/state_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lookout {
+namespace {
+
+bool same(const SceneState& a, const SceneState& b) {
+  if (a.kind != b.kind) return false;
+  return a.kind != SceneState::Kind::kClass || a.prediction.index == b.prediction.index;
+}
+
+}  // namespace
+
+std::string_view SceneState::name() const {
+  switch (kind) {
+    case Kind::kClass:
+      return prediction.label;
+    case Kind::kUnknown:
+      return "unknown";
+    case Kind::kNone:
+      break;
+  }
+  return "";
+}
+
+const std::vector<float>& StateTracker::smooth(const std::vector<float>& scores,
+                                               Clock::time_point captured) {
+  if (options_.smoothing.count() == 0) return scores;
+  if (values_.empty()) {
+    values_ = scores;
+  } else {
+    const std::chrono::duration<double> dt = captured - last_captured_;
+    const std::chrono::duration<double> time_constant = options_.smoothing;
+    const auto weight = static_cast<float>(-std::expm1(-dt / time_constant));
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      values_[i] += weight * (scores[i] - values_[i]);
+  }
+  last_captured_ = captured;
+  return values_;
+}
+
+bool StateTracker::update(const std::vector<float>& scores, const std::vector<std::string>& labels,
+                          Clock::time_point captured) {
+  const std::vector<float>& values = smooth(scores, captured);
+  const auto best =
+      static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+  SceneState next;
+  if (values[best] >= options_.enter_threshold) {
+    next.kind = SceneState::Kind::kClass;
+    next.prediction.index = best;
+  } else if (entered_.kind == SceneState::Kind::kClass &&
+             values[entered_.prediction.index] >= options_.leave_threshold) {
+    next = entered_;
+  } else {
+    next.kind = SceneState::Kind::kUnknown;
+  }
+  if (!same(next, entered_)) entered_since_ = captured;
+  entered_ = next;
+
+  const bool changed =
+      !same(entered_, state_) && captured - entered_since_ >= options_.min_duration;
+  if (changed) {
+    previous_ = state_;
+    state_ = entered_;
+  }
+  if (state_.kind == SceneState::Kind::kClass) {
+    Prediction& prediction = state_.prediction;
+    prediction.label = labels[prediction.index];
+    prediction.score = values[prediction.index];
+  }
+  return changed;
+}
+
+void StateTracker::reset() {
+  values_.clear();
+  entered_ = {};
+  state_ = {};
+  previous_ = {};
+}
+
+}  // namespace lookout

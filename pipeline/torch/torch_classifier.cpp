@@ -1,0 +1,341 @@
+#include "pipeline/torch/torch_classifier.h"
+
+#include <ATen/quantized/Quantizer.h>
+#include <c10/util/Logging.h>
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+#include <torch/script.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include "pipeline/error.h"
+#include "pipeline/model/archive_check.h"
+#include "pipeline/torch/thread_tuner.h"
+#include "pipeline/torch/torch_graph.h"
+#include "pipeline/torch/torch_threads.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kWarmUpRuns = 3;  // the profiling executor specialises in its first two
+
+[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what) {
+  throw Error(ErrorKind::kBadModel, "model " + archive.string() + ": " + what);
+}
+
+// LibTorch's messages carry a C++ backtrace, and those of TorchScript one in Python: the first line
+// says what happened, or the last one when the first only introduces it.
+std::string first_sentence(const std::exception& error) {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
+  const std::string traceback = "Traceback of TorchScript";
+  std::string line;
+  if (text.find(traceback) != std::string::npos) {
+    const auto end = text.find_last_not_of(" \n");
+    const auto start = text.find_last_of('\n', end);
+    line = text.substr(start + 1, end - start);
+  } else {
+    line = text.substr(0, text.find('\n'));
+  }
+  return line.size() > 300 ? line.substr(0, 300) + " ..." : line;
+}
+
+void check_readable(const std::filesystem::path& archive) {
+  std::error_code error;
+  if (!std::filesystem::exists(archive, error)) {
+    if (error == std::errc::permission_denied) {
+      throw Error(ErrorKind::kPermission, "no permission to reach model " + archive.string());
+    }
+    throw Error(ErrorKind::kNoInput, "no such model: " + archive.string());
+  }
+  if (!std::filesystem::is_regular_file(archive, error)) fail(archive, "is not a file");
+  errno = 0;
+  const std::ifstream file(archive);
+  if (!file) {
+    throw Error(
+        errno == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
+        "model " + archive.string() + " cannot be read: " + std::generic_category().message(errno));
+  }
+}
+
+bool has_qnnpack() {
+  const auto& engines = at::globalContext().supportedQEngines();
+  return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
+}
+
+// Weights are packed for the engine while the archive is loaded, so this comes first.
+void choose_engine() {
+  if (!has_qnnpack()) {
+    throw Error(ErrorKind::kInternal,
+                "this LibTorch was built without QNNPACK; use one that has it (see README.md)");
+  }
+  at::globalContext().setQEngine(at::QEngine::QNNPACK);
+}
+
+c10::ScalarType type_of(const InputQuantization& quantization) {
+  return quantization.is_signed ? at::kQInt8 : at::kQUInt8;
+}
+
+}  // namespace
+
+class TorchClassifier::Impl {
+ public:
+  Impl(const std::filesystem::path& archive, const TorchClassifierOptions& options)
+      : archive_(archive), threads_(std::max(1, options.threads)) {
+    check_readable(archive);
+    choose_engine();
+    set_compute_threads(threads_, /*quantized=*/true);
+    load(options);
+    warm_up();
+    start_tuning(options);
+    malloc_trim(0);  // the archive's bytes and what the unpacking took
+    operators_ = options.operators;
+  }
+
+  int threads() const { return threads_; }
+
+  void classify(const ImageTensor& image, std::vector<float>& logits) {
+    use_this_thread();
+    const auto start = Clock::now();
+    {
+      const c10::InferenceMode inference;
+      const at::Tensor scores = checked(observed_forward(image));
+      const auto count = static_cast<std::size_t>(scores.numel());
+      logits.resize(count);
+      std::copy_n(scores.data_ptr<float>(), count, logits.begin());
+    }
+    if (quantized()) rest_compute_threads();
+    if (tuner_) tune(Clock::now() - start);
+  }
+
+  ModelSpec spec_;
+  TorchModelFacts facts_;
+
+ private:
+  [[noreturn]] void refuse_as_damaged(const std::string& why) const {
+    fail(archive_, "is not a TorchScript archive, or a damaged one (" + why +
+                       "); make it anew with models/export.py");
+  }
+
+  void load(const TorchClassifierOptions& options) {
+    const std::string damage = find_damage(archive_);
+    if (!damage.empty()) refuse_as_damaged("the file " + damage);
+    torch::jit::ExtraFilesMap extra{{"metadata.json", ""}, {"labels.txt", ""}};
+    try {
+      module_ = torch::jit::load(archive_.string(), at::kCPU, extra);
+    } catch (const std::exception& error) {
+      refuse_as_damaged(first_sentence(error));
+    }
+    read_spec(extra["metadata.json"], extra["labels.txt"], options);
+    try {
+      if (options.count_parameters) facts_.parameters = count_parameters(module_);
+      module_.eval();
+      module_ = torch::jit::freeze(module_);
+      const torch::jit::Method method = module_.get_method("forward");
+      forget_callers(*method.graph()->block(), method.function());
+      facts_.activations = find_activations(*method.graph()->block());
+      spec_.input.quantization = find_input_quantization(method.graph());
+      if (spec_.input.quantization) expect_quantized_input(*method.graph());
+    } catch (const std::exception& error) {
+      fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
+    }
+    facts_.kernels = facts_.activations == "qint8"    ? "XNNPACK"
+                     : facts_.activations == "quint8" ? "QNNPACK"
+                                                      : "float";
+    facts_.libtorch = TORCH_VERSION;
+    facts_.engine = toString(at::globalContext().qEngine());
+  }
+
+  void read_spec(const std::string& metadata, const std::string& labels,
+                 const TorchClassifierOptions& options) {
+    facts_.has_metadata = !metadata.empty();
+    if (!facts_.has_metadata && !options.labels) {
+      fail(archive_,
+           "has no metadata.json: give --labels FILE to use it with ImageNet's values, or "
+           "make it with models/export.py");
+    }
+    if (labels.empty() && !options.labels) fail(archive_, "has no labels.txt: give --labels FILE");
+    try {
+      if (facts_.has_metadata) {
+        spec_ = parse_metadata(metadata);
+      } else {
+        spec_.name = archive_.stem().string();
+        spec_.quantization = "unknown";
+        spec_.weights = "unknown";
+      }
+      spec_.labels = options.labels ? *options.labels : parse_labels(labels);
+    } catch (const Error& error) {
+      fail(archive_, error.what());
+    }
+  }
+
+  bool quantized() const { return facts_.activations != "float32"; }
+
+  ImageTensor blank_image() const {
+    ImageTensor image;
+    image.width = spec_.input.width;
+    image.height = spec_.input.height;
+    const auto size =
+        static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3;
+    if (const auto& quantization = spec_.input.quantization) {
+      image.bytes.resize(size, quantization->quantize(0));
+    } else {
+      image.values.resize(size);
+    }
+    return image;
+  }
+
+  // Also proves, before the first frame, that the model works with what its spec says.
+  void warm_up() {
+    const ImageTensor image = blank_image();
+    std::vector<float> logits;
+    for (int i = 0; i < kWarmUpRuns; ++i) classify(image, logits);
+  }
+
+  void start_tuning(const TorchClassifierOptions& options) {
+    const bool choose = options.threads == TorchClassifierOptions::kAutoThreads;
+    const int most = choose ? options.processors : options.threads;
+    if (most == 1 || (options.keep_threads && !choose)) return;
+    tuner_.emplace(most, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMost,
+                   options.free_processors);
+    threads_ = tuner_->threads();
+    set_compute_threads(threads_, quantized());
+    const ImageTensor image = blank_image();
+    std::vector<float> logits;
+    while (tuner_->starting()) classify(image, logits);
+  }
+
+  void tune(Clock::duration inference) {
+    const bool starting = tuner_->starting();
+    tuner_->record(inference);
+    if (tuner_->threads() == threads_) return;
+    if (!starting)
+      spdlog::debug("computing threads: {} instead of {}", tuner_->threads(), threads_);
+    threads_ = tuner_->threads();
+    set_compute_threads(threads_, quantized());
+  }
+
+  void use_this_thread() {
+    if (thread_ == std::this_thread::get_id()) return;
+    thread_ = std::this_thread::get_id();
+    adopt_compute_threads(threads_, quantized());
+  }
+
+  c10::IValue observed_forward(const ImageTensor& image) {
+    const OperatorScope scope(operators_, spec_.name);
+    return forward(image);
+  }
+
+  // Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model does
+  // not write to its input.
+  at::Tensor as_input(const ImageTensor& image) const {
+    const std::array<std::int64_t, 4> sizes{1, 3, image.height, image.width};
+    const std::array<std::int64_t, 4> strides{image.height * image.width * 3, 1, image.width * 3,
+                                              3};
+    const auto& quantization = spec_.input.quantization;
+    if (!quantization || image.bytes.empty()) {
+      const at::Tensor values =
+          torch::from_blob(const_cast<float*>(image.values.data()), sizes, strides, at::kFloat);
+      if (!quantization) return values;
+      return at::quantize_per_tensor(values, quantization->scale, quantization->zero_point,
+                                     type_of(*quantization));
+    }
+    return at::from_blob_quantized_per_tensor_affine(
+        const_cast<std::uint8_t*>(image.bytes.data()), sizes, strides, [](void*) {},
+        quantization->scale, quantization->zero_point, type_of(*quantization));
+  }
+
+  c10::IValue forward(const ImageTensor& image) {
+    try {
+      return module_.forward({as_input(image)});
+    } catch (const std::exception& error) {
+      fail(archive_, "fails while classifying: " + first_sentence(error));
+    }
+  }
+
+  // One row of contiguous floats, a score for each label, as softmax() takes them.
+  at::Tensor checked(const c10::IValue& output) const {
+    if (!output.isTensor()) fail(archive_, "gives " + output.tagKind() + " instead of a tensor");
+    const at::Tensor& scores = output.toTensor();
+    if (scores.layout() != at::kStrided) {
+      fail(archive_, "gives a tensor of layout " + c10::str(scores.layout()) +
+                         " instead of one row of float scores");
+    }
+    const bool row = scores.dim() == 1 || (scores.dim() == 2 && scores.size(0) == 1);
+    if (!row || scores.scalar_type() != at::kFloat) {
+      fail(archive_, std::string("gives a tensor of ") + c10::toString(scores.scalar_type()) + " " +
+                         c10::str(scores.sizes()) + " instead of one row of float scores");
+    }
+    if (static_cast<std::size_t>(scores.numel()) != spec_.labels.size()) {
+      fail(archive_, "gives " + std::to_string(scores.numel()) + " scores, but there are " +
+                         std::to_string(spec_.labels.size()) + " labels");
+    }
+    const at::Tensor contiguous = scores.contiguous();
+    if (!can_be_scores(contiguous)) fail(archive_, "gives scores that are not finite numbers");
+    return contiguous;
+  }
+
+  // Minus infinity is how a model rules a label out.
+  static bool can_be_scores(const at::Tensor& scores) {
+    const float* begin = scores.data_ptr<float>();
+    const float* end = begin + scores.numel();
+    const bool bounded = std::all_of(begin, end, [](float score) {
+      return score < std::numeric_limits<float>::infinity();  // NaN is not
+    });
+    return bounded && std::any_of(begin, end, [](float score) { return std::isfinite(score); });
+  }
+
+  std::filesystem::path archive_;
+  int threads_;
+  std::optional<ThreadTuner> tuner_;  // of automatic threads
+  OperatorProfile* operators_ = nullptr;
+  torch::jit::Module module_;
+  std::thread::id thread_;
+};
+
+LibTorchFacts libtorch_facts() {
+  LibTorchFacts facts;
+  facts.version = TORCH_VERSION;
+  for (const at::QEngine engine : at::globalContext().supportedQEngines()) {
+    if (engine != at::QEngine::NoQEngine) facts.engines.push_back(toString(engine));
+  }
+  facts.has_qnnpack = has_qnnpack();
+  return facts;
+}
+
+void log_api_usage() {
+  c10::SetAPIUsageLogger([](const std::string& event) {
+    static std::mutex mutex;
+    static std::set<std::string> told;
+    const std::lock_guard lock(mutex);
+    if (told.insert(event).second) spdlog::debug("LibTorch: {} is used", event);
+  });
+}
+
+TorchClassifier::TorchClassifier(const std::filesystem::path& archive,
+                                 const TorchClassifierOptions& options)
+    : impl_(std::make_unique<Impl>(archive, options)) {}
+
+TorchClassifier::~TorchClassifier() = default;
+
+const ModelSpec& TorchClassifier::spec() const { return impl_->spec_; }
+
+const TorchModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
+
+int TorchClassifier::threads() const { return impl_->threads(); }
+
+void TorchClassifier::classify(const ImageTensor& image, std::vector<float>& logits) {
+  impl_->classify(image, logits);
+}
+
+}  // namespace lookout

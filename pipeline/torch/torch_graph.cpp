@@ -1,0 +1,129 @@
+#include "pipeline/torch/torch_graph.h"
+
+#include <torch/csrc/jit/ir/alias_analysis.h>
+
+#include <cmath>
+#include <unordered_set>
+
+namespace lookout {
+namespace {
+
+// Of a node that quantizes a tensor in a way that is fixed. The tensor that LibTorch makes of bytes
+// has a scale of type float, so there is nothing for a finer one.
+std::optional<InputQuantization> read_quantization(const torch::jit::Node& node) {
+  if (node.kind() != c10::Symbol::fromQualString("aten::quantize_per_tensor") ||
+      node.inputs().size() != 4) {
+    return std::nullopt;
+  }
+  const auto scale = torch::jit::toIValue(node.input(1));
+  const auto zero_point = torch::jit::toIValue(node.input(2));
+  const auto type = torch::jit::toIValue(node.input(3));
+  const bool known =
+      scale && scale->isDouble() && zero_point && zero_point->isInt() && type && type->isInt();
+  if (!known) return std::nullopt;
+  const bool is_signed = type->toInt() == static_cast<std::int64_t>(at::kQInt8);
+  if (!is_signed && type->toInt() != static_cast<std::int64_t>(at::kQUInt8)) return std::nullopt;
+  const InputQuantization found{static_cast<float>(scale->toDouble()),
+                                static_cast<int>(zero_point->toInt()), is_signed};
+  const int least = is_signed ? -128 : 0;
+  const bool exact = found.scale == scale->toDouble() && found.zero_point == zero_point->toInt();
+  const bool valid = found.scale > 0 && std::isnormal(found.scale) && found.zero_point >= least &&
+                     found.zero_point <= least + 255;
+  return exact && valid ? std::optional(found) : std::nullopt;
+}
+
+// The tensors in the packed objects of quantized layers are given when these are asked for their
+// state. Integer tensors there are strides and paddings.
+class ParameterCount {
+ public:
+  std::uint64_t count_module(const torch::jit::Module& module) {
+    std::uint64_t sum = 0;
+    for (const at::Tensor& parameter : module.parameters()) sum += weights(parameter);
+    for (const torch::jit::Module& part : module.modules()) {
+      for (const auto& slot : part._ivalue()->slots()) {
+        if (slot.isObject() && !slot.type()->is_module()) sum += packed(slot);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  static std::uint64_t weights(const at::Tensor& tensor) {
+    const bool weight = tensor.defined() && (tensor.is_floating_point() || tensor.is_quantized());
+    return weight ? static_cast<std::uint64_t>(tensor.numel()) : 0;
+  }
+
+  std::uint64_t packed(const c10::IValue& object) {
+    auto* get_state = object.toObject()->type()->findMethod("__getstate__");
+    const bool first_time = seen_.insert(object.toObject().get()).second;
+    return get_state != nullptr && first_time ? in_state((*get_state)({object})) : 0;
+  }
+
+  std::uint64_t in_state(const c10::IValue& value) {
+    if (value.isTensor()) return weights(value.toTensor());
+    std::uint64_t sum = 0;
+    if (value.isTuple()) {
+      for (const auto& element : value.toTupleRef().elements()) sum += in_state(element);
+    } else if (value.isList()) {
+      for (const c10::IValue& element : value.toListRef()) sum += in_state(element);
+    }
+    return sum;
+  }
+
+  std::unordered_set<const void*> seen_;
+};
+
+}  // namespace
+
+std::uint64_t count_parameters(const torch::jit::Module& module) {
+  return ParameterCount().count_module(module);
+}
+
+std::string find_activations(const torch::jit::Block& block) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    if (node->kind() == c10::Symbol::fromQualString("aten::quantize_per_tensor")) {
+      const auto type = torch::jit::toIValue(node->inputs().back());
+      if (type && type->isInt()) {
+        return type->toInt() == static_cast<std::int64_t>(c10::ScalarType::QInt8) ? "qint8"
+                                                                                  : "quint8";
+      }
+    }
+    for (const torch::jit::Block* inner : node->blocks()) {
+      std::string found = find_activations(*inner);
+      if (found != "float32") return found;
+    }
+  }
+  return "float32";
+}
+
+std::optional<InputQuantization> find_input_quantization(
+    const std::shared_ptr<torch::jit::Graph>& graph) {
+  if (graph->inputs().size() != 2) return std::nullopt;  // the module and x
+  const auto& uses = graph->inputs()[1]->uses();
+  if (uses.size() != 1) return std::nullopt;
+  const torch::jit::Node* first = uses.front().user;
+  const std::optional<InputQuantization> found = read_quantization(*first);
+  if (!found || torch::jit::AliasDb(graph).hasWriters(first->output())) return std::nullopt;
+  return found;
+}
+
+// The input's type stays right: in an archive it says no more than that it is a tensor.
+void expect_quantized_input(torch::jit::Graph& graph) {
+  torch::jit::Value* input = graph.inputs()[1];
+  torch::jit::Node* node = input->uses().front().user;
+  node->output()->replaceAllUsesWith(input);
+  node->destroy();
+}
+
+// They point to the functions that they were inlined from. `forward` is still there.
+void forget_callers(torch::jit::Block& block, torch::jit::Function& forward) {
+  for (torch::jit::Node* node : block.nodes()) {
+    if (node->callstack()) {
+      node->setCallStack(
+          c10::make_intrusive<torch::jit::InlinedCallStack>(&forward, node->sourceRange()));
+    }
+    for (torch::jit::Block* inner : node->blocks()) forget_callers(*inner, forward);
+  }
+}
+
+}  // namespace lookout

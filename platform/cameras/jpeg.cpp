@@ -1,0 +1,80 @@
+#include "platform/cameras/jpeg.h"
+
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs it
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+namespace lookout {
+namespace {
+
+constexpr int kFewBytes = 16;  // between two markers
+
+struct Errors {
+  jpeg_error_mgr manager;  // first: libjpeg knows this one only
+  std::jmp_buf way_out;
+};
+
+[[noreturn]] void give_up(j_common_ptr codec) {
+  std::longjmp(reinterpret_cast<Errors*>(codec->err)->way_out, 1);
+}
+
+void take_message(j_common_ptr codec, int level) {
+  if (level >= 0) return;  // no warning
+  const jpeg_error_mgr& message = *codec->err;
+  switch (message.msg_code) {
+    case JWRN_JPEG_EOF:  // when data are missing as well, another warning follows
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+      return;
+    case JWRN_EXTRANEOUS_DATA:
+      if (message.msg_parm.i[0] <= kFewBytes) return;
+      break;
+    default:
+      break;
+  }
+  give_up(codec);
+}
+
+bool decode(jpeg_decompress_struct& codec, cv::Mat& bgr) {
+  jpeg_read_header(&codec, TRUE);
+  if (codec.image_width != static_cast<JDIMENSION>(bgr.cols) ||
+      codec.image_height != static_cast<JDIMENSION>(bgr.rows)) {
+    return false;
+  }
+  codec.out_color_space = JCS_EXT_BGR;
+  jpeg_start_decompress(&codec);
+  while (codec.output_scanline < codec.output_height) {
+    JSAMPROW row = bgr.ptr(static_cast<int>(codec.output_scanline));
+    jpeg_read_scanlines(&codec, &row, 1);
+  }
+  jpeg_finish_decompress(&codec);
+  return true;
+}
+
+}  // namespace
+
+bool decode_jpeg(const unsigned char* data, std::size_t length, const cv::Size& size,
+                 cv::Mat& bgr) {
+  if (length == 0) return false;  // which libjpeg takes for a mistake of ours
+  bgr.create(size, CV_8UC3);
+  // Nothing below has a destructor that a jump would pass over.
+  Errors errors{};
+  jpeg_decompress_struct codec{};
+  codec.err = jpeg_std_error(&errors.manager);
+  errors.manager.error_exit = give_up;
+  errors.manager.emit_message = take_message;
+  if (setjmp(errors.way_out) != 0) {
+    jpeg_destroy_decompress(&codec);
+    return false;
+  }
+  jpeg_create_decompress(&codec);
+  jpeg_mem_src(&codec, data, static_cast<unsigned long>(length));
+  const bool good = decode(codec, bgr);
+  jpeg_destroy_decompress(&codec);
+  return good;
+}
+
+}  // namespace lookout

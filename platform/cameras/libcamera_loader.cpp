@@ -1,0 +1,43 @@
+#include "platform/cameras/libcamera_loader.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "pipeline/error.h"
+#include "platform/system/module.h"
+
+namespace lookout {
+namespace {
+
+const LibcameraModule& load() {
+  try {
+    void* entry = load_module(kLibcameraModule, kLibcameraEntry);
+    const auto* module = reinterpret_cast<const LibcameraModule* (*)()>(entry)();
+    if (module->interface == kLibcameraInterface &&
+        std::strcmp(module->release, LOOKOUT_VERSION) == 0) {
+      return *module;
+    }
+    throw Error(ErrorKind::kNoInput, fmt::format("{} is of another version than lookout",
+                                                 module_path(kLibcameraModule).string()));
+  } catch (const Error& error) {
+    throw Error(
+        error.kind(),
+        fmt::format("CSI cameras cannot be used: {}; V4L2 cameras and files can", error.what()));
+  }
+}
+
+const LibcameraModule& libcamera() {
+  static const LibcameraModule& module = load();
+  return module;
+}
+
+}  // namespace
+
+std::vector<LibcameraCamera> list_csi_cameras() { return libcamera().list(); }
+
+std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options) {
+  return libcamera().open(camera, options);
+}
+
+}  // namespace lookout

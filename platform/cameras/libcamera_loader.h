@@ -1,0 +1,23 @@
+// CSI cameras, through libcamera where that is there. The module is loaded by the first call.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/source.h"
+#include "platform/cameras/libcamera_module.h"
+#include "platform/cameras/source_options.h"
+
+namespace lookout {
+
+// The cameras that libcamera sees, in its order: the first is csi://0. Throws Error(kNoInput) when
+// the module, or libcamera as it needs it, is missing.
+std::vector<LibcameraCamera> list_csi_cameras();
+
+// `camera`: a number, or a model or an id as list_csi_cameras() has it, or a part of one that no
+// other has. Throws Error(kNoInput) also when there is no such camera, Error(kDeviceLost) when
+// another program has it, Error(kPermission).
+std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options);
+
+}  // namespace lookout

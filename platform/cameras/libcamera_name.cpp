@@ -1,0 +1,51 @@
+#include "platform/cameras/libcamera_name.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <system_error>
+
+namespace lookout {
+namespace {
+
+// The only camera for which `matches` is true.
+template <typename Matches>
+std::optional<std::size_t> only(const std::vector<LibcameraCamera>& cameras, Matches matches) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    if (!matches(cameras[i])) continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::size_t> find_camera(const std::vector<LibcameraCamera>& cameras,
+                                       const std::string& name) {
+  std::size_t number = 0;
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data(), end, number);
+  if (parsed.ec == std::errc() && parsed.ptr == end) {
+    return number < cameras.size() ? std::optional(number) : std::nullopt;
+  }
+  auto found = only(cameras, [&](const auto& c) { return c.id == name || c.model == name; });
+  if (!found) {
+    found = only(cameras, [&](const auto& c) {
+      return c.id.find(name) != std::string::npos || c.model.find(name) != std::string::npos;
+    });
+  }
+  return found;
+}
+
+std::string text_of(const std::vector<LibcameraCamera>& cameras) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    texts.push_back(fmt::format("{} {} ({})", i, cameras[i].model, cameras[i].id));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace lookout

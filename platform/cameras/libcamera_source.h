@@ -1,0 +1,88 @@
+// A camera behind libcamera: the Raspberry Pi's CSI cameras. Part of liblookout-libcamera.so.
+#pragma once
+
+#include <libcamera/libcamera.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "pipeline/source.h"
+#include "platform/cameras/libcamera_module.h"
+#include "platform/cameras/raw_picture.h"
+#include "platform/cameras/source_options.h"
+
+namespace lookout {
+
+// libcamera's cameras, in its order. No LibcameraSource may be open: a process can have only one
+// camera manager.
+std::vector<LibcameraCamera> list_libcamera_cameras();
+
+// Live. The picture comes from the ISP in the size that was asked for or the next it has.
+// `captured` is the sensor's time stamp. libcamera's threads, which begin and end with this object,
+// have all signals blocked. Where the camera's driver was removed, libcamera 0.0.3 ends the process
+// when this object is destroyed.
+class LibcameraSource : public Source {
+ public:
+  // `camera`: a number, or a model or an id, or a part of one that no other camera has. Throws
+  // Error(kNoInput) when there is none, Error(kDeviceLost) when another program has it or it cannot
+  // be started.
+  LibcameraSource(const std::string& camera, const SourceOptions& options);
+  ~LibcameraSource() override;
+  LibcameraSource(const LibcameraSource&) = delete;
+  LibcameraSource& operator=(const LibcameraSource&) = delete;
+
+  const SourceInfo& info() const override { return info_; }
+  // A frame that the driver calls damaged is skipped.
+  ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
+
+ private:
+  // Memory of one plane of a buffer, mapped.
+  struct Plane {
+    const unsigned char* data = nullptr;
+    std::size_t size = 0;
+    int fd = -1;
+  };
+
+  void choose_camera(const std::string& name);
+  void configure(const SourceOptions& options);
+  bool configure_as(libcamera::CameraConfiguration& configuration, const SourceOptions& options);
+  void map_buffers();
+  const std::uint8_t* map(int fd, std::size_t length);
+  void start(const SourceOptions& options);
+  void close();
+  void on_completed(libcamera::Request* request);
+  void on_disconnected();
+  libcamera::Request* wait(std::chrono::milliseconds timeout);
+  ReadStatus take(libcamera::Request& request, Frame& frame);
+  void copy_out(const libcamera::FrameBuffer& buffer, RawPicture& picture);
+  void give_back(libcamera::Request& request);
+
+  std::string name_;  // for messages
+  SourceInfo info_;
+  std::unique_ptr<libcamera::CameraManager> manager_;
+  std::shared_ptr<libcamera::Camera> camera_;
+  std::unique_ptr<libcamera::CameraConfiguration> configuration_;
+  std::unique_ptr<libcamera::FrameBufferAllocator> allocator_;
+  libcamera::Stream* stream_ = nullptr;
+  RawPicture layout_;                                    // without planes: what was granted
+  std::map<int, std::pair<void*, std::size_t>> mapped_;  // by descriptor
+  std::map<const libcamera::FrameBuffer*, std::vector<Plane>> planes_;
+  std::vector<std::unique_ptr<libcamera::Request>> requests_;
+  bool acquired_ = false;
+  bool started_ = false;
+  std::array<std::vector<unsigned char>, 2> copies_;  // of the planes
+  RawConverter converter_;
+
+  std::mutex mutex_;  // of what follows, which libcamera's thread writes
+  std::condition_variable changed_;
+  std::deque<libcamera::Request*> completed_;
+  bool disconnected_ = false;
+};
+
+}  // namespace lookout

@@ -1,0 +1,211 @@
+#include "platform/cameras/reconnecting_source.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+// A reason of another kind is said when it has lasted so long: while a camera comes they change.
+constexpr std::chrono::seconds kLasting{5};
+
+double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// While a camera is away its device is absent, another device, or not yet ours: udev gives it its
+// group a moment after the kernel made it.
+bool is_not_there(const Error& error) {
+  return error.kind() == ErrorKind::kDeviceLost || error.kind() == ErrorKind::kNoInput ||
+         error.kind() == ErrorKind::kPermission;
+}
+
+}  // namespace
+
+ReconnectingSource::ReconnectingSource(Open open, ReconnectOptions options)
+    : open_(std::move(open)),
+      options_(std::move(options)),
+      back_since_(options_.now()),
+      delay_(options_.first_delay) {
+  if (!options_.sleep) {
+    options_.sleep = [](Clock::duration duration) { std::this_thread::sleep_for(duration); };
+  }
+  info_.name = options_.name;
+  info_.description = options_.name + ", which is not there yet";
+  info_.live = true;
+  if (options_.wait_for_first) {
+    try_to_open();
+  } else {
+    camera_ = open_();
+    opened();
+  }
+  if (camera_ == nullptr) return;
+  was_there_ = true;
+  info_ = camera_->info();
+  if (!options_.name.empty()) info_.name = options_.name;
+}
+
+ReadStatus ReconnectingSource::read(Frame& frame, std::chrono::milliseconds timeout) {
+  check_patience();
+  if (camera_ != nullptr) return read_camera(frame, timeout);
+  if (options_.now() >= next_attempt_) {
+    try_to_open();
+  } else {
+    wait(timeout);
+  }
+  return ReadStatus::kTimeout;
+}
+
+ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::milliseconds timeout) {
+  ReadStatus status = ReadStatus::kTimeout;
+  try {
+    status = camera_->read(frame, timeout);
+  } catch (const Error& error) {
+    if (!is_not_there(error)) throw;
+    // One that sent frames is gone: that it is absent next is no other reason.
+    close(last_frame_ ? ErrorKind::kNoInput : error.kind(), error.what());
+    return ReadStatus::kTimeout;
+  }
+  const auto now = options_.now();
+  if (!last_sign_ || status != ReadStatus::kTimeout) last_sign_ = now;
+  if (status == ReadStatus::kSkipped) note_damage(now);
+  if (status != ReadStatus::kFrame) {
+    check_life(now);
+    return status;
+  }
+  last_frame_ = now;
+  damaged_since_.reset();
+  if (lost_since_) note_return(now);
+  const SourceInfo& info = camera_->info();
+  const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)
+                                                             : std::max(info.fps, info.asked_fps);
+  if (const auto measured = rate_.frame(frame.captured, expected)) {
+    spdlog::warn(
+        "camera {}: asked for {:.4g} fps, granted {:.4g}, but only {:.1f} come; in poor light "
+        "many cameras expose longer",
+        info_.name, info.asked_fps, info.fps, *measured);
+  }
+  return status;
+}
+
+// After open_().
+void ReconnectingSource::opened() {
+  last_sign_.reset();
+  last_frame_.reset();
+  damaged_since_.reset();
+  rate_.restart();
+  const SourceInfo& info = camera_->info();
+  if (info.shortfall.empty() || info.shortfall == shortfall_) return;
+  shortfall_ = info.shortfall;
+  spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, shortfall_);
+}
+
+// Closes a camera that sends nothing, or nothing that is of use.
+void ReconnectingSource::check_life(Clock::time_point now) {
+  const auto limit = [this](Clock::duration shortest) { return std::max(shortest, periods()); };
+  const auto silent = now - *last_sign_;
+  const auto damaged = now - damaged_since_.value_or(now);
+  if (silent >= limit(last_frame_ ? options_.shortest_stall : options_.start_time)) {
+    close(ErrorKind::kDeviceLost, fmt::format("no frame for {:.1f} s", seconds(silent)));
+  } else if (damaged >= limit(options_.start_time)) {
+    close(ErrorKind::kDeviceLost,
+          fmt::format("only damaged frames for {:.1f} s", seconds(damaged)));
+  }
+}
+
+// Leaves nothing open. What happens before there was a frame again belongs to the same loss.
+void ReconnectingSource::close(ErrorKind kind, const std::string& why) {
+  const auto now = options_.now();
+  // One that comes and goes is not asked, and talked of, ever faster.
+  const bool was_stable =
+      !lost_since_ && last_frame_ && *last_frame_ - back_since_ >= options_.longest_delay;
+  if (was_stable) delay_ = options_.first_delay;
+  next_attempt_ = now + delay_;
+  delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
+  note_loss(kind, why);
+  camera_.reset();  // last: libcamera may end the process
+}
+
+void ReconnectingSource::note_loss(ErrorKind kind, const std::string& why) {
+  if (lost_since_) {
+    note_attempt(kind, why);
+    return;
+  }
+  lost_since_ = kind_since_ = options_.now();
+  last_kind_ = kind;
+  said_kinds_ = {kind};
+  damage_noted_ = false;
+  reason_ = why;
+  if (was_there_) {
+    spdlog::warn("camera {} lost: {}; trying again", info_.name, why);
+  } else {
+    spdlog::warn("waiting for camera {}: {}", info_.name, why);
+  }
+}
+
+void ReconnectingSource::note_attempt(ErrorKind kind, const std::string& why) {
+  const auto now = options_.now();
+  if (kind != last_kind_) kind_since_ = now;
+  last_kind_ = kind;
+  if (now - kind_since_ < kLasting || !said_kinds_.insert(kind).second) {
+    spdlog::debug("camera {}: {}", info_.name, why);
+    return;
+  }
+  reason_ = why;
+  spdlog::warn("still waiting for camera {}: {}", info_.name, why);
+}
+
+void ReconnectingSource::note_return(Clock::time_point now) {
+  if (was_there_) {
+    spdlog::info("camera {} is back after {:.1f} s", info_.name, seconds(now - *lost_since_));
+  } else {
+    spdlog::info("source: {}", camera_->info().description);
+  }
+  was_there_ = true;
+  lost_since_.reset();
+  back_since_ = now;
+}
+
+void ReconnectingSource::note_damage(Clock::time_point now) {
+  if (!damaged_since_) damaged_since_ = now;
+  if (damage_noted_ || lost_since_) return;
+  spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
+               info_.name);
+  damage_noted_ = true;
+}
+
+void ReconnectingSource::check_patience() const {
+  const bool patient = options_.give_up_after.count() == 0;
+  if (patient || !lost_since_ || options_.now() - *lost_since_ < options_.give_up_after) return;
+  throw Error(ErrorKind::kDeviceLost,
+              fmt::format("camera {} did not come{} within {:.4g} s: {}", info_.name,
+                          was_there_ ? " back" : "", seconds(options_.give_up_after), reason_));
+}
+
+void ReconnectingSource::try_to_open() {
+  try {
+    camera_ = open_();
+    opened();
+  } catch (const Error& error) {
+    if (!is_not_there(error)) throw;
+    close(error.kind(), error.what());
+  }
+}
+
+void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
+  options_.sleep(std::min<Clock::duration>(next_attempt_ - options_.now(), timeout));
+}
+
+// As many of them as a stall has; 0: they are not known.
+Clock::duration ReconnectingSource::periods() const {
+  const double fps = camera_->info().fps;
+  if (fps <= 0) return Clock::duration::zero();
+  const std::chrono::duration<double> periods(options_.stall_periods / fps);
+  return std::chrono::duration_cast<Clock::duration>(periods);
+}
+
+}  // namespace lookout

@@ -1,0 +1,48 @@
+// What the overlay window looks like: a picture with what was seen in it, on one canvas.
+#pragma once
+
+#include <array>
+#include <opencv2/core/mat.hpp>
+#include <opencv2/core/types.hpp>
+#include <string_view>
+
+#include "pipeline/model/preprocessor.h"
+
+namespace lookout {
+
+// Pixels of the canvas: the picture's place on the left, the texts on the right.
+inline constexpr int kOverlayWidth = 960;
+inline constexpr int kOverlayHeight = 480;
+inline constexpr int kOverlayPictureWidth = 640;
+
+inline constexpr int kOverlayRows = 10;
+
+// UTF-8 that ends with a zero. The canvas has room for about 40 characters.
+using OverlayText = std::array<char, 64>;
+
+// Cuts `text` to the size, between two characters.
+OverlayText overlay_text(std::string_view text);
+
+struct OverlayRow {
+  OverlayText label{};
+  float score = 0;  // 0..1, the length of the bar
+};
+
+// Copied as bytes from one process to another.
+struct OverlayContent {
+  OverlayText title{};
+  OverlayText rates{};
+  OverlayText latency{};
+  bool alert = false;  // the lines above are bad news
+  int rows = 0;        // at most kOverlayRows
+  std::array<OverlayRow, kOverlayRows> row;
+};
+
+// Draws on `canvas`, kOverlayWidth x kOverlayHeight CV_8UC3, which is made when it is of another
+// size. `picture`: CV_8UC3 of any size but empty; it is turned and mirrored as `view` says and
+// scaled to its place, what the view cuts off is shown, outside a frame. Characters that are not
+// ASCII are drawn as question marks, texts that are too long are cut.
+void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent& content,
+                  cv::Mat& canvas);
+
+}  // namespace lookout

@@ -1,0 +1,34 @@
+#include "platform/reporters/operator_reporter.h"
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+#include <utility>
+
+#include "pipeline/results/format.h"
+
+namespace lookout {
+
+OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked)
+    : table_(std::move(table)), asked_(asked) {}
+
+void OperatorReporter::report(const Result& /*result*/, const Frame& /*frame*/) {}
+
+void OperatorReporter::tick(const StatsSnapshot& stats) {
+  if (stats.final && table_) log();
+}
+
+void OperatorReporter::beat() {
+  if (!asked_.load(std::memory_order_relaxed) || !asked_.exchange(false)) return;
+  if (table_) {
+    log();
+  } else {
+    spdlog::info("operators are not sampled: start with --op-sampling 0.01");
+  }
+}
+
+void OperatorReporter::log() const {
+  for (const std::string& line : text_lines(table_())) spdlog::info("{}", line);
+}
+
+}  // namespace lookout

@@ -1,0 +1,29 @@
+// Which operators take the time, as a table in the log: at the end, and when asked.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "pipeline/reporter.h"
+#include "pipeline/results/operator_table.h"
+
+namespace lookout {
+
+class OperatorReporter : public Reporter {
+ public:
+  // `table`: what was measured so far; empty: operators are not sampled. `asked`: the program's,
+  // set by a signal handler, and reset here.
+  OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked);
+
+  void report(const Result& result, const Frame& frame) override;
+  void tick(const StatsSnapshot& stats) override;
+  void beat() override;
+
+ private:
+  void log() const;
+
+  std::function<OperatorTable()> table_;
+  std::atomic<bool>& asked_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,115 @@
+#include "platform/reporters/snapshot_folder.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cctype>
+#include <opencv2/imgcodecs.hpp>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "platform/system/new_file.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestPart = 60;  // bytes; a file's name takes 255
+
+// ASCII alone, whatever the locale.
+bool is_plain(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+         c == '-';
+}
+
+std::string plain(std::string_view text) {
+  std::string result(text.substr(0, kLongestPart));
+  for (char& c : result) {
+    if (!is_plain(c)) c = '-';
+  }
+  // A hidden file, or an option to whoever says *.
+  result.erase(0, std::min(result.find_first_not_of("-."), result.size()));
+  return result;
+}
+
+std::string stamp(std::chrono::system_clock::time_point time) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  return fmt::format("{:%Y%m%dT%H%M%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)),
+                     ms % 1000);
+}
+
+void make(const fs::path& folder, const std::string& prefix) {
+  try {
+    fs::create_directory(folder);  // nothing happens to one that is there
+    const fs::path file = unfinished(folder / prefix);
+    fs::remove(file);  // of a run that was killed
+    const NewFile can_be_made(file);
+  } catch (const std::system_error& error) {
+    const bool permission = error.code() == std::errc::permission_denied;
+    throw Error(permission ? ErrorKind::kPermission : ErrorKind::kOutput,
+                fmt::format("snapshots cannot be written into {}: {}", folder.string(),
+                            error.code().message()));
+  }
+}
+
+}  // namespace
+
+SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
+    : folder_(std::move(folder)), prefix_(plain(camera) + "_"), limit_(limit) {
+  make(folder_, prefix_);
+}
+
+bool SnapshotFolder::is_own(const std::string& name) const {
+  // Nothing in the prefix means anything to a pattern.
+  return fnmatch((prefix_ + "????????T??????.???Z_*.jpg").c_str(), name.c_str(), 0) == 0;
+}
+
+void SnapshotFolder::make_room(std::uint64_t bytes) const {
+  std::vector<std::pair<std::string, std::uint64_t>> own;
+  std::uint64_t sum = bytes;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    const std::string name = entry.path().filename().string();
+    if (!fs::is_regular_file(entry.symlink_status())) continue;
+    const std::string finished = fs::path(name.substr(1)).stem().string();
+    if (name == unfinished(finished) && is_own(finished)) {
+      fs::remove(entry.path());  // of a run that was killed
+    } else if (is_own(name)) {
+      own.emplace_back(name, entry.file_size());
+      sum += own.back().second;
+    }
+  }
+  std::sort(own.begin(), own.end());
+  for (auto oldest = own.begin(); sum > limit_ && oldest != own.end(); ++oldest) {
+    fs::remove(folder_ / oldest->first);
+    sum -= oldest->second;
+  }
+}
+
+void SnapshotFolder::write_file(const fs::path& path) const {
+  NewFile file(unfinished(path));
+  file.write({reinterpret_cast<const char*>(jpeg_.data()), jpeg_.size()});
+  file.keep_as(path);
+}
+
+fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
+                               std::chrono::system_clock::time_point time) {
+  cv::imencode(".jpg", bgr, jpeg_);
+  if (jpeg_.size() > limit_) {
+    throw Error(ErrorKind::kOutput, folder_.string() + ": one snapshot is larger than the limit");
+  }
+  fs::path path = folder_ / (prefix_ + stamp(time) + "_" + plain(label) + ".jpg");
+  try {
+    make_room(jpeg_.size());
+    write_file(path);
+    return path;
+  } catch (const std::system_error& error) {
+    // The same sentence for the same reason: no file's name.
+    throw Error(ErrorKind::kOutput, folder_.string() + ": " + error.code().message());
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,125 @@
+#include "platform/reporters/stdout_reporters.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace lookout {
+namespace {
+
+constexpr std::chrono::milliseconds kShortestRedraw{30};  // more often than the eye can follow
+constexpr std::size_t kBarColumns = 20;
+
+std::string bar(float score) {
+  const auto full = static_cast<std::size_t>(std::lround(score * kBarColumns));
+  std::string text;
+  for (std::size_t i = 0; i < kBarColumns; ++i) text += i < full ? "█" : "·";
+  return text;
+}
+
+}  // namespace
+
+void TextReporter::report(const Result& result, const Frame& frame) {
+  line_.clear();
+  append_text(result, frame.origin, line_, states_);
+  output_.write(line_);
+}
+
+void TextReporter::tick(const StatsSnapshot& /*stats*/) {}
+
+void JsonReporter::begin() { line_ = unsaid_state_; }
+
+void JsonReporter::end() {
+  if (output_.write(line_)) unsaid_state_.clear();
+}
+
+void JsonReporter::report(const Result& result, const Frame& frame) {
+  if (result.state_changed) {
+    unsaid_state_.clear();
+    format_.append_state(result, frame.origin, unsaid_state_);
+  }
+  begin();
+  format_.append(result, frame.origin, line_);
+  end();
+}
+
+void JsonReporter::tick(const StatsSnapshot& stats) {
+  begin();
+  if (operators_) {
+    const OperatorTable table = operators_();
+    format_.append(stats, line_, &table);
+  } else {
+    format_.append(stats, line_);
+  }
+  end();
+}
+
+void JsonReporter::status(const CameraStatus& status) {
+  begin();
+  format_.append(status, line_);
+  end();
+}
+
+TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k,
+                                   bool states)
+    : terminal_(terminal), title_(std::move(title)), top_k_(top_k), states_(states) {}
+
+void TerminalReporter::report(const Result& result, const Frame& frame) {
+  if (!camera_.online) return;  // the last one before the loss
+  const auto now = Clock::now();
+  if (now - last_drawn_ < kShortestRedraw) return;
+  last_drawn_ = now;
+  lines_.assign(top_k_ + 3, "");
+  lines_[0] = title_;
+  lines_[1] =
+      fmt::format("{:.1f} fps (camera {:.1f})  latency {:.1f} ms  age {:.1f} ms  dropped {}",
+                  stats_.classified_fps, stats_.camera_fps, to_ms(result.durations.total),
+                  to_ms(result.frame_age), result.replaced);
+  lines_[2] = frame.origin.empty() ? fmt::format("frame {}", result.sequence)
+                                   : fmt::format("frame {}: {}", result.sequence, frame.origin);
+  if (states_) {
+    lines_[2] += "  state ";
+    append_text(result.state, lines_[2]);
+  }
+  for (std::size_t i = 0; i < result.top.size() && i < top_k_; ++i) {
+    const Prediction& p = result.top[i];
+    lines_[i + 3] =
+        fmt::format("{:>3} {} {:5.1f} %  {}", i + 1, bar(p.score), p.score * 100, p.label);
+  }
+  terminal_.draw(lines_);
+}
+
+void TerminalReporter::tick(const StatsSnapshot& stats) {
+  stats_ = stats;
+  if (!camera_.online) draw_offline();
+}
+
+void TerminalReporter::status(const CameraStatus& status) {
+  camera_ = status;
+  if (!camera_.online) draw_offline();
+}
+
+void TerminalReporter::draw_offline() {
+  const auto away = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::system_clock::now() - camera_.since);
+  lines_.assign(top_k_ + 3, "");
+  lines_[0] = title_;
+  lines_[1] = fmt::format("offline for {} s, waiting for the camera", away.count());
+  terminal_.draw(lines_);
+}
+
+void LogReporter::report(const Result& /*result*/, const Frame& /*frame*/) {}
+
+void LogReporter::tick(const StatsSnapshot& stats) {
+  line_.clear();
+  if (!camera_.online) line_ += "camera offline; ";
+  append_text(stats, line_);
+  spdlog::info(line_);
+}
+
+void LogReporter::status(const CameraStatus& status) { camera_ = status; }
+
+}  // namespace lookout

@@ -1,0 +1,121 @@
+#include "platform/sources/picture_source.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What OpenCV's readers call themselves.
+constexpr std::array<std::string_view, 26> kExtensions{
+    ".jpg",  ".jpeg", ".jpe", ".jp2", ".png",  ".bmp", ".dib", ".webp", ".tif",
+    ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm",  ".pxm", ".pam", ".pfm",  ".sr",
+    ".ras",  ".exr",  ".hdr", ".pic", ".avif", ".j2k", ".jpx", ".jfif"};
+
+bool natural_order(const std::string& a, const std::string& b) {
+  return strverscmp(a.c_str(), b.c_str()) < 0;
+}
+
+std::string folder_name(const std::string& folder) {
+  std::error_code error;
+  const fs::path full = fs::canonical(folder, error);
+  const std::string name = full.filename().string();
+  return error || name.empty() ? folder : name;
+}
+
+// Empty when the picture cannot be decoded.
+cv::Mat decode(const std::string& path) {
+  try {
+    return cv::imread(path, cv::IMREAD_COLOR);
+  } catch (const cv::Exception&) {  // too large, or a reader's own failure
+    return {};
+  }
+}
+
+}  // namespace
+
+bool has_picture_extension(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+std::vector<std::string> list_pictures(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    std::error_code ignored;
+    if (name.front() != '.' && has_picture_extension(name) && entries->is_regular_file(ignored)) {
+      names.push_back(name);
+    }
+  }
+  if (error == std::errc::permission_denied) {
+    throw Error(ErrorKind::kPermission, fmt::format("folder {} may not be read", folder));
+  }
+  if (error) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("folder {} cannot be read: {}", folder, error.message()));
+  }
+  if (names.empty()) {
+    throw Error(ErrorKind::kNoInput, fmt::format("there are no pictures in folder {}", folder));
+  }
+  std::sort(names.begin(), names.end(), natural_order);
+  for (auto& name : names) name = (fs::path(folder) / name).string();
+  return names;
+}
+
+PictureSource::PictureSource(const std::string& path) : folder_(fs::is_directory(path)) {
+  if (folder_) {
+    pictures_ = list_pictures(path);
+    info_.name = folder_name(path);
+    info_.description = fmt::format("folder {}, {} {}", path, pictures_.size(),
+                                    pictures_.size() == 1 ? "picture" : "pictures");
+  } else {
+    pictures_ = {path};
+    info_.name = fs::path(path).stem().string();
+    info_.description = fmt::format("picture {}", path);
+  }
+}
+
+PictureSource::PictureSource(const std::string& name, std::vector<std::string> pictures)
+    : pictures_(std::move(pictures)), folder_(true) {
+  info_.name = name;
+  info_.description = fmt::format("{}, {} {}", name, pictures_.size(),
+                                  pictures_.size() == 1 ? "picture" : "pictures");
+}
+
+ReadStatus PictureSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {
+  if (next_ == pictures_.size()) return ReadStatus::kEnd;
+  const std::string& path = pictures_[next_++];
+  frame.captured = Clock::now();
+  frame.bgr = decode(path);
+  frame.capture_duration = Clock::now() - frame.captured;
+  if (!frame.bgr.empty()) {
+    frame.origin = path;
+    return ReadStatus::kFrame;
+  }
+  if (!folder_) {
+    throw Error(ErrorKind::kNoInput, fmt::format("{} cannot be read as a picture", path));
+  }
+  spdlog::warn("{} cannot be read as a picture, skipped", path);
+  return ReadStatus::kSkipped;
+}
+
+}  // namespace lookout

@@ -1,0 +1,59 @@
+#include "platform/sources/replay_source.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+std::size_t bytes_of(const cv::Mat& picture) { return picture.total() * picture.elemSize(); }
+
+}  // namespace
+
+std::vector<Frame> record_frames(Source& source, const RecordLimits& limits) {
+  std::vector<Frame> frames;
+  std::size_t bytes = 0;
+  for (Frame frame; frames.size() < limits.frames;) {
+    const ReadStatus status = source.read(frame, std::chrono::milliseconds(100));
+    if (status == ReadStatus::kEnd) break;
+    if (status != ReadStatus::kFrame) continue;
+    bytes += bytes_of(frame.bgr);
+    if (bytes > limits.bytes && !frames.empty()) break;
+    frames.push_back(frame);
+    frames.back().bgr = frame.bgr.clone();
+  }
+  if (frames.empty()) {
+    throw Error(ErrorKind::kNoInput, fmt::format("{}: there is no frame in it that can be read",
+                                                 source.info().description));
+  }
+  return frames;
+}
+
+std::size_t pixel_bytes(const std::vector<Frame>& frames) {
+  std::size_t bytes = 0;
+  for (const Frame& frame : frames) bytes += bytes_of(frame.bgr);
+  return bytes;
+}
+
+ReplaySource::ReplaySource(std::vector<Frame> frames, const SourceInfo& of)
+    : frames_(std::move(frames)), info_(of) {
+  info_.live = false;
+  info_.description =
+      fmt::format("{} frame{} of {}, read beforehand and replayed as fast as they are taken",
+                  frames_.size(), frames_.size() == 1 ? "" : "s", of.description);
+}
+
+ReadStatus ReplaySource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {
+  const Frame& recorded = frames_[next_];
+  next_ = (next_ + 1) % frames_.size();
+  frame.captured = Clock::now();
+  recorded.bgr.copyTo(frame.bgr);
+  frame.origin = recorded.origin;
+  frame.capture_duration = Clock::now() - frame.captured;
+  return ReadStatus::kFrame;
+}
+
+}  // namespace lookout

@@ -1,0 +1,209 @@
+#include "platform/sources/source_uri.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <uriparser/Uri.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+Error usage(const std::string& sentence) { return {ErrorKind::kUsage, sentence}; }
+
+struct Uri {
+  std::string text;    // as given
+  std::string scheme;  // in lower case
+  std::string host;
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> query;
+};
+
+// "%20" becomes a space.
+std::string decode(const UriTextRangeA& range) {
+  if (range.first == nullptr) return {};
+  std::string text(range.first, range.afterLast);
+  const char* end = uriUnescapeInPlaceA(text.data());
+  text.resize(static_cast<std::size_t>(end - text.data()));
+  return text;
+}
+
+std::string decode_path(const UriUriA& uri) {
+  std::string path;
+  for (const auto* segment = uri.pathHead; segment != nullptr; segment = segment->next) {
+    path += "/" + decode(segment->text);
+  }
+  return path;
+}
+
+std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRangeA& range) {
+  std::vector<std::pair<std::string, std::string>> query;
+  if (range.first == range.afterLast) return query;
+  UriQueryListA* list = nullptr;
+  int count = 0;
+  if (uriDissectQueryMallocA(&list, &count, range.first, range.afterLast) != URI_SUCCESS) {
+    throw Error(ErrorKind::kInternal, "out of memory");
+  }
+  const std::unique_ptr<UriQueryListA, decltype(&uriFreeQueryListA)> owner(list, uriFreeQueryListA);
+  for (const auto* item = list; item != nullptr; item = item->next) {
+    query.emplace_back(item->key, item->value == nullptr ? "" : item->value);
+  }
+  return query;
+}
+
+Uri parse_uri(const std::string& text) {
+  UriUriA parsed{};
+  const char* error = nullptr;
+  const int status = uriParseSingleUriA(&parsed, text.c_str(), &error);
+  if (status != URI_SUCCESS) {
+    const auto place = error == nullptr ? 0 : error - text.c_str();
+    throw usage(fmt::format("{} is not a valid URI, see its character {}", text, place + 1));
+  }
+  const std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)> owner(&parsed, uriFreeUriMembersA);
+  if (parsed.fragment.first != nullptr || parsed.userInfo.first != nullptr ||
+      parsed.portText.first != nullptr) {
+    throw usage(
+        fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23", text));
+  }
+  Uri uri{text, decode(parsed.scheme), decode(parsed.hostText), decode_path(parsed),
+          dissect_query(parsed.query)};
+  std::transform(uri.scheme.begin(), uri.scheme.end(), uri.scheme.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return uri;
+}
+
+bool is_uri(const std::string& text) { return text.find("://") != std::string::npos; }
+
+// The path of a URI that has nothing else.
+std::string local_path(const Uri& uri) {
+  if (!uri.host.empty() || uri.path.empty()) {
+    throw usage(
+        fmt::format("{}: an absolute path has to follow, as in {}:///path", uri.text, uri.scheme));
+  }
+  if (!uri.query.empty()) {
+    throw usage(fmt::format("{}: there is no '{}' for {}://", uri.text, uri.query.front().first,
+                            uri.scheme));
+  }
+  return uri.path;
+}
+
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number;
+}
+
+template <typename Number>
+Number number_in(const Uri& uri, const std::string& key, const std::string& value, Number least,
+                 Number most) {
+  const auto number = parse_number<Number>(value);
+  // Written so that not-a-number is out of range, too.
+  if (number && *number >= least && *number <= most) return *number;
+  throw usage(fmt::format("{}: {} has to be a number from {} to {}, not '{}'", uri.text, key, least,
+                          most, value));
+}
+
+void parse_size(const Uri& uri, const std::string& value, TestSourceOptions& options) {
+  const auto x = value.find('x');
+  if (x == std::string::npos) {
+    throw usage(fmt::format("{}: size is written as in size=640x480, not '{}'", uri.text, value));
+  }
+  options.width = number_in(uri, "the width", value.substr(0, x), kMinTestSize, kMaxTestSize);
+  options.height = number_in(uri, "the height", value.substr(x + 1), kMinTestSize, kMaxTestSize);
+}
+
+void apply(const Uri& uri, const std::string& key, const std::string& value,
+           TestSourceOptions& options) {
+  if (key == "size") {
+    parse_size(uri, value, options);
+  } else if (key == "fps") {
+    options.fps = number_in(uri, key, value, 0.0, kMaxTestFps);
+  } else if (key == "noise") {
+    options.noise = number_in(uri, key, value, 0.0, kMaxTestNoise);
+  } else if (key == "hold") {
+    options.hold = number_in(uri, key, value, 1, 1'000'000);
+  } else if (key == "frames") {
+    options.frames = number_in<std::uint64_t>(uri, key, value, 0, 1'000'000'000);
+  } else {
+    throw usage(
+        fmt::format("{}: there is no '{}', only size, fps, noise, hold and frames", uri.text, key));
+  }
+}
+
+std::optional<Pattern> parse_pattern(const Uri& uri) {
+  if (uri.host == "all") return std::nullopt;
+  const auto pattern = find_pattern(uri.host);
+  if (pattern) return pattern;
+  throw usage(fmt::format("{}: there is no test pattern '{}', only all, {}", uri.text, uri.host,
+                          fmt::join(kPatternNames, ", ")));
+}
+
+template <typename Number>
+Number in_range(const char* option, Number value, Number least, Number most) {
+  if (value >= least && value <= most) return value;
+  throw usage(fmt::format("{} has to be from {} to {} for a test pattern", option, least, most));
+}
+
+void apply(const SourceOptions& asked, TestSourceOptions& options) {
+  if (asked.width) options.width = in_range("--width", *asked.width, kMinTestSize, kMaxTestSize);
+  if (asked.height)
+    options.height = in_range("--height", *asked.height, kMinTestSize, kMaxTestSize);
+  if (asked.framerate) options.fps = in_range("--framerate", *asked.framerate, 0.0, kMaxTestFps);
+}
+
+TestSourceOptions parse_test(const Uri& uri, const SourceOptions& asked) {
+  if (!uri.path.empty() && uri.path != "/") {
+    throw usage(fmt::format("{}: nothing but a pattern's name may follow test://", uri.text));
+  }
+  TestSourceOptions options;
+  options.pattern = parse_pattern(uri);
+  apply(asked, options);
+  for (const auto& [key, value] : uri.query) apply(uri, key, value, options);
+  return options;
+}
+
+// csi://0, csi://imx708, csi:///base/soc/...
+CsiUri parse_csi(const Uri& uri) {
+  std::string camera = uri.host + uri.path;
+  if (camera.empty() || !uri.query.empty()) {
+    throw usage(fmt::format(
+        "{}: a camera's number or name has to follow, and nothing else, as in csi://0", uri.text));
+  }
+  return {std::move(camera)};
+}
+
+}  // namespace
+
+SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {
+  if (text.empty()) throw usage("the source is empty; see --help for what it can be");
+  // The system would take what stands before it for all.
+  const bool uri_with_nul = is_uri(text) && text.find("%00") != std::string::npos;
+  if (uri_with_nul || text.find('\0') != std::string::npos) {
+    throw usage("a source cannot hold a NUL character (%00)");
+  }
+  if (!is_uri(text)) return LocalPath{text};
+  const Uri uri = parse_uri(text);
+  if (uri.scheme == "test") return parse_test(uri, asked);
+  if (uri.scheme == "v4l2") return V4l2Uri{local_path(uri)};
+  if (uri.scheme == "csi") return parse_csi(uri);
+  if (uri.scheme == "file") return LocalPath{local_path(uri)};
+  throw usage(
+      fmt::format("{}: {}:// is not known, only test://, v4l2://, csi://, file:// and paths", text,
+                  uri.scheme));
+}
+
+}  // namespace lookout

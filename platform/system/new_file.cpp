@@ -1,0 +1,46 @@
+#include "platform/system/new_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace lookout {
+namespace {
+
+[[noreturn]] void fail() { throw std::system_error(errno, std::generic_category()); }
+
+}  // namespace
+
+NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)) {
+  constexpr int kMode = 0666;  // less the umask
+  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+  if (fd_ < 0) fail();
+}
+
+NewFile::~NewFile() {
+  close(fd_);
+  if (!kept_) unlink(path_.c_str());
+}
+
+void NewFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) fail();
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void NewFile::keep_as(const std::filesystem::path& path) {
+  // The new name must not get to the disk before the content.
+  if (fsync(fd_) != 0 || rename(path_.c_str(), path.c_str()) != 0) fail();
+  kept_ = true;
+}
+
+std::filesystem::path unfinished(const std::filesystem::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + ".part");
+}
+
+}  // namespace lookout

@@ -1,0 +1,150 @@
+#include "platform/system/system_info.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Without the newline or zero byte at its end; empty when it cannot be read.
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  std::getline(file, line);
+  while (!line.empty() && (line.back() == '\0' || line.back() == '\r')) line.pop_back();
+  return line;
+}
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text, int base = 10) {
+  Number number{};
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (result.ec != std::errc()) return std::nullopt;
+  return number;
+}
+
+// A number of thousandths.
+std::optional<double> thousandths(const fs::path& path) {
+  const auto number = parse<long>(first_line(path));
+  if (!number) return std::nullopt;
+  return static_cast<double>(*number) / 1000;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// The first value of each key of lines `key : value`.
+std::map<std::string, std::string> read_keys(const fs::path& path) {
+  std::map<std::string, std::string> keys;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    keys.emplace(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+  }
+  return keys;
+}
+
+// Of a line KEY="value"; see os-release(5).
+std::string quoted_value(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key + "=", 0) != 0) continue;
+    line.erase(0, key.size() + 1);
+    line.erase(std::remove(line.begin(), line.end(), '"'), line.end());
+    return line;
+  }
+  return {};
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string name_of_arm_part(const std::string& part) {
+  static const std::map<std::string, std::string> names{{"0xd03", "Cortex-A53"},
+                                                        {"0xd07", "Cortex-A57"},
+                                                        {"0xd08", "Cortex-A72"},
+                                                        {"0xd0b", "Cortex-A76"}};
+  const auto found = names.find(part);
+  return found == names.end() ? "ARM part " + part : found->second;
+}
+
+void read_cpu(const fs::path& root, SystemInfo& info) {
+  auto keys = read_keys(root / "proc/cpuinfo");
+  info.arm = keys.count("CPU part") != 0;
+  info.cpu = info.arm ? name_of_arm_part(keys["CPU part"]) : keys["model name"];
+  info.cpu_features = words(info.arm ? keys["Features"] : keys["flags"]);
+}
+
+}  // namespace
+
+bool SystemInfo::has_feature(const std::string& name) const {
+  return std::find(cpu_features.begin(), cpu_features.end(), name) != cpu_features.end();
+}
+
+MachineState read_machine_state(const fs::path& root) {
+  MachineState state;
+  state.temperature = thousandths(root / "sys/class/thermal/thermal_zone0/temp");
+  state.clock_mhz = thousandths(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+  state.throttled = parse<std::uint32_t>(
+      first_line(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
+  return state;
+}
+
+SystemInfo read_system_info(const fs::path& root) {
+  SystemInfo info;
+  read_cpu(root, info);
+  info.board = first_line(root / "proc/device-tree/model");
+  info.system = quoted_value(root / "etc/os-release", "PRETTY_NAME");
+  info.kernel = first_line(root / "proc/sys/kernel/osrelease");
+  auto memory = read_keys(root / "proc/meminfo");
+  info.memory_kb = parse<std::uint64_t>(memory["MemTotal"]);
+  info.cma_total_kb = parse<std::uint64_t>(memory["CmaTotal"]);
+  info.cma_free_kb = parse<std::uint64_t>(memory["CmaFree"]);
+  info.state = read_machine_state(root);
+  const fs::path clock = root / "sys/devices/system/cpu/cpu0/cpufreq";
+  info.highest_clock_mhz = thousandths(clock / "scaling_max_freq");
+  info.governor = first_line(clock / "scaling_governor");
+  std::error_code error;
+  info.systemd = fs::is_directory(root / "run/systemd/system", error);
+  return info;
+}
+
+std::string machine_kind(const SystemInfo& info, bool built_for_arm) {
+  if (info.arm != built_for_arm) return "emulated machine";
+  // Arm's kernel has no feature for it; its virtual machines have no board, or one of that name.
+  if (info.arm && (info.board.empty() || info.board.find("dummy-virt") != std::string::npos)) {
+    return "virtual or emulated machine";
+  }
+  return info.has_feature("hypervisor") ? "virtual machine" : "real machine";
+}
+
+std::vector<std::string> video_devices(const fs::path& root) {
+  std::vector<std::string> devices;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root / "dev", error)) {
+    if (entry.path().filename().string().rfind("video", 0) == 0) {
+      devices.push_back(entry.path().string());
+    }
+  }
+  std::sort(devices.begin(), devices.end(), [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;
+  });
+  return devices;
+}
+
+}  // namespace lookout

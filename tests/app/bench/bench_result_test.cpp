@@ -1,0 +1,233 @@
+#include "app/bench/bench_result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// All percentiles are the same but for p99, which is one and a half times as large.
+Percentiles around(milliseconds time) { return {time, time, time * 3 / 2, time * 3 / 2}; }
+
+// A model that takes 20 ms of a frame's 24, one frame after the other.
+BenchResult result(int threads = 1, int workers = 1, double fps = 50) {
+  BenchResult made;
+  made.model = {"mobilenet", "m.pt",    "abcd",  "224x224", "qint8",
+                "XNNPACK",   "QNNPACK", "words", "torch 1", true};
+  made.threads = threads;
+  made.workers = workers;
+  made.source = "16 frames";
+  made.stats.classified = 500;
+  made.stats.captured = 500;
+  made.stats.interval = std::chrono::seconds(10);
+  made.stats.classified_fps = fps;
+  made.stats.camera_fps = fps;
+  made.stats.capture = around(milliseconds(2));
+  made.stats.preprocess = around(milliseconds(2));
+  made.stats.inference = around(milliseconds(20));
+  made.stats.total = around(milliseconds(24));
+  made.cpu_ms = 21.5;
+  made.resident_mb = 190;
+  made.start_s = 0.75;
+  return made;
+}
+
+std::string alone(const BenchResult& made) { return verdict(made, {made}); }
+
+TEST(Verdict, TheModelsShareOfAFrame) {
+  EXPECT_EQ(alone(result()), "model-limited: inference is 83 % of the work on a frame");
+}
+
+TEST(Verdict, ACameraThatIsKeptUpWith) {
+  BenchResult camera = result(1, 1, 29.9);
+  camera.live = true;
+  camera.stats.camera_fps = 30;
+  EXPECT_EQ(alone(camera), "camera-limited: all of its 30.0 fps are classified, 45.5 could be");
+  camera.workers = 2;
+  EXPECT_THAT(alone(camera), HasSubstr("90.9 could be"));
+}
+
+TEST(Verdict, ACameraThatIsNot) {
+  BenchResult camera = result(1, 1, 20);
+  camera.live = true;
+  camera.stats.camera_fps = 30;
+  EXPECT_EQ(
+      alone(camera),
+      "model-limited: inference is 83 % of the work on a frame, 20.0 of the camera's 30.0 fps "
+      "are classified");
+}
+
+TEST(Verdict, OtherStagesCanBeTheSlowestToo) {
+  BenchResult large = result();
+  large.stats.preprocess = around(milliseconds(30));
+  EXPECT_EQ(alone(large), "preprocessing-limited: it takes 30.0 ms, the model 20.0");
+  large.stats.capture = around(milliseconds(60));
+  EXPECT_EQ(alone(large), "source-limited: reading a frame takes 60.0 ms");
+}
+
+TEST(Verdict, ThrottlingComesFirst) {
+  BenchResult hot = result(2);
+  hot.before.throttled = 0;
+  hot.after.throttled = 0x4;
+  EXPECT_EQ(verdict(hot, {result(1), hot}),
+            "throttled: throttled now; measure again with better cooling or power");
+  hot.after.throttled = 0x10000;
+  EXPECT_THAT(alone(hot), StartsWith("throttled: under-voltage since the start"));
+}
+
+TEST(Verdict, WhatWasThrottledBeforeIsNoReason) {
+  BenchResult once = result();
+  once.before.throttled = 0x50000;
+  once.after.throttled = 0x50000;
+  EXPECT_THAT(alone(once), StartsWith("model-limited"));
+}
+
+TEST(Verdict, ThreadsThatGainNothingAreTooMany) {
+  const std::vector<BenchResult> all{result(1, 1, 50), result(2, 1, 51), result(4, 1, 30)};
+  EXPECT_THAT(verdict(all[0], all), StartsWith("model-limited"));
+  EXPECT_EQ(verdict(all[1], all), "too many threads: 1 is better");
+  EXPECT_EQ(verdict(all[2], all), "too many threads: 2 is better");
+}
+
+TEST(Verdict, ThreadsThatOnlyShortenTheWayAreNotTooMany) {
+  BenchResult two = result(2, 1, 50);
+  two.stats.total = around(milliseconds(15));
+  EXPECT_THAT(verdict(two, {result(1, 1, 50), two}), StartsWith("model-limited"));
+}
+
+TEST(Verdict, WorkersThatGainNothingAreTooMany) {
+  const std::vector<BenchResult> all{result(1, 1, 50), result(1, 2, 49), result(2, 2, 90)};
+  EXPECT_EQ(verdict(all[1], all), "too many workers: 1 is better");
+  EXPECT_THAT(verdict(all[2], all), StartsWith("model-limited"));
+}
+
+TEST(Verdict, OtherModelsAreNoComparison) {
+  BenchResult other = result(1, 1, 500);
+  other.model.file = "other.pt";
+  EXPECT_THAT(verdict(result(2), {other, result(2)}), StartsWith("model-limited"));
+}
+
+BenchReport report() {
+  BenchReport made;
+  made.machine.system.board = "Raspberry Pi 4 Model B Rev 1.5";
+  made.machine.system.cpu = "Cortex-A72";
+  made.machine.system.governor = "ondemand";
+  made.machine.system.highest_clock_mhz = 1500;
+  made.machine.kind = "real machine";
+  made.machine.processors = 4;
+  made.machine.lookout = "1.2.3";
+  made.machine.libtorch = "2.9.1";
+  made.results = {result(1, 1, 50), result(2, 1, 51)};
+  made.results[1].before = {48.7, 600, 0};
+  made.results[1].after = {63.2, 1500, 0};
+  return made;
+}
+
+TEST(BenchReport, TextIsATableWithVerdicts) {
+  EXPECT_EQ(
+      as_text(report()),
+      "Raspberry Pi 4 Model B Rev 1.5, Cortex-A72, 4 processors, real machine; LibTorch 2.9.1\n"
+      "16 frames\n"
+      "\n"
+      "                                     total    model  jitter     CPU           cold\n"
+      "model     threads workers     fps       ms       ms p99/p50      ms     MB start s\n"
+      "mobilenet       1       1    50.0    20.00    20.00    1.50    21.5    190    0.75\n"
+      "mobilenet       2       1    51.0    19.61    20.00    1.50    21.5    190    0.75\n"
+      "\n"
+      "mobilenet, 1 thread, 1 worker: model-limited: inference is 83 % of the work on a frame\n"
+      "  ms p50/p95/p99/max: capture 2.0/2.0/3.0/3.0, preprocess 2.0/2.0/3.0/3.0, inference "
+      "20.0/20.0/30.0/30.0, total 24.0/24.0/36.0/36.0\n"
+      "\n"
+      "mobilenet, 2 threads, 1 worker: too many threads: 1 is better\n"
+      "  ms p50/p95/p99/max: capture 2.0/2.0/3.0/3.0, preprocess 2.0/2.0/3.0/3.0, inference "
+      "20.0/20.0/30.0/30.0, total 24.0/24.0/36.0/36.0\n");
+}
+
+TEST(BenchReport, TellsWhatAutoChose) {
+  BenchReport made = report();
+  made.results[1].auto_threads = true;
+  EXPECT_THAT(as_text(made), HasSubstr("mobilenet auto: 2       1    51.0 "));
+  EXPECT_THAT(as_text(made), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
+  EXPECT_THAT(as_markdown(made), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
+  EXPECT_TRUE(parse_results(as_json(made)).at(1).auto_threads);
+}
+
+TEST(BenchReport, JsonCanBeReadBack) {
+  const std::string json = as_json(report());
+  EXPECT_EQ(json.find('\n'), json.size() - 1) << "one line";
+  const auto read = parse_results(json);
+  BenchReport again = report();
+  again.results = read;
+  EXPECT_EQ(as_json(again), json);
+  EXPECT_EQ(as_markdown(again), as_markdown(report()));
+  const auto first = nlohmann::json::parse(json)["results"][0];
+  EXPECT_EQ(first["fps"], 50);
+  EXPECT_EQ(first["total_ms"], 20);
+  EXPECT_EQ(first["model_ms"], 20);
+  EXPECT_EQ(first["jitter"], 1.5);
+  EXPECT_TRUE(first["before"]["throttled"].is_null());
+  EXPECT_EQ(first["latency_ms"]["total"]["p99"], 36);
+}
+
+TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
+  const std::string text = as_markdown(report());
+  for (const char* part :
+       {"| kind of figures | measured on a real machine |",
+        "| board | Raspberry Pi 4 Model B Rev 1.5 |", "| processor | Cortex-A72, 4 processors |",
+        "| governor, highest clock | ondemand, 1500 MHz |", "| lookout | 1.2.3 |",
+        "| LibTorch | 2.9.1 |", "| cooling, power supply, camera | (please fill in) |",
+        "| mobilenet | m.pt | abcd | 224x224 | qint8 | XNNPACK | QNNPACK | words | torch 1 | yes |",
+        "| mobilenet | 1 | 1 | 50.0 | 20.0 | 20.0 | 1.50 | 21.5 | 190 | 0.75 | 500 | 0 |",
+        "| mobilenet | 1 | 1 | not told | not told | not told |",
+        "| mobilenet | 2 | 1 | 49 °C → 63 °C | 600 MHz → 1500 MHz | none |",
+        "- mobilenet, 2 threads, 1 worker: too many threads: 1 is better"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_EQ(text.find("m.pt"), text.rfind("m.pt")) << "an archive is told of once";
+}
+
+TEST(BenchReport, AnInterruptedOneSaysThatNothingWasMeasured) {
+  BenchReport empty = report();
+  empty.results.clear();
+  EXPECT_THAT(as_text(empty), HasSubstr("nothing was measured"));
+  EXPECT_THAT(as_markdown(empty), HasSubstr("Nothing was measured"));
+  EXPECT_TRUE(parse_results(as_json(empty)).empty());
+}
+
+TEST(BenchReport, AnInterruptedOneSaysHowMuchOfItThereIs) {
+  EXPECT_EQ(nlohmann::json::parse(as_json(report()))["complete"], true);
+  BenchReport part = report();
+  part.missing = 1;
+  EXPECT_THAT(as_text(part), HasSubstr("16 frames\ninterrupted: 2 of 3 combinations\n\n"));
+  EXPECT_THAT(as_markdown(part), HasSubstr("interrupted: 2 of 3 combinations"));
+  EXPECT_EQ(nlohmann::json::parse(as_json(part))["complete"], false);
+  part.missing = 0;
+  part.results[1].complete = false;
+  EXPECT_THAT(as_text(part), HasSubstr("interrupted: 1 of 2 combinations\n"));
+  EXPECT_THAT(as_text(part), HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
+  EXPECT_FALSE(parse_results(as_json(part)).at(1).complete);
+}
+
+TEST(BenchReport, ANameCannotBreakATable) {
+  BenchReport made = report();
+  made.results[0].model.name = "a|b";
+  EXPECT_THAT(as_markdown(made), HasSubstr("| a\\|b | 1 |"));
+  made.results[0].model.name = "a\nb\x1b[2J";
+  made.results[0].source = "c\nd\x1b[2J";
+  EXPECT_THAT(as_markdown(made), HasSubstr("| a\\nb\\x1b[2J | 1 |"));
+  EXPECT_THAT(as_text(made), HasSubstr("\nc\\nd\\x1b[2J\n"));
+  EXPECT_THAT(as_text(made), HasSubstr("\na\\nb\\x1b[2J       1 "));
+  for (const std::string& text : {as_text(made), as_markdown(made)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find("a\nb"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace lookout

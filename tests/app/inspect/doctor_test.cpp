@@ -1,0 +1,236 @@
+#include "app/inspect/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/error.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+using State = Check::State;
+
+// A machine in a folder, on which everything works unless a test says otherwise.
+class DoctorTest : public testing::Test {
+ protected:
+  DoctorTest() {
+    patient_.root = root_.path();
+    patient_.libtorch = {"2.9.1", {"QNNPACK", "ONEDNN"}, true};
+    patient_.probe_camera = [](const std::string&) { return "A Camera"; };
+    patient_.open_source = [](const std::string& source, const SourceOptions&) {
+      return source + ", 640x480";
+    };
+    patient_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
+    patient_.services = [this] { return services_; };
+    put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
+    put("dev/video0", "");
+  }
+
+  void put(const std::string& path, const std::string& content) const {
+    std::filesystem::create_directories((root_.path() / path).parent_path());
+    root_.write(path, content);
+  }
+
+  static auto failing_source(ErrorKind kind) {
+    return [kind](const std::string&, const SourceOptions&) -> std::string {
+      throw Error(kind, "this is why");
+    };
+  }
+
+  Diagnosis diagnose() const { return lookout::diagnose(options_, patient_); }
+
+  // The first check of that name.
+  static Check check(const Diagnosis& diagnosis, const std::string& name) {
+    for (const Check& check : diagnosis.checks) {
+      if (check.name == name) return check;
+    }
+    ADD_FAILURE() << "no check " << name;
+    return {};
+  }
+
+  TempDir root_;
+  RunOptions options_;
+  Patient patient_;
+  std::vector<ServiceState> services_{{"lookout.service", "active"}};
+};
+
+TEST_F(DoctorTest, AHealthyRaspberryPi4) {
+  put("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.5");
+  put("proc/meminfo", "CmaTotal: 524288 kB\nCmaFree: 507904 kB\n");
+  put("sys/class/thermal/thermal_zone0/temp", "48686\n");
+  put("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n");
+  put("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "1500000\n");
+  put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "ondemand\n");
+  put("sys/devices/platform/soc/soc:firmware/get_throttled", "0\n");
+  put("run/systemd/system/x", "");
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(as_text(diagnosis),
+            "ok       userland     64 bits\n"
+            "ok       cpu          Cortex-A72 on Raspberry Pi 4 Model B Rev 1.5, ARMv8.0: no "
+            "atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not\n"
+            "ok       libtorch     2.9.1, engines QNNPACK, ONEDNN; QNNPACK is used\n"
+            "ok       model        a model\n"
+            "ok       source       /dev/video0, 640x480\n"
+            "ok       camera       " +
+                (root_ / "dev/video0") +
+                ": A Camera\n"
+                "ok       cma          512 MB, 496 MB free\n"
+                "ok       temperature  48.7 °C\n"
+                "ok       clock        600 MHz of 1500, governor ondemand\n"
+                "ok       throttling   none since the start\n"
+                "ok       service      lookout.service is active\n"
+                "lookout run would start.\n");
+}
+
+TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
+  for (const ErrorKind kind : {ErrorKind::kNoInput, ErrorKind::kPermission}) {
+    patient_.open_source = failing_source(kind);
+    const Diagnosis diagnosis = diagnose();
+    EXPECT_EQ(diagnosis.exit_status, static_cast<int>(kind));
+    EXPECT_EQ(check(diagnosis, "source").state, State::kFailure);
+    EXPECT_EQ(check(diagnosis, "source").text, "this is why");
+  }
+  patient_.load_model = [](const RunOptions&) -> DescribedModel {
+    throw Error(ErrorKind::kBadModel, "this is why");
+  };
+  const Diagnosis both = diagnose();
+  EXPECT_EQ(both.exit_status, 65) << "a run loads the model first";
+  EXPECT_THAT(as_text(both), HasSubstr("lookout run would end with exit status 65.\n"));
+}
+
+TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
+  patient_.load_model = [](const RunOptions&) {
+    DescribedModel model{"a model", {}};
+    model.input.width = 300;
+    model.input.height = 200;
+    return model;
+  };
+  options_.view.rotation = 90;
+  options_.view.roi = {0, 0, 0.5, 1};
+  options_.source_options.framerate = 15;
+  SourceOptions seen;
+  patient_.open_source = [&seen](const std::string& source, const SourceOptions& options) {
+    seen = options;
+    return source;
+  };
+  diagnose();
+  EXPECT_EQ(seen.needed_width, 200);
+  EXPECT_EQ(seen.needed_height, 600);
+  EXPECT_EQ(seen.framerate, 15);
+}
+
+TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
+  patient_.open_source = failing_source(ErrorKind::kDeviceLost);
+  EXPECT_EQ(diagnose().exit_status, 69);
+  put("run/systemd/system/x", "");
+  const Diagnosis running = diagnose();
+  EXPECT_EQ(running.exit_status, 0);
+  EXPECT_EQ(check(running, "source").text, "this is why: lookout.service is running");
+  services_ = {{"lookout.service", "inactive"}, {"lookout@front.service", "active"}};
+  EXPECT_EQ(check(diagnose(), "source").text, "this is why: lookout@front.service is running");
+  services_.clear();
+  EXPECT_EQ(diagnose().exit_status, 69);
+}
+
+TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
+  options_.trace = root_ / "trace.json";
+  options_.capture.cpus = {1023};
+  options_.snapshot_on_change = root_.path();
+  const Diagnosis wrong = diagnose();
+  EXPECT_EQ(wrong.exit_status, 64);
+  EXPECT_EQ(check(wrong, "trace").state, State::kOk);
+  EXPECT_EQ(check(wrong, "capture").state, State::kFailure);
+  EXPECT_EQ(check(wrong, "capture").text,
+            "processors 1023 for the capture thread: there is none of them here");
+  EXPECT_EQ(check(wrong, "snapshots").state, State::kOk);
+  EXPECT_FALSE(std::filesystem::exists(options_.trace)) << "nothing is changed";
+  options_.trace = root_ / "none/trace.json";
+  EXPECT_EQ(diagnose().exit_status, 74) << "a run tries its trace first";
+}
+
+TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
+  options_.snapshot_on_change = root_ / "no/pictures";
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 74);
+  EXPECT_EQ(check(diagnosis, "snapshots").state, State::kFailure);
+  EXPECT_EQ(check(diagnosis, "snapshots").text, "snapshots cannot be written into " +
+                                                    options_.snapshot_on_change +
+                                                    ": No such file or directory");
+}
+
+TEST_F(DoctorTest, ALibTorchWithoutQnnpackIsAFailure) {
+  patient_.libtorch = {"2.9.1", {"ONEDNN"}, false};
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 70);
+  EXPECT_EQ(check(diagnosis, "libtorch").state, State::kFailure);
+}
+
+TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {
+  patient_.probe_camera = [](const std::string& path) -> std::string {
+    throw Error(ErrorKind::kNoInput, path + " is not a camera");
+  };
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(check(diagnosis, "camera").state, State::kNote);
+  EXPECT_THAT(check(diagnosis, "camera").text, HasSubstr("is not a camera"));
+}
+
+TEST_F(DoctorTest, HeatAndPowerAreNotes) {
+  put("sys/class/thermal/thermal_zone0/temp", "81000\n");
+  put("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n");
+  put("run/systemd/system/x", "");
+  services_.push_back({"lookout@front.service", "failed"});
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(check(diagnosis, "temperature").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "service").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "service").text,
+            "lookout.service is active, lookout@front.service is failed");
+  EXPECT_EQ(check(diagnosis, "throttling").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "throttling").text,
+            "under-voltage now, throttled now, under-voltage since the start, was throttled since "
+            "the start (0x50005)");
+}
+
+TEST_F(DoctorTest, WhatTheMachineDoesNotTellIsSaid) {
+  std::filesystem::remove_all(root_.path() / "dev");
+  std::filesystem::remove_all(root_.path() / "proc");
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(check(diagnosis, "cpu").text, "unknown");
+  EXPECT_EQ(check(diagnosis, "camera").text, "there is no /dev/video* at all");
+  EXPECT_EQ(check(diagnosis, "service").text, "no systemd");
+  EXPECT_EQ(check(diagnosis, "temperature").text, "no sensor");
+}
+
+TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
+  put("sys/class/thermal/thermal_zone0/temp", "48686\n");
+  patient_.open_source = failing_source(ErrorKind::kNoInput);
+  const std::string text = as_json(diagnose());
+  EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["type"], "doctor");
+  EXPECT_EQ(json["would_start"], false);
+  EXPECT_EQ(json["exit_status"], 66);
+  EXPECT_DOUBLE_EQ(json["temperature_c"], 48.686);
+  EXPECT_TRUE(json["throttled"].is_null());
+  const auto& source = json["checks"][4];
+  EXPECT_EQ(source["check"], "source");
+  EXPECT_EQ(source["state"], "failure");
+  EXPECT_EQ(source["text"], "this is why");
+}
+
+TEST_F(DoctorTest, NamesBeginNoLinesAndMoveNoCursor) {
+  patient_.probe_camera = [](const std::string&) { return "A\n\x1b[2JCamera"; };
+  EXPECT_THAT(as_text(diagnose()), HasSubstr("/dev/video0: A\\n\\x1b[2JCamera\n"));
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,151 @@
+#include "app/inspect/list_cameras.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/videodev2.h>
+
+#include <nlohmann/json.hpp>
+
+#include "pipeline/error.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+CameraSize size(int width, int height, std::vector<double> rates) {
+  CameraSize size;
+  size.width = size.most_width = width;
+  size.height = size.most_height = height;
+  size.rates = std::move(rates);
+  return size;
+}
+
+// A USB camera with its metadata node, the sensor of a ribbon cable, a codec, and one of somebody
+// else's.
+Cameras cameras() {
+  std::vector<CameraNode> nodes(5);
+  nodes[0] = {
+      "/dev/video0",
+      {"/dev/v4l/by-id/usb-C920-index0"},
+      NodeKind::kCamera,
+      {"C920", "uvcvideo", "usb-1", 0},
+      {{V4L2_PIX_FMT_YUYV, "YUYV 4:2:2", {size(320, 240, {30, 15}), size(1280, 720, {7.5})}},
+       {V4L2_PIX_FMT_H264, "H.264", {size(1920, 1080, {30})}}},
+      ""};
+  nodes[1] = {"/dev/video1", {}, NodeKind::kMetadata, {"C920", "uvcvideo", "usb-1", 0}, {}, ""};
+  nodes[2] = {"/dev/video2", {}, NodeKind::kBayer, {"unicam", "unicam", "csi", 0}, {}, ""};
+  nodes[3] = {"/dev/video10", {}, NodeKind::kCodec, {"codec", "bcm2835-codec", "soc", 0}, {}, ""};
+  nodes[4].path = "/dev/video11";
+  nodes[4].problem = "no permission to open /dev/video11";
+  return {nodes, {}, ""};
+}
+
+TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
+  EXPECT_EQ(cameras_as_text(cameras(), {}),
+            "/dev/video0: C920 (uvcvideo, usb-1), a camera\n"
+            "    /dev/v4l/by-id/usb-C920-index0\n"
+            "    YUYV YUYV 4:2:2\n"
+            "      320x240 30 15 fps\n"
+            "      1280x720 7.5 fps\n"
+            "    formats that lookout cannot read: H264\n"
+            "    run takes 320x240 YUYV at 30 fps\n"
+            "/dev/video1: C920 (uvcvideo, usb-1), a camera's metadata\n"
+            "/dev/video2: unicam (unicam, csi), a raw Bayer sensor: use csi://0\n"
+            "/dev/video10: codec (bcm2835-codec, soc), a codec\n"
+            "/dev/video11: no permission to open /dev/video11\n");
+  EXPECT_THAT(cameras_as_text({}, {}), HasSubstr("there is no /dev/video* at all"));
+}
+
+TEST(ListCameras, NamesBeginNoLinesAndMoveNoCursor) {
+  Cameras odd = cameras();
+  odd.nodes[0].info.card = "C\n\x1b[2J";
+  odd.nodes[0].links = {"/dev/v4l/by-id/\x1b[2J"};
+  odd.nodes[0].formats[0].description = "Y\x1b[2J";
+  odd.csi = {{"id\x1b[2J", "imx\n708"}};
+  const std::string text = cameras_as_text(odd, {});
+  EXPECT_THAT(text, HasSubstr("/dev/video0: C\\n\\x1b[2J (uvcvideo, usb-1), a camera\n"));
+  EXPECT_THAT(text, HasSubstr("csi://0: imx\\n708 (id\\x1b[2J), through libcamera\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(ListCameras, PartOfACsiCameraComesWithTheWayOut) {
+  Cameras pipeline = cameras();
+  pipeline.nodes[2].kind = NodeKind::kPipeline;
+  EXPECT_THAT(
+      cameras_as_text(pipeline, {}),
+      HasSubstr("/dev/video2: unicam (unicam, csi), a part of a CSI camera: use csi://0\n"));
+  EXPECT_EQ(nlohmann::json::parse(cameras_as_json(pipeline, {}))["cameras"][2]["kind"], "pipeline");
+}
+
+TEST(ListCameras, ThoseOfLibcameraComeFirst) {
+  Cameras both = cameras();
+  both.csi = {{"/base/soc/i2c0mux", "imx708"}};
+  EXPECT_THAT(cameras_as_text(both, {}),
+              StartsWith("csi://0: imx708 (/base/soc/i2c0mux), through libcamera\n/dev/video0: "));
+  const auto report = nlohmann::json::parse(cameras_as_json(both, {}));
+  EXPECT_EQ(report["cameras"][0]["source"], "csi://0");
+  EXPECT_EQ(report["cameras"][0]["card"], "imx708");
+}
+
+TEST(ListCameras, WhyThereIsNoneIsSaidToWhoHasASensor) {
+  Cameras without = cameras();
+  without.csi_problem = "there is no libcamera";
+  EXPECT_THAT(cameras_as_text(without, {}), EndsWith("\nthere is no libcamera\n"));
+  without.nodes.erase(without.nodes.begin() + 2);
+  EXPECT_THAT(cameras_as_text(without, {}), Not(HasSubstr("there is no libcamera")));
+  EXPECT_EQ(nlohmann::json::parse(cameras_as_json(without, {}))["csi_problem"],
+            "there is no libcamera");
+}
+
+TEST(ListCameras, TheChoiceFollowsTheOptions) {
+  ModeWish wish;
+  wish.width = 1280;
+  wish.height = 720;
+  EXPECT_THAT(cameras_as_text(cameras(), wish), HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
+}
+
+TEST(ListCameras, TheChoiceIsThatOfARunWithTheModelAndTheView) {
+  RunOptions options;
+  options.view.roi = {0, 0, 0.5, 1};
+  const ModeWish without = wish_of_run(options);
+  EXPECT_EQ(without.needed_width, 448);
+  EXPECT_EQ(without.needed_height, 224);
+  options.model = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+  EXPECT_EQ(wish_of_run(options).needed_width, 448);
+
+  const TempDir directory;
+  options.model = directory / "small.pt";
+  write_archive(options.model, kMeanOfChannels, small_metadata(), kThreeLabels);
+  const ModeWish small = wish_of_run(options);
+  EXPECT_EQ(small.needed_width, 16);
+  EXPECT_EQ(small.needed_height, 8);
+  options.model = directory / "none.pt";
+  EXPECT_THROW(wish_of_run(options), Error);
+}
+
+TEST(ListCameras, JsonHasAllOfIt) {
+  const auto report = nlohmann::json::parse(cameras_as_json(cameras(), {}));
+  EXPECT_EQ(report["schema"], 1);
+  EXPECT_EQ(report["type"], "cameras");
+  ASSERT_EQ(report["cameras"].size(), 5U);
+  const auto& camera = report["cameras"][0];
+  EXPECT_EQ(camera["source"], "/dev/video0");
+  EXPECT_EQ(camera["kind"], "camera");
+  EXPECT_EQ(camera["links"][0], "/dev/v4l/by-id/usb-C920-index0");
+  EXPECT_EQ(camera["formats"][0]["sizes"][0]["rates"], (std::vector<double>{30, 15}));
+  EXPECT_EQ(camera["formats"][1]["readable"], false);
+  EXPECT_EQ(camera["choice"]["taken"]["width"], 320);
+  EXPECT_EQ(camera["choice"]["rejected"].size(), 2U);
+  EXPECT_EQ(report["cameras"][2]["advice"], "use csi://0");
+  EXPECT_EQ(report["cameras"][4]["problem"], "no permission to open /dev/video11");
+  EXPECT_EQ(nlohmann::json::parse(cameras_as_json({}, {}))["cameras"].size(), 0U);
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,192 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "pipeline/error.h"
+#include "pipeline/pipeline.h"
+#include "tests/support/fakes.h"
+
+namespace lookout {
+namespace {
+
+using Reporters = std::vector<std::unique_ptr<Reporter>>;
+
+Reporters reporting_to(FakeReporter::Log& log, std::function<void(const Result&)> on_report = {}) {
+  Reporters reporters;
+  reporters.push_back(std::make_unique<FakeReporter>(log, std::move(on_report)));
+  return reporters;
+}
+
+TEST(Workers, ClassifyEveryFrameOfAFileOnceAndReportInOrder) {
+  FakeSource source(/*live=*/false, frames(500));
+  FakeClassifier one;
+  FakeClassifier two;
+  FakeClassifier three;
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  const StatsSnapshot total =
+      run_pipeline(source, {&one, &two, &three}, reporting_to(log), {}, stop);
+  std::vector<std::uint64_t> expected(500);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(log.sequences, expected);
+  for (std::size_t i = 0; i < log.best.size(); ++i) EXPECT_EQ(log.best[i], i % 256);
+  EXPECT_EQ(one.calls() + two.calls() + three.calls(), 500);
+  EXPECT_EQ(total.classified, 500U);
+  EXPECT_EQ(total.in_flight, 0U);
+}
+
+TEST(Workers, AFrameThatIsReadySoonerWaitsForTheOneBeforeIt) {
+  // Whoever begins first is held until the other worker is through with a frame and has begun one
+  // more.
+  Gate third_began;
+  std::atomic<int> began{0};
+  const auto classify = [&](int /*call*/) {
+    const int before = began++;
+    if (before == 0) third_began.wait();
+    if (before == 2) third_began.open();
+  };
+  FakeSource source(/*live=*/false, frames(10));
+  FakeClassifier one(classify);
+  FakeClassifier two(classify);
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop);
+  std::vector<std::uint64_t> expected(10);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(log.sequences, expected);
+}
+
+TEST(Workers, WorkAtTheSameTime) {
+  // Each waits for the other to have begun.
+  Gate began[2];
+  const auto meet = [&](int mine) {
+    return [&, mine](int call) {
+      if (call > 0) return;
+      began[mine].open();
+      began[1 - mine].wait();
+    };
+  };
+  FakeSource source(/*live=*/false, frames(4));
+  FakeClassifier one(meet(0));
+  FakeClassifier two(meet(1));
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop);
+  EXPECT_EQ(log.sequences.size(), 4U);
+}
+
+TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
+  const auto fail_at_five = [](std::atomic<int>& began) {
+    return [&began](int) {
+      if (began++ == 5) throw Error(ErrorKind::kBadModel, "broken");
+    };
+  };
+  std::atomic<int> began{0};
+  FakeSource source(/*live=*/false, frames(100));
+  FakeClassifier one(fail_at_five(began));
+  FakeClassifier two(fail_at_five(began));
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  EXPECT_THROW(run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop), Error);
+  // Which of two frames that are begun at the same time fails is open.
+  EXPECT_GE(log.sequences.size(), 4U);
+  EXPECT_LE(log.sequences.size(), 6U);
+}
+
+TEST(Workers, AFailingSourceIsThrownAfterAllItsFrames) {
+  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
+    if (read == 20) throw Error(ErrorKind::kDeviceLost, "gone");
+    return fill(frame, read);
+  });
+  FakeClassifier one;
+  FakeClassifier two;
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  EXPECT_THROW(run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop), Error);
+  EXPECT_EQ(log.sequences.size(), 20U);
+}
+
+TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
+  Gate first_reported;
+  Gate began[2];  // the frames that are inside the workers when the camera goes
+  Gate waited;
+  Gate told;
+  std::atomic<int> classifying{0};
+  std::atomic<bool> offline{false};
+  const auto classify = [&](int /*call*/) {
+    const int before = classifying++;
+    if (before == 0) return;
+    began[before - 1].open();
+    waited.wait();
+  };
+  FakeSource* camera = nullptr;
+  FakeSource source(/*live=*/true, [&](int read, Frame& frame) {
+    if (read == 1) first_reported.wait();
+    if (read == 2) began[0].wait();
+    if (read < 3) return fill(frame, 1);
+    if (read == 3) {
+      began[1].wait();
+      camera->set_online(false);
+      return ReadStatus::kTimeout;
+    }
+    offline = true;  // the change before this read was noted
+    told.wait();
+    return ReadStatus::kEnd;
+  });
+  camera = &source;
+
+  // Lets the workers go on when the loop has waited in vain while the camera was away.
+  class Patience : public Reporter {
+   public:
+    Patience(const std::atomic<bool>& offline, Gate& waited, Gate& told)
+        : offline_(offline), waited_(waited), told_(told) {}
+    void report(const Result& /*result*/, const Frame& /*frame*/) override {}
+    void tick(const StatsSnapshot& /*stats*/) override {}
+    void status(const CameraStatus& /*status*/) override {
+      waited_.open();
+      told_.open();
+    }
+    void beat() override {
+      if (offline_ && ++turns_ == 3) waited_.open();
+    }
+
+   private:
+    const std::atomic<bool>& offline_;
+    Gate& waited_;
+    Gate& told_;
+    int turns_ = 0;
+  };
+
+  FakeClassifier one(classify);
+  FakeClassifier two(classify);
+  FakeReporter::Log log;
+  Reporters reporters = reporting_to(log, [&](const Result&) { first_reported.open(); });
+  reporters.push_back(std::make_unique<Patience>(offline, waited, told));
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, {&one, &two}, reporters, {}, stop);
+  ASSERT_EQ(log.statuses.size(), 1U);
+  EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{3}));
+  EXPECT_EQ(log.changes, (std::vector<std::string>{"value 1"})) << "no state while it is away";
+}
+
+TEST(Workers, StopAccountsForWhatIsInFlight) {
+  FakeSource source(/*live=*/true, [](int read, Frame& frame) { return fill(frame, read % 256); });
+  FakeClassifier one;
+  FakeClassifier two;
+  FakeReporter::Log log;
+  std::atomic<bool> stop{false};
+  const StatsSnapshot total = run_pipeline(source, {&one, &two},
+                                           reporting_to(log,
+                                                        [&](const Result& result) {
+                                                          if (result.sequence >= 100) stop = true;
+                                                        }),
+                                           {}, stop);
+  EXPECT_EQ(total.captured, total.classified + total.replaced + total.in_flight);
+  EXPECT_EQ(total.classified, log.sequences.size());
+  EXPECT_TRUE(std::is_sorted(log.sequences.begin(), log.sequences.end()));
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,228 @@
+#include "pipeline/profile/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "pipeline/pipeline.h"
+#include "tests/support/fakes.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::microseconds;
+
+// Where a trace is saved.
+struct Saved {
+  std::string text;
+  int times = 0;
+
+  Trace::Save save() {
+    return [this](const Trace& trace) {
+      ++times;
+      trace.write_json([this](std::string_view part) { text += part; });
+    };
+  }
+  std::vector<Json> events(const std::string& phase) const {
+    std::vector<Json> found;
+    const Json root = Json::parse(text);
+    for (const Json& event : root["traceEvents"]) {
+      if (event["ph"] == phase) found.push_back(event);
+    }
+    return found;
+  }
+};
+
+TraceOptions frames_of(std::uint64_t frames, std::uint64_t skip = 0) {
+  TraceOptions options;
+  options.frames = frames;
+  options.skip = skip;
+  return options;
+}
+
+// The stages of one frame, each 10 us after the one before, on this thread.
+void record_frame(Trace& trace, std::uint64_t frame) {
+  auto time = Clock::time_point(microseconds(1000 * (frame + 1)));
+  for (int stage = 0; stage < kStages; ++stage) {
+    trace.record(static_cast<Stage>(stage), frame, time, time + microseconds(10));
+    time += microseconds(10);
+  }
+}
+
+TEST(Trace, IsChromesFormat) {
+  Saved saved;
+  TraceOptions options = frames_of(10);
+  options.about["model"] = "a \"net\"";
+  Trace trace(options, saved.save());
+  record_frame(trace, 0);
+  const auto start = Clock::time_point(microseconds(1031));
+  trace.record_operator("net", "aten::\"add\"", 0, start, start + std::chrono::nanoseconds(1500));
+  trace.finish();
+
+  const Json root = Json::parse(saved.text);
+  EXPECT_EQ(root["otherData"]["model"], "a \"net\"");
+  const std::vector<Json> slices = saved.events("X");
+  ASSERT_EQ(slices.size(), 6U) << "five stages on a thread, and an operator";
+  EXPECT_EQ(slices[0]["name"], "capture");
+  EXPECT_EQ(slices[0]["ts"], 0);
+  EXPECT_EQ(slices[0]["dur"], 9.998) << "they do not touch";
+  EXPECT_EQ(slices[0]["cat"], "stage");
+  EXPECT_EQ(slices[0]["args"]["frame"], 0);
+  EXPECT_EQ(slices[2]["name"], "inference");
+  EXPECT_EQ(slices[3]["name"], "aten::\"add\"") << "after what it lies in";
+  EXPECT_EQ(slices[3]["cat"], "operator");
+  EXPECT_EQ(slices[3]["ts"], 31);
+  EXPECT_EQ(slices[3]["dur"], 1.5);
+  EXPECT_EQ(slices[3]["args"]["model"], "net");
+  for (const Json& slice : slices) EXPECT_EQ(slice["tid"], slices[0]["tid"]);
+
+  ASSERT_EQ(saved.events("b").size(), 1U);
+  ASSERT_EQ(saved.events("e").size(), 1U);
+  EXPECT_EQ(saved.events("b")[0]["name"], "queue-wait");
+  EXPECT_TRUE(saved.events("b")[0]["id2"].contains("local")) << "shown with the process";
+  EXPECT_EQ(saved.events("b")[0]["id2"], saved.events("e")[0]["id2"]);
+  EXPECT_EQ(saved.events("b")[0]["ts"], 10);
+  EXPECT_EQ(saved.events("e")[0]["ts"], 20);
+  EXPECT_EQ(saved.events("s")[0]["ts"], 5) << "an arrow begins within the capture";
+  EXPECT_EQ(saved.events("t")[0]["ts"], 25);
+  EXPECT_EQ(saved.events("f")[0]["ts"], 55);
+  EXPECT_EQ(saved.events("f")[0]["bp"], "e");
+}
+
+TEST(Trace, IsSavedOnceWithTheLastOfItsFrames) {
+  Saved saved;
+  Trace trace(frames_of(3), saved.save());
+  for (std::uint64_t frame = 0; frame < 10; ++frame) {
+    EXPECT_EQ(trace.traces(frame), frame < 3);
+    record_frame(trace, frame);
+  }
+  trace.finish();
+  trace.finish();
+  EXPECT_EQ(saved.times, 1);
+  EXPECT_EQ(trace.frames(), 3U);
+  EXPECT_EQ(saved.events("f").size(), 3U);
+}
+
+TEST(Trace, LeavesOutTheFramesOfTheWarmUp) {
+  Saved saved;
+  Trace trace(frames_of(2, 5), saved.save());
+  for (std::uint64_t frame = 0; frame < 10; ++frame) record_frame(trace, frame);
+  trace.finish();
+  std::set<std::uint64_t> frames;
+  for (const Json& slice : saved.events("X")) frames.insert(slice["args"]["frame"].get<int>());
+  EXPECT_EQ(frames, (std::set<std::uint64_t>{5, 6}));
+}
+
+TEST(Trace, AFrameThatWasReplacedIsCapturedOnly) {
+  Saved saved;
+  Trace trace(frames_of(10), saved.save());
+  record_frame(trace, 0);
+  const auto time = Clock::time_point(microseconds(5000));
+  trace.record(Stage::kCapture, 1, time, time + microseconds(5));
+  // One that was not reported before the end.
+  trace.record(Stage::kCapture, 2, time + microseconds(10), time + microseconds(15));
+  trace.record(Stage::kQueueWait, 2, time + microseconds(15), time + microseconds(20));
+  trace.record(Stage::kInference, 2, time + microseconds(20), time + microseconds(30));
+  trace.record_operator("net", "aten::add", 2, time + microseconds(21), time + microseconds(22));
+  trace.finish();
+  EXPECT_EQ(trace.frames(), 1U);
+  EXPECT_EQ(saved.events("s").size(), 1U) << "no arrow that leads nowhere";
+  EXPECT_EQ(saved.events("b").size(), 1U);
+  std::map<std::string, int> names;
+  for (const Json& slice : saved.events("X")) ++names[slice["name"]];
+  EXPECT_EQ(names["capture"], 3);
+  EXPECT_EQ(names["inference"], 1);
+  EXPECT_EQ(names.count("aten::add"), 0U);
+}
+
+TEST(Trace, OfNothingIsATrace) {
+  Saved saved;
+  Trace(frames_of(10), saved.save()).finish();
+  EXPECT_TRUE(saved.events("X").empty());
+}
+
+TEST(Trace, WhatSavingThrowsIsThrownAtTheEnd) {
+  Trace trace(frames_of(1), [](const Trace&) { throw std::runtime_error("disk full"); });
+  record_frame(trace, 0);
+  EXPECT_THROW(trace.finish(), std::runtime_error);
+  EXPECT_NO_THROW(trace.finish());
+}
+
+TEST(Trace, OfAPipelineHasEveryStageOnItsThread) {
+  Saved saved;
+  Trace trace(frames_of(20), saved.save());
+  FakeSource source(/*live=*/false, frames(50));
+  FakeClassifier classifier([&trace](int call) {
+    EXPECT_EQ(current_frame().sequence, static_cast<std::uint64_t>(call));
+    EXPECT_EQ(current_frame().trace, call < 20 ? &trace : nullptr);
+  });
+  PipelineOptions options;
+  options.trace = &trace;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, classifier, {}, options, stop);
+  trace.finish();
+  EXPECT_EQ(current_frame().trace, nullptr);
+
+  std::map<int, std::string> threads;
+  for (const Json& event : saved.events("M")) threads[event["tid"]] = event["args"]["name"];
+  std::map<std::string, std::set<std::string>> stages;  // of a thread
+  std::map<int, std::vector<std::string>> of_frame;
+  std::map<int, double> end_on_thread;
+  for (const Json& slice : saved.events("X")) {
+    stages[threads[slice["tid"]]].insert(slice["name"]);
+    of_frame[slice["args"]["frame"]].push_back(slice["name"]);
+    double& end = end_on_thread[slice["tid"]];
+    EXPECT_GE(slice["ts"].get<double>(), end) << "stages do not overlap: " << slice;
+    end = slice["ts"].get<double>() + slice["dur"].get<double>();
+  }
+  EXPECT_EQ(stages["capture"], (std::set<std::string>{"capture"}));
+  EXPECT_EQ(stages["main"], (std::set<std::string>{"preprocess", "inference", "top-k", "report"}));
+  for (int frame = 0; frame < 20; ++frame) {
+    std::sort(of_frame[frame].begin(), of_frame[frame].end());
+    EXPECT_EQ(of_frame[frame],
+              (std::vector<std::string>{"capture", "inference", "preprocess", "report", "top-k"}));
+  }
+  EXPECT_EQ(saved.events("b").size(), 20U);
+  EXPECT_EQ(saved.events("e").size(), 20U);
+}
+
+TEST(Trace, OfWorkersHasEveryStageOfAFrameOnOneOfThem) {
+  Saved saved;
+  Trace trace(frames_of(40), saved.save());
+  FakeSource source(/*live=*/false, frames(60));
+  FakeClassifier one;
+  FakeClassifier other;
+  PipelineOptions options;
+  options.trace = &trace;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, {&one, &other}, {}, options, stop);
+  trace.finish();
+
+  std::map<int, std::string> threads;
+  for (const Json& event : saved.events("M")) threads[event["tid"]] = event["args"]["name"];
+  std::map<int, std::set<std::string>> classified_by;
+  std::map<std::string, int> stages;
+  for (const Json& slice : saved.events("X")) {
+    ++stages[slice["name"]];
+    const std::string& thread = threads[slice["tid"]];
+    if (slice["name"] == "report") {
+      EXPECT_EQ(thread, "main");
+    } else if (slice["name"] != "capture") {
+      EXPECT_EQ(thread.rfind("worker-", 0), 0U) << thread;
+      classified_by[slice["args"]["frame"]].insert(thread);
+    }
+  }
+  EXPECT_EQ(trace.frames(), 40U);
+  for (const char* stage : {"preprocess", "inference", "top-k", "report"}) {
+    EXPECT_EQ(stages[stage], 40) << stage;
+  }
+  for (const auto& [frame, workers] : classified_by) EXPECT_EQ(workers.size(), 1U) << frame;
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,337 @@
+#include "pipeline/results/format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Json = nlohmann::json;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+const std::vector<std::string> kLabels{"lemon", "orange", "a \"quoted\" caf\xc3\xa9"};
+
+Result example() {
+  Result result;
+  result.sequence = 812;
+  result.timestamp = std::chrono::system_clock::time_point(milliseconds(1795262400123));
+  result.frame_age = microseconds(31200);
+  result.durations = {microseconds(1100), microseconds(900), microseconds(24900),
+                      microseconds(27100)};
+  result.replaced = 3;
+  result.top = {{1, kLabels[1], 0.87312F}, {2, kLabels[2], 0.05F}};
+  return result;
+}
+
+TEST(Format, ControlCharactersArePrintable) {
+  EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f\r"), "a\\nb\\x09c\\x1b[2J\\x7f\\x0d");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(printable("\xc2\x80\xc2\x9b\xc2\xa0"), "\\x80\\x9b\xc2\xa0") << "C1, and no more";
+  const std::string others = "café \\ 東京 \xe2\x80\x9b \xff\xc2";
+  EXPECT_EQ(printable(others), others);
+}
+
+TEST(Format, TextIsOneLineWhateverTheNamesAre) {
+  const std::string label = "a\nb\x1b[2J";
+  Result result = example();
+  result.top = {{0, label, 0.5F}};
+  result.state = {SceneState::Kind::kClass, {0, label, 0.5F}};
+  result.previous_state = result.state;
+  result.state_changed = true;
+  std::string out;
+  append_text(result, "dir\n/1.png", out, /*with_state=*/true);
+  EXPECT_EQ(out,
+            "812 dir\\n/1.png: a\\nb\\x1b[2J 50.0 % (27.1 ms), now a\\nb\\x1b[2J 50.0 %, was "
+            "a\\nb\\x1b[2J\n");
+}
+
+TEST(JsonFormat, IsTheDocumentedLine) {
+  std::string out;
+  JsonFormat("front", "mobilenet_v2", kLabels).append(example(), "", out);
+  EXPECT_EQ(out,
+            R"({"schema":1,"type":"classification","camera":"front","model":"mobilenet_v2",)"
+            R"("seq":812,"timestamp":1795262400.123,"frame_age_ms":31.200,"results":[)"
+            R"({"index":1,"label":"orange","score":0.8731},)"
+            R"({"index":2,"label":"a \"quoted\" café","score":0.0500}],)"
+            R"("timing_ms":{"capture":1.100,"preprocess":0.900,"inference":24.900,"total":27.100},)"
+            "\"dropped\":3}\n");
+}
+
+TEST(JsonFormat, StateOfAResult) {
+  JsonFormat format("front", "net", kLabels);
+  Result result = example();
+  result.state = {SceneState::Kind::kClass, {2, kLabels[2], 0.61234F}};
+  std::string out;
+  format.append_state(result, "", out);
+  EXPECT_EQ(out,
+            R"({"schema":1,"type":"state","camera":"front","model":"net","seq":812,)"
+            R"("timestamp":1795262400.123,"state":"a \"quoted\" café","index":2,"score":0.6123,)"
+            "\"previous\":null}\n");
+  result.previous_state = result.state;
+  result.state = {SceneState::Kind::kUnknown, {}};
+  out.clear();
+  format.append_state(result, "a.jpg", out);
+  EXPECT_EQ(out, R"({"schema":1,"type":"state","camera":"front","model":"net","seq":812,)"
+                 R"("timestamp":1795262400.123,"file":"a.jpg","state":"unknown","index":null,)"
+                 R"("score":null,"previous":"a \"quoted\" café"})"
+                 "\n");
+}
+
+TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
+  std::string out;
+  JsonFormat("a\nb", "m", kLabels).append(example(), "dir/caf\xe9 \"1\".jpg", out);
+  const Json line = Json::parse(out);
+  EXPECT_EQ(line["camera"], "a\nb");
+  EXPECT_EQ(line["file"], "dir/caf\xef\xbf\xbd \"1\".jpg");
+  EXPECT_EQ(out.find('\n'), out.size() - 1) << "one line";
+}
+
+TEST(JsonFormat, StatusOfTheCamera) {
+  const JsonFormat format("front \"door\"", "mobilenet_v2", kLabels);
+  CameraStatus status{false, std::chrono::system_clock::time_point(milliseconds(1795262400007))};
+  std::string out;
+  format.append(status, out);
+  status.online = true;
+  format.append(status, out);
+  EXPECT_EQ(out, R"({"schema":1,"type":"status","camera":"front \"door\"","state":"offline",)"
+                 "\"timestamp\":1795262400.007}\n"
+                 R"({"schema":1,"type":"status","camera":"front \"door\"","state":"online",)"
+                 "\"timestamp\":1795262400.007}\n");
+}
+
+TEST(JsonFormat, StatisticsAndSummary) {
+  StatsSnapshot stats;
+  stats.interval = milliseconds(1000);
+  stats.camera_fps = 30;
+  stats.classified_fps = 29;
+  stats.captured = 60;
+  stats.classified = 58;
+  stats.replaced = 1;
+  stats.in_flight = 1;
+  stats.inference = {milliseconds(20), milliseconds(22), milliseconds(25), milliseconds(31)};
+  std::string out;
+  JsonFormat format("front", "net", kLabels);
+  format.append(stats, out);
+  const Json line = Json::parse(out);
+  EXPECT_EQ(line["type"], "stats");
+  EXPECT_EQ(line["fps"], 29);
+  EXPECT_EQ(line["camera_fps"], 30);
+  EXPECT_EQ(line["captured"], 60);
+  EXPECT_EQ(line["dropped"], 1);
+  EXPECT_EQ(line["in_flight"], 1);
+  EXPECT_EQ(line["latency_ms"]["inference"]["p99"], 25);
+  EXPECT_EQ(line["latency_ms"].size(), 5U);
+  stats.final = true;
+  out.clear();
+  format.append(stats, out);
+  EXPECT_EQ(Json::parse(out)["type"], "summary");
+}
+
+TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
+  const JsonFormat format("front", "net", kLabels);
+  for (const bool final : {false, true}) {
+    StatsSnapshot stats;
+    stats.final = final;
+    std::string out;
+    format.append(stats, out);
+    const Json unknown = Json::parse(out);
+    EXPECT_TRUE(unknown.at("temperature_c").is_null());
+    EXPECT_TRUE(unknown.at("throttled").is_null());
+    stats.machine.temperature = 48.686;
+    stats.machine.throttled = 0x50005;
+    out.clear();
+    format.append(stats, out);
+    const Json known = Json::parse(out);
+    EXPECT_EQ(known.at("temperature_c"), 48.7);
+    EXPECT_EQ(known.at("throttled"), 0x50005);
+  }
+}
+
+OperatorTable two_operators() {
+  OperatorRow conv;
+  conv.model = "net";
+  conv.name = "quantized::conv2d";
+  conv.sampled = 30;
+  conv.calls = 300;
+  conv.total = milliseconds(250);
+  conv.self = milliseconds(200);
+  conv.share = 0.8;
+  conv.longest = microseconds(1250);
+  conv.longest_frame = 812;
+  OperatorRow add = conv;
+  add.name = "aten::add";
+  add.self = milliseconds(50);
+  add.share = 0.2;
+  OperatorTable table;
+  table.probability = 0.1;
+  table.frames = 100;
+  table.rows = {conv, add};
+  return table;
+}
+
+TEST(JsonFormat, OperatorsAreInTheStatisticsAndTheArchiveInTheSummary) {
+  const JsonFormat format("front", "net", kLabels, R"({"producer":{"torch":"1.13.1"}})");
+  OperatorTable table = two_operators();
+  std::string out;
+  StatsSnapshot stats;
+  format.append(stats, out, &table);
+  const Json line = Json::parse(out);
+  EXPECT_EQ(line["op_sampling"], 0.1);
+  ASSERT_EQ(line["operators"].size(), 2U);
+  EXPECT_EQ(line["operators"][0], Json::parse(R"({"model":"net","name":"quantized::conv2d",
+      "sampled":30,"calls":300,"total_ms":250.0,"self_ms":200.0,"share":0.8,"longest_ms":1.25,
+      "longest_seq":812})"));
+  EXPECT_FALSE(line.contains("archive"));
+
+  table.with_shapes = true;
+  table.rows[0].shapes = "[1, 3, 224, 224]";
+  stats.final = true;
+  out.clear();
+  format.append(stats, out, &table);
+  EXPECT_EQ(Json::parse(out)["operators"][0]["shapes"], "[1, 3, 224, 224]");
+  EXPECT_EQ(Json::parse(out)["archive"]["producer"]["torch"], "1.13.1");
+  out.clear();
+  format.append(stats, out);
+  EXPECT_FALSE(Json::parse(out).contains("operators"));
+}
+
+TEST(Format, TableOfOperators) {
+  OperatorTable table = two_operators();
+  table.rows[1].shapes = "[2]";
+  const std::vector<std::string> lines = text_lines(table);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "operators of 100 frames, 10 % of the calls sampled; of a frame:");
+  EXPECT_EQ(lines[1], "  self ms   share  total ms   calls  operator");
+  EXPECT_EQ(lines[2], "    2.000  80.0 %     2.500     3.0  quantized::conv2d");
+  EXPECT_EQ(lines[3], "    0.500  20.0 %     2.500     3.0  aten::add [2]");
+  table.rows.resize(50, table.rows[0]);
+  EXPECT_EQ(text_lines(table).size(), 23U);
+  EXPECT_EQ(text_lines(table).back(), "and 30 more");
+  EXPECT_EQ(text_lines(OperatorTable()).size(), 2U);
+}
+
+TEST(Format, TextOfAResult) {
+  std::string out;
+  append_text(example(), "", out);
+  EXPECT_EQ(out, "812: orange 87.3 %, a \"quoted\" café 5.0 % (27.1 ms)\n");
+  out.clear();
+  Result nothing = example();
+  nothing.top.clear();
+  append_text(nothing, "a.jpg", out);
+  EXPECT_EQ(out, "812 a.jpg: nothing above the threshold (27.1 ms)\n");
+}
+
+TEST(Format, TextOfAState) {
+  Result result = example();
+  result.top.resize(1);
+  const std::string start = "812: orange 87.3 % (27.1 ms), ";
+  std::string out;
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "state none yet\n");
+  out.clear();
+  result.state_changed = true;
+  result.state = {SceneState::Kind::kClass, {0, kLabels[0], 0.5F}};
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "now lemon 50.0 %\n");
+  out.clear();
+  result.previous_state = result.state;
+  result.state = {SceneState::Kind::kUnknown, {}};
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "now unknown, was lemon\n");
+  out.clear();
+  result.state_changed = false;
+  append_text(result, "", out, true);
+  EXPECT_EQ(out, start + "state unknown\n");
+}
+
+TEST(Format, TextOfStatistics) {
+  StatsSnapshot stats;
+  stats.camera_fps = 30;
+  stats.classified_fps = 15.04;
+  stats.replaced = 15;
+  stats.total = {milliseconds(1), milliseconds(2), milliseconds(3), microseconds(4560)};
+  std::string out;
+  append_text(stats, out);
+  EXPECT_EQ(out,
+            "camera 30.0 fps, classified 15.0 fps, dropped 15; ms p50/p95/p99/max: "
+            "age 0.0/0.0/0.0/0.0 capture 0.0/0.0/0.0/0.0 preprocess 0.0/0.0/0.0/0.0 "
+            "inference 0.0/0.0/0.0/0.0 total 1.0/2.0/3.0/4.6");
+}
+
+TEST(Throttling, BitsAreWords) {
+  EXPECT_THAT(throttling_words(0), IsEmpty());
+  EXPECT_THAT(throttling_words(0x50005),
+              ElementsAre("under-voltage now", "throttled now", "under-voltage since the start",
+                          "was throttled since the start"));
+}
+
+TEST(Format, TextOfAMachineSaysWhatSlowsItDownNow) {
+  MachineState machine;
+  EXPECT_EQ(to_text(machine), "");
+  machine.temperature = 79.9;
+  machine.throttled = 0x50000;
+  EXPECT_EQ(to_text(machine), "") << "what was, is over";
+  machine.temperature = 81.24;
+  EXPECT_EQ(to_text(machine), "81.2 °C");
+  machine.throttled = 0x50005;
+  EXPECT_EQ(to_text(machine), "under-voltage now, throttled now, 81.2 °C");
+}
+
+TEST(Format, TextOfStatisticsSaysWhatSlowsTheMachineDown) {
+  StatsSnapshot stats;
+  stats.machine.temperature = 48.7;
+  std::string out;
+  append_text(stats, out);
+  EXPECT_EQ(out.find("°C"), std::string::npos) << out;
+  stats.machine.throttled = 4;
+  out.clear();
+  append_text(stats, out);
+  EXPECT_EQ(out.find("camera 0.0 fps, classified 0.0 fps, dropped 0; throttled now; ms p50"), 0U)
+      << out;
+}
+
+TEST(Format, TheSummarySaysWhereEveryFrameWent) {
+  StatsSnapshot stats;
+  stats.final = true;
+  stats.interval = std::chrono::seconds(10);
+  stats.captured = 300;
+  stats.classified = 290;
+  stats.replaced = 9;
+  stats.in_flight = 1;
+  stats.skipped = 2;
+  std::string out;
+  append_text(stats, out);
+  EXPECT_NE(out.find("summary of 10.0 s"), std::string::npos);
+  EXPECT_NE(out.find("300 captured = 290 classified + 9 dropped + 1 in flight"), std::string::npos);
+  EXPECT_NE(out.find("skipped 2"), std::string::npos);
+}
+
+TEST(Format, DoesNotDependOnTheLocale) {
+  const TempDir locales;
+  const std::string make = "localedef -i de_DE -f UTF-8 " + (locales / "de_DE.UTF-8");
+  if (std::system((make + " 2>/dev/null").c_str()) != 0) {
+    GTEST_SKIP() << "no locale with a decimal comma can be made (apt-get install locales)";
+  }
+  setenv("LOCPATH", locales.path().c_str(), 1);
+  ASSERT_NE(std::setlocale(LC_ALL, "de_DE.UTF-8"), nullptr);
+  ASSERT_STREQ(std::localeconv()->decimal_point, ",");
+  std::string out;
+  append_text(example(), "", out);
+  EXPECT_NE(out.find("87.3 %"), std::string::npos) << out;
+  out.clear();
+  JsonFormat("c", "m", kLabels).append(example(), "", out);
+  EXPECT_EQ(Json::parse(out)["timing_ms"]["total"], 27.1);
+  std::setlocale(LC_ALL, "C");
+}
+
+}  // namespace
+}  // namespace lookout

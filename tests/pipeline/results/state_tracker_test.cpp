@@ -1,0 +1,122 @@
+#include "pipeline/results/state_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+
+const std::vector<std::string> kLabels{"cat", "dog", "bird"};
+
+// Feeds a tracker and writes down what it says.
+class StateTrackerTest : public testing::Test {
+ protected:
+  static StateOptions options(milliseconds smoothing, float enter, float leave,
+                              milliseconds min_duration) {
+    return {smoothing, enter, leave, min_duration};
+  }
+
+  // The state's name after a frame with these scores, with a '*' when it changed.
+  static std::string feed(StateTracker& tracker, milliseconds at,
+                          const std::vector<float>& scores) {
+    const bool changed = tracker.update(scores, kLabels, Clock::time_point(at));
+    return std::string(tracker.state().name()) + (changed ? "*" : "");
+  }
+};
+
+TEST_F(StateTrackerTest, ByDefaultIsTheBestClassOfEachFrame) {
+  StateTracker tracker({});
+  EXPECT_EQ(tracker.state().kind, SceneState::Kind::kNone);
+  EXPECT_EQ(tracker.state().name(), "");
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.4F, 0.35F, 0.25F}), "cat*");
+  EXPECT_EQ(tracker.previous().kind, SceneState::Kind::kNone);
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.4F, 0.35F, 0.25F}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(2), {0.35F, 0.4F, 0.25F}), "dog*");
+  EXPECT_EQ(tracker.previous().name(), "cat");
+  EXPECT_EQ(tracker.state().prediction.index, 1U);
+  EXPECT_FLOAT_EQ(tracker.state().prediction.score, 0.4F);
+  EXPECT_EQ(feed(tracker, milliseconds(3), {0.4F, 0.4F, 0.2F}), "cat*") << "of equals the first";
+}
+
+TEST_F(StateTrackerTest, NothingAboveTheThresholdIsUnknown) {
+  StateTracker tracker(options({}, 0.5F, 0.5F, {}));
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.4F, 0.35F, 0.25F}), "unknown*");
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.4F, 0.25F, 0.35F}), "unknown");
+  EXPECT_EQ(feed(tracker, milliseconds(2), {0.5F, 0.25F, 0.25F}), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(3), {0.49F, 0.26F, 0.25F}), "unknown*");
+}
+
+TEST_F(StateTrackerTest, WhatWasEnteredIsLeftBelowTheLowerThreshold) {
+  StateTracker tracker(options({}, 0.6F, 0.3F, {}));
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.5F, 0.5F, 0}), "unknown*");
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.6F, 0.4F, 0}), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(2), {0.45F, 0.55F, 0}), "cat") << "the better one is not in";
+  EXPECT_EQ(feed(tracker, milliseconds(3), {0.3F, 0.55F, 0.15F}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(4), {0.29F, 0.55F, 0.16F}), "unknown*");
+  EXPECT_EQ(feed(tracker, milliseconds(5), {0.4F, 0.6F, 0}), "dog*");
+  EXPECT_EQ(feed(tracker, milliseconds(6), {0.6F, 0.4F, 0}), "cat*") << "takes over";
+}
+
+TEST_F(StateTrackerTest, SmoothingIsExponentialInTime) {
+  StateTracker tracker(options(milliseconds(1000), 0, 0, {}));
+  feed(tracker, milliseconds(0), {1, 0, 0});
+  EXPECT_FLOAT_EQ(tracker.state().prediction.score, 1) << "the first as it is";
+  feed(tracker, milliseconds(500), {0, 1, 0});
+  EXPECT_EQ(tracker.state().name(), "cat");
+  EXPECT_NEAR(tracker.state().prediction.score, std::exp(-0.5), 1e-6);
+  feed(tracker, milliseconds(1000), {0, 1, 0});
+  EXPECT_EQ(tracker.state().name(), "dog");
+  EXPECT_NEAR(tracker.state().prediction.score, 1 - std::exp(-1.0), 1e-6);
+}
+
+TEST_F(StateTrackerTest, SmoothingDoesNotDependOnTheFrameRate) {
+  StateTracker slow(options(milliseconds(700), 0, 0, {}));
+  StateTracker fast(options(milliseconds(700), 0, 0, {}));
+  feed(slow, milliseconds(0), {0.5F, 0.3F, 0.2F});
+  feed(fast, milliseconds(0), {0.5F, 0.3F, 0.2F});
+  feed(slow, milliseconds(1000), {0.1F, 0.8F, 0.1F});
+  for (int i = 1; i <= 100; ++i) feed(fast, milliseconds(10 * i), {0.1F, 0.8F, 0.1F});
+  EXPECT_NEAR(slow.state().prediction.score, fast.state().prediction.score, 1e-5);
+  EXPECT_EQ(slow.state().name(), fast.state().name());
+}
+
+TEST_F(StateTrackerTest, FramesOfTheSameTimeAndLongPausesAreNoTrouble) {
+  StateTracker tracker(options(milliseconds(1), 0, 0, {}));
+  feed(tracker, milliseconds(0), {1, 0, 0});
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0, 1, 0}), "cat") << "no time has passed";
+  EXPECT_EQ(feed(tracker, std::chrono::hours(9000), {0, 1, 0}), "dog*");
+  EXPECT_FLOAT_EQ(tracker.state().prediction.score, 1);
+}
+
+TEST_F(StateTrackerTest, AStateHasToLast) {
+  StateTracker tracker(options({}, 0.5F, 0.5F, milliseconds(100)));
+  EXPECT_EQ(feed(tracker, milliseconds(0), {1, 0, 0}), "") << "the first one, too";
+  EXPECT_EQ(feed(tracker, milliseconds(99), {1, 0, 0}), "");
+  EXPECT_EQ(feed(tracker, milliseconds(100), {1, 0, 0}), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(200), {0, 1, 0}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(290), {1, 0, 0}), "cat") << "a break";
+  EXPECT_EQ(feed(tracker, milliseconds(300), {0, 1, 0}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(350), {0, 0, 1}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(400), {0, 1, 0}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(499), {0, 1, 0}), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(501), {0, 1, 0}), "dog*");
+  EXPECT_EQ(tracker.previous().name(), "cat");
+  EXPECT_EQ(feed(tracker, milliseconds(600), {0.4F, 0.3F, 0.3F}), "dog");
+  EXPECT_EQ(feed(tracker, milliseconds(700), {0.4F, 0.3F, 0.3F}), "unknown*");
+}
+
+TEST_F(StateTrackerTest, AfterAResetTheSameStateIsNewAndOldScoresAreForgotten) {
+  StateTracker tracker(options(milliseconds(1000), 0, 0, {}));
+  feed(tracker, milliseconds(0), {1, 0, 0});
+  tracker.reset();
+  EXPECT_EQ(tracker.state().kind, SceneState::Kind::kNone);
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.6F, 0.4F, 0}), "cat*");
+  EXPECT_FLOAT_EQ(tracker.state().prediction.score, 0.6F);
+  EXPECT_EQ(tracker.previous().kind, SceneState::Kind::kNone);
+}
+
+}  // namespace
+}  // namespace lookout

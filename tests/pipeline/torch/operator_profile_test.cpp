@@ -1,0 +1,167 @@
+#include "pipeline/torch/operator_profile.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "pipeline/profile/trace.h"
+#include "pipeline/torch/torch_classifier.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+// aten::conv2d does nothing but call aten::convolution, and that aten::_convolution, and so on:
+// nearly all of the time is the innermost one's.
+constexpr const char* kNested =
+    "y = torch.conv2d(x, torch.ones([16, 3, 5, 5]))\n"
+    "  return torch.conv2d(y, torch.ones([3, 16, 5, 5])).mean([2, 3])";
+constexpr int kSide = 32;
+
+class Operators : public testing::Test {
+ protected:
+  Operators() {
+    std::string metadata = small_metadata();
+    for (const char* key : {"\"width\": 8", "\"height\": 8"}) {
+      metadata.replace(
+          metadata.find(key), std::string(key).size(),
+          std::string(key).substr(0, std::string(key).size() - 1) + std::to_string(kSide));
+    }
+    write_archive(directory_ / "nested.pt", kNested, metadata, kThreeLabels);
+    image_.width = kSide;
+    image_.height = kSide;
+    image_.values.assign(static_cast<std::size_t>(kSide) * kSide * 3, 0.5F);
+  }
+
+  // Of some frames of the model, without its warm-up.
+  OperatorTable sample(double probability, int frames, bool shapes = false) {
+    OperatorProfile profile(probability, shapes);
+    TorchClassifierOptions options;
+    options.operators = &profile;
+    TorchClassifier classifier(directory_ / "nested.pt", options);
+    EXPECT_TRUE(profile.table().rows.empty()) << "the warm-up is not counted";
+    std::vector<float> logits;
+    for (int i = 0; i < frames; ++i) {
+      const FrameScope frame(1000 + static_cast<std::uint64_t>(i), nullptr);
+      classifier.classify(image_, logits);
+    }
+    return profile.table();
+  }
+
+  TempDir directory_;
+  ImageTensor image_;
+};
+
+const OperatorRow& row(const OperatorTable& table, const std::string& name) {
+  for (const OperatorRow& row : table.rows) {
+    if (row.name == name) return row;
+  }
+  throw std::runtime_error("no " + name);
+}
+
+double self_share(const OperatorRow& row) {
+  return static_cast<double>(row.self.count()) / static_cast<double>(row.total.count());
+}
+
+TEST_F(Operators, AreCountedWithTheirSelfTime) {
+  const OperatorTable table = sample(1, 20);
+  EXPECT_EQ(table.frames, 20U);
+  EXPECT_EQ(row(table, "aten::conv2d").calls, 40);
+  EXPECT_EQ(row(table, "aten::conv2d").sampled, 40U);
+  EXPECT_EQ(row(table, "aten::mean").calls, 20);
+  Clock::duration self{};
+  double share = 0;
+  for (const OperatorRow& row : table.rows) {
+    EXPECT_EQ(row.model, "small");
+    EXPECT_EQ(row.shapes, "");
+    EXPECT_GE(row.self.count(), 0) << row.name;
+    EXPECT_LE(row.self, row.total) << row.name;
+    EXPECT_GE(row.longest_frame, 1000U) << row.name;
+    EXPECT_LE(row.longest_frame, 1019U) << row.name;
+    self += row.self;
+    share += row.share;
+  }
+  EXPECT_NEAR(share, 1, 1e-9);
+  // Nothing is lost, and nothing counted twice.
+  EXPECT_EQ(self, row(table, "aten::conv2d").total + row(table, "aten::mean").total);
+  EXPECT_LT(self_share(row(table, "aten::conv2d")), 0.5);
+  EXPECT_GE(table.rows.front().self, table.rows.back().self);
+}
+
+// Of the operators that a sampled one calls few are sampled themselves: were only those subtracted,
+// nearly all of an outer one's time would be its own.
+TEST_F(Operators, HaveTheSameSelfTimeWhenFewCallsAreSampled) {
+  const OperatorTable all = sample(1, 200);
+  const OperatorTable some = sample(0.05, 2000);
+  for (const char* name : {"aten::conv2d", "aten::convolution"}) {
+    EXPECT_NEAR(self_share(row(some, name)), self_share(row(all, name)), 0.3) << name;
+    EXPECT_LT(self_share(row(some, name)), 0.6) << name;
+  }
+}
+
+TEST_F(Operators, AreSampledAboutAsOftenAsAsked) {
+  const OperatorTable table = sample(0.1, 1000);
+  // Of 2000 calls 200, give or take 13; and of all operators, too.
+  const OperatorRow& conv = row(table, "aten::conv2d");
+  EXPECT_GT(conv.sampled, 120U);
+  EXPECT_LT(conv.sampled, 280U);
+  EXPECT_DOUBLE_EQ(conv.calls, static_cast<double>(conv.sampled) * 10);
+  EXPECT_GT(row(table, "aten::mean").sampled, 50U);
+  EXPECT_LT(row(table, "aten::mean").sampled, 150U);
+}
+
+TEST_F(Operators, HaveTheShapesOfTheirInputs) {
+  const OperatorTable table = sample(1, 3, /*shapes=*/true);
+  std::map<std::string, double> calls;
+  for (const OperatorRow& row : table.rows) {
+    if (row.name == "aten::conv2d") calls[row.shapes] = row.calls;
+  }
+  EXPECT_EQ(calls, (std::map<std::string, double>{{"[1, 3, 32, 32] [16, 3, 5, 5]", 3},
+                                                  {"[1, 16, 28, 28] [3, 16, 5, 5]", 3}}));
+}
+
+TEST_F(Operators, AreInTheTraceWithinTheirFramesInference) {
+  std::string text;
+  TraceOptions trace_options;
+  trace_options.frames = 2;
+  Trace trace(trace_options, [&text](const Trace& done) {
+    done.write_json([&text](std::string_view part) { text += part; });
+  });
+  TorchClassifier classifier(directory_ / "nested.pt", {});
+  std::vector<float> logits;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const FrameScope frame(i, &trace);
+    {
+      const TraceSpan span(&trace, Stage::kInference, i);
+      classifier.classify(image_, logits);
+    }
+    const TraceSpan report(&trace, Stage::kReport, i);
+  }
+  trace.finish();
+
+  std::map<int, std::pair<double, double>> inference;
+  std::map<std::string, int> names;
+  const nlohmann::json events = nlohmann::json::parse(text)["traceEvents"];
+  for (const auto& event : events) {
+    if (event["ph"] != "X") continue;
+    const double start = event["ts"];
+    const double end = start + event["dur"].get<double>();
+    const int frame = event["args"]["frame"];
+    if (event["name"] == "inference") inference[frame] = {start, end};
+    if (event["cat"] != "operator") continue;
+    ++names[event["name"]];
+    EXPECT_EQ(event["args"]["model"], "small");
+    ASSERT_EQ(inference.count(frame), 1U) << event;
+    EXPECT_GE(start, inference[frame].first);
+    EXPECT_LE(end, inference[frame].second + 1e-3);
+  }
+  EXPECT_EQ(inference.size(), 2U);
+  EXPECT_EQ(names["aten::conv2d"], 4);
+  EXPECT_EQ(names["aten::mean"], 2);
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,116 @@
+#include "platform/cameras/jpeg.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <opencv2/imgcodecs.hpp>
+#include <vector>
+
+#include "platform/sources/test_pattern.h"
+
+namespace lookout {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+const cv::Size kSize(320, 240);
+
+cv::Mat drawn() {
+  cv::Mat bgr(kSize, CV_8UC3);
+  draw_pattern(Pattern::kNoise, bgr);
+  return bgr;
+}
+
+Bytes encoded(const cv::Mat& picture, const std::vector<int>& parameters = {}) {
+  Bytes jpeg;
+  cv::imencode(".jpg", picture, jpeg, parameters);
+  return jpeg;
+}
+
+bool decode(const Bytes& jpeg, cv::Mat& bgr) {
+  return decode_jpeg(jpeg.data(), jpeg.size(), kSize, bgr);
+}
+
+bool is_good(const Bytes& jpeg) {
+  cv::Mat bgr;
+  return decode(jpeg, bgr);
+}
+
+TEST(Jpeg, IsTheOneOfOpenCv) {
+  const Bytes jpeg = encoded(drawn());
+  cv::Mat bgr;
+  ASSERT_TRUE(decode(jpeg, bgr));
+  EXPECT_EQ(cv::norm(bgr, cv::imdecode(jpeg, cv::IMREAD_COLOR), cv::NORM_INF), 0);
+}
+
+TEST(Jpeg, GrayPictureBecomesBgr) {
+  cv::Mat gray;
+  cv::extractChannel(drawn(), gray, 0);
+  const Bytes jpeg = encoded(gray);
+  cv::Mat bgr;
+  ASSERT_TRUE(decode(jpeg, bgr));
+  EXPECT_EQ(cv::norm(bgr, cv::imdecode(jpeg, cv::IMREAD_COLOR), cv::NORM_INF), 0);
+}
+
+TEST(Jpeg, KeepsTheMemory) {
+  cv::Mat bgr(kSize, CV_8UC3);
+  const auto* pixels = bgr.data;
+  ASSERT_TRUE(decode(encoded(drawn()), bgr));
+  EXPECT_EQ(bgr.data, pixels);
+}
+
+TEST(Jpeg, AnotherSizeIsDamage) {
+  EXPECT_FALSE(is_good(encoded(drawn()(cv::Rect(0, 0, 320, 232)))));
+}
+
+TEST(Jpeg, MissingDataAreDamage) {
+  const Bytes jpeg = encoded(drawn());
+  testing::internal::CaptureStderr();
+  for (std::size_t length = 0; length < jpeg.size() - 16; length += 97) {
+    EXPECT_FALSE(is_good(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(length)))) << length;
+  }
+  Bytes hole = jpeg;
+  const auto middle = hole.begin() + static_cast<long>(hole.size() / 2);
+  hole.erase(middle, middle + 1024);
+  EXPECT_FALSE(is_good(hole));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Jpeg, MissingPiecesBetweenRestartMarkersAreDamage) {
+  Bytes jpeg = encoded(drawn(), {cv::IMWRITE_JPEG_RST_INTERVAL, 20});
+  ASSERT_TRUE(is_good(jpeg));
+  const auto middle = jpeg.begin() + static_cast<long>(jpeg.size() / 2);
+  jpeg.erase(middle, middle + 4096);
+  EXPECT_FALSE(is_good(jpeg));
+}
+
+TEST(Jpeg, WhatIsNoneIsDamage) { EXPECT_FALSE(is_good(Bytes(5000, 0x55))); }
+
+TEST(Jpeg, WhatManyCamerasDoIsNoDamage) {
+  const Bytes jpeg = encoded(drawn());
+  EXPECT_TRUE(is_good(Bytes(jpeg.begin(), jpeg.end() - 2))) << "no end marker";
+
+  Bytes padded = jpeg;
+  padded.resize(padded.size() + 1000);
+  EXPECT_TRUE(is_good(padded)) << "zeros after the end";
+
+  Bytes longer = jpeg;
+  longer.insert(longer.end() - 2, 4, std::uint8_t{0});
+  EXPECT_TRUE(is_good(longer)) << "a few bytes before the end marker";
+
+  Bytes without_tables = jpeg;
+  const Bytes table_marker{0xff, 0xc4};
+  for (;;) {
+    const auto table = std::search(without_tables.begin(), without_tables.end(),
+                                   table_marker.begin(), table_marker.end());
+    if (table == without_tables.end()) break;
+    without_tables.erase(table, table + 2 + table[2] * 256 + table[3]);
+  }
+  ASSERT_LT(without_tables.size(), jpeg.size());
+  EXPECT_TRUE(is_good(without_tables)) << "no Huffman tables";
+}
+
+}  // namespace
+}  // namespace lookout

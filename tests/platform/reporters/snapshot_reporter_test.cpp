@@ -1,0 +1,171 @@
+#include "platform/reporters/snapshot_reporter.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <opencv2/imgcodecs.hpp>
+
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::uint64_t kMegabyte = 1 << 20;
+
+// 2026-11-21 12:00:00 UTC
+const std::chrono::system_clock::time_point kNoon{seconds(1795262400)};
+
+std::vector<std::string> names_in(const TempDir& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+cv::Mat picture(int value = 200) { return {48, 64, CV_8UC3, cv::Scalar(0, 0, value)}; }
+
+TEST(SnapshotFolder, WritesAJpegThatSaysWhatWhereAndWhen) {
+  const TempDir directory;
+  SnapshotFolder folder(directory.path(), "/dev/video0", kMegabyte);
+  folder.write(picture(), "Egyptian cat/2", kNoon + milliseconds(7));
+  const std::string name = "dev-video0_20261121T120000.007Z_Egyptian-cat-2.jpg";
+  EXPECT_THAT(names_in(directory), ElementsAre(name));
+  const cv::Mat read = cv::imread(directory / name);
+  ASSERT_EQ(read.size(), cv::Size(64, 48));
+  EXPECT_NEAR(read.at<cv::Vec3b>(24, 32)[2], 200, 4);
+}
+
+TEST(SnapshotFolder, TheOldestOfItsOwnMakeRoom) {
+  const TempDir directory;
+  directory.write("holiday.jpg", std::string(5000, 'x'));
+  directory.write("back_20200101T000000.000Z_cat.jpg", std::string(5000, 'x'));
+  directory.write(".front_20200101T000000.000Z_cat.jpg.part", "of a run that was killed");
+  directory.write(".front_notes.part", "not ours");
+  SnapshotFolder unlimited(directory.path(), "front", kMegabyte);
+  for (int i = 0; i < 3; ++i) unlimited.write(picture(), "cat", kNoon + seconds(i));
+  const auto size = std::filesystem::file_size(directory / "front_20261121T120000.000Z_cat.jpg");
+  SnapshotFolder limited(directory.path(), "front", 3 * size);
+  limited.write(picture(), "cat", kNoon + seconds(3));
+  EXPECT_THAT(
+      names_in(directory),
+      ElementsAre(".front_notes.part", "back_20200101T000000.000Z_cat.jpg",
+                  "front_20261121T120001.000Z_cat.jpg", "front_20261121T120002.000Z_cat.jpg",
+                  "front_20261121T120003.000Z_cat.jpg", "holiday.jpg"));
+}
+
+TEST(SnapshotFolder, OneThatIsTooLargeIsRefusedAndNothingRemoved) {
+  const TempDir directory;
+  SnapshotFolder(directory.path(), "front", kMegabyte).write(picture(), "cat", kNoon);
+  SnapshotFolder folder(directory.path(), "front", 100);
+  expect_error(ErrorKind::kOutput, HasSubstr("larger than the limit"),
+               [&] { folder.write(picture(), "cat", kNoon); });
+  EXPECT_EQ(names_in(directory).size(), 1U);
+}
+
+TEST(SnapshotFolder, WhatCannotBeWrittenAsAWholeIsNotThere) {
+  const TempDir directory;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{100, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);  // as if the disk were full after 100 bytes
+  SnapshotFolder folder(directory.path(), "front", kMegabyte);
+  expect_error(ErrorKind::kOutput, HasSubstr(directory.path().string() + ": File too large"),
+               [&] { folder.write(picture(), "cat", kNoon); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(names_in(directory), IsEmpty());
+}
+
+TEST(SnapshotFolder, IsMadeWhereItsParentIs) {
+  const TempDir directory;
+  SnapshotFolder folder(directory.path() / "pictures", "front", kMegabyte);
+  EXPECT_TRUE(std::filesystem::exists(folder.write(picture(), "cat", kNoon)));
+  const SnapshotFolder again(directory.path() / "pictures/", "front", kMegabyte);
+  EXPECT_THAT(names_in(directory), ElementsAre("pictures"));
+}
+
+TEST(SnapshotFolder, OneThatCannotBeMadeOrWrittenIsRefused) {
+  const TempDir directory;
+  for (const std::string& path :
+       {directory / "no/pictures", directory.write("file", ""), std::string("/proc")}) {
+    expect_error(ErrorKind::kOutput, HasSubstr("cannot be written into " + path + ": "),
+                 [&path] { const SnapshotFolder folder(path, "front", kMegabyte); });
+  }
+}
+
+class SnapshotReporterTest : public testing::Test {
+ protected:
+  static std::future<std::filesystem::path> change(SnapshotReporter& reporter,
+                                                   const std::string_view& label, seconds at) {
+    Result result;
+    result.state_changed = true;
+    result.state = {SceneState::Kind::kClass, {0, label, 1}};
+    result.timestamp = kNoon + at;
+    Frame frame;
+    frame.bgr = picture();
+    frame.captured = Clock::time_point(at);
+    return reporter.take(result, frame);
+  }
+
+  TempDir directory_;
+};
+
+TEST_F(SnapshotReporterTest, APictureForAChangeAndThenACoolDown) {
+  const CapturedLog log;
+  {
+    SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(10));
+    reporter.report({}, {});
+    change(reporter, "cat", seconds(1));
+    change(reporter, "dog", seconds(5));
+    change(reporter, "bird", seconds(10));
+  }
+  EXPECT_THAT(names_in(directory_), ElementsAre("front_20261121T120001.000Z_cat.jpg"));
+  EXPECT_THAT(log.text(), HasSubstr("1 written, 0 failed, 2 left out"));
+  SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(10));
+  change(reporter, "dog", seconds(11));
+  // The first may still be being written: then this one is left out, and the next takes its turn.
+  for (int at = 21; names_in(directory_).size() < 3; at += 10) {
+    change(reporter, "unknown", seconds(at));
+  }
+}
+
+TEST_F(SnapshotReporterTest, APictureThatFailsStartsNoCoolDown) {
+  const std::string folder = directory_ / "pictures";
+  SnapshotReporter reporter(SnapshotFolder(folder, "front", kMegabyte), std::chrono::hours(1));
+  std::filesystem::remove(folder);
+  EXPECT_EQ(change(reporter, "cat", seconds(1)).get(), "");
+  std::filesystem::create_directory(folder);
+  EXPECT_NE(change(reporter, "dog", seconds(2)).get(), "");
+  EXPECT_FALSE(change(reporter, "cat", seconds(3)).valid());
+}
+
+TEST_F(SnapshotReporterTest, AFolderThatCannotBeWrittenIsSaidOnce) {
+  const CapturedLog log;
+  const std::string missing = directory_ / "none";
+  {
+    SnapshotReporter reporter(SnapshotFolder(missing, "front", kMegabyte), seconds(0));
+    std::filesystem::remove(missing);
+    change(reporter, "cat", seconds(1));
+    // Until the second one has been taken.
+    for (int at = 2; at < 1000; ++at) change(reporter, "dog", seconds(at));
+  }
+  const std::string sentence = missing + ": No such file or directory";
+  EXPECT_THAT(log.text(), HasSubstr(sentence));
+  EXPECT_EQ(log.text().find(sentence), log.text().rfind(sentence));
+  EXPECT_THAT(log.text(), Not(HasSubstr(" 0 failed")));
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,128 @@
+#include "platform/reporters/stdout_reporters.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "tests/support/source_testing.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ReportersTest : public testing::Test {
+ protected:
+  ~ReportersTest() override {
+    for (const int end : ends_) close(end);
+  }
+  // What was written since the last call.
+  std::string written() const {
+    std::string text(1 << 16, '\0');
+    const ssize_t bytes = read(ends_[0], text.data(), text.size());
+    text.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+    return text;
+  }
+
+  static std::array<int, 2> make_pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    return ends;
+  }
+
+  std::array<int, 2> ends_ = make_pipe();
+  std::atomic<bool> stop_{false};
+  Output output_{ends_[1], "out", Output::WhenFull::kDrop, stop_};
+  CameraStatus offline_{false, std::chrono::system_clock::now()};
+  CameraStatus online_{true, std::chrono::system_clock::now()};
+};
+
+TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
+  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  reporter.status(offline_);
+  EXPECT_THAT(written(), HasSubstr(R"("type":"status","camera":"front","state":"offline")"));
+  reporter.status(online_);
+  EXPECT_THAT(written(), HasSubstr(R"("state":"online")"));
+}
+
+TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
+  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  Result result;
+  result.state = {SceneState::Kind::kUnknown, {}};
+  result.state_changed = true;
+  reporter.report(result, {});
+  EXPECT_THAT(written(), AllOf(HasSubstr(R"("type":"state")"), HasSubstr(R"("state":"unknown")"),
+                               HasSubstr(R"("type":"classification")")));
+  result.state_changed = false;
+  reporter.report(result, {});
+  EXPECT_THAT(written(), Not(HasSubstr(R"("type":"state")")));
+}
+
+TEST_F(ReportersTest, ASlowReaderGetsTheLatestChangeOfTheStateLater) {
+  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  const std::string filling(4096, '.');
+  while (output_.write(filling)) {
+  }
+  Result result;
+  result.state_changed = true;
+  result.state = {SceneState::Kind::kClass, {0, "a", 1}};
+  reporter.report(result, {});
+  result.state = {SceneState::Kind::kUnknown, {}};
+  reporter.report(result, {});
+  while (!written().empty()) {
+  }
+  reporter.tick({});
+  const std::string later = written();
+  EXPECT_THAT(later, AllOf(HasSubstr(R"("state":"unknown")"), HasSubstr(R"("type":"stats")")));
+  EXPECT_THAT(later, Not(HasSubstr(R"("state":"a")")));
+  reporter.tick({});
+  EXPECT_THAT(written(), Not(HasSubstr(R"("type":"state")")));
+}
+
+TEST_F(ReportersTest, TextSaysTheStateWhereItIsAskedTo) {
+  Result result;
+  result.top = {{0, "dog", 0.9F}};
+  result.state = {SceneState::Kind::kClass, {1, "cat", 0.6F}};
+  TextReporter(output_).report(result, {});
+  EXPECT_THAT(written(), Not(HasSubstr("cat")));
+  TextReporter(output_, /*states=*/true).report(result, {});
+  EXPECT_THAT(written(), HasSubstr("dog 90.0 % (0.0 ms), state cat 60.0 %\n"));
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter display(terminal, "front", 3, /*states=*/true);
+  display.report(result, {});
+  EXPECT_THAT(written(), HasSubstr("state cat 60.0 %"));
+}
+
+TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter reporter(terminal, "front", 3);
+  reporter.status(offline_);
+  EXPECT_THAT(written(), HasSubstr("offline for 0 s, waiting for the camera"));
+  Result result;
+  result.top = {{0, "old", 1}};
+  reporter.report(result, {});
+  EXPECT_EQ(written(), "") << "a frame from before the loss";
+  reporter.tick({});
+  EXPECT_THAT(written(), HasSubstr("offline for "));
+  reporter.status(online_);
+  reporter.report(result, {});
+  EXPECT_THAT(written(), AllOf(HasSubstr("old"), Not(HasSubstr("offline"))));
+}
+
+TEST_F(ReportersTest, TheLogsStatisticsSayThatTheCameraIsAway) {
+  const CapturedLog log;
+  LogReporter reporter;
+  reporter.tick({});
+  EXPECT_THAT(log.text(), Not(HasSubstr("offline")));
+  reporter.status(offline_);
+  reporter.tick({});
+  EXPECT_THAT(log.text(), HasSubstr("camera offline; camera 0.0 fps"));
+}
+
+}  // namespace
+}  // namespace lookout

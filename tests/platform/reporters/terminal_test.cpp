@@ -1,0 +1,41 @@
+#include "platform/reporters/terminal.h"
+
+#include <gtest/gtest.h>
+
+namespace lookout {
+namespace {
+
+std::string redraw(std::size_t old_lines, std::string_view above,
+                   const std::vector<std::string>& lines, const TerminalSize& size) {
+  std::string out;
+  append_redraw(old_lines, above, lines, size, out);
+  return out;
+}
+
+TEST(Terminal, DrawsTheFirstBlockWhereTheCursorIs) {
+  EXPECT_EQ(redraw(0, "", {"a", "b"}, {}), "\r\x1b[Ja\nb\n");
+}
+
+TEST(Terminal, TakesTheOldBlockAwayAndPutsLogLinesAbove) {
+  EXPECT_EQ(redraw(2, "log\n", {"a", "b"}, {}), "\r\x1b[2A\x1b[Jlog\na\nb\n");
+}
+
+TEST(Terminal, ALineOfTheDisplayMovesNoCursor) {
+  EXPECT_EQ(redraw(0, "", {"a\x1b[2J\nb"}, {}), "\r\x1b[Ja\\x1b[2J\\nb\n");
+}
+
+TEST(Terminal, CutsLinesAtTheEdgeByCharacters) {
+  EXPECT_EQ(redraw(0, "", {"█████", "abcde", "ab"}, {3, 24}), "\r\x1b[J███\nabc\nab\n");
+}
+
+TEST(Terminal, DrawsNoMoreLinesThanThereAreRows) {
+  EXPECT_EQ(redraw(0, "", {"a", "b", "c", "d"}, {80, 3}), "\r\x1b[Ja\nb\n");
+}
+
+TEST(Terminal, WhatIsNoTerminalHasTheUsualSize) {
+  EXPECT_EQ(terminal_size(-1).columns, 80U);
+  EXPECT_EQ(terminal_size(-1).rows, 24U);
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,194 @@
+#include "platform/sources/open_source.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+
+#include "platform/sources/picture_source.h"
+#include "platform/sources/test_source.h"
+#include "platform/sources/video_source.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string description(const std::string& text, const SourceOptions& options = {}) {
+  return open_source(text, options)->info().description;
+}
+
+void expect_usage(const std::string& text, const testing::Matcher<std::string>& sentence) {
+  SCOPED_TRACE(text);
+  expect_error(ErrorKind::kUsage, sentence, [&] { open_source(text, {}); });
+}
+
+void write_picture(const std::string& path) {
+  ASSERT_TRUE(cv::imwrite(path, cv::Mat(4, 4, CV_8UC3, cv::Scalar::all(9)))) << path;
+}
+
+template <typename Type>
+bool is(const std::unique_ptr<Source>& source) {
+  return dynamic_cast<Type*>(source.get()) != nullptr;
+}
+
+TEST(OpenSource, TestPatternHasDefaults) {
+  EXPECT_EQ(description("test://all"), "test pattern all, 640x480, 30 fps");
+  EXPECT_EQ(description("TEST://cross/"), "test pattern cross, 640x480, 30 fps");
+}
+
+TEST(OpenSource, TestPatternTakesItsQuery) {
+  EXPECT_EQ(description("test://ramp?size=320x180&fps=12.5&noise=3.5&hold=1&frames=9"),
+            "test pattern ramp, 320x180, 12.5 fps, noise 3.5");
+  EXPECT_FALSE(open_source("test://ramp?fps=0", {})->info().live);
+  Frame frame;
+  const auto source = open_source("test://all?fps=0&hold=1&frames=2", {});
+  EXPECT_EQ(source->read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(source->read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(frame.origin, "test://hcolorbars");
+  EXPECT_EQ(source->read(frame, kTimeout), ReadStatus::kEnd);
+}
+
+TEST(OpenSource, OptionsCountWhereTheTestPatternIsSilent) {
+  SourceOptions options;
+  options.width = 100;
+  options.framerate = 5;
+  EXPECT_EQ(description("test://red", options), "test pattern red, 100x480, 5 fps");
+  EXPECT_EQ(description("test://red?size=200x50", options), "test pattern red, 200x50, 5 fps");
+  EXPECT_EQ(description("test://red?fps=7", options), "test pattern red, 100x480, 7 fps");
+  options.height = 1;
+  expect_error(ErrorKind::kUsage, HasSubstr("--height"),
+               [&] { open_source("test://red", options); });
+}
+
+TEST(OpenSource, UnknownPatternIsAnErrorThatListsTheKnownOnes) {
+  expect_usage("test://plaid", AllOf(HasSubstr("'plaid'"), HasSubstr("all, colorbars, hcolorbars"),
+                                     HasSubstr("noise")));
+  expect_usage("test://", HasSubstr("colorbars"));
+  expect_usage("test:///cross", HasSubstr("test:///cross"));
+}
+
+TEST(OpenSource, BadQueryIsAnErrorThatNamesTheKey) {
+  expect_usage("test://red?colour=1", HasSubstr("'colour'"));
+  expect_usage("test://red?size=640", HasSubstr("size=640x480"));
+  expect_usage("test://red?size=640x", HasSubstr("height"));
+  expect_usage("test://red?size=15x480", HasSubstr("16"));
+  expect_usage("test://red?size=640x480x3", HasSubstr("'480x3'"));
+  expect_usage("test://red?size=99999999999x480", HasSubstr("width"));
+  expect_usage("test://red?fps=-1", HasSubstr("fps"));
+  expect_usage("test://red?fps=nan", HasSubstr("fps"));
+  expect_usage("test://red?fps=1,5", HasSubstr("'1,5'"));
+  expect_usage("test://red?noise=", HasSubstr("noise"));
+  expect_usage("test://red?hold=0", HasSubstr("hold"));
+  expect_usage("test://red?frames=-3", HasSubstr("frames"));
+  expect_usage("test://red?frames", HasSubstr("frames"));
+}
+
+TEST(OpenSource, UnknownSchemeIsAnErrorThatListsTheKnownOnes) {
+  for (const auto* text : {"rtsp://camera/stream", "http://host:80/a.jpg"}) {
+    SCOPED_TRACE(text);
+    expect_error(ErrorKind::kUsage, HasSubstr(text), [&] { open_source(text, {}); });
+  }
+  expect_usage("rtsp://0", AllOf(HasSubstr("test://"), HasSubstr("v4l2://"), HasSubstr("file://")));
+}
+
+TEST(OpenSource, MalformedTextIsAnError) {
+  expect_usage("", HasSubstr("empty"));
+  expect_usage("test://red?size=[", HasSubstr("not a valid URI"));
+  expect_usage("file://a%2", HasSubstr("not a valid URI"));
+  expect_usage("file://relative/a.jpg", HasSubstr("file:///path"));
+  expect_usage("v4l2://", HasSubstr("v4l2:///path"));
+  expect_usage("v4l2:///dev/video0?size=640x480", HasSubstr("'size'"));
+  expect_usage("file:///a#b", HasSubstr("%23"));
+}
+
+TEST(OpenSource, PictureFolderAndVideoAreToldApart) {
+  const TempDir dir;
+  write_picture(dir / "a.png");
+  EXPECT_TRUE(is<PictureSource>(open_source(dir / "a.png", {})));
+  EXPECT_TRUE(is<PictureSource>(open_source(dir.path().string(), {})));
+  std::filesystem::rename(dir / "a.png", dir / "picture");
+  EXPECT_TRUE(is<PictureSource>(open_source(dir / "picture", {}))) << "known by its content";
+  const auto broken = dir.write("broken.jpg", "");
+  EXPECT_TRUE(is<PictureSource>(open_source(broken, {}))) << "known by its extension";
+  const auto other = dir.write("notes.txt", "neither");
+  expect_error(ErrorKind::kNoInput, HasSubstr(other), [&] { open_source(other, {}); });
+}
+
+TEST(OpenSource, FileUriIsDecoded) {
+  const TempDir dir;
+  write_picture(dir / "a b#1.png");
+  Frame frame;
+  const auto source = open_source("file://" + (dir / "a%20b%231.png"), {});
+  ASSERT_EQ(source->read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(frame.origin, dir / "a b#1.png");
+}
+
+TEST(OpenSource, CharacterDeviceIsACamera) {
+  const TempDir dir;
+  std::filesystem::create_symlink("/dev/null", dir / "usb-camera-index0");
+  for (const std::string& text : {std::string("/dev/null"), std::string("v4l2:///dev/null"),
+                                  std::string("file:///dev/null"), dir / "usb-camera-index0"}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("is not a camera"), [&] { open_source(text, {}); });
+  }
+}
+
+TEST(OpenSource, AbsentInputIsAnErrorThatNamesIt) {
+  const TempDir dir;
+  for (const auto& path :
+       {dir / "absent.jpg", dir / "absent/a.jpg", std::string("/dev/video9876")}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("no such device, file or folder: " + path),
+                 [&] { open_source(path, {}); });
+  }
+}
+
+TEST(OpenSource, ACameraThatIsAwayCanBeWaitedFor) {
+  const TempDir dir;
+  std::filesystem::create_symlink("/dev/v4l/by-id/usb-none", dir / "front");
+  SourceOptions options;
+  options.wait = true;
+  for (const std::string& text :
+       {std::string("/dev/v4l/by-id/usb-none"), dir / "front", "file://" + (dir / "front")}) {
+    const CapturedLog log;
+    EXPECT_FALSE(open_source(text, options)->online()) << text;
+    EXPECT_THAT(log.text(), HasSubstr("waiting for camera "));
+  }
+  const auto link = dir / "a.jpg";
+  std::filesystem::create_symlink(dir / "none.jpg", link);
+  for (const auto& path : {link, dir / "none.jpg"}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("no such device, file or folder: " + path),
+                 [&] { open_source(path, options); });
+  }
+}
+
+TEST(OpenSource, OtherKindsOfFilesAreRefused) {
+  const TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  expect_error(ErrorKind::kNoInput, HasSubstr(dir / "pipe"),
+               [&] { open_source(dir / "pipe", {}); });
+}
+
+TEST(OpenSource, UnreadableFileIsAPermissionError) {
+  const TempDir dir;
+  namespace fs = std::filesystem;
+  fs::permissions(dir.path(), fs::perms::owner_all | fs::perms::others_exec);
+  write_picture(dir / "a.png");
+  fs::permissions(dir / "a.png", fs::perms::none);
+  expect_error_unprivileged(ErrorKind::kPermission, dir / "a.png",
+                            [&] { open_source(dir / "a.png", {}); });
+  fs::permissions(dir.path(), fs::perms::owner_all);
+  fs::create_directory(dir / "closed");
+  fs::permissions(dir / "closed", fs::perms::none);
+  fs::permissions(dir.path(), fs::perms::owner_all | fs::perms::others_exec);
+  expect_error_unprivileged(ErrorKind::kPermission, dir / "closed",
+                            [&] { open_source(dir / "closed/a.png", {}); });
+  fs::permissions(dir / "closed", fs::perms::owner_all);
+}
+
+}  // namespace
+}  // namespace lookout

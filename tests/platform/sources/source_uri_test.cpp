@@ -1,0 +1,60 @@
+#include "platform/sources/source_uri.h"
+
+#include "tests/support/source_testing.h"
+
+namespace lookout {
+namespace {
+
+TEST(SourceUri, WhatHasNoSchemeIsAPathAsItIs) {
+  for (const char* text : {"/dev/video0", "holiday", "a%20b#1.png", "12:30.avi", "file:/a"}) {
+    EXPECT_EQ(std::get<LocalPath>(parse_source_uri(text, {})).path, text);
+  }
+}
+
+TEST(SourceUri, FileAndV4l2ArePathsWithoutTheirEscapes) {
+  EXPECT_EQ(std::get<LocalPath>(parse_source_uri("file:///a%20b/%231.png", {})).path,
+            "/a b/#1.png");
+  EXPECT_EQ(std::get<V4l2Uri>(parse_source_uri("V4L2:///dev/video0", {})).path, "/dev/video0");
+}
+
+TEST(SourceUri, ANulCharacterIsAnErrorAndNotTheEnd) {
+  for (const std::string& text : {std::string("/dev/null\0a", 11), std::string("csi://0\0a", 9),
+                                  std::string("file:///dev/null%00a")}) {
+    expect_error(ErrorKind::kUsage, testing::HasSubstr("NUL"),
+                 [&text] { parse_source_uri(text, {}); });
+  }
+  EXPECT_EQ(std::get<LocalPath>(parse_source_uri("/a%00b", {})).path, "/a%00b");
+}
+
+TEST(SourceUri, ACsiCameraHasANumberOrAName) {
+  const auto camera = [](const std::string& text) {
+    return std::get<CsiUri>(parse_source_uri(text, {})).camera;
+  };
+  EXPECT_EQ(camera("csi://0"), "0");
+  EXPECT_EQ(camera("csi://imx708%20wide"), "imx708 wide");
+  EXPECT_EQ(camera("csi:///base/soc/i2c0mux/imx708@1a"), "/base/soc/i2c0mux/imx708@1a");
+  for (const char* text : {"csi://", "csi://0?width=640"}) {
+    expect_error(ErrorKind::kUsage, testing::HasSubstr("as in csi://0"),
+                 [text] { parse_source_uri(text, {}); });
+  }
+}
+
+TEST(SourceUri, TheTextOfATestPatternWinsOverWhatIsAsked) {
+  SourceOptions asked;
+  asked.width = 100;
+  asked.height = 50;
+  asked.framerate = 5;
+  const auto options =
+      std::get<TestSourceOptions>(parse_source_uri("test://cross?fps=7.5&noise=3&hold=2", asked));
+  EXPECT_EQ(options.pattern, Pattern::kCross);
+  EXPECT_EQ(options.width, 100);
+  EXPECT_EQ(options.height, 50);
+  EXPECT_EQ(options.fps, 7.5);
+  EXPECT_EQ(options.noise, 3);
+  EXPECT_EQ(options.hold, 2);
+  EXPECT_EQ(options.frames, 0U);
+  EXPECT_EQ(std::get<TestSourceOptions>(parse_source_uri("test://all", {})).pattern, std::nullopt);
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,179 @@
+#include "platform/sources/test_source.h"
+
+#include <cstdint>
+#include <opencv2/core.hpp>
+#include <set>
+#include <string>
+
+#include "tests/support/source_testing.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+
+TestSourceOptions unpaced(std::optional<Pattern> pattern) {
+  TestSourceOptions options;
+  options.pattern = pattern;
+  options.width = 160;
+  options.height = 96;
+  options.fps = 0;
+  return options;
+}
+
+bool equal(const cv::Mat& a, const cv::Mat& b) { return cv::norm(a, b, cv::NORM_INF) == 0; }
+
+TEST(TestSource, SaysWhatItShows) {
+  const TestSource paced(TestSourceOptions{});
+  EXPECT_EQ(paced.info().name, "test");
+  EXPECT_EQ(paced.info().description, "test pattern all, 640x480, 30 fps");
+  EXPECT_TRUE(paced.info().live);
+  const TestSource fast(unpaced(Pattern::kCross));
+  EXPECT_EQ(fast.info().description, "test pattern cross, 160x96, unpaced");
+  EXPECT_FALSE(fast.info().live);
+}
+
+TEST(TestSource, FirstFrameIsThePatternButForTheMarker) {
+  TestSource source(unpaced(Pattern::kColorSquares));
+  Frame frame;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(frame.bgr.size(), cv::Size(160, 96));
+  EXPECT_EQ(frame.bgr.type(), CV_8UC3);
+  EXPECT_EQ(frame.origin, "test://colorsquares");
+  cv::Mat pattern(frame.bgr.size(), CV_8UC3);
+  draw_pattern(Pattern::kColorSquares, pattern);
+  // The square in the middle is 96 pixels wide, the marker 6, at its left at first.
+  const cv::Rect marker(32, 84, 6, 6);
+  EXPECT_FALSE(equal(frame.bgr(marker), pattern(marker)));
+  draw_marker(marker, frame.bgr);
+  EXPECT_TRUE(equal(frame.bgr, pattern));
+}
+
+TEST(TestSource, FramesDifferEvenWhenThePatternIsPlain) {
+  TestSource source(unpaced(Pattern::kBlack));
+  Frame before;
+  Frame frame;
+  ASSERT_EQ(source.read(before, kTimeout), ReadStatus::kFrame);
+  for (int i = 0; i < 63; ++i) {
+    ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+    EXPECT_FALSE(equal(before.bgr, frame.bgr)) << "frame " << i + 1;
+    std::swap(before, frame);
+  }
+}
+
+TEST(TestSource, PictureSwaysByASixteenthOfItsWidth) {
+  TestSource source(unpaced(Pattern::kRamp));
+  Frame frame;
+  std::set<int> shifts;
+  for (int i = 0; i < 64; ++i) {
+    ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+    int black = 0;  // the column where the ramp begins
+    while (frame.bgr.at<cv::Vec3b>(0, black)[0] != 0) ++black;
+    shifts.insert(black > 80 ? black - 160 : black);
+  }
+  EXPECT_EQ(*shifts.begin(), -10);
+  EXPECT_EQ(*shifts.rbegin(), 10);
+}
+
+TEST(TestSource, IsTheSameInEveryRun) {
+  auto options = unpaced(std::nullopt);
+  options.noise = 12;
+  options.hold = 2;
+  TestSource one(options);
+  TestSource other(options);
+  Frame a;
+  Frame b;
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_EQ(one.read(a, kTimeout), ReadStatus::kFrame);
+    ASSERT_EQ(other.read(b, kTimeout), ReadStatus::kFrame);
+    ASSERT_TRUE(equal(a.bgr, b.bgr)) << "frame " << i;
+  }
+}
+
+TEST(TestSource, AllShowsThePatternsInTurn) {
+  auto options = unpaced(std::nullopt);
+  options.hold = 3;
+  TestSource source(options);
+  Frame frame;
+  for (std::size_t i = 0; i < kPatternNames.size() * 3 + 1; ++i) {
+    ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+    EXPECT_EQ(frame.origin, "test://" + std::string(kPatternNames[i / 3 % kPatternNames.size()]));
+  }
+}
+
+TEST(TestSource, EndsAfterTheFramesAskedFor) {
+  auto options = unpaced(Pattern::kBlue);
+  options.frames = 2;
+  TestSource source(options);
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kEnd);
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kEnd);
+}
+
+TEST(TestSource, NoiseHasTheStandardDeviationAskedFor) {
+  auto options = unpaced(Pattern::kGray);
+  options.noise = 10;
+  TestSource source(options);
+  Frame frame;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  cv::Scalar mean;
+  cv::Scalar deviation;
+  cv::meanStdDev(frame.bgr.rowRange(0, 80), mean, deviation);  // above the marker
+  EXPECT_NEAR(mean[0], 127, 0.5);
+  EXPECT_NEAR(deviation[0], 10, 0.5);
+}
+
+TEST(TestSource, NoiseIsClampedNotWrapped) {
+  auto options = unpaced(Pattern::kWhite);
+  options.noise = 10;
+  TestSource source(options);
+  Frame frame;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  double least = 0;
+  double most = 0;
+  cv::minMaxLoc(frame.bgr.rowRange(0, 80).reshape(1), &least, &most);
+  EXPECT_GT(least, 255 - 7 * 10);
+  EXPECT_EQ(most, 255);
+}
+
+TEST(TestSource, KeepsTheFramesMemory) {
+  TestSource source(unpaced(std::nullopt));
+  Frame frame;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  const auto* pixels = frame.bgr.data;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(frame.bgr.data, pixels);
+}
+
+TEST(TestSource, PacedFramesAreWholePeriodsApart) {
+  TestSourceOptions options;
+  options.pattern = Pattern::kBlack;
+  options.fps = 100;
+  TestSource source(options);
+  Frame frame;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  auto before = frame.captured;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+    EXPECT_LE(frame.captured, Clock::now());
+    const auto distance = frame.captured - before;
+    EXPECT_GE(distance, milliseconds(10));
+    EXPECT_EQ(distance % milliseconds(10), Clock::duration::zero());
+    before = frame.captured;
+  }
+}
+
+TEST(TestSource, TimesOutBeforeTheFrameIsDue) {
+  TestSourceOptions options;
+  options.fps = 0.001;
+  TestSource source(options);
+  Frame frame;
+  ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame) << "the first one is due at once";
+  EXPECT_EQ(source.read(frame, milliseconds(1)), ReadStatus::kTimeout);
+  EXPECT_EQ(source.read(frame, milliseconds(0)), ReadStatus::kTimeout);
+}
+
+}  // namespace
+}  // namespace lookout

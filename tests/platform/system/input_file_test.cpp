@@ -1,0 +1,35 @@
+#include "platform/system/input_file.h"
+
+#include <sys/stat.h>
+
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+TEST(InputFile, IsReadAsItIs) {
+  const TempDir directory;
+  EXPECT_EQ(read_input("labels", directory.write("l.txt", "a\r\nb")), "a\r\nb");
+  EXPECT_EQ(read_input("labels", directory.write("empty.txt", "")), "");
+}
+
+TEST(InputFile, WhatCannotBeReadIsSaidWithTheReason) {
+  const TempDir directory;
+  const std::string missing = directory / "none.json";
+  expect_error(ErrorKind::kNoInput,
+               "trace " + missing + " cannot be read: No such file or directory",
+               [&] { open_input("trace", missing); });
+  const std::string folder = directory.path();
+  expect_error(ErrorKind::kNoInput, "trace " + folder + " cannot be read: Is a directory",
+               [&] { open_input("trace", folder); });
+  const std::string secret = directory.write("secret.txt", "a");
+  chmod(folder.c_str(), 0755);
+  chmod(secret.c_str(), 0);
+  expect_error_unprivileged(ErrorKind::kPermission,
+                            "labels " + secret + " cannot be read: Permission denied",
+                            [&] { read_input("labels", secret); });
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,54 @@
+#include "platform/system/module.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "platform/cameras/libcamera_loader.h"
+#include "platform/sources/open_source.h"
+#include "tests/support/source_testing.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Module, OneThatWasNotBuiltIsNamed) {
+  expect_error(ErrorKind::kNoInput, HasSubstr("lib/lookout/libnothing.so"),
+               [] { load_module("libnothing.so", "f"); });
+}
+
+TEST(Module, OneThatCannotBeLoadedIsNamed) {
+  // As a library of another version would: the loader refuses it.
+  const auto path = module_path("libbroken-test.so");
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << "no library";
+  expect_error(ErrorKind::kNoInput, AllOf(HasSubstr("version"), HasSubstr("libbroken-test.so")),
+               [] { load_module("libbroken-test.so", "f"); });
+  std::filesystem::remove(path);
+}
+
+TEST(CsiCamera, ItsNumberOrNameHasToFollow) {
+  for (const char* uri : {"csi://", "csi://0?width=640"}) {
+    expect_error(ErrorKind::kUsage, HasSubstr("csi://0"), [&] { open_source(uri, {}); });
+  }
+}
+
+TEST(CsiCamera, OneThatIsNotThereIsAnError) {
+  // Whether or not the machine has libcamera, and cameras.
+  expect_error(ErrorKind::kNoInput, HasSubstr("camera"),
+               [] { open_source("csi://no-such-camera", {}); });
+}
+
+TEST(CsiCamera, ItIsNamedByItsNumberOrItsName) {
+  const CapturedLog log;  // whether or not the camera is there
+  SourceOptions options;
+  options.wait = true;
+  EXPECT_EQ(open_source("csi://0", options)->info().name, "csi0");
+  EXPECT_EQ(open_source("csi://imx708", options)->info().name, "imx708");
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,61 @@
+#include "platform/system/saved_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "pipeline/error.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(SavedFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
+  const TempDir directory;
+  const std::string file = directory.write("trace.json", "old");
+  directory.write(".trace.json.part", "of a run that was killed");
+  const SavedFile saved("trace", file);
+  EXPECT_EQ(content(file), "old") << "nothing is changed until there is a trace";
+  saved.save([](const WritePart& write) {
+    write("ne");
+    write("w");
+  });
+  EXPECT_EQ(content(file), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(SavedFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
+  const TempDir directory;
+  const std::string folder = directory / "folder";
+  std::filesystem::create_directory(folder);
+  const SavedFile saved("trace", folder + "/trace.json");
+  std::filesystem::remove(folder);
+  try {
+    saved.save([](const WritePart&) {});
+    FAIL() << "written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+    EXPECT_EQ(std::string(error.what()),
+              "trace " + folder + "/trace.json cannot be written: No such file or directory");
+  }
+}
+
+TEST(SavedFile, WithoutPermissionIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  try {
+    const SavedFile saved("trace", "/trace.json");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kPermission);
+  }
+}
+
+}  // namespace
+}  // namespace lookout

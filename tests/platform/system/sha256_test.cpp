@@ -1,0 +1,25 @@
+#include "platform/system/sha256.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/error.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+// The examples of FIPS 180-2, appendix B, and the empty message.
+TEST(Sha256, IsThatOfTheStandard) {
+  const TempDir directory;
+  EXPECT_EQ(sha256_of_file(directory.write("abc", "abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_of_file(directory.write("empty", "")),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_of_file(directory.write("million", std::string(1'000'000, 'a'))),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, SaysWhichFileCannotBeRead) { EXPECT_THROW(sha256_of_file("/no/such/file"), Error); }
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,113 @@
+#include "tests/support/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+namespace lookout {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int open_for_writing(const std::string& path) {
+  return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+Program::Program(std::vector<std::string> arguments, const Options& options) {
+  arguments.insert(arguments.begin(), LOOKOUT_PROGRAM);
+  const int err = open_for_writing(directory_ / "err");
+  const int out = options.stdout_fd >= 0         ? options.stdout_fd
+                  : !options.stdout_path.empty() ? open_for_writing(options.stdout_path)
+                                                 : open_for_writing(directory_ / "out");
+  std::vector<char*> argv = pointers(arguments);
+  std::vector<std::string> environment = options.environment;
+  environment.emplace_back(
+      "LOOKOUT_THREADS=1");  // the tests that run beside this one want some, too
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  std::vector<char*> envp = pointers(environment);
+  pid_ = fork();
+  if (pid_ == 0) {
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    if (options.ignore_sigchld) std::signal(SIGCHLD, SIG_IGN);
+    if (options.user != 0 && setuid(options.user) != 0) _exit(126);
+    execve(argv[0], argv.data(), envp.data());
+    _exit(127);
+  }
+  close(err);
+  if (options.stdout_fd < 0) close(out);
+}
+
+Program::~Program() {
+  if (!ended_) {
+    kill(pid_, SIGKILL);
+    poll_end(/*block=*/true);
+  }
+}
+
+std::string Program::out() const { return read_file(directory_ / "out"); }
+
+std::string Program::err() const { return read_file(directory_ / "err"); }
+
+bool Program::poll_end(bool block) {
+  int status = 0;
+  if (!ended_ && waitpid(pid_, &status, block ? 0 : WNOHANG) == pid_) {
+    ended_ = true;
+    status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  return ended_;
+}
+
+bool Program::wait_for(const std::string& text) {
+  const int changes = inotify_init1(IN_CLOEXEC);
+  inotify_add_watch(changes, directory_.path().c_str(), IN_MODIFY);
+  const auto found = [&] {
+    return out().find(text) != std::string::npos || err().find(text) != std::string::npos;
+  };
+  bool result = false;
+  while (!(result = found()) && !poll_end(/*block=*/false)) {
+    pollfd change{changes, POLLIN, 0};
+    poll(&change, 1, 100);  // an end makes no change
+    char events[4096];
+    if ((change.revents & POLLIN) != 0) static_cast<void>(!read(changes, events, sizeof(events)));
+  }
+  close(changes);
+  return result || found();
+}
+
+ProgramResult Program::finish() {
+  poll_end(/*block=*/true);
+  return {status_, out(), err()};
+}
+
+ProgramResult run_lookout(const std::vector<std::string>& arguments) {
+  return Program(arguments).finish();
+}
+
+ProgramResult run_lookout(const std::vector<std::string>& arguments,
+                          const Program::Options& options) {
+  return Program(arguments, options).finish();
+}
+
+}  // namespace lookout

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""Who may include whom: app -> platform -> pipeline, and between the folders inside them.
+
+    check_layering.py ROOT
+
+A folder that is not in the table below is an error: a new one says here what it may include. LibTorch
+stays in pipeline/torch/, in .cpp files and headers that nobody else includes; OpenCV's devices, windows
+and files stay in platform/.
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+# Folder -> folders whose headers it may include, besides its own and, in pipeline/, the root's. A
+# folder stands for itself alone, not for those in it; "pipeline/*" for all of pipeline/ but torch_graph.h.
+ALLOWED = {
+    "pipeline": {"pipeline/model", "pipeline/flow", "pipeline/results", "pipeline/profile"},
+    "pipeline/model": set(),
+    "pipeline/results": {"pipeline/model"},
+    "pipeline/profile": {"pipeline/results"},
+    "pipeline/flow": {"pipeline/model", "pipeline/results", "pipeline/profile"},
+    "pipeline/torch": {"pipeline/model", "pipeline/results", "pipeline/profile"},
+    "platform/system": {"pipeline/*"},
+    "platform/cameras": {"pipeline/*", "platform/system"},
+    "platform/sources": {"pipeline/*", "platform/system", "platform/cameras"},
+    "platform/reporters": {"pipeline/*", "platform/system"},
+    "platform/overlay": {"pipeline/*", "platform/system"},
+    "app": {"pipeline/*", "platform/*", "app/*"},
+    "app/output": {"pipeline/*", "platform/*"},
+    "app/options": {"pipeline/*", "platform/*"},
+    "app/run": {"pipeline/*", "platform/*", "app/options", "app/output"},
+    "app/bench": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
+    "app/eval": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
+    "app/inspect": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
+}
+TOPS = ("app", "platform", "pipeline")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
+LIBTORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
+DEVICES = re.compile(r"opencv2/(videoio|imgcodecs|highgui)")
+# Headers that include LibTorch, for pipeline/torch/*.cpp alone.
+LIBTORCH_HEADERS = {"pipeline/torch/torch_graph.h"}
+
+
+def may_include(folder, header):
+    """Whether a file of `folder` may include the project's `header`."""
+    target = header.rsplit("/", 1)[0]
+    if header in LIBTORCH_HEADERS:
+        return folder == "pipeline/torch"
+    if target == folder or (target == "pipeline" and folder.startswith("pipeline/")):
+        return True
+    allowed = ALLOWED[folder]
+    return target in allowed or f"{target.split('/')[0]}/*" in allowed
+
+
+def problems_of(path, folder):
+    """Yields a sentence for each include that goes the wrong way."""
+    name = str(path)
+    for header in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        ours = header.split("/")[0] in (*TOPS, "tests")
+        if ours and not may_include(folder, header):
+            yield f"{name} must not include {header}"
+        if LIBTORCH.match(header) and not (
+            folder == "pipeline/torch" and (path.suffix == ".cpp" or name in LIBTORCH_HEADERS)
+        ):
+            yield f"{name} must not include {header}: LibTorch belongs to pipeline/torch/*.cpp alone"
+        if DEVICES.match(header) and folder.startswith("pipeline"):
+            yield f"{name} must not include {header}: devices and files belong to platform/"
+
+
+def check():
+    """Yields a sentence for each problem of the tree in the current folder."""
+    files = (p for top in TOPS for p in pathlib.Path(top).rglob("*") if p.suffix in (".h", ".cpp"))
+    for path in sorted(files):
+        folder = str(path.parent)
+        if folder in ALLOWED:
+            yield from problems_of(path, folder)
+        else:
+            yield f"{path}: check_layering.py does not know the folder {folder}/"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    os.chdir(sys.argv[1])
+    problems = list(check())
+    print("\n".join(problems) or "layering: clean", file=sys.stderr if problems else sys.stdout)
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

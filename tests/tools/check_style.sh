@@ -1,0 +1,39 @@
+#!/bin/sh
+# clang-format over everything of ours, and clang-tidy.
+#
+#   check_style.sh BUILD           BUILD: a configured build folder with compile_commands.json
+#   check_style.sh BUILD --slow    instead: clang-tidy over the tests, clang's static analyzer over the
+#                                  program
+set -eu
+build=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+
+# tidy FOLDERS OPTIONS...
+tidy() {
+  folders=$1
+  shift
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  if ! run-clang-tidy -quiet -p "$build" "$@" "$PWD/($folders)/" >"$log" 2>&1; then
+    grep -E 'error:|warning:' "$log" | sort -u
+    exit 1
+  fi
+  for folder in $(echo "$folders" | tr '|' ' '); do
+    grep -qF " $PWD/$folder/" "$log" || {
+      echo "check_style.sh: nothing of $folder/ is built in $build: there was nothing to look at" >&2
+      exit 1
+    }
+  done
+}
+
+if [ "${2-}" = --slow ]; then
+  tidy tests
+  echo 'clang-tidy: tests: clean'
+  tidy 'app|pipeline|platform' -checks='-*,clang-analyzer-*'
+  echo 'static analyzer: clean'
+  exit
+fi
+find app pipeline platform tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
+echo 'clang-format: clean'
+tidy 'app|pipeline|platform'
+echo 'clang-tidy: clean'
