@@ -5,10 +5,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <utility>
+
+#include "pipeline/mutex.h"
 
 namespace lookout {
 
@@ -22,7 +22,7 @@ class Latest {
   // the older one, so it is replaced (returned in `element`) and counted.
   void put_newest(T& element) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (full_) ++replaced_;
       fill(element);
     }
@@ -33,8 +33,11 @@ class Latest {
   // when that did not happen within `timeout`.
   bool put_next(T& element, std::chrono::milliseconds timeout) {
     {
-      std::unique_lock lock(mutex_);
-      if (!emptied_.wait_for(lock, timeout, [this] { return !full_; })) return false;
+      const MutexLock lock(mutex_);
+      const auto deadline = std::chrono::steady_clock::now() + timeout;
+      while (full_) {
+        if (!emptied_.wait_until(mutex_, deadline) && full_) return false;
+      }
       fill(element);
     }
     filled_.notify_one();
@@ -44,7 +47,7 @@ class Latest {
   // No more elements will be put. What is in the slot can still be taken.
   void close() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
     }
     filled_.notify_one();
@@ -53,9 +56,11 @@ class Latest {
   // Swaps the slot's element into `element`, waiting for one at most `timeout`.
   TakeStatus take(T& element, std::chrono::milliseconds timeout) {
     {
-      std::unique_lock lock(mutex_);
-      if (!filled_.wait_for(lock, timeout, [this] { return full_ || closed_; })) {
-        return TakeStatus::kTimeout;
+      const MutexLock lock(mutex_);
+      const auto deadline = std::chrono::steady_clock::now() + timeout;
+      while (!full_ && !closed_) {
+        if (!filled_.wait_until(mutex_, deadline) && !full_ && !closed_)
+          return TakeStatus::kTimeout;
       }
       if (!full_) return TakeStatus::kClosed;
       using std::swap;
@@ -68,24 +73,24 @@ class Latest {
 
   // How many elements put_newest() replaced so far. Any thread.
   std::uint64_t replaced() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return replaced_;
   }
 
  private:
-  void fill(T& element) {
+  void fill(T& element) REQUIRES(mutex_) {
     using std::swap;
     swap(element, slot_);
     full_ = true;
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable filled_;
-  std::condition_variable emptied_;
-  T slot_{};
-  bool full_ = false;
-  bool closed_ = false;
-  std::uint64_t replaced_ = 0;
+  mutable Mutex mutex_;
+  ConditionVariable filled_;
+  ConditionVariable emptied_;
+  T slot_ GUARDED_BY(mutex_){};
+  bool full_ GUARDED_BY(mutex_) = false;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  std::uint64_t replaced_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lookout
