@@ -63,7 +63,7 @@ void print(std::string_view text) {
 
 int diagnose(const lookout::RunOptions& options) {
   const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::this_machine());
-  const bool json = options.format == lookout::Format::kJson;
+  const bool json = options.results.format == lookout::Format::kJson;
   print(json ? lookout::as_json(diagnosis) : lookout::as_text(diagnosis));
   return diagnosis.exit_status;
 }
@@ -79,17 +79,17 @@ int execute(const lookout::Command& command) {
   } else if (const auto* trace = std::get_if<lookout::TraceSummaryOptions>(&command)) {
     print(lookout::trace_summary(*trace));
   } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
-    set_up_log(doctor->run.log_level);
+    set_up_log(doctor->run.log.level);
     return diagnose(doctor->run);
   } else if (const auto* bench = std::get_if<lookout::BenchOptions>(&command)) {
-    set_up_log(bench->run.log_level);
+    set_up_log(bench->run.log.level);
     lookout::bench(*bench, stop, print);
   } else if (const auto* eval = std::get_if<lookout::EvalOptions>(&command)) {
-    set_up_log(eval->run.log_level);
+    set_up_log(eval->run.log.level);
     lookout::eval(*eval, stop, print);
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
-    set_up_log(options.log_level);
+    set_up_log(options.log.level);
     lookout::run(options, stop, operators_asked);
   }
   return 0;

@@ -35,9 +35,9 @@ BenchMachine describe_machine() {
 // A run of one combination.
 RunOptions run_of(const BenchOptions& combination) {
   RunOptions run = combination.run;
-  run.model = combination.models.front();
-  run.threads = combination.threads.front();
-  run.workers = combination.workers.front();
+  run.model.file = combination.models.front();
+  run.model.threads = combination.threads.front();
+  run.model.workers = combination.workers.front();
   return run;
 }
 
@@ -80,7 +80,7 @@ std::optional<BenchResult> measure_apart(const BenchOptions& combination,
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
   TorchClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.run.labels);
+  classifier_options.labels = read_labels(options.run.model.labels);
   for (const std::string& model : options.models) {
     if (stop) return;
     const TorchClassifier opened(model_path(model), classifier_options);
@@ -147,8 +147,8 @@ std::vector<BenchOptions> combinations(const BenchOptions& options, int processo
 
 std::vector<std::string> arguments_of(const BenchOptions& combination) {
   const RunOptions& run = combination.run;
-  const View& view = run.view;
-  std::vector<std::string> arguments{"bench", run.source};
+  const View& view = run.camera.view;
+  std::vector<std::string> arguments{"bench", run.camera.source};
   const auto add = [&arguments](const char* name, const auto& value) {
     arguments.push_back(fmt::format("{}={}", name, value));
   };
@@ -156,11 +156,11 @@ std::vector<std::string> arguments_of(const BenchOptions& combination) {
   add("--threads", threads_argument(combination));
   add("--workers", combination.workers.front());
   add("--frames", combination.frames);
-  add("--timeout", fmt::format("{}ms", run.timeout.count()));
-  if (!run.labels.empty()) add("--labels", run.labels);
-  if (run.source_options.width) add("--width", *run.source_options.width);
-  if (run.source_options.height) add("--height", *run.source_options.height);
-  if (run.source_options.framerate) add("--framerate", *run.source_options.framerate);
+  add("--timeout", fmt::format("{}ms", run.camera.timeout.count()));
+  if (!run.model.labels.empty()) add("--labels", run.model.labels);
+  if (run.camera.source_options.width) add("--width", *run.camera.source_options.width);
+  if (run.camera.source_options.height) add("--height", *run.camera.source_options.height);
+  if (run.camera.source_options.framerate) add("--framerate", *run.camera.source_options.framerate);
   add("--rotation", view.rotation);
   add("--hflip", view.hflip);
   add("--vflip", view.vflip);
@@ -186,7 +186,7 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
   }
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
-  const bool json = options.run.format == Format::kJson;
+  const bool json = options.run.results.format == Format::kJson;
   save_and_print(file, as_markdown(report), json ? as_json(report) : as_text(report), print);
   if (failure) std::rethrow_exception(failure);
 }

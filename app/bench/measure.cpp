@@ -133,7 +133,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   result.before = read_machine_state();
   const auto models = load_models(options, /*keep_threads=*/true);
   const TorchClassifier& model = *models.front();
-  auto source = open_source(options.source, source_options(options, model.spec().input));
+  auto source = open_source(options.camera.source, source_options(options, model.spec().input));
   const auto opened = Clock::now();
   std::size_t recorded_bytes = 0;
   if (!source->info().live) {
@@ -144,11 +144,12 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   const auto recording = Clock::now() - opened;
 
   PipelineOptions pipeline_options;
-  pipeline_options.view = options.view;
-  pipeline_options.capture = options.capture;
-  if (options.timeout.count() > 0) pipeline_options.duration = options.timeout + kLongestWarmUp;
+  pipeline_options.view = options.camera.view;
+  pipeline_options.capture = options.camera.capture;
+  if (options.camera.timeout.count() > 0)
+    pipeline_options.duration = options.camera.timeout + kLongestWarmUp;
   std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::make_unique<Stopwatch>(Limits{frames, options.timeout}, stop));
+  reporters.push_back(std::make_unique<Stopwatch>(Limits{frames, options.camera.timeout}, stop));
   const auto& stopwatch = static_cast<const Stopwatch&>(*reporters.back());
   run_pipeline(*source, pointers(models), reporters, pipeline_options, stopwatch.done());
   result.after = read_machine_state();
@@ -156,14 +157,14 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
     if (stop) return std::nullopt;
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
-                            options.source, kWarmUpFrames));
+                            options.camera.source, kWarmUpFrames));
   }
 
   const auto measured = static_cast<double>(stopwatch.measured());
-  result.model = describe(model_path(options.model), model);
+  result.model = describe(model_path(options.model.file), model);
   result.threads = model.threads();
-  result.auto_threads = options.threads == TorchClassifierOptions::kAutoThreads;
-  result.workers = options.workers;
+  result.auto_threads = options.model.threads == TorchClassifierOptions::kAutoThreads;
+  result.workers = options.model.workers;
   result.source = source->info().description;
   result.live = source->info().live;
   result.stats = stopwatch.stats();

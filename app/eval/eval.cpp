@@ -50,8 +50,8 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   if (!options.output.empty()) output.emplace("results", options.output);
   const auto models = load_models(options.run, /*keep_threads=*/false);
   const ModelSpec& spec = models.front()->spec();
-  const EvalSet set = read_eval_set(options.run.source, options.labels_csv, spec.labels);
-  const auto source = open_pictures(options.run.source, set.pictures);
+  const EvalSet set = read_eval_set(options.run.camera.source, options.labels_csv, spec.labels);
+  const auto source = open_pictures(options.run.camera.source, set.pictures);
 
   EvalReport report;
   PipelineOptions pipeline_options;
@@ -64,10 +64,10 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   report.missing = set.pictures.size() - classified - report.stats.skipped;
   if (classified == 0 && report.missing == 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
-                                                 options.run.source, set.pictures.size()));
+                                                 options.run.camera.source, set.pictures.size()));
   }
 
-  const std::filesystem::path path = model_path(options.run.model);
+  const std::filesystem::path path = model_path(options.run.model.file);
   report.model = spec.name;
   report.file = path.string();
   report.sha256 = sha256_of_file(path);
@@ -75,7 +75,8 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   report.source = source->info().description;
   if (classified == 0) output.reset();
   const std::string json = as_json(report);
-  save_and_print(output, json, options.run.format == Format::kJson ? json : as_text(report), print);
+  save_and_print(output, json, options.run.results.format == Format::kJson ? json : as_text(report),
+                 print);
 }
 
 }  // namespace lookout

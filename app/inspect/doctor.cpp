@@ -142,8 +142,8 @@ void check_need(const std::string& name, const std::function<std::string()>& use
 
 DescribedModel describe_model(const RunOptions& options) {
   TorchClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.labels);
-  const std::filesystem::path path = model_path(options.model);
+  classifier_options.labels = read_labels(options.model.labels);
+  const std::filesystem::path path = model_path(options.model.file);
   const TorchClassifier classifier(path, classifier_options);
   const TorchModelFacts& facts = classifier.facts();
   return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier.spec().name,
@@ -234,10 +234,10 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
   }
   // In the order of a run, whose first failure ends it.
   const auto try_trace = [&] {
-    const SavedFile file("trace", options.trace);
-    return options.trace;
+    const SavedFile file("trace", options.profile.trace);
+    return options.profile.trace;
   };
-  if (!options.trace.empty()) check_need("trace", try_trace, diagnosis);
+  if (!options.profile.trace.empty()) check_need("trace", try_trace, diagnosis);
   InputSpec input;  // that of most models, where there is none
   const auto load_model = [&] {
     DescribedModel model = patient.load_model(options);
@@ -248,19 +248,20 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
   const auto open_source = [&] {
     SourceOptions wanted = source_options(options, input);
     wanted.wait = false;  // whether it is there is what the doctor tells
-    return patient.open_source(options.source, wanted);
+    return patient.open_source(options.camera.source, wanted);
   };
   check_need("source", open_source, diagnosis);
   const auto services = system.systemd ? patient.services() : std::vector<ServiceState>();
   excuse_service(services, diagnosis);
   const auto try_snapshots = [&] {
-    const SnapshotFolder folder(options.snapshot_on_change, options.name, options.snapshot_limit);
-    return options.snapshot_on_change;
+    const SnapshotFolder folder(options.events.snapshot_on_change, options.camera.name,
+                                options.events.snapshot_limit);
+    return options.events.snapshot_on_change;
   };
-  if (!options.snapshot_on_change.empty()) check_need("snapshots", try_snapshots, diagnosis);
-  if (options.capture.realtime_priority > 0 || !options.capture.cpus.empty()) {
+  if (!options.events.snapshot_on_change.empty()) check_need("snapshots", try_snapshots, diagnosis);
+  if (options.camera.capture.realtime_priority > 0 || !options.camera.capture.cpus.empty()) {
     check_need(
-        "capture", [&] { return try_scheduling(options.capture); }, diagnosis);
+        "capture", [&] { return try_scheduling(options.camera.capture); }, diagnosis);
   }
   for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));
   checks.push_back(check_cma(system));

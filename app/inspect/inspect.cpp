@@ -79,9 +79,9 @@ std::string as_text(const std::filesystem::path& path, const std::string& sha256
 
 std::string inspect(const InspectOptions& options) {
   TorchClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.labels);
+  classifier_options.labels = read_labels(options.model.labels);
   classifier_options.count_parameters = true;
-  const std::filesystem::path path = model_path(options.model);
+  const std::filesystem::path path = model_path(options.model.file);
   const TorchClassifier classifier(path, classifier_options);
   const std::string sha256 = sha256_of_file(path);
   return options.format == Format::kJson

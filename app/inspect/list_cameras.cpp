@@ -187,11 +187,11 @@ std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish) {
 }
 
 ModeWish wish_of_run(const RunOptions& options) {
-  const std::filesystem::path model = model_path(options.model);
+  const std::filesystem::path model = model_path(options.model.file);
   InputSpec input;  // the self-test model's, too
-  if (!options.model.empty() || model.filename() != kSelftestModel) {
+  if (!options.model.file.empty() || model.filename() != kSelftestModel) {
     TorchClassifierOptions classifier_options;
-    classifier_options.labels = read_labels(options.labels);
+    classifier_options.labels = read_labels(options.model.labels);
     input = TorchClassifier(model, classifier_options).spec().input;
   }
   return wish_of(source_options(options, input));
@@ -206,8 +206,8 @@ std::string list_cameras(const ListCamerasOptions& options) {
     cameras.csi_problem = error.what();
   }
   const ModeWish wish = wish_of_run(options.run);
-  return options.run.format == Format::kJson ? cameras_as_json(cameras, wish)
-                                             : cameras_as_text(cameras, wish);
+  return options.run.results.format == Format::kJson ? cameras_as_json(cameras, wish)
+                                                     : cameras_as_text(cameras, wish);
 }
 
 }  // namespace lookout

@@ -14,7 +14,7 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
   CLI::App* bench = app.add_subcommand("bench", "Measure models, threads and workers");
   RunOptions& run = options.run;
   bench
-      ->add_option("SOURCE", run.source,
+      ->add_option("SOURCE", run.camera.source,
                    "As that of run; of what is not live the first frames are read beforehand and "
                    "replayed as fast as they are taken")
       ->type_name("")
@@ -25,7 +25,7 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
       ->type_name("FILE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
-  add_labels(*bench, run.labels);
+  add_labels(*bench, run.model.labels);
   add_numbers(
       *bench, "--threads", options.threads, 1, kMostThreads, "threads",
       "Threads that share a frame's computation, each number in turn; auto: measured at the "
@@ -43,19 +43,19 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
           ->check(CLI::Range(0, 1'000'000'000).description(""))
           ->capture_default_str();
   const CLI::Option* timeout = add_time(
-      *bench, "-t,--timeout", [&run](auto time) { run.timeout = time; },
+      *bench, "-t,--timeout", [&run](auto time) { run.camera.timeout = time; },
       "End each measurement after this time; 0: by its frames", "10s, with --frames 0");
-  add_format(*bench, run.format);
+  add_format(*bench, run.results.format);
   bench
       ->add_option("--report", options.report,
                    "Write a report, too, with all that makes the figures comparable, as Markdown")
       ->type_name("FILE");
-  add_log_level(*bench, run.log_level);
+  add_log_level(*bench, run.log.level);
   add_picture_options(*bench, run);
   bench->callback([&options, frames, timeout] {
     if (options.workers.empty()) options.workers = {1};
     if (options.frames > 0 && frames->count() > 0 && timeout->count() == 0) {
-      options.run.timeout = std::chrono::milliseconds(0);
+      options.run.camera.timeout = std::chrono::milliseconds(0);
     }
   });
   return bench;
@@ -64,7 +64,7 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
 CLI::App* add_eval(CLI::App& app, EvalOptions& options) {
   CLI::App* eval = app.add_subcommand("eval", "Count how often a model is right");
   RunOptions& run = options.run;
-  eval->add_option("DIR", run.source,
+  eval->add_option("DIR", run.camera.source,
                    "Folder with a folder of pictures for each class, which is called as its label, "
                    "its index, or WordNet's number and label (n01443537_goldfish)")
       ->type_name("")
@@ -73,10 +73,10 @@ CLI::App* add_eval(CLI::App& app, EvalOptions& options) {
                    "Lines of file,label instead: files are looked for in DIR")
       ->type_name("FILE");
   add_model_options(*eval, run);
-  add_format(*eval, run.format);
+  add_format(*eval, run.results.format);
   eval->add_option("--output", options.output, "Write the results as JSON into this file, too")
       ->type_name("FILE");
-  add_log_level(*eval, run.log_level);
+  add_log_level(*eval, run.log.level);
   return eval;
 }
 

@@ -150,29 +150,32 @@ CLI::Option* add_log_level(CLI::App& app, std::string& level) {
 
 void add_picture_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Camera";
-  app.add_option("--width", options.source_options.width,
+  app.add_option("--width", options.camera.source_options.width,
                  "Pixels to ask the camera for; not set: the least that the model makes use of")
       ->check(CLI::Range(16, 8192))
       ->group(group);
-  app.add_option("--height", options.source_options.height, "The same")
+  app.add_option("--height", options.camera.source_options.height, "The same")
       ->check(CLI::Range(16, 8192))
       ->group(group);
-  app.add_option("--framerate", options.source_options.framerate,
+  app.add_option("--framerate", options.camera.source_options.framerate,
                  "Frames a second to ask it for; not set: 30")
       ->check(number_within(0.1, 1000).description("FLOAT in [0.1 - 1000]"))
       ->group(group);
-  app.add_option("--rotation", options.view.rotation, "Turn the picture clockwise: 0, 90, 180, 270")
+  app.add_option("--rotation", options.camera.view.rotation,
+                 "Turn the picture clockwise: 0, 90, 180, 270")
       ->check(CLI::IsMember({0, 90, 180, 270}).description(""))
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--hflip,!--no-hflip", options.view.hflip, "Mirror left and right, after turning")
+  app.add_flag("--hflip,!--no-hflip", options.camera.view.hflip,
+               "Mirror left and right, after turning")
       ->group(group);
-  app.add_flag("--vflip,!--no-vflip", options.view.vflip, "Mirror top and bottom, after turning")
+  app.add_flag("--vflip,!--no-vflip", options.camera.view.vflip,
+               "Mirror top and bottom, after turning")
       ->group(group);
   app.add_option_function<std::string>(
          "--roi",
          [&options](const std::string& text) {
-           const std::string wrong = parse_roi(text, options.view.roi);
+           const std::string wrong = parse_roi(text, options.camera.view.roi);
            if (!wrong.empty()) throw CLI::ValidationError("--roi", wrong);
          },
          "Look only at this part of the picture: x,y,width,height from 0 to 1")
@@ -184,13 +187,13 @@ void add_picture_options(CLI::App& app, RunOptions& options) {
 void add_model_options(CLI::App& app, RunOptions& options) {
   const std::string group = "Model";
   app.add_option(
-         "--model", options.model,
+         "--model", options.model.file,
          "TorchScript archive; without it the installed one: by default the self-test model, "
          "which knows only the patterns of test://all")
       ->type_name("FILE")
       ->group(group);
-  add_labels(app, options.labels)->group(group);
-  app.add_option("--threads", options.threads,
+  add_labels(app, options.model.labels)->group(group);
+  app.add_option("--threads", options.model.threads,
                  "Threads that share each frame's computation, at most: one while other programs "
                  "want the processors; auto: measured at the start")
       ->transform(
@@ -199,7 +202,7 @@ void add_model_options(CLI::App& app, RunOptions& options) {
       ->default_str("auto")
       ->type_name("")
       ->group(group);
-  app.add_option("--workers", options.workers,
+  app.add_option("--workers", options.model.workers,
                  "Frames classified side by side, each by one thread with a copy of the model: a "
                  "higher rate, but none of them is ready sooner")
       ->check(CLI::Range(1, 64).description(""))

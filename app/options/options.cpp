@@ -50,7 +50,7 @@ struct Declaration {
     app.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Print the version and exit");
     app.add_option("--config", config, "TOML file with any of these options, less the --")
         ->type_name("FILE");
-    app.add_option("--source", run_options.source,
+    app.add_option("--source", run_options.camera.source,
                    "A camera (/dev/video0, v4l2:///dev/video0, csi://0), a picture, a folder of "
                    "pictures, a video, or test://PATTERN|all?size=640x480&fps=30")
         ->type_name("SOURCE")
@@ -62,9 +62,9 @@ struct Declaration {
     }
 
     inspect = app.add_subcommand("inspect", "Tell what is in a model archive");
-    inspect->add_option("model,--model", inspect_options.model, "TorchScript archive")
+    inspect->add_option("model,--model", inspect_options.model.file, "TorchScript archive")
         ->type_name("FILE");
-    add_labels(*inspect, inspect_options.labels);
+    add_labels(*inspect, inspect_options.model.labels);
     add_format(*inspect, inspect_options.format);
 
     doctor = app.add_subcommand("doctor", "Tell why run would not start with these options");
@@ -104,7 +104,7 @@ struct Declaration {
   }
 
   static void check_workers(const RunOptions& options) {
-    if (options.workers > 1 && options.threads > 1) {
+    if (options.model.workers > 1 && options.model.threads > 1) {
       throw CLI::ValidationError(
           "--workers", "each of several workers computes with one thread: leave --threads out");
     }
@@ -163,7 +163,7 @@ struct Declaration {
       throw CLI::ConversionError("a flag is true or false, not a number that large");
     }
     check_place();
-    if (!positional_source.empty()) run_options.source = positional_source;
+    if (!positional_source.empty()) run_options.camera.source = positional_source;
     check_workers(run_options);
     check_workers(eval_options.run);
     const StateOptions state = state_options(run_options);
@@ -253,12 +253,12 @@ Command parse_command(const std::vector<std::string>& arguments) {
 }
 
 StateOptions state_options(const RunOptions& options) {
-  const double enter = options.enter_threshold.value_or(options.threshold);
+  const double enter = options.state.enter_threshold.value_or(options.results.threshold);
   StateOptions state;
-  state.smoothing = options.smoothing;
+  state.smoothing = options.state.smoothing;
   state.enter_threshold = static_cast<float>(enter);
-  state.leave_threshold = static_cast<float>(options.leave_threshold.value_or(enter));
-  state.min_duration = options.min_duration;
+  state.leave_threshold = static_cast<float>(options.state.leave_threshold.value_or(enter));
+  state.min_duration = options.state.min_duration;
   return state;
 }
 

@@ -27,45 +27,73 @@ enum class Results { kAuto, kAll, kChanges };
 // started the program (NOTIFY_SOCKET is set).
 enum class Wait { kAuto, kYes, kNo };
 
-// Options of `lookout run`. Those of deploy/lookout.toml are the same, but for min_duration.
-struct RunOptions {
+struct CameraOptions {
   std::string source = "/dev/video0";
-  std::string model;   // archive; empty: the built-in self-test model
-  std::string labels;  // file; empty: the archive's own
-  std::string name;    // of the camera in results; empty: the source's
+  std::string name;  // in results; empty: the source's
   SourceOptions source_options;
-  Scheduling capture;  // of the thread that reads the camera
-  Wait wait_for_camera = Wait::kAuto;
+  Wait wait = Wait::kAuto;
   View view;
+  Scheduling capture;                    // of the thread that reads the camera
+  std::chrono::milliseconds timeout{0};  // 0: run until stopped
+};
+
+struct ModelOptions {
+  std::string file;    // archive; empty: the built-in self-test model
+  std::string labels;  // file; empty: the archive's own
+  int threads = 0;     // that compute one inference; 0: as many as a measurement finds best
+  int workers = 1;     // frames classified side by side
+};
+
+struct ResultOptions {
   std::size_t top_k = 10;
   double threshold = 0;
-  int threads = 0;  // that compute one inference; 0: as many as a measurement finds best
-  int workers = 1;  // frames classified side by side
+  Format format = Format::kText;
+  Results write = Results::kAuto;
+  bool overlay = false;  // a window, too
+};
+
+// The options of the state, in which thresholds that were not set are not filled in yet.
+struct SceneOptions {
   std::chrono::milliseconds smoothing{0};  // the time constant; 0: none
-  std::optional<double> enter_threshold;   // nothing: threshold
+  std::optional<double> enter_threshold;   // nothing: ResultOptions::threshold
   std::optional<double> leave_threshold;   // nothing: that for entering
   std::chrono::milliseconds min_duration{0};
+};
+
+struct EventOptions {
   std::vector<std::string> on_change;  // program and arguments; empty: none
   std::chrono::milliseconds on_change_timeout{10'000};
   std::string snapshot_on_change;  // folder; empty: none
   std::chrono::milliseconds snapshot_cooldown{10'000};
   std::uint64_t snapshot_limit = 100 << 20;  // bytes
-  Format format = Format::kText;
-  Results results = Results::kAuto;
-  bool overlay = false;                         // a window, too
-  std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
-  std::chrono::milliseconds timeout{0};         // 0: run until stopped
-  double op_sampling = 0;                       // of the calls of operators, 0..1; 0: none
+};
+
+struct ProfileOptions {
+  double op_sampling = 0;  // of the calls of operators, 0..1; 0: none
   bool op_shapes = false;
   std::string trace;  // file; empty: none
   std::uint64_t trace_frames = 100;
-  std::string log_level = "info";
+};
+
+struct LogOptions {
+  std::string level = "info";
+  std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
+};
+
+// Options of `lookout run`, in the sections of deploy/lookout.toml.
+struct RunOptions {
+  CameraOptions camera;
+  ModelOptions model;
+  ResultOptions results;
+  SceneOptions state;
+  EventOptions events;
+  ProfileOptions profile;
+  LogOptions log;
 };
 
 // Options of `lookout inspect`.
 struct InspectOptions {
-  std::string model;  // as in RunOptions
-  std::string labels;
+  ModelOptions model;  // not used: threads and workers
   Format format = Format::kText;
 };
 
@@ -82,8 +110,8 @@ struct ListCamerasOptions {
 // Options of `lookout bench`.
 struct BenchOptions {
   BenchOptions() {
-    run.source = "test://all?fps=0&hold=1&frames=16";
-    run.timeout = std::chrono::seconds(10);
+    run.camera.source = "test://all?fps=0&hold=1&frames=16";
+    run.camera.timeout = std::chrono::seconds(10);
   }
 
   // The source, its options, the view, the labels, the time of each combination, the format and the

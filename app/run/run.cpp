@@ -77,9 +77,10 @@ class LogAboveDisplay {
 };
 
 std::string compute_text(const RunOptions& options, int threads) {
-  if (options.workers > 1) return fmt::format("{} workers", options.workers);
-  return fmt::format("{} thread{}{}", threads, threads == 1 ? "" : "s",
-                     options.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
+  if (options.model.workers > 1) return fmt::format("{} workers", options.model.workers);
+  return fmt::format(
+      "{} thread{}{}", threads, threads == 1 ? "" : "s",
+      options.model.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
 }
 
 // What a report has to say of the archive.
@@ -130,17 +131,17 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
                                                           OperatorProfile* operators) {
   TorchClassifierOptions classifier_options;
   classifier_options.operators = operators;
-  classifier_options.threads = options.workers > 1 ? 1 : options.threads;
+  classifier_options.threads = options.model.workers > 1 ? 1 : options.model.threads;
   classifier_options.keep_threads = keep_threads;
   classifier_options.processors =
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   classifier_options.free_processors = FreeProcessors();
-  classifier_options.labels =
-      read_as_service(options.labels, [&options] { return read_labels(options.labels); });
-  const std::filesystem::path path = model_path(options.model);
+  classifier_options.labels = read_as_service(
+      options.model.labels, [&options] { return read_labels(options.model.labels); });
+  const std::filesystem::path path = model_path(options.model.file);
   std::vector<std::unique_ptr<TorchClassifier>> classifiers;
-  classifiers.reserve(static_cast<std::size_t>(options.workers));
-  for (int worker = 0; worker < options.workers; ++worker) {
+  classifiers.reserve(static_cast<std::size_t>(options.model.workers));
+  for (int worker = 0; worker < options.model.workers; ++worker) {
     classifiers.push_back(read_as_service(path.string(), [&path, &classifier_options] {
       return std::make_unique<TorchClassifier>(path, classifier_options);
     }));
@@ -153,7 +154,7 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
                spec.labels.size(), facts.activations, facts.kernels,
                compute_text(options, classifier.threads()));
   spdlog::debug("archive: {}", as_text(archive_facts(classifier)));
-  if (options.model.empty() && path.filename() == kSelftestModel) {
+  if (options.model.file.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
@@ -167,12 +168,12 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
 }
 
 SourceOptions source_options(const RunOptions& options, const InputSpec& input) {
-  SourceOptions source_options = options.source_options;
-  const cv::Size needed = useful_size(input, options.view);
+  SourceOptions source_options = options.camera.source_options;
+  const cv::Size needed = useful_size(input, options.camera.view);
   source_options.needed_width = needed.width;
   source_options.needed_height = needed.height;
   source_options.wait =
-      options.wait_for_camera == Wait::kAuto ? is_service() : options.wait_for_camera == Wait::kYes;
+      options.camera.wait == Wait::kAuto ? is_service() : options.camera.wait == Wait::kYes;
   return source_options;
 }
 
@@ -191,23 +192,23 @@ std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
 
 // Without any of these the state is the best label of each frame, and need not be said.
 bool states_are_configured(const RunOptions& options) {
-  return options.smoothing.count() > 0 || options.min_duration.count() > 0 ||
-         options.enter_threshold || options.leave_threshold;
+  return options.state.smoothing.count() > 0 || options.state.min_duration.count() > 0 ||
+         options.state.enter_threshold || options.state.leave_threshold;
 }
 
 void add_change_reporters(const RunOptions& options, const std::string& camera,
                           const std::string& model,
                           std::vector<std::unique_ptr<Reporter>>& reporters) {
   std::unique_ptr<SnapshotReporter> snapshots;
-  if (!options.snapshot_on_change.empty()) {
+  if (!options.events.snapshot_on_change.empty()) {
     snapshots = std::make_unique<SnapshotReporter>(
-        SnapshotFolder(options.snapshot_on_change, camera, options.snapshot_limit),
-        options.snapshot_cooldown);
+        SnapshotFolder(options.events.snapshot_on_change, camera, options.events.snapshot_limit),
+        options.events.snapshot_cooldown);
   }
-  if (!options.on_change.empty()) {
+  if (!options.events.on_change.empty()) {
     OnChangeOptions on_change;
-    on_change.command = options.on_change;
-    on_change.time_limit = options.on_change_timeout;
+    on_change.command = options.events.on_change;
+    on_change.time_limit = options.events.on_change_timeout;
     reporters.push_back(
         std::make_unique<OnChangeReporter>(on_change, camera, model, std::move(snapshots)));
   } else if (snapshots) {
@@ -218,17 +219,18 @@ void add_change_reporters(const RunOptions& options, const std::string& camera,
 std::unique_ptr<Trace> make_trace(const RunOptions& options, const SavedFile& file, bool live,
                                   const std::string& camera, const TorchClassifier& classifier) {
   TraceOptions trace_options;
-  trace_options.frames = options.trace_frames;
+  trace_options.frames = options.profile.trace_frames;
   trace_options.skip = live ? kWarmUpFrames : 0;
   trace_options.about = {{"program", "lookout " LOOKOUT_VERSION},
                          {"camera", camera},
                          {"model", classifier.spec().name},
                          {"kernels", classifier.facts().kernels},
                          {"libtorch", classifier.facts().libtorch}};
-  return std::make_unique<Trace>(trace_options, [file, name = options.trace](const Trace& trace) {
-    file.save([&trace](const WritePart& write) { trace.write_json(write); });
-    spdlog::info("trace: {} frames in {}", trace.frames(), name);
-  });
+  return std::make_unique<Trace>(
+      trace_options, [file, name = options.profile.trace](const Trace& trace) {
+        file.save([&trace](const WritePart& write) { trace.write_json(write); });
+        spdlog::info("trace: {} frames in {}", trace.frames(), name);
+      });
 }
 
 }  // namespace
@@ -243,18 +245,18 @@ std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassif
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
   cv::setNumThreads(1);  // ours are counted
   std::optional<SavedFile> trace_file;
-  if (!options.trace.empty()) trace_file.emplace("trace", options.trace);
+  if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
   log_api_usage();
   std::optional<OperatorProfile> operators;
   std::function<OperatorTable()> operator_table;
-  if (options.op_sampling > 0) {
-    operators.emplace(options.op_sampling, options.op_shapes);
+  if (options.profile.op_sampling > 0) {
+    operators.emplace(options.profile.op_sampling, options.profile.op_shapes);
     operator_table = [&operators] { return operators->table(); };
   }
   const auto models =
       load_models(options, /*keep_threads=*/false, operators ? &*operators : nullptr);
   const ModelSpec& spec = models.front()->spec();
-  const auto source = open_source(options.source, source_options(options, spec.input));
+  const auto source = open_source(options.camera.source, source_options(options, spec.input));
   const SourceInfo& info = source->info();
   if (source->online()) spdlog::info("source: {}", info.description);
 
@@ -263,15 +265,15 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   Terminal terminal(STDOUT_FILENO, output);
   std::optional<LogAboveDisplay> log_above_display;
   std::vector<std::unique_ptr<Reporter>> reporters;
-  const std::string camera = options.name.empty() ? info.name : options.name;
-  const Results results = results_to_write(options.results);
+  const std::string camera = options.camera.name.empty() ? info.name : options.camera.name;
+  const Results results = results_to_write(options.results.write);
   const bool states = states_are_configured(options);
-  if (options.format == Format::kJson) {
+  if (options.results.format == Format::kJson) {
     reporters.push_back(std::make_unique<JsonReporter>(
         output, JsonFormat(camera, spec.name, spec.labels, as_text(archive_facts(*models.front()))),
         operator_table));
   } else if (info.live && results != Results::kChanges && can_redraw(STDOUT_FILENO)) {
-    const std::size_t lines = std::min(options.top_k, spec.labels.size());
+    const std::size_t lines = std::min(options.results.top_k, spec.labels.size());
     reporters.push_back(std::make_unique<TerminalReporter>(
         terminal, fmt::format("{}: {} ({})", camera, spec.name, info.description), lines, states));
     if (isatty(STDERR_FILENO) == 1) log_above_display.emplace(terminal);
@@ -286,28 +288,28 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   reporters.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, camera, spec.name, reporters);
   OverlayReporter* overlay = nullptr;
-  if (options.overlay) {
-    OverlayReporter::Options overlay_options{fmt::format("{}: {}", camera, spec.name), options.view,
-                                             !info.live};
+  if (options.results.overlay) {
+    OverlayReporter::Options overlay_options{fmt::format("{}: {}", camera, spec.name),
+                                             options.camera.view, !info.live};
     reporters.push_back(std::make_unique<OverlayReporter>(overlay_options, stop));
     overlay = static_cast<OverlayReporter*>(reporters.back().get());
   }
 
   PipelineOptions pipeline_options;
-  pipeline_options.view = options.view;
-  pipeline_options.top_k = options.top_k;
-  pipeline_options.threshold = static_cast<float>(options.threshold);
+  pipeline_options.view = options.camera.view;
+  pipeline_options.top_k = options.results.top_k;
+  pipeline_options.threshold = static_cast<float>(options.results.threshold);
   pipeline_options.state = state_options(options);
-  pipeline_options.capture = options.capture;
-  pipeline_options.stats_interval = stats_interval(options.stats_interval);
+  pipeline_options.capture = options.camera.capture;
+  pipeline_options.stats_interval = stats_interval(options.log.stats_interval);
   pipeline_options.machine_state = [] { return read_machine_state(); };
   std::unique_ptr<Trace> trace;
   if (trace_file) trace = make_trace(options, *trace_file, info.live, camera, *models.front());
   pipeline_options.trace = trace.get();
   std::optional<Clock::time_point> end;
-  if (options.timeout.count() > 0) {
-    pipeline_options.duration = options.timeout;
-    end = Clock::now() + options.timeout;
+  if (options.camera.timeout.count() > 0) {
+    pipeline_options.duration = options.camera.timeout;
+    end = Clock::now() + options.camera.timeout;
   }
   const StatsSnapshot total =
       run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
@@ -315,7 +317,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const bool ended_early = stop || (end && Clock::now() >= *end);
   if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
-                                                 options.source, total.skipped));
+                                                 options.camera.source, total.skipped));
   }
   if (overlay != nullptr && !info.live) overlay->linger(end);
   if (output.dropped() > 0) {

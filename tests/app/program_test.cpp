@@ -18,6 +18,7 @@
 #include <set>
 #include <sstream>
 
+#include "paths.h"
 #include "tests/support/torch_archives.h"
 
 namespace lookout {

@@ -1,4 +1,5 @@
 #include "tests/support/program.h"
+#include "paths.h"
 
 #include <fcntl.h>
 #include <poll.h>

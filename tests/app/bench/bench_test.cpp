@@ -35,8 +35,8 @@ BenchOptions parse_bench(const std::vector<std::string>& arguments) {
 
 TEST(BenchOptions, DefaultsAreAMeasurementOfTenSeconds) {
   const BenchOptions options = parse_bench({});
-  EXPECT_EQ(options.run.source, BenchOptions().run.source);
-  EXPECT_EQ(options.run.timeout, std::chrono::seconds(10));
+  EXPECT_EQ(options.run.camera.source, BenchOptions().run.camera.source);
+  EXPECT_EQ(options.run.camera.timeout, std::chrono::seconds(10));
   EXPECT_EQ(options.frames, 0U);
   EXPECT_TRUE(options.models.empty());
   EXPECT_THAT(options.workers, ElementsAre(1));
@@ -47,15 +47,16 @@ TEST(BenchOptions, EveryOptionIsUnderstood) {
       {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,auto,4", "--frames",
        "100", "--format", "json", "--report", "r.md", "--width", "1280", "--rotation", "90"});
   EXPECT_THAT(options.models, ElementsAre("a.pt", "b.pt"));
-  EXPECT_EQ(options.run.source, "pictures/");
+  EXPECT_EQ(options.run.camera.source, "pictures/");
   EXPECT_THAT(options.threads, ElementsAre(1, 0, 4)) << "0: automatic";
   EXPECT_EQ(options.frames, 100U);
-  EXPECT_EQ(options.run.timeout, std::chrono::seconds(0)) << "frames end it";
-  EXPECT_EQ(options.run.format, Format::kJson);
+  EXPECT_EQ(options.run.camera.timeout, std::chrono::seconds(0)) << "frames end it";
+  EXPECT_EQ(options.run.results.format, Format::kJson);
   EXPECT_EQ(options.report, "r.md");
-  EXPECT_EQ(options.run.source_options.width, 1280);
-  EXPECT_EQ(options.run.view.rotation, 90);
-  EXPECT_EQ(parse_bench({"--frames", "5", "-t", "1min"}).run.timeout, std::chrono::minutes(1));
+  EXPECT_EQ(options.run.camera.source_options.width, 1280);
+  EXPECT_EQ(options.run.camera.view.rotation, 90);
+  EXPECT_EQ(parse_bench({"--frames", "5", "-t", "1min"}).run.camera.timeout,
+            std::chrono::minutes(1));
 }
 
 TEST(BenchOptions, CombinationsAreModelsTimesThreadsTimesWorkers) {
@@ -110,17 +111,17 @@ TEST(BenchOptions, ACombinationSurvivesItsCommandLine) {
   EXPECT_EQ(told.threads, combination.threads);
   EXPECT_EQ(told.workers, combination.workers);
   EXPECT_EQ(told.frames, 7U);
-  EXPECT_EQ(told.run.timeout, std::chrono::seconds(3));
-  EXPECT_EQ(told.run.source, "test://all?fps=15");
-  EXPECT_EQ(told.run.labels, "l.txt");
-  EXPECT_EQ(told.run.source_options.width, 320);
-  EXPECT_EQ(told.run.source_options.height, 240);
-  EXPECT_EQ(told.run.source_options.framerate, 12.5);
-  EXPECT_EQ(told.run.view.rotation, 180);
-  EXPECT_TRUE(told.run.view.hflip);
-  EXPECT_FALSE(told.run.view.vflip);
-  EXPECT_EQ(told.run.view.roi, cv::Rect2d(0.1, 0, 0.3, 1));
-  EXPECT_EQ(told.run.format, Format::kJson);
+  EXPECT_EQ(told.run.camera.timeout, std::chrono::seconds(3));
+  EXPECT_EQ(told.run.camera.source, "test://all?fps=15");
+  EXPECT_EQ(told.run.model.labels, "l.txt");
+  EXPECT_EQ(told.run.camera.source_options.width, 320);
+  EXPECT_EQ(told.run.camera.source_options.height, 240);
+  EXPECT_EQ(told.run.camera.source_options.framerate, 12.5);
+  EXPECT_EQ(told.run.camera.view.rotation, 180);
+  EXPECT_TRUE(told.run.camera.view.hflip);
+  EXPECT_FALSE(told.run.camera.view.vflip);
+  EXPECT_EQ(told.run.camera.view.roi, cv::Rect2d(0.1, 0, 0.3, 1));
+  EXPECT_EQ(told.run.results.format, Format::kJson);
   EXPECT_TRUE(told.report.empty());
   const auto automatic = combinations(parse_bench({"--threads", "auto"}), 4).at(0);
   const auto told_auto = std::get<BenchOptions>(parse_command(arguments_of(automatic)));

@@ -13,6 +13,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "app/options/options.h"
+#include "paths.h"
 #include "pipeline/error.h"
 #include "platform/sources/test_pattern.h"
 #include "platform/system/process.h"
@@ -36,12 +37,12 @@ TEST(EvalOptions, EveryOptionIsUnderstood) {
   const EvalOptions options =
       parse_eval({"val/", "--labels-csv", "l.csv", "--model", "m.pt", "--labels", "l.txt",
                   "--threads", "2", "--format", "json", "--output", "o.json"});
-  EXPECT_EQ(options.run.source, "val/");
+  EXPECT_EQ(options.run.camera.source, "val/");
   EXPECT_EQ(options.labels_csv, "l.csv");
-  EXPECT_EQ(options.run.model, "m.pt");
-  EXPECT_EQ(options.run.labels, "l.txt");
-  EXPECT_EQ(options.run.threads, 2);
-  EXPECT_EQ(options.run.format, Format::kJson);
+  EXPECT_EQ(options.run.model.file, "m.pt");
+  EXPECT_EQ(options.run.model.labels, "l.txt");
+  EXPECT_EQ(options.run.model.threads, 2);
+  EXPECT_EQ(options.run.results.format, Format::kJson);
   EXPECT_EQ(options.output, "o.json");
 }
 
@@ -125,7 +126,7 @@ TEST_F(Eval, SaysThatItWasInterrupted) {
   const auto print = [&text](std::string_view part) { text = part; };
   eval(options, stop, print);
   EXPECT_THAT(text, HasSubstr("interrupted after 0 of 7 pictures\ntop-1   0 of 0\n"));
-  options.run.format = Format::kJson;
+  options.run.results.format = Format::kJson;
   eval(options, stop, print);
   const json found = json::parse(text);
   EXPECT_EQ(found["complete"], false);

@@ -112,9 +112,9 @@ TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
     model.input.height = 200;
     return model;
   };
-  options_.view.rotation = 90;
-  options_.view.roi = {0, 0, 0.5, 1};
-  options_.source_options.framerate = 15;
+  options_.camera.view.rotation = 90;
+  options_.camera.view.roi = {0, 0, 0.5, 1};
+  options_.camera.source_options.framerate = 15;
   SourceOptions seen;
   patient_.open_source = [&seen](const std::string& source, const SourceOptions& options) {
     seen = options;
@@ -140,9 +140,9 @@ TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
 }
 
 TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
-  options_.trace = root_ / "trace.json";
-  options_.capture.cpus = {1023};
-  options_.snapshot_on_change = root_.path();
+  options_.profile.trace = root_ / "trace.json";
+  options_.camera.capture.cpus = {1023};
+  options_.events.snapshot_on_change = root_.path();
   const Diagnosis wrong = diagnose();
   EXPECT_EQ(wrong.exit_status, 64);
   EXPECT_EQ(check(wrong, "trace").state, State::kOk);
@@ -150,18 +150,18 @@ TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
   EXPECT_EQ(check(wrong, "capture").text,
             "processors 1023 for the capture thread: there is none of them here");
   EXPECT_EQ(check(wrong, "snapshots").state, State::kOk);
-  EXPECT_FALSE(std::filesystem::exists(options_.trace)) << "nothing is changed";
-  options_.trace = root_ / "none/trace.json";
+  EXPECT_FALSE(std::filesystem::exists(options_.profile.trace)) << "nothing is changed";
+  options_.profile.trace = root_ / "none/trace.json";
   EXPECT_EQ(diagnose().exit_status, 74) << "a run tries its trace first";
 }
 
 TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
-  options_.snapshot_on_change = root_ / "no/pictures";
+  options_.events.snapshot_on_change = root_ / "no/pictures";
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 74);
   EXPECT_EQ(check(diagnosis, "snapshots").state, State::kFailure);
   EXPECT_EQ(check(diagnosis, "snapshots").text, "snapshots cannot be written into " +
-                                                    options_.snapshot_on_change +
+                                                    options_.events.snapshot_on_change +
                                                     ": No such file or directory");
 }
 

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "paths.h"
 #include "pipeline/error.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
@@ -112,20 +113,20 @@ TEST(ListCameras, TheChoiceFollowsTheOptions) {
 
 TEST(ListCameras, TheChoiceIsThatOfARunWithTheModelAndTheView) {
   RunOptions options;
-  options.view.roi = {0, 0, 0.5, 1};
+  options.camera.view.roi = {0, 0, 0.5, 1};
   const ModeWish without = wish_of_run(options);
   EXPECT_EQ(without.needed_width, 448);
   EXPECT_EQ(without.needed_height, 224);
-  options.model = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+  options.model.file = std::string(LOOKOUT_MODELS) + "/selftest.pt";
   EXPECT_EQ(wish_of_run(options).needed_width, 448);
 
   const TempDir directory;
-  options.model = directory / "small.pt";
-  write_archive(options.model, kMeanOfChannels, small_metadata(), kThreeLabels);
+  options.model.file = directory / "small.pt";
+  write_archive(options.model.file, kMeanOfChannels, small_metadata(), kThreeLabels);
   const ModeWish small = wish_of_run(options);
   EXPECT_EQ(small.needed_width, 16);
   EXPECT_EQ(small.needed_height, 8);
-  options.model = directory / "none.pt";
+  options.model.file = directory / "none.pt";
   EXPECT_THROW(wish_of_run(options), Error);
 }
 

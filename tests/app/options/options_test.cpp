@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "paths.h"
 #include "pipeline/error.h"
 #include "tests/support/temp_dir.h"
 
@@ -44,44 +45,44 @@ void expect_error(const std::vector<std::string>& arguments, ErrorKind kind,
 }
 
 void expect_equal(const RunOptions& a, const RunOptions& b) {
-  EXPECT_EQ(a.source, b.source);
-  EXPECT_EQ(a.model, b.model);
-  EXPECT_EQ(a.labels, b.labels);
-  EXPECT_EQ(a.name, b.name);
-  EXPECT_EQ(a.source_options.width, b.source_options.width);
-  EXPECT_EQ(a.source_options.height, b.source_options.height);
-  EXPECT_EQ(a.source_options.framerate, b.source_options.framerate);
-  EXPECT_EQ(a.source_options.give_up_after, b.source_options.give_up_after);
-  EXPECT_EQ(a.wait_for_camera, b.wait_for_camera);
-  EXPECT_EQ(a.view.rotation, b.view.rotation);
-  EXPECT_EQ(a.view.hflip, b.view.hflip);
-  EXPECT_EQ(a.view.vflip, b.view.vflip);
-  EXPECT_EQ(a.view.roi, b.view.roi);
-  EXPECT_EQ(a.top_k, b.top_k);
-  EXPECT_EQ(a.threshold, b.threshold);
-  EXPECT_EQ(a.threads, b.threads);
-  EXPECT_EQ(a.workers, b.workers);
-  EXPECT_EQ(a.capture.realtime_priority, b.capture.realtime_priority);
-  EXPECT_EQ(a.capture.cpus, b.capture.cpus);
-  EXPECT_EQ(a.format, b.format);
-  EXPECT_EQ(a.results, b.results);
-  EXPECT_EQ(a.smoothing, b.smoothing);
-  EXPECT_EQ(a.enter_threshold, b.enter_threshold);
-  EXPECT_EQ(a.leave_threshold, b.leave_threshold);
-  EXPECT_EQ(a.min_duration, b.min_duration);
-  EXPECT_EQ(a.on_change, b.on_change);
-  EXPECT_EQ(a.on_change_timeout, b.on_change_timeout);
-  EXPECT_EQ(a.snapshot_on_change, b.snapshot_on_change);
-  EXPECT_EQ(a.snapshot_cooldown, b.snapshot_cooldown);
-  EXPECT_EQ(a.snapshot_limit, b.snapshot_limit);
-  EXPECT_EQ(a.overlay, b.overlay);
-  EXPECT_EQ(a.stats_interval, b.stats_interval);
-  EXPECT_EQ(a.timeout, b.timeout);
-  EXPECT_EQ(a.op_sampling, b.op_sampling);
-  EXPECT_EQ(a.op_shapes, b.op_shapes);
-  EXPECT_EQ(a.trace, b.trace);
-  EXPECT_EQ(a.trace_frames, b.trace_frames);
-  EXPECT_EQ(a.log_level, b.log_level);
+  EXPECT_EQ(a.camera.source, b.camera.source);
+  EXPECT_EQ(a.model.file, b.model.file);
+  EXPECT_EQ(a.model.labels, b.model.labels);
+  EXPECT_EQ(a.camera.name, b.camera.name);
+  EXPECT_EQ(a.camera.source_options.width, b.camera.source_options.width);
+  EXPECT_EQ(a.camera.source_options.height, b.camera.source_options.height);
+  EXPECT_EQ(a.camera.source_options.framerate, b.camera.source_options.framerate);
+  EXPECT_EQ(a.camera.source_options.give_up_after, b.camera.source_options.give_up_after);
+  EXPECT_EQ(a.camera.wait, b.camera.wait);
+  EXPECT_EQ(a.camera.view.rotation, b.camera.view.rotation);
+  EXPECT_EQ(a.camera.view.hflip, b.camera.view.hflip);
+  EXPECT_EQ(a.camera.view.vflip, b.camera.view.vflip);
+  EXPECT_EQ(a.camera.view.roi, b.camera.view.roi);
+  EXPECT_EQ(a.results.top_k, b.results.top_k);
+  EXPECT_EQ(a.results.threshold, b.results.threshold);
+  EXPECT_EQ(a.model.threads, b.model.threads);
+  EXPECT_EQ(a.model.workers, b.model.workers);
+  EXPECT_EQ(a.camera.capture.realtime_priority, b.camera.capture.realtime_priority);
+  EXPECT_EQ(a.camera.capture.cpus, b.camera.capture.cpus);
+  EXPECT_EQ(a.results.format, b.results.format);
+  EXPECT_EQ(a.results.write, b.results.write);
+  EXPECT_EQ(a.state.smoothing, b.state.smoothing);
+  EXPECT_EQ(a.state.enter_threshold, b.state.enter_threshold);
+  EXPECT_EQ(a.state.leave_threshold, b.state.leave_threshold);
+  EXPECT_EQ(a.state.min_duration, b.state.min_duration);
+  EXPECT_EQ(a.events.on_change, b.events.on_change);
+  EXPECT_EQ(a.events.on_change_timeout, b.events.on_change_timeout);
+  EXPECT_EQ(a.events.snapshot_on_change, b.events.snapshot_on_change);
+  EXPECT_EQ(a.events.snapshot_cooldown, b.events.snapshot_cooldown);
+  EXPECT_EQ(a.events.snapshot_limit, b.events.snapshot_limit);
+  EXPECT_EQ(a.results.overlay, b.results.overlay);
+  EXPECT_EQ(a.log.stats_interval, b.log.stats_interval);
+  EXPECT_EQ(a.camera.timeout, b.camera.timeout);
+  EXPECT_EQ(a.profile.op_sampling, b.profile.op_sampling);
+  EXPECT_EQ(a.profile.op_shapes, b.profile.op_shapes);
+  EXPECT_EQ(a.profile.trace, b.profile.trace);
+  EXPECT_EQ(a.profile.trace_frames, b.profile.trace_frames);
+  EXPECT_EQ(a.log.level, b.log.level);
 }
 
 TEST(Options, DefaultsWhereNothingIsSaid) {
@@ -92,7 +93,7 @@ TEST(Options, DefaultsWhereNothingIsSaid) {
 TEST(Options, TheShippedFileHoldsEveryKeyAndTheDefaultsButForTheServicesMinDuration) {
   const std::string shipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
   RunOptions expected;
-  expected.min_duration = std::chrono::milliseconds(500);
+  expected.state.min_duration = std::chrono::milliseconds(500);
   expect_equal(parse_run({"--config", shipped}), expected);
 
   std::ifstream file(shipped);
@@ -123,35 +124,35 @@ TEST(Options, EveryOptionIsUnderstood) {
                  "--top-k",     "3",          "--threshold", "0.5",       "--threads",
                  "2",           "--format",   "json",        "--timeout", "10s",
                  "--log-level", "warn"});
-  EXPECT_EQ(options.source, "test://all");
-  EXPECT_EQ(options.model, "m.pt");
-  EXPECT_EQ(options.labels, "l.txt");
-  EXPECT_EQ(options.name, "door");
-  EXPECT_EQ(options.source_options.width, 1280);
-  EXPECT_EQ(options.source_options.height, 720);
-  EXPECT_EQ(options.source_options.framerate, 15);
-  EXPECT_TRUE(options.view.hflip);
-  EXPECT_TRUE(options.view.vflip);
-  EXPECT_EQ(options.view.rotation, 180);
-  EXPECT_EQ(options.view.roi, cv::Rect2d(0.25, 0, 0.5, 1));
-  EXPECT_EQ(options.top_k, 3U);
-  EXPECT_EQ(options.threshold, 0.5);
-  EXPECT_EQ(options.threads, 2);
-  EXPECT_EQ(options.format, Format::kJson);
-  EXPECT_EQ(options.timeout, std::chrono::seconds(10));
-  EXPECT_EQ(options.log_level, "warn");
+  EXPECT_EQ(options.camera.source, "test://all");
+  EXPECT_EQ(options.model.file, "m.pt");
+  EXPECT_EQ(options.model.labels, "l.txt");
+  EXPECT_EQ(options.camera.name, "door");
+  EXPECT_EQ(options.camera.source_options.width, 1280);
+  EXPECT_EQ(options.camera.source_options.height, 720);
+  EXPECT_EQ(options.camera.source_options.framerate, 15);
+  EXPECT_TRUE(options.camera.view.hflip);
+  EXPECT_TRUE(options.camera.view.vflip);
+  EXPECT_EQ(options.camera.view.rotation, 180);
+  EXPECT_EQ(options.camera.view.roi, cv::Rect2d(0.25, 0, 0.5, 1));
+  EXPECT_EQ(options.results.top_k, 3U);
+  EXPECT_EQ(options.results.threshold, 0.5);
+  EXPECT_EQ(options.model.threads, 2);
+  EXPECT_EQ(options.results.format, Format::kJson);
+  EXPECT_EQ(options.camera.timeout, std::chrono::seconds(10));
+  EXPECT_EQ(options.log.level, "warn");
 }
 
 TEST(Options, AServicesOptionsAreUnderstood) {
   const RunOptions options =
       parse_run({"--give-up-after", "30s", "--results", "changes", "--stats-interval", "5s"});
-  EXPECT_EQ(options.source_options.give_up_after, std::chrono::seconds(30));
-  EXPECT_EQ(options.results, Results::kChanges);
-  EXPECT_EQ(parse_run({"--wait-for-camera", "yes"}).wait_for_camera, Wait::kYes);
-  EXPECT_EQ(parse_run({"--wait-for-camera", "no"}).wait_for_camera, Wait::kNo);
-  EXPECT_EQ(options.stats_interval, std::chrono::seconds(5));
-  EXPECT_EQ(parse_run({"--results", "all"}).results, Results::kAll);
-  EXPECT_EQ(parse_run({"--stats-interval", "auto"}).stats_interval, std::chrono::seconds(0));
+  EXPECT_EQ(options.camera.source_options.give_up_after, std::chrono::seconds(30));
+  EXPECT_EQ(options.results.write, Results::kChanges);
+  EXPECT_EQ(parse_run({"--wait-for-camera", "yes"}).camera.wait, Wait::kYes);
+  EXPECT_EQ(parse_run({"--wait-for-camera", "no"}).camera.wait, Wait::kNo);
+  EXPECT_EQ(options.log.stats_interval, std::chrono::seconds(5));
+  EXPECT_EQ(parse_run({"--results", "all"}).results.write, Results::kAll);
+  EXPECT_EQ(parse_run({"--stats-interval", "auto"}).log.stats_interval, std::chrono::seconds(0));
 }
 
 TEST(Options, StatesAreUnderstood) {
@@ -159,17 +160,17 @@ TEST(Options, StatesAreUnderstood) {
       {"--smoothing", "500ms", "--enter-threshold", "0.7", "--leave-threshold", "0.4",
        "--min-duration", "2s", "--on-change", "notify 'two words'", "--on-change-timeout", "1min",
        "--snapshot-on-change", "/pictures", "--snapshot-cooldown", "0", "--snapshot-limit", "2GB"});
-  EXPECT_EQ(options.on_change, (std::vector<std::string>{"notify", "two words"}));
-  EXPECT_EQ(options.on_change_timeout, std::chrono::minutes(1));
-  EXPECT_EQ(options.snapshot_on_change, "/pictures");
-  EXPECT_EQ(options.snapshot_cooldown, std::chrono::seconds(0));
-  EXPECT_EQ(options.snapshot_limit, std::uint64_t{2} << 30);
+  EXPECT_EQ(options.events.on_change, (std::vector<std::string>{"notify", "two words"}));
+  EXPECT_EQ(options.events.on_change_timeout, std::chrono::minutes(1));
+  EXPECT_EQ(options.events.snapshot_on_change, "/pictures");
+  EXPECT_EQ(options.events.snapshot_cooldown, std::chrono::seconds(0));
+  EXPECT_EQ(options.events.snapshot_limit, std::uint64_t{2} << 30);
   const StateOptions state = state_options(options);
   EXPECT_EQ(state.smoothing, std::chrono::milliseconds(500));
   EXPECT_EQ(state.enter_threshold, 0.7F);
   EXPECT_EQ(state.leave_threshold, 0.4F);
   EXPECT_EQ(state.min_duration, std::chrono::seconds(2));
-  EXPECT_TRUE(parse_run({"--on-change", ""}).on_change.empty());
+  EXPECT_TRUE(parse_run({"--on-change", ""}).events.on_change.empty());
 }
 
 TEST(Options, ThresholdsOfTheStateAreThoseOfResultsUnlessSaid) {
@@ -198,12 +199,12 @@ TEST(Options, WrongStatesAreUsageErrors) {
 TEST(Options, ProfilingIsUnderstood) {
   const RunOptions options = parse_run(
       {"--op-sampling", "0.01", "--op-shapes", "--trace", "t.json", "--trace-frames", "30"});
-  EXPECT_EQ(options.op_sampling, 0.01);
-  EXPECT_TRUE(options.op_shapes);
-  EXPECT_EQ(options.trace, "t.json");
-  EXPECT_EQ(options.trace_frames, 30U);
-  EXPECT_EQ(parse_run({"--op-sampling", "1"}).op_sampling, 1);
-  EXPECT_EQ(parse_run({"--op-sampling", "1e-6"}).op_sampling, 1e-6);
+  EXPECT_EQ(options.profile.op_sampling, 0.01);
+  EXPECT_TRUE(options.profile.op_shapes);
+  EXPECT_EQ(options.profile.trace, "t.json");
+  EXPECT_EQ(options.profile.trace_frames, 30U);
+  EXPECT_EQ(parse_run({"--op-sampling", "1"}).profile.op_sampling, 1);
+  EXPECT_EQ(parse_run({"--op-sampling", "1e-6"}).profile.op_sampling, 1e-6);
   for (const char* wrong : {"-0.1", "1.01", "1e-7", "nan", "often", "0.1x", ""}) {
     expect_error({"--op-sampling", wrong}, ErrorKind::kUsage, "--op-sampling");
   }
@@ -214,7 +215,7 @@ TEST(Options, ACommandOfTheFileMayHaveQuotes) {
   const TempDir directory;
   const std::string file = directory.write(
       "c.toml", "on-change = \"sh -c 'echo $LOOKOUT_EVENT_STATE >>/tmp/states'\"\n");
-  EXPECT_EQ(parse_run({"--config", file}).on_change,
+  EXPECT_EQ(parse_run({"--config", file}).events.on_change,
             (std::vector<std::string>{"sh", "-c", "echo $LOOKOUT_EVENT_STATE >>/tmp/states"}));
 }
 
@@ -232,7 +233,7 @@ TEST(Options, TimesHaveUnits) {
       {"8.05s", std::chrono::milliseconds(8050)}, {"1234567s", std::chrono::seconds(1234567)},
       {"2min", std::chrono::minutes(2)},          {"1h", std::chrono::hours(1)}};
   for (const auto& [text, expected] : times) {
-    EXPECT_EQ(parse_run({"-t", text}).timeout, expected) << text;
+    EXPECT_EQ(parse_run({"-t", text}).camera.timeout, expected) << text;
   }
   // A bare number is milliseconds there alone, where rpicam-apps have it so.
   for (const char* option : {"--stats-interval", "--give-up-after", "--smoothing", "--min-duration",
@@ -240,19 +241,19 @@ TEST(Options, TimesHaveUnits) {
     expect_error({option, "30"}, ErrorKind::kUsage, "expected a time");
     EXPECT_NO_THROW(parse_run({option, "30s"})) << option;
   }
-  EXPECT_EQ(parse_run({"--give-up-after", "0"}).source_options.give_up_after.count(), 0);
+  EXPECT_EQ(parse_run({"--give-up-after", "0"}).camera.source_options.give_up_after.count(), 0);
 }
 
 // 0 means something else: never, none, auto.
 TEST(Options, AShortTimeIsNotZero) {
   constexpr std::chrono::milliseconds kShortest{1};
-  EXPECT_EQ(parse_run({"-t", "0.5"}).timeout, kShortest);
+  EXPECT_EQ(parse_run({"-t", "0.5"}).camera.timeout, kShortest);
   for (const char* text : {"0.5ms", "0.1ms", "0.0001s"}) {
-    EXPECT_EQ(parse_run({"-t", text}).timeout, kShortest) << text;
-    EXPECT_EQ(parse_run({"--on-change-timeout", text}).on_change_timeout, kShortest) << text;
-    EXPECT_EQ(parse_run({"--stats-interval", text}).stats_interval, kShortest) << text;
+    EXPECT_EQ(parse_run({"-t", text}).camera.timeout, kShortest) << text;
+    EXPECT_EQ(parse_run({"--on-change-timeout", text}).events.on_change_timeout, kShortest) << text;
+    EXPECT_EQ(parse_run({"--stats-interval", text}).log.stats_interval, kShortest) << text;
   }
-  EXPECT_EQ(parse_run({"-t", "0s"}).timeout.count(), 0);
+  EXPECT_EQ(parse_run({"-t", "0s"}).camera.timeout.count(), 0);
 }
 
 TEST(Options, WhatIsNoTimeIsRefusedInASentence) {
@@ -275,18 +276,18 @@ TEST(Options, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   const Environment source("LOOKOUT_SOURCE", "b");
   const Environment config("LOOKOUT_CONFIG", file.c_str());
   const RunOptions options = parse_run({"--top-k", "3", "c"});
-  EXPECT_EQ(options.top_k, 3U);
-  EXPECT_EQ(options.source, "c");
-  EXPECT_EQ(options.threshold, 0.2);
-  EXPECT_EQ(options.threads, 1);
-  EXPECT_TRUE(options.view.hflip);
-  EXPECT_FALSE(parse_run({"--no-hflip"}).view.hflip);
-  EXPECT_EQ(parse_run({}).source, "b");
+  EXPECT_EQ(options.results.top_k, 3U);
+  EXPECT_EQ(options.camera.source, "c");
+  EXPECT_EQ(options.results.threshold, 0.2);
+  EXPECT_EQ(options.model.threads, 1);
+  EXPECT_TRUE(options.camera.view.hflip);
+  EXPECT_FALSE(parse_run({"--no-hflip"}).camera.view.hflip);
+  EXPECT_EQ(parse_run({}).camera.source, "b");
 }
 
 TEST(Options, AFlagOfTheEnvironmentHasAValue) {
   const Environment hflip("LOOKOUT_HFLIP", "true");
-  EXPECT_TRUE(parse_run({}).view.hflip);
+  EXPECT_TRUE(parse_run({}).camera.view.hflip);
 }
 
 TEST(Options, UnknownFlagsAndWrongValuesAreUsageErrors) {
@@ -379,12 +380,12 @@ TEST(Options, ValuesOfTheFileMayBeTextsNumbersAndListsOfThem) {
                                            "hflip = true\n"
                                            "model = \"\"\n");
   const RunOptions options = parse_run({"--config", file});
-  EXPECT_EQ(options.name, "the front door, left");
-  EXPECT_EQ(options.capture.cpus, (std::vector<int>{0, 2}));
-  EXPECT_EQ(options.view.roi, cv::Rect2d(0, 0, 0.25, 1));
-  EXPECT_EQ(options.threshold, 0.1);
-  EXPECT_TRUE(options.view.hflip);
-  EXPECT_EQ(options.model, "");
+  EXPECT_EQ(options.camera.name, "the front door, left");
+  EXPECT_EQ(options.camera.capture.cpus, (std::vector<int>{0, 2}));
+  EXPECT_EQ(options.camera.view.roi, cv::Rect2d(0, 0, 0.25, 1));
+  EXPECT_EQ(options.results.threshold, 0.1);
+  EXPECT_TRUE(options.camera.view.hflip);
+  EXPECT_EQ(options.model.file, "");
 }
 
 TEST(Options, WhatStandsBeforeACommandWithOptionsOfItsOwnIsRefused) {
@@ -399,8 +400,8 @@ TEST(Options, WhatStandsBeforeACommandWithOptionsOfItsOwnIsRefused) {
 
 TEST(Options, AnEmptyVariableIsNone) {
   const Environment model("LOOKOUT_MODEL", "");
-  EXPECT_EQ(parse_run({"test://all"}).source, "test://all");
-  EXPECT_EQ(parse_run({"test://all"}).model, "");
+  EXPECT_EQ(parse_run({"test://all"}).camera.source, "test://all");
+  EXPECT_EQ(parse_run({"test://all"}).model.file, "");
 }
 
 TEST(Options, TimesThatClocksCannotHoldAreRefused) {
@@ -433,7 +434,7 @@ TEST(Options, LabelsThatCannotBeUsed) {
 TEST(Options, InspectHasItsOwn) {
   const auto options =
       std::get<InspectOptions>(parse_command({"inspect", "m.pt", "--format", "json"}));
-  EXPECT_EQ(options.model, "m.pt");
+  EXPECT_EQ(options.model.file, "m.pt");
   EXPECT_EQ(options.format, Format::kJson);
 }
 
@@ -442,18 +443,18 @@ TEST(Options, DoctorTakesThoseOfRun) {
   const std::string file = directory.write("c.toml", "name = \"door\"\n");
   const auto options = std::get<DoctorOptions>(parse_command(
       {"doctor", "/dev/video7", "--config", file, "--model", "m.pt", "--format", "json"}));
-  EXPECT_EQ(options.run.source, "/dev/video7");
-  EXPECT_EQ(options.run.name, "door");
-  EXPECT_EQ(options.run.model, "m.pt");
-  EXPECT_EQ(options.run.format, Format::kJson);
+  EXPECT_EQ(options.run.camera.source, "/dev/video7");
+  EXPECT_EQ(options.run.camera.name, "door");
+  EXPECT_EQ(options.run.model.file, "m.pt");
+  EXPECT_EQ(options.run.results.format, Format::kJson);
   expect_error({"doctor", "--frobnicate"}, ErrorKind::kUsage, "--frobnicate");
 }
 
 TEST(Options, ListCamerasTakesThoseOfRun) {
   const auto options = std::get<ListCamerasOptions>(
       parse_command({"list-cameras", "--format", "json", "--width", "1280"}));
-  EXPECT_EQ(options.run.format, Format::kJson);
-  EXPECT_EQ(options.run.source_options.width, 1280);
+  EXPECT_EQ(options.run.results.format, Format::kJson);
+  EXPECT_EQ(options.run.camera.source_options.width, 1280);
 }
 
 TEST(Options, TraceSummaryHasItsOwn) {

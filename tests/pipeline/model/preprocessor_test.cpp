@@ -7,6 +7,7 @@
 #include <opencv2/core.hpp>
 #include <string>
 
+#include "paths.h"
 #include "pipeline/error.h"
 #include "pipeline/model/model_spec.h"
 

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "paths.h"
 #include "pipeline/error.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"

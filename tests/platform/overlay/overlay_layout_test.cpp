@@ -7,6 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 
+#include "paths.h"
 #include "platform/sources/test_pattern.h"
 #include "tests/support/overlay_places.h"
 

@@ -1,4 +1,5 @@
 #include "platform/sources/test_pattern.h"
+#include "paths.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
