@@ -108,13 +108,13 @@ std::optional<Number> parse_number(std::string_view text) {
 }
 
 template <typename Number>
-Number number_in(const Uri& uri, const std::string& key, const std::string& value, Number least,
-                 Number most) {
+Number number_in(const Uri& uri, const std::string& key, const std::string& value, Number min,
+                 Number max) {
   const auto number = parse_number<Number>(value);
   // Written so that not-a-number is out of range, too.
-  if (number && *number >= least && *number <= most) return *number;
-  throw usage(fmt::format("{}: {} has to be a number from {} to {}, not '{}'", uri.text, key, least,
-                          most, value));
+  if (number && *number >= min && *number <= max) return *number;
+  throw usage(fmt::format("{}: {} has to be a number from {} to {}, not '{}'", uri.text, key, min,
+                          max, value));
 }
 
 void parse_size(const Uri& uri, const std::string& value, TestSourceOptions& options) {
@@ -126,12 +126,23 @@ void parse_size(const Uri& uri, const std::string& value, TestSourceOptions& opt
   options.height = number_in(uri, "the height", value.substr(x + 1), kMinTestSize, kMaxTestSize);
 }
 
+// 0, or kMinTestFps..kMaxTestFps.
+bool is_test_fps(double fps) { return fps == 0 || (fps >= kMinTestFps && fps <= kMaxTestFps); }
+
+double parse_fps(const Uri& uri, const std::string& value) {
+  const auto fps = parse_number<double>(value);
+  if (fps && is_test_fps(*fps)) return *fps;
+  throw usage(
+      fmt::format("{}: fps has to be 0 (as fast as possible) or a number from {} to {}, not '{}'",
+                  uri.text, kMinTestFps, kMaxTestFps, value));
+}
+
 void apply(const Uri& uri, const std::string& key, const std::string& value,
            TestSourceOptions& options) {
   if (key == "size") {
     parse_size(uri, value, options);
   } else if (key == "fps") {
-    options.fps = number_in(uri, key, value, 0.0, kMaxTestFps);
+    options.fps = parse_fps(uri, value);
   } else if (key == "noise") {
     options.noise = number_in(uri, key, value, 0.0, kMaxTestNoise);
   } else if (key == "hold") {
@@ -153,16 +164,21 @@ std::optional<Pattern> parse_pattern(const Uri& uri) {
 }
 
 template <typename Number>
-Number in_range(const char* option, Number value, Number least, Number most) {
-  if (value >= least && value <= most) return value;
-  throw usage(fmt::format("{} has to be from {} to {} for a test pattern", option, least, most));
+Number in_range(const char* option, Number value, Number min, Number max) {
+  if (value >= min && value <= max) return value;
+  throw usage(fmt::format("{} has to be from {} to {} for a test pattern", option, min, max));
 }
 
 void apply(const SourceOptions& asked, TestSourceOptions& options) {
   if (asked.width) options.width = in_range("--width", *asked.width, kMinTestSize, kMaxTestSize);
   if (asked.height)
     options.height = in_range("--height", *asked.height, kMinTestSize, kMaxTestSize);
-  if (asked.framerate) options.fps = in_range("--framerate", *asked.framerate, 0.0, kMaxTestFps);
+  if (!asked.framerate) return;
+  if (!is_test_fps(*asked.framerate)) {
+    throw usage(fmt::format("--framerate has to be from {} to {} for a test pattern", kMinTestFps,
+                            kMaxTestFps));
+  }
+  options.fps = *asked.framerate;
 }
 
 TestSourceOptions parse_test(const Uri& uri, const SourceOptions& asked) {
@@ -202,8 +218,10 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
   if (uri.scheme == "csi") return parse_csi(uri);
   if (uri.scheme == "file") return LocalPath{local_path(uri)};
   throw usage(
-      fmt::format("{}: {}:// is not known, only test://, v4l2://, csi://, file:// and paths", text,
+      fmt::format("{}: unknown scheme {}://; use test://, v4l2://, csi://, file:// or a path", text,
                   uri.scheme));
 }
+
+void check_source_text(const std::string& text) { parse_source_uri(text, {}); }
 
 }  // namespace lookout

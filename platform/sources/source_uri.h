@@ -1,4 +1,4 @@
-// What the user's text names as a source. Pure: nothing is opened or looked at.
+// Parses the text that names a source. Pure: no file or device is touched.
 #pragma once
 
 #include <string>
@@ -22,10 +22,15 @@ struct LocalPath {
 
 using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath>;
 
-// `text` as open_source() describes it. `asked` applies to test:// where the text says nothing.
+// `text` has one of the forms that open_source() documents. `asked` supplies the size and rate of a
+// test pattern where the text does not.
 //
-// Throws Error(kUsage) for a text that cannot be understood, and for what was asked of test:// but
-// is out of range.
+// Throws Error(kUsage) when the text cannot be parsed, or when `asked` is out of range for a test
+// pattern.
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked);
+
+// Throws Error(kUsage) for a text that names no source, as parse_source_uri() does: an unknown
+// scheme, a bad URI, an unknown test pattern. Whether the device or file exists is not checked.
+void check_source_text(const std::string& text);
 
 }  // namespace lookout

@@ -18,7 +18,7 @@ struct TestSourceOptions {
   std::optional<Pattern> pattern;  // nothing: all in turn
   int width = 640;                 // pixels, kMinTestSize..kMaxTestSize
   int height = 480;                // pixels, likewise
-  double fps = 30;                 // 0: as fast as they are read, and then not live
+  double fps = 30;                 // kMinTestFps..kMaxTestFps; 0: unpaced, and then not live
   double noise = 0;                // standard deviation in levels of 0..255, at most kMaxTestNoise
   int hold = 30;                   // frames that each of all the patterns is shown for, >= 1
   std::uint64_t frames = 0;        // ends after so many; 0: never
@@ -26,6 +26,7 @@ struct TestSourceOptions {
 
 inline constexpr int kMinTestSize = 16;
 inline constexpr int kMaxTestSize = 8192;
+inline constexpr double kMinTestFps = 0.1;  // slower only looks like a stalled source
 inline constexpr double kMaxTestFps = 1000;
 inline constexpr double kMaxTestNoise = 128;
 

@@ -301,8 +301,8 @@ TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
 }
 
 TEST(Bench, ASignalBeforeTheFirstFrameEndsItWithNothing) {
-  // The warm-up takes a quarter of an hour.
-  Program program({"bench", "test://all?fps=0.01", "--threads", "1", "--format", "json"});
+  // The warm-up takes longer than a minute.
+  Program program({"bench", "test://all?fps=0.1", "--threads", "1", "--format", "json"});
   ASSERT_TRUE(program.wait_for("model: selftest"));
   ASSERT_EQ(kill(program.pid(), SIGTERM), 0);
   const ProgramResult ended = program.finish();

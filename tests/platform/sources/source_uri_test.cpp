@@ -39,6 +39,34 @@ TEST(SourceUri, ACsiCameraHasANumberOrAName) {
   }
 }
 
+TEST(SourceUri, ARateOfATestPatternIsZeroOrATenthAndMore) {
+  const auto fps = [](const std::string& value) {
+    return std::get<TestSourceOptions>(parse_source_uri("test://all?fps=" + value, {})).fps;
+  };
+  EXPECT_EQ(fps("0"), 0);
+  EXPECT_EQ(fps("0.1"), 0.1);
+  EXPECT_EQ(fps("1000"), 1000);
+  for (const char* value : {"1e-12", "0.09", "1001", "-1", "nan", "inf"}) {
+    expect_error(ErrorKind::kUsage, testing::HasSubstr("from 0.1 to 1000"), [&] { fps(value); });
+  }
+  SourceOptions asked;
+  asked.framerate = 1e-12;
+  expect_error(ErrorKind::kUsage, testing::HasSubstr("--framerate"),
+               [&] { parse_source_uri("test://all", asked); });
+}
+
+TEST(SourceUri, AMisspeltSchemeIsFoundWithoutOpeningAnything) {
+  expect_error(ErrorKind::kUsage,
+               "tset://all: unknown scheme tset://; use test://, v4l2://, "
+               "csi://, file:// or a path",
+               [] { check_source_text("tset://all"); });
+  expect_error(ErrorKind::kUsage, testing::HasSubstr("'plaid'"),
+               [] { check_source_text("test://plaid"); });
+  for (const char* text : {"/dev/video9876", "no such file", "csi://7", "test://all?fps=0"}) {
+    EXPECT_NO_THROW(check_source_text(text)) << text;
+  }
+}
+
 TEST(SourceUri, TheTextOfATestPatternWinsOverWhatIsAsked) {
   SourceOptions asked;
   asked.width = 100;

@@ -167,7 +167,7 @@ TEST(TestSource, PacedFramesAreWholePeriodsApart) {
 
 TEST(TestSource, TimesOutBeforeTheFrameIsDue) {
   TestSourceOptions options;
-  options.fps = 0.001;
+  options.fps = kMinTestFps;
   TestSource source(options);
   Frame frame;
   ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame) << "the first one is due at once";
