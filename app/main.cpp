@@ -21,8 +21,8 @@
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/results/format.h"
-#include "platform/reporters/output.h"
 #include "platform/system/journal.h"
+#include "platform/system/non_blocking_writer.h"
 
 namespace {
 
@@ -58,7 +58,9 @@ void set_up_log(const std::string& level) {
 // As a whole: a signal may have ended what `text` tells of, but not this.
 void print(std::string_view text) {
   std::atomic<bool> closed{false};
-  lookout::Output(STDOUT_FILENO, "stdout", lookout::Output::WhenFull::kWait, closed).write(text);
+  lookout::NonBlockingWriter(STDOUT_FILENO, "stdout", lookout::NonBlockingWriter::WhenFull::kWait,
+                             closed)
+      .write(text);
 }
 
 int diagnose(const lookout::RunOptions& options) {

@@ -14,8 +14,8 @@
 #include "app/output/save_and_print.h"
 #include "pipeline/error.h"
 #include "pipeline/torch/torch_classifier.h"
+#include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
-#include "platform/system/saved_file.h"
 
 namespace lookout {
 namespace {
@@ -172,7 +172,7 @@ std::vector<std::string> arguments_of(const BenchOptions& combination) {
 
 void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   const std::vector<BenchOptions> all = combinations(options, processors());
-  std::optional<SavedFile> file;
+  std::optional<AtomicFile> file;
   if (!options.report.empty()) file.emplace("report", options.report);
   check_models(options, stop);
   BenchReport report;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 
 namespace lookout {
 

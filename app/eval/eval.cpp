@@ -15,7 +15,7 @@
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "platform/sources/open_source.h"
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 #include "platform/system/sha256.h"
 
 namespace lookout {
@@ -46,7 +46,7 @@ class EvalReporter : public Reporter {
 
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   cv::setNumThreads(1);  // ours are counted
-  std::optional<SavedFile> output;
+  std::optional<AtomicFile> output;
   if (!options.output.empty()) output.emplace("results", options.output);
   const auto models = load_models(options.run, /*keep_threads=*/false);
   const ModelSpec& spec = models.front()->spec();

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "app/options/options.h"
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 
 namespace lookout {
 

@@ -23,7 +23,7 @@
 #include "platform/cameras/v4l2_source.h"
 #include "platform/reporters/snapshot_folder.h"
 #include "platform/sources/open_source.h"
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 #include "platform/system/sha256.h"
 
 namespace lookout {
@@ -234,7 +234,7 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
   }
   // In the order of a run, whose first failure ends it.
   const auto try_trace = [&] {
-    const SavedFile file("trace", options.profile.trace);
+    const AtomicFile file("trace", options.profile.trace);
     return options.profile.trace;
   };
   if (!options.profile.trace.empty()) check_need("trace", try_trace, diagnosis);

@@ -6,7 +6,7 @@
 
 namespace lookout {
 
-void save_and_print(const std::optional<SavedFile>& file, const std::string& content,
+void save_and_print(const std::optional<AtomicFile>& file, const std::string& content,
                     const std::string& text, const WritePart& print) {
   std::exception_ptr unsaved;
   try {

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 
 namespace lookout {
 
 // Saves `content`, if there is a `file`, and gives `text` to `print`, either way also when the
 // other fails. Throws Error(kOutput) or Error(kPermission) then.
-void save_and_print(const std::optional<SavedFile>& file, const std::string& content,
+void save_and_print(const std::optional<AtomicFile>& file, const std::string& content,
                     const std::string& text, const WritePart& print);
 
 }  // namespace lookout

@@ -25,15 +25,15 @@
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
 #include "platform/reporters/operator_reporter.h"
-#include "platform/reporters/output.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/reporters/systemd_notifier.h"
 #include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
+#include "platform/system/atomic_file.h"
 #include "platform/system/free_processors.h"
 #include "platform/system/journal.h"
-#include "platform/system/saved_file.h"
+#include "platform/system/non_blocking_writer.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -216,7 +216,7 @@ void add_change_reporters(const RunOptions& options, const std::string& camera,
   }
 }
 
-std::unique_ptr<Trace> make_trace(const RunOptions& options, const SavedFile& file, bool live,
+std::unique_ptr<Trace> make_trace(const RunOptions& options, const AtomicFile& file, bool live,
                                   const std::string& camera, const TorchClassifier& classifier) {
   TraceOptions trace_options;
   trace_options.frames = options.profile.trace_frames;
@@ -244,7 +244,7 @@ std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassif
 
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
   cv::setNumThreads(1);  // ours are counted
-  std::optional<SavedFile> trace_file;
+  std::optional<AtomicFile> trace_file;
   if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
   log_api_usage();
   std::optional<OperatorProfile> operators;
@@ -260,8 +260,9 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const SourceInfo& info = source->info();
   if (source->online()) spdlog::info("source: {}", info.description);
 
-  Output output(STDOUT_FILENO, "stdout",
-                info.live ? Output::WhenFull::kDrop : Output::WhenFull::kWait, stop);
+  NonBlockingWriter output(
+      STDOUT_FILENO, "stdout",
+      info.live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop);
   Terminal terminal(STDOUT_FILENO, output);
   std::optional<LogAboveDisplay> log_above_display;
   std::vector<std::unique_ptr<Reporter>> reporters;

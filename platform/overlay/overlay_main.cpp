@@ -36,7 +36,7 @@ constexpr int kWaitMs = 15;  // between two looks at the keyboard
 constexpr int kNiceness = 10;
 
 // A file of the current folder that is not there yet: lookout-20261231-235959.png, ...-2.png.
-std::string new_file() {
+std::string snapshot_path() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
@@ -131,7 +131,7 @@ class Window {
   }
 
   void save() {
-    const std::string file = new_file();
+    const std::string file = snapshot_path();
     bool saved = false;
     try {
       saved = cv::imwrite(file, canvas_);
@@ -149,7 +149,7 @@ class Window {
 };
 
 // Signals are lookout's affair; classification goes before drawing; Qt's abort() is no crash.
-void be_modest() {
+void lower_priority() {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
   ::setpriority(PRIO_PROCESS, 0, kNiceness);
@@ -167,7 +167,7 @@ int run(int argc, char** argv) {
   if (argc != 2 || std::strcmp(argv[1], kOverlayVersion) != 0) {
     return fail("lookout-overlay is of another version than lookout, which starts it");
   }
-  be_modest();
+  lower_priority();
   void* memory = ::mmap(nullptr, sizeof(OverlayShared), PROT_READ, MAP_SHARED, kOverlayMemory, 0);
   if (memory == MAP_FAILED) return fail("lookout-overlay is a part of lookout --overlay");
   try {

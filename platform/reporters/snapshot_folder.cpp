@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
-#include "platform/system/new_file.h"
+#include "platform/system/temp_file.h"
 
 namespace lookout {
 namespace {
@@ -45,9 +45,9 @@ std::string stamp(std::chrono::system_clock::time_point time) {
 void make(const fs::path& folder, const std::string& prefix) {
   try {
     fs::create_directory(folder);  // nothing happens to one that is there
-    const fs::path file = unfinished(folder / prefix);
+    const fs::path file = temp_path(folder / prefix);
     fs::remove(file);  // of a run that was killed
-    const NewFile can_be_made(file);
+    const TempFile can_be_made(file);
   } catch (const std::system_error& error) {
     const bool permission = error.code() == std::errc::permission_denied;
     throw Error(permission ? ErrorKind::kPermission : ErrorKind::kOutput,
@@ -75,7 +75,7 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
     const std::string name = entry.path().filename().string();
     if (!fs::is_regular_file(entry.symlink_status())) continue;
     const std::string finished = fs::path(name.substr(1)).stem().string();
-    if (name == unfinished(finished) && is_own(finished)) {
+    if (name == temp_path(finished) && is_own(finished)) {
       fs::remove(entry.path());  // of a run that was killed
     } else if (is_own(name)) {
       own.emplace_back(name, entry.file_size());
@@ -90,7 +90,7 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
 }
 
 void SnapshotFolder::write_file(const fs::path& path) const {
-  NewFile file(unfinished(path));
+  TempFile file(temp_path(path));
   file.write({reinterpret_cast<const char*>(jpeg_.data()), jpeg_.size()});
   file.keep_as(path);
 }

@@ -8,8 +8,8 @@
 
 #include "pipeline/reporter.h"
 #include "pipeline/results/format.h"
-#include "platform/reporters/output.h"
 #include "platform/reporters/terminal.h"
+#include "platform/system/non_blocking_writer.h"
 
 namespace lookout {
 
@@ -17,12 +17,13 @@ namespace lookout {
 class TextReporter : public Reporter {
  public:
   // With `states` each line ends with the state; else that is the first prediction.
-  explicit TextReporter(Output& output, bool states = false) : output_(output), states_(states) {}
+  explicit TextReporter(NonBlockingWriter& output, bool states = false)
+      : output_(output), states_(states) {}
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
 
  private:
-  Output& output_;
+  NonBlockingWriter& output_;
   bool states_;
   std::string line_;
 };
@@ -33,7 +34,8 @@ class TextReporter : public Reporter {
 class JsonReporter : public Reporter {
  public:
   // `operators`: what was measured of them so far; empty: they are not sampled.
-  JsonReporter(Output& output, JsonFormat format, std::function<OperatorTable()> operators = {})
+  JsonReporter(NonBlockingWriter& output, JsonFormat format,
+               std::function<OperatorTable()> operators = {})
       : output_(output), format_(std::move(format)), operators_(std::move(operators)) {}
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
@@ -43,7 +45,7 @@ class JsonReporter : public Reporter {
   void begin();
   void end();
 
-  Output& output_;
+  NonBlockingWriter& output_;
   JsonFormat format_;
   std::function<OperatorTable()> operators_;
   std::string unsaid_state_;  // a line, until it is written

@@ -51,7 +51,7 @@ void append_redraw(std::size_t old_lines, std::string_view above,
   }
 }
 
-Terminal::Terminal(int fd, Output& output) : fd_(fd), output_(output) {}
+Terminal::Terminal(int fd, NonBlockingWriter& output) : fd_(fd), output_(output) {}
 
 void Terminal::draw(const std::vector<std::string>& lines) {
   const std::lock_guard lock(mutex_);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/reporters/output.h"
+#include "platform/system/non_blocking_writer.h"
 
 namespace lookout {
 
@@ -34,7 +34,7 @@ void append_redraw(std::size_t old_lines, std::string_view above,
 class Terminal {
  public:
   // `fd` is the terminal that `output` writes to.
-  Terminal(int fd, Output& output);
+  Terminal(int fd, NonBlockingWriter& output);
 
   // Replaces the block.
   void draw(const std::vector<std::string>& lines);
@@ -46,7 +46,7 @@ class Terminal {
 
   std::mutex mutex_;
   int fd_;
-  Output& output_;
+  NonBlockingWriter& output_;
   std::vector<std::string> lines_;
   std::size_t drawn_ = 0;
   std::string text_;

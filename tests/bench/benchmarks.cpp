@@ -28,9 +28,9 @@
 #include "pipeline/results/format.h"
 #include "pipeline/results/statistics.h"
 #include "pipeline/torch/torch_classifier.h"
-#include "platform/reporters/output.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/sources/test_source.h"
+#include "platform/system/non_blocking_writer.h"
 
 namespace lookout {
 namespace {
@@ -200,7 +200,7 @@ void everything_but_the_model(benchmark::State& state, const cv::Size& size) {
   NoModel model;
   std::atomic<bool> stop{false};
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  Output output(null, "null", Output::WhenFull::kWait, stop);
+  NonBlockingWriter output(null, "null", NonBlockingWriter::WhenFull::kWait, stop);
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(
       std::make_unique<JsonReporter>(output, JsonFormat("camera", "model", model.spec().labels)));

@@ -42,7 +42,7 @@ SIZES = {"224x224": 1.04, "640x480": 1.08}  # and the most of the bare forward t
 PARTS = (
     ("preprocess", r"Preprocessor"),
     ("softmax, top k, state", r"softmax|top_k|StateTracker|^libm\."),
-    ("report: JSON, statistics, writing", r"Json|Reporter|append_|fmt|Output|Statistics|Histogram"),
+    ("report: JSON, statistics, writing", r"Json|Reporter|append_|fmt|NonBlockingWriter|Statistics|Histogram"),
     # The C library's own copying has no name in a stripped library.
     ("take the frame: its copy and marker",
      r"TestSource|copy_shifted|draw_marker|^libc\.so\S* \(local"),

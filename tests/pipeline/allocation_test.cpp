@@ -81,7 +81,7 @@ int allocations_of(Source& source) {
   FakeClassifier classifier;
   std::atomic<bool> stop{false};
   const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  Output output(null, "null", Output::WhenFull::kWait, stop);
+  NonBlockingWriter output(null, "null", NonBlockingWriter::WhenFull::kWait, stop);
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<JsonReporter>(
       output, JsonFormat("camera", "model", classifier.spec().labels)));

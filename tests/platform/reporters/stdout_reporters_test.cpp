@@ -37,7 +37,7 @@ class ReportersTest : public testing::Test {
 
   std::array<int, 2> ends_ = make_pipe();
   std::atomic<bool> stop_{false};
-  Output output_{ends_[1], "out", Output::WhenFull::kDrop, stop_};
+  NonBlockingWriter output_{ends_[1], "out", NonBlockingWriter::WhenFull::kDrop, stop_};
   CameraStatus offline_{false, std::chrono::system_clock::now()};
   CameraStatus online_{true, std::chrono::system_clock::now()};
 };

@@ -1,4 +1,4 @@
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,11 +17,11 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(SavedFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
+TEST(AtomicFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
   const TempDir directory;
   const std::string file = directory.write("trace.json", "old");
   directory.write(".trace.json.part", "of a run that was killed");
-  const SavedFile saved("trace", file);
+  const AtomicFile saved("trace", file);
   EXPECT_EQ(content(file), "old") << "nothing is changed until there is a trace";
   saved.save([](const WritePart& write) {
     write("ne");
@@ -31,11 +31,11 @@ TEST(SavedFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
-TEST(SavedFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
+TEST(AtomicFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
   const TempDir directory;
   const std::string folder = directory / "folder";
   std::filesystem::create_directory(folder);
-  const SavedFile saved("trace", folder + "/trace.json");
+  const AtomicFile saved("trace", folder + "/trace.json");
   std::filesystem::remove(folder);
   try {
     saved.save([](const WritePart&) {});
@@ -47,10 +47,10 @@ TEST(SavedFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
   }
 }
 
-TEST(SavedFile, WithoutPermissionIsRefused) {
+TEST(AtomicFile, WithoutPermissionIsRefused) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   try {
-    const SavedFile saved("trace", "/trace.json");
+    const AtomicFile saved("trace", "/trace.json");
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kPermission);

@@ -9,7 +9,7 @@
 namespace lookout {
 
 // Used by one thread at a time.
-class Output {
+class NonBlockingWriter {
  public:
   // When a pipe's or terminal's reader is slow: wait for it (every frame of a file is wanted), or
   // drop the line (a live camera does not wait).
@@ -17,7 +17,7 @@ class Output {
 
   // `name` is for messages: "stdout". `fd` stays open. `stop` is the program's: waiting ends when
   // it becomes true, and it is set when the reader has gone away, which is a clean stop.
-  Output(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop);
+  NonBlockingWriter(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop);
 
   // Writes `text` and returns true, or nothing of it. What was begun and could not be finished is
   // finished by later calls, before anything else. Throws Error(kOutput) when the system refuses
@@ -36,7 +36,7 @@ class Output {
   WhenFull when_full_;
   std::atomic<bool>& stop_;
   bool closed_ = false;  // the reader has gone away
-  std::string begun_;    // the rest of a text that there was no room for
+  std::string pending_;  // the rest of a text that there was no room for
   std::uint64_t dropped_ = 0;
 };
 

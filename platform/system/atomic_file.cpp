@@ -1,10 +1,10 @@
-#include "platform/system/saved_file.h"
+#include "platform/system/atomic_file.h"
 
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
-#include "platform/system/new_file.h"
+#include "platform/system/temp_file.h"
 
 namespace lookout {
 namespace {
@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 }
 
 template <typename Use>
-void with_new_file(const std::string& what, const fs::path& path, Use use) {
+void with_temp_file(const std::string& what, const fs::path& path, Use use) {
   try {
-    fs::remove(unfinished(path));  // of a run that was killed
-    NewFile file(unfinished(path));
+    fs::remove(temp_path(path));  // of a run that was killed
+    TempFile file(temp_path(path));
     use(file);
   } catch (const std::system_error& error) {
     refuse(what, path, error.code().message(), error.code() == std::errc::permission_denied);
@@ -30,18 +30,18 @@ void with_new_file(const std::string& what, const fs::path& path, Use use) {
 
 }  // namespace
 
-SavedFile::SavedFile(std::string what, fs::path path)
+AtomicFile::AtomicFile(std::string what, fs::path path)
     : what_(std::move(what)), path_(std::move(path)) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path_, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     refuse(what_, path_, "it is no file", false);
   }
-  with_new_file(what_, path_, [](NewFile&) {});
+  with_temp_file(what_, path_, [](TempFile&) {});
 }
 
-void SavedFile::save(const std::function<void(const WritePart&)>& content) const {
-  with_new_file(what_, path_, [&](NewFile& file) {
+void AtomicFile::save(const std::function<void(const WritePart&)>& content) const {
+  with_temp_file(what_, path_, [&](TempFile& file) {
     content([&file](std::string_view part) { file.write(part); });
     file.keep_as(path_);
   });

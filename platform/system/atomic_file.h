@@ -10,11 +10,11 @@ namespace lookout {
 
 using WritePart = std::function<void(std::string_view)>;
 
-class SavedFile {
+class AtomicFile {
  public:
   // Makes sure at once, without changing anything, that the file can be written. `what` it holds is
   // for errors: "trace". Throws Error(kPermission) or Error(kOutput).
-  SavedFile(std::string what, std::filesystem::path path);
+  AtomicFile(std::string what, std::filesystem::path path);
 
   // Calls `content` with what takes its parts, and saves them as a whole or not at all, in place of
   // what is there. Throws as above.

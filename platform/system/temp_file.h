@@ -8,13 +8,13 @@ namespace lookout {
 
 // Has a name of its own until it is kept; removes itself unless it was. Members throw
 // std::system_error when the system refuses.
-class NewFile {
+class TempFile {
  public:
   // `path` must not exist; its name until then.
-  explicit NewFile(std::filesystem::path path);
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  explicit TempFile(std::filesystem::path path);
+  ~TempFile();
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
 
   void write(std::string_view bytes);
 
@@ -28,6 +28,6 @@ class NewFile {
 };
 
 // The hidden name beside `path` that a file has until it is finished: `.NAME.part`.
-std::filesystem::path unfinished(const std::filesystem::path& path);
+std::filesystem::path temp_path(const std::filesystem::path& path);
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-#include "platform/reporters/output.h"
+#include "platform/system/non_blocking_writer.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,13 +14,13 @@
 namespace lookout {
 namespace {
 
-class OutputToAPipe : public testing::Test {
+class WriterToAPipe : public testing::Test {
  protected:
-  OutputToAPipe() {
+  WriterToAPipe() {
     std::signal(SIGPIPE, SIG_IGN);
     EXPECT_EQ(pipe2(ends_.data(), O_CLOEXEC), 0);
   }
-  ~OutputToAPipe() override {
+  ~WriterToAPipe() override {
     close_reader();
     close(ends_[1]);
   }
@@ -38,15 +38,15 @@ class OutputToAPipe : public testing::Test {
   std::atomic<bool> stop_{false};
 };
 
-TEST_F(OutputToAPipe, WritesWholeLines) {
-  Output output(ends_[1], "out", Output::WhenFull::kWait, stop_);
+TEST_F(WriterToAPipe, WritesWholeLines) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kWait, stop_);
   EXPECT_TRUE(output.write("one\n"));
   EXPECT_TRUE(output.write("two\n"));
   EXPECT_EQ(read_some(), "one\ntwo\n");
 }
 
-TEST_F(OutputToAPipe, AClosedPipeIsACleanStop) {
-  Output output(ends_[1], "out", Output::WhenFull::kWait, stop_);
+TEST_F(WriterToAPipe, AClosedPipeIsACleanStop) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kWait, stop_);
   close_reader();
   EXPECT_FALSE(output.write("one\n"));
   EXPECT_TRUE(stop_);
@@ -54,8 +54,8 @@ TEST_F(OutputToAPipe, AClosedPipeIsACleanStop) {
   EXPECT_EQ(output.dropped(), 0U) << "nobody was too slow";
 }
 
-TEST_F(OutputToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
-  Output output(ends_[1], "out", Output::WhenFull::kDrop, stop_);
+TEST_F(WriterToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kDrop, stop_);
   const std::string line(1000, 'x');
   std::size_t written = 0;
   while (output.write(line)) ++written;
@@ -65,8 +65,8 @@ TEST_F(OutputToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
   EXPECT_EQ(read_some().size() % line.size(), 0U);
 }
 
-TEST_F(OutputToAPipe, WaitsForTheReaderOfAFilesResults) {
-  Output output(ends_[1], "out", Output::WhenFull::kWait, stop_);
+TEST_F(WriterToAPipe, WaitsForTheReaderOfAFilesResults) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kWait, stop_);
   const std::string text(1 << 20, 'x');
   std::size_t received = 0;
   std::thread reader([&] {
@@ -78,16 +78,17 @@ TEST_F(OutputToAPipe, WaitsForTheReaderOfAFilesResults) {
   EXPECT_EQ(output.dropped(), 0U);
 }
 
-TEST_F(OutputToAPipe, StoppingEndsTheWait) {
-  Output output(ends_[1], "out", Output::WhenFull::kWait, stop_);
+TEST_F(WriterToAPipe, StoppingEndsTheWait) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kWait, stop_);
   stop_ = true;
   output.write(std::string(1 << 20, 'x'));
   EXPECT_FALSE(output.write("y"));
 }
 
-TEST_F(OutputToAPipe, ALineThatWasBegunIsFinishedBeforeTheNext) {
-  for (const auto when_full : {Output::WhenFull::kWait, Output::WhenFull::kDrop}) {
-    Output output(ends_[1], "out", when_full, stop_);
+TEST_F(WriterToAPipe, ALineThatWasBegunIsFinishedBeforeTheNext) {
+  for (const auto when_full :
+       {NonBlockingWriter::WhenFull::kWait, NonBlockingWriter::WhenFull::kDrop}) {
+    NonBlockingWriter output(ends_[1], "out", when_full, stop_);
     stop_ = true;
     const std::string line = std::string(100'000, 'x') + "\n";  // more than a pipe holds
     EXPECT_TRUE(output.write(line));
@@ -100,10 +101,10 @@ TEST_F(OutputToAPipe, ALineThatWasBegunIsFinishedBeforeTheNext) {
   }
 }
 
-TEST(Output, AFullDiskIsAnError) {
+TEST(NonBlockingWriter, AFullDiskIsAnError) {
   std::atomic<bool> stop{false};
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-  Output output(full, "stdout", Output::WhenFull::kWait, stop);
+  NonBlockingWriter output(full, "stdout", NonBlockingWriter::WhenFull::kWait, stop);
   try {
     output.write("x");
     FAIL();

@@ -1,4 +1,4 @@
-#include "platform/reporters/output.h"
+#include "platform/system/non_blocking_writer.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -24,10 +24,11 @@ bool has_room(int fd, int timeout_ms) {
 
 }  // namespace
 
-Output::Output(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop)
+NonBlockingWriter::NonBlockingWriter(int fd, std::string name, WhenFull when_full,
+                                     std::atomic<bool>& stop)
     : fd_(fd), name_(std::move(name)), when_full_(when_full), stop_(stop) {}
 
-bool Output::wait_for_room() {
+bool NonBlockingWriter::wait_for_room() {
   if (has_room(fd_, 0)) return true;
   if (when_full_ == WhenFull::kDrop) return false;
   while (!has_room(fd_, kLongestWaitMs)) {
@@ -37,7 +38,7 @@ bool Output::wait_for_room() {
 }
 
 // Returns how many bytes were written.
-std::size_t Output::send(std::string_view text) {
+std::size_t NonBlockingWriter::send(std::string_view text) {
   std::size_t sent = 0;
   while (sent < text.size() && wait_for_room()) {
     // A pipe with any room takes PIPE_BUF bytes without blocking.
@@ -57,15 +58,15 @@ std::size_t Output::send(std::string_view text) {
   return sent;
 }
 
-bool Output::write(std::string_view text) {
+bool NonBlockingWriter::write(std::string_view text) {
   if (closed_) return false;
-  begun_.erase(0, send(begun_));
-  const std::size_t sent = begun_.empty() ? send(text) : 0;
+  pending_.erase(0, send(pending_));
+  const std::size_t sent = pending_.empty() ? send(text) : 0;
   if (sent == 0 && !text.empty()) {
     if (!closed_) ++dropped_;
     return false;
   }
-  begun_ = text.substr(sent);
+  pending_ = text.substr(sent);
   return true;
 }
 

@@ -1,4 +1,4 @@
-#include "platform/system/new_file.h"
+#include "platform/system/temp_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,18 +14,18 @@ namespace {
 
 }  // namespace
 
-NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)) {
+TempFile::TempFile(std::filesystem::path path) : path_(std::move(path)) {
   constexpr int kMode = 0666;  // less the umask
   fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   if (fd_ < 0) fail();
 }
 
-NewFile::~NewFile() {
+TempFile::~TempFile() {
   close(fd_);
   if (!kept_) unlink(path_.c_str());
 }
 
-void NewFile::write(std::string_view bytes) {
+void TempFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno != EINTR) fail();
@@ -33,13 +33,13 @@ void NewFile::write(std::string_view bytes) {
   }
 }
 
-void NewFile::keep_as(const std::filesystem::path& path) {
+void TempFile::keep_as(const std::filesystem::path& path) {
   // The new name must not get to the disk before the content.
   if (fsync(fd_) != 0 || rename(path_.c_str(), path.c_str()) != 0) fail();
   kept_ = true;
 }
 
-std::filesystem::path unfinished(const std::filesystem::path& path) {
+std::filesystem::path temp_path(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".part");
 }
 
