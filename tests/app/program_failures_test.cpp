@@ -1,0 +1,120 @@
+// How a run that cannot start or go on ends: its sentence and its exit status.
+#include "tests/support/program.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <vector>
+
+#include "paths.h"
+#include "tests/support/program_results.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Program, NoSuchInput) {
+  expect_failure(run_lookout({"/dev/video99"}), 66, "/dev/video99");
+  expect_failure(run_lookout({"/no/such/folder"}), 66, "/no/such/folder");
+  expect_failure(run_lookout({"/dev/null"}), 66, "/dev/null is not a camera");
+  const TempDir empty;
+  expect_failure(run_lookout({empty.path().string()}), 66, empty.path().string());
+}
+
+TEST(Program, WrongUse) {
+  expect_failure(run_lookout({"--frobnicate"}), 64, "--frobnicate");
+  expect_failure(run_lookout({"--top-k", "none"}), 64, "--top-k");
+  expect_failure(run_lookout({"test://nothing"}), 64, "nothing");
+  expect_failure(run_lookout({"gopher://x"}), 64, "gopher");
+  const TempDir directory;
+  expect_failure(run_lookout({"--config", directory.write("c.toml", "colour = 1\n")}), 78,
+                 "colour");
+}
+
+TEST(Program, PermissionRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  const TempDir directory;
+  chmod(directory.path().c_str(), 0755);
+  const std::string picture = directory / "picture.png";
+  cv::imwrite(picture, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(7)));
+  chmod(picture.c_str(), 0);
+  Program::Options nobody;
+  nobody.user = 65534;
+  if (run_lookout({"--version"}, nobody).status != 0) {
+    GTEST_SKIP() << "another user cannot run the program from here";
+  }
+  expect_failure(run_lookout({picture}, nobody), 77, picture);
+  const std::string folder = directory / "pictures";
+  expect_failure(run_lookout({"test://red", "--snapshot-on-change", folder}, nobody), 77, folder);
+}
+
+TEST(Program, ABrokenPictureIsSaidSkippedAndCounted) {
+  const TempDir directory;
+  for (const char* name : {"1.png", "2.png", "10.png"}) {
+    cv::imwrite(directory / name, cv::Mat(64, 64, CV_8UC3, cv::Scalar(0, 0, 255)));
+  }
+  const std::string broken = directory.write("3.jpg", "this is no picture");
+  const ProgramResult result = run_lookout({directory.path().string(), "--format", "json"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find(broken), std::string::npos) << result.err;
+  const std::vector<Json> lines = classifications(result);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[2]["file"], directory / "10.png");
+  EXPECT_EQ(lines[0]["results"][0]["label"], "red");
+  EXPECT_EQ(json_lines(result.out).back()["skipped"], 1);
+}
+
+TEST(Program, AFolderOfWhichNothingCanBeReadIsAnError) {
+  const TempDir directory;
+  directory.write("1.jpg", "this is no picture");
+  directory.write("2.jpg", "nor is this");
+  const ProgramResult result = run_lookout({directory.path().string(), "--format", "json"});
+  EXPECT_EQ(result.status, 66) << result.err;
+  EXPECT_NE(result.err.find("none of the 2 pictures can be read\n"), std::string::npos)
+      << result.err;
+  EXPECT_EQ(json_lines(result.out).back()["type"], "summary");
+}
+
+TEST(Program, BadModels) {
+  const TempDir directory;
+  const std::string source = "test://red?fps=0&frames=1";
+  expect_failure(run_lookout({source, "--model", directory / "none.pt"}), 66, "none.pt");
+  const std::string random = directory.write("random.pt", std::string(5000, 'z'));
+  expect_failure(run_lookout({source, "--model", random}), 65, random);
+  const std::string bare = directory / "bare.pt";
+  write_archive(bare, kMeanOfChannels, "", "");
+  expect_failure(run_lookout({source, "--model", bare}), 65, "--labels");
+  const std::string labels = directory.write("labels.txt", "r\ng\nb\n");
+  EXPECT_EQ(run_lookout({source, "--model", bare, "--labels", labels}).status, 0);
+  const std::string two = directory.write("two.txt", "r\ng\n");
+  expect_failure(run_lookout({source, "--model", bare, "--labels", two}), 65,
+                 "3 scores, but there are 2 labels");
+  expect_failure(run_lookout({source, "--labels", directory / "none.txt"}), 66,
+                 "none.txt cannot be read: No such file or directory");
+  const std::string throwing = directory / "throwing.pt";
+  write_archive(throwing, "assert x is None, \"not today\"", small_metadata(), kThreeLabels);
+  expect_failure(run_lookout({source, "--model", throwing}), 65, "not today");
+}
+
+TEST(Program, AModelForAnotherEngine) {
+  const TempDir directory;
+  const std::string archive = directory / "foreign.pt";
+  const std::string make = std::string("/usr/bin/python3 ") + LOOKOUT_TESTS +
+                           "/tools/foreign_archive.py " + archive + " 2>/dev/null";
+  if (std::system(make.c_str()) != 0) {
+    GTEST_SKIP() << "/usr/bin/python3 has no torch (apt-get install python3-torch)";
+  }
+  expect_failure(run_lookout({"test://red?fps=0&frames=1", "--model", archive}), 65,
+                 "fails while classifying");
+}
+
+}  // namespace
+}  // namespace lookout

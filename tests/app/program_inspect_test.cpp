@@ -1,0 +1,85 @@
+// The sub-commands that explain: inspect, list-cameras and doctor.
+#include "tests/support/program.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/program_results.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Program, ListCamerasNeedsNone) {
+  const ProgramResult result = run_lookout({"list-cameras", "--format", "json"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["type"], "cameras");
+}
+
+TEST(Program, InspectTellsWhatIsInAnArchive) {
+  const ProgramResult text = run_lookout({"inspect"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* named : {"sha256", "224x224 RGB, center-square", "mean 0.485", "16: color bars",
+                            "qint8, computed by XNNPACK kernels", "parameters", "producer"}) {
+    EXPECT_NE(text.out.find(named), std::string::npos) << named << " in " << text.out;
+  }
+  const ProgramResult json = run_lookout({"inspect", "--format", "json"});
+  const Json report = Json::parse(json.out);
+  EXPECT_EQ(report["input"]["resize"], "center-square");
+  EXPECT_EQ(report["labels"].size(), 16U);
+  EXPECT_EQ(report["sha256"].get<std::string>().size(), 64U);
+  expect_failure(run_lookout({"inspect", "/no/such/model.pt"}), 66, "/no/such/model.pt");
+}
+
+TEST(Program, DoctorTellsWhetherARunWouldStart) {
+  const ProgramResult healthy = run_lookout({"doctor", "test://all", "--format", "json"});
+  EXPECT_EQ(healthy.status, 0) << healthy.out << healthy.err;
+  EXPECT_EQ(Json::parse(healthy.out)["would_start"], true);
+  EXPECT_NE(healthy.out.find("QNNPACK is used"), std::string::npos);
+  const ProgramResult no_camera = run_lookout({"doctor", "/dev/video99"});
+  EXPECT_EQ(no_camera.status, 66);
+  EXPECT_NE(no_camera.out.find("lookout run would end with exit status 66."), std::string::npos);
+  const TempDir directory;
+  const std::string model = directory.write("random.pt", std::string(5000, 'z'));
+  EXPECT_EQ(run_lookout({"doctor", "test://all", "--model", model}).status, 65);
+}
+
+// Expects that both end with `status` and say the same of the option.
+void expect_doctor_ends_as_run(const std::string& option, const std::string& value, int status,
+                               const Program::Options& as = {}) {
+  const ProgramResult run = run_lookout({"test://red?frames=1", option, value}, as);
+  const ProgramResult doctor = run_lookout({"doctor", "test://red?frames=1", option, value}, as);
+  expect_failure(run, status, value);
+  EXPECT_EQ(doctor.status, status) << doctor.out;
+  const std::string start = "lookout: ";
+  const auto sentence = run.err.substr(run.err.rfind(start) + start.size());
+  EXPECT_NE(doctor.out.find(sentence), std::string::npos) << doctor.out << sentence;
+}
+
+TEST(Program, DoctorEndsAsTheRunThatItJudges) {
+  expect_doctor_ends_as_run("--trace", "/none/trace.json", 74);
+  expect_doctor_ends_as_run("--capture-cpus", "1023", 64);
+  expect_doctor_ends_as_run("--snapshot-on-change", "/none/pictures", 74);
+}
+
+TEST(Program, DoctorTellsWhatIsNotPermitted) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  rlimit limit{};
+  getrlimit(RLIMIT_RTPRIO, &limit);
+  if (limit.rlim_cur > 0) GTEST_SKIP() << "real-time priorities are permitted to everybody";
+  Program::Options nobody;
+  nobody.user = 65534;
+  if (run_lookout({"--version"}, nobody).status != 0) {
+    GTEST_SKIP() << "another user cannot run the program from here";
+  }
+  expect_doctor_ends_as_run("--capture-priority", "50", 77, nobody);
+}
+
+}  // namespace
+}  // namespace lookout

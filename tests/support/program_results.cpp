@@ -1,0 +1,36 @@
+#include "tests/support/program_results.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <utility>
+
+namespace lookout {
+
+using Json = nlohmann::json;
+
+std::vector<Json> json_lines(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+std::vector<Json> classifications(const ProgramResult& result) {
+  std::vector<Json> found;
+  for (Json& line : json_lines(result.out)) {
+    if (line["type"] == "classification") found.push_back(std::move(line));
+  }
+  return found;
+}
+
+void expect_failure(const ProgramResult& result, int status, const std::string& named) {
+  EXPECT_EQ(result.status, status) << result.err;
+  const auto start = result.err.rfind("lookout: ");
+  ASSERT_NE(start, std::string::npos) << result.err;
+  const std::string sentence = result.err.substr(start);
+  EXPECT_EQ(sentence.find('\n'), sentence.size() - 1) << "one line: " << sentence;
+  EXPECT_NE(sentence.find(named), std::string::npos) << sentence;
+}
+
+}  // namespace lookout
