@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what building lookout needs on Debian 12; what is there already is left alone.
+# Installs the packages that lookout needs on Debian 12 or 13. Packages that are there are left alone.
+# While another program holds a lock of apt's, this waits for up to ten minutes.
 #
 #   install-deps.sh           to build and run
 #   install-deps.sh --test    to run every test too
@@ -10,9 +11,9 @@ set -eu
 build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli11-dev libfmt-dev
   libjpeg-dev libminizip-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev
   liburiparser-dev nlohmann-json3-dev'
-test='clang-14 clang-format clang-tidy libclang-rt-14-dev libfaketime libgmock-dev libgtest-dev
+test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
   libopenblas0 libx11-dev llvm locales python3 python3-numpy python3-pil python3-torch
-  python3-torchvision unzip xvfb zlib1g-dev'
+  python3-torchvision python3-venv unzip xvfb zlib1g-dev'
 bench='binutils gcc libbenchmark-dev python3-opencv python3-venv qemu-user'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
@@ -44,8 +45,30 @@ if [ "$(id -u)" != 0 ]; then
   fi
   sudo=sudo
 fi
+
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+
+# apt_get ARGUMENTS...: apt-get, tried again every 5 seconds while another program holds one of its
+# locks. (DPkg::Lock::Timeout covers neither the lists nor the archives, and waits in silence.)
+apt_get() {
+  tries=0
+  while :; do
+    status=0
+    $sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get "$@" 2>"$errors" || status=$?
+    lock=$(sed -n 's/^E: Could not get lock //p' "$errors" | head -n 1)
+    if [ $status = 0 ] || [ -z "$lock" ] || [ $tries = 120 ]; then
+      cat "$errors" >&2
+      return $status
+    fi
+    [ $tries != 0 ] ||
+      echo "install-deps.sh: another program is using apt; waiting for the lock $lock" >&2
+    tries=$((tries + 1))
+    sleep 5
+  done
+}
+
 echo "Installing:$missing"
-$sudo apt-get update -qq
+apt_get update -qq
 # shellcheck disable=SC2086
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-  -o Dpkg::Use-Pty=0 $missing
+apt_get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $missing

@@ -102,6 +102,7 @@ for stage in "${stages[@]}"; do
     configure host
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
+    check tests/tools/install_deps_test.sh
     check tests/tools/check_style.sh build/host
     ;;
   lint)

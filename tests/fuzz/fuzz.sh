@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 inputs=${1:-5000}
 seed=${2:-1}
-compiler=$(command -v clang++-14 || command -v clang++ || true)
+compiler=$(command -v clang++ || true)
 [ -n "$compiler" ] || {
   echo 'fuzz: skipped: no clang++'
   exit 77

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Tests of deploy/install-deps.sh with programs that stand in for apt and dpkg.
+set -eu
+script=$(realpath "$(dirname "$0")/../../deploy/install-deps.sh")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# apt-get finds a lock taken as often as the file "taken" says, and writes down its calls.
+mkdir "$work/bin"
+cat >"$work/bin/apt-get" <<'END'
+#!/bin/sh
+taken=$(cat "$WORK/taken")
+if [ "$taken" -gt 0 ]; then
+  echo $((taken - 1)) >"$WORK/taken"
+  echo "E: Could not get lock /var/lib/$1/lock. It is held by process 42 (apt)" >&2
+  exit 100
+fi
+echo "$1" >>"$WORK/calls"
+[ "$1" != install ] || [ -e "$WORK/works" ] || {
+  echo 'E: Unable to locate package' >&2
+  exit 100
+}
+[ "$1" != update ] || cat "$WORK/taken-next" >"$WORK/taken"
+END
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
+printf '#!/bin/sh\necho "$1" >>"$WORK/sleeps"\n' >"$work/bin/sleep"
+printf '#!/bin/sh\nexec "$@"\n' >"$work/bin/sudo"
+chmod +x "$work"/bin/*
+
+# install UPDATE INSTALL: runs the script with locks that are taken so often at each of both.
+install() {
+  rm -f "$work/calls" "$work/sleeps"
+  touch "$work/calls" "$work/sleeps"
+  echo "$1" >"$work/taken"
+  echo "$2" >"$work/taken-next"
+  status=0
+  WORK=$work PATH=$work/bin:$PATH sh "$script" >"$work/out" 2>"$work/err" || status=$?
+}
+
+# expect WHAT TEST...
+expect() {
+  what=$1
+  shift
+  "$@" || {
+    echo "install_deps_test.sh: $what (status $status):" >&2
+    cat "$work/out" "$work/err" >&2
+    exit 1
+  }
+}
+count() { grep -c "$1" "$2" || true; }
+
+touch "$work/works"
+install 0 0
+expect 'it installs' test "$status $(tr '\n' ' ' <"$work/calls")" = '0 update install '
+expect 'without a lock it says nothing' test ! -s "$work/err"
+
+install 3 2
+expect 'it waits for both locks' test "$status $(tr '\n' ' ' <"$work/calls")" = '0 update install '
+expect 'it sleeps between its tries' test "$(count . "$work/sleeps")" = 5
+expect 'it says once for each lock who is waited for' test \
+  "$(count 'waiting for the lock .*process 42' "$work/err")" = 2
+
+install 1000 0
+expect 'it gives up at last' test "$status" = 100
+expect 'and shows why' test "$(count '^E: Could not get lock' "$work/err")" = 1
+
+rm "$work/works"
+install 0 0
+expect 'another failure is not waited for' test "$status $(count . "$work/sleeps")" = '100 0'
+expect 'and is shown' test "$(count 'Unable to locate' "$work/err")" = 1
+echo 'install-deps.sh: locks of others are waited for'
