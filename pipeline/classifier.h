@@ -18,7 +18,7 @@ class Classifier {
 
   // `image` has the size of spec().input; it is of floats, or of bytes if spec().input has a
   // quantization, which is faster and gives the same. `logits` becomes one score for each label,
-  // before softmax. Throws Error(kBadModel) when the model fails.
+  // before softmax. Throws Error(kBadData) when the model fails.
   virtual void classify(const ImageTensor& image, std::vector<float>& logits) = 0;
 };
 

@@ -10,7 +10,7 @@ namespace lookout {
 // Values are those of sysexits(3).
 enum class ErrorKind {
   kUsage = 64,       // command line
-  kBadModel = 65,    // model archive, labels, or another file that is not what it should be
+  kBadData = 65,     // a model archive, labels or another file with wrong content
   kNoInput = 66,     // device, file or folder absent or unreadable
   kDeviceLost = 69,  // camera gone for good
   kInternal = 70,    // a bug, or a library that failed in an unforeseen way

@@ -91,7 +91,7 @@ EvalSet from_csv(const std::string& folder, const std::string& csv,
   try {
     rows = parse_csv(read_input("labels", csv));
   } catch (const CsvError& error) {
-    throw Error(ErrorKind::kBadModel, fmt::format("{}, {}", csv, error.what()));
+    throw Error(ErrorKind::kBadData, fmt::format("{}, {}", csv, error.what()));
   }
   const CsvRow head{1, {"file", "label"}};
   for (const CsvRow& row : rows) {
@@ -99,13 +99,13 @@ EvalSet from_csv(const std::string& folder, const std::string& csv,
     if (row.line == head.line && row.values == head.values) continue;
     if (row.values.size() != head.values.size()) {
       throw Error(
-          ErrorKind::kBadModel,
+          ErrorKind::kBadData,
           fmt::format("{}: expected file,label, with quotes around what has a comma", where));
     }
     const std::string picture = (fs::path(folder) / row.values[0]).string();
     const std::size_t index = class_of(row.values[1], labels, where);
     if (!set.classes.emplace(picture, index).second) {
-      throw Error(ErrorKind::kBadModel, fmt::format("{}: {} comes twice", where, row.values[0]));
+      throw Error(ErrorKind::kBadData, fmt::format("{}: {} comes twice", where, row.values[0]));
     }
     set.pictures.push_back(picture);
   }
@@ -129,11 +129,11 @@ std::size_t class_of(const std::string& name, const std::vector<std::string>& la
   }
   if (found.size() == 1) return found.front();
   if (found.empty()) {
-    throw Error(ErrorKind::kBadModel,
+    throw Error(ErrorKind::kBadData,
                 fmt::format("{}: '{}' is none of the model's {} labels, nor the index of one", what,
                             name, labels.size()));
   }
-  throw Error(ErrorKind::kBadModel,
+  throw Error(ErrorKind::kBadData,
               fmt::format("{}: '{}' means more than one label, {} and {}: use the index", what,
                           name, found[0], found[1]));
 }

@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 constexpr double kLongestUs = 1e15;  // 31 years: sums of nanoseconds stay integers
 
-[[noreturn]] void fail(const std::string& what) { throw Error(ErrorKind::kBadModel, what); }
+[[noreturn]] void fail(const std::string& what) { throw Error(ErrorKind::kBadData, what); }
 
 std::int64_t time_field(const Json& event, const char* key) {
   const auto found = event.find(key);

@@ -36,7 +36,7 @@ struct TraceEvents {
 };
 
 // Looks at events as they are read, so that a large trace need not fit into memory as JSON. Throws
-// Error(kBadModel) with what is wrong, in words that follow the file's name.
+// Error(kBadData) with what is wrong, in words that follow the file's name.
 TraceEvents read_trace_events(std::istream& json);
 
 }  // namespace lookout

@@ -53,14 +53,14 @@ struct TraceSummary {
   std::vector<Frame> slowest;                 // from the 99th percentile on, the slowest first
 };
 
-// Throws Error(kBadModel) with what is wrong, in words that follow the file's name.
+// Throws Error(kBadData) with what is wrong, in words that follow the file's name.
 TraceSummary summarize_trace(std::istream& json);
 
 // With a newline at the end.
 std::string as_text(const TraceSummary& summary);
 std::string as_json(const TraceSummary& summary);
 
-// The report on a file. Throws Error(kNoInput), Error(kPermission) or Error(kBadModel).
+// The report on a file. Throws Error(kNoInput), Error(kPermission) or Error(kBadData).
 std::string trace_summary(const TraceSummaryOptions& options);
 
 }  // namespace lookout

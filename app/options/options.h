@@ -159,7 +159,7 @@ inline const char* const kSelftestModel = "selftest.pt";
 std::filesystem::path model_path(const std::string& option);
 
 // The labels in the file that `option` names, or nothing when it is empty. Throws Error(kNoInput),
-// Error(kPermission) or Error(kBadModel).
+// Error(kPermission) or Error(kBadData).
 std::optional<std::vector<std::string>> read_labels(const std::string& option);
 
 }  // namespace lookout

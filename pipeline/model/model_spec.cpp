@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 constexpr int kLargestSide = 4096;  // pixels; beyond it is a mistake, not a model
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorKind::kBadModel, "metadata.json " + what);
+  throw Error(ErrorKind::kBadData, "metadata.json " + what);
 }
 
 // `path` is for the message: "input.mean".
@@ -135,11 +135,11 @@ std::vector<std::string> parse_labels(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     const std::string where = "line " + std::to_string(labels.size() + 1) + " of the labels ";
-    if (line.empty()) throw Error(ErrorKind::kBadModel, where + "is empty");
-    if (!is_utf8(line)) throw Error(ErrorKind::kBadModel, where + "is not UTF-8 text");
+    if (line.empty()) throw Error(ErrorKind::kBadData, where + "is empty");
+    if (!is_utf8(line)) throw Error(ErrorKind::kBadData, where + "is not UTF-8 text");
     labels.push_back(line);
   }
-  if (labels.empty()) throw Error(ErrorKind::kBadModel, "the labels are empty");
+  if (labels.empty()) throw Error(ErrorKind::kBadData, "the labels are empty");
   return labels;
 }
 

@@ -19,11 +19,11 @@ struct ModelSpec {
   bool trained = true;
 };
 
-// Reads the archive's metadata.json. Throws Error(kBadModel) naming the missing or wrong field.
+// Reads the archive's metadata.json. Throws Error(kBadData) naming the missing or wrong field.
 ModelSpec parse_metadata(const std::string& json);
 
 // One label a line; a trailing newline, carriage returns and a byte order mark are ignored.
-// Throws Error(kBadModel) for an empty text, an empty line or bytes that are not UTF-8.
+// Throws Error(kBadData) for an empty text, an empty line or bytes that are not UTF-8.
 std::vector<std::string> parse_labels(const std::string& text);
 
 const char* to_string(ResizeMode mode);

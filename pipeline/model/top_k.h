@@ -9,7 +9,7 @@
 
 namespace lookout {
 
-// `scores` becomes one score, 0..1, for each logit; together they are 1. Throws Error(kBadModel)
+// `scores` becomes one score, 0..1, for each logit; together they are 1. Throws Error(kBadData)
 // when a logit is NaN or plus infinity, or when all are minus infinity.
 void softmax(const std::vector<float>& logits, std::vector<float>& scores);
 

@@ -30,7 +30,7 @@ namespace {
 constexpr int kWarmUpRuns = 3;  // the profiling executor specialises in its first two
 
 [[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what) {
-  throw Error(ErrorKind::kBadModel, "model " + archive.string() + ": " + what);
+  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
 }
 
 // LibTorch's messages carry a C++ backtrace, and those of TorchScript one in Python: the first line

@@ -61,7 +61,7 @@ class TorchClassifier : public Classifier {
  public:
   // Loads, freezes and runs the model until it is warm.
   // Throws Error(kNoInput) when there is no such file, Error(kPermission) when it may not be read,
-  // Error(kBadModel) for anything wrong with the archive, its spec or its labels, Error(kInternal)
+  // Error(kBadData) for anything wrong with the archive, its spec or its labels, Error(kInternal)
   // when this LibTorch was built without QNNPACK.
   TorchClassifier(const std::filesystem::path& archive, const TorchClassifierOptions& options);
   ~TorchClassifier() override;

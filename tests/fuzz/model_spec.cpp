@@ -1,4 +1,4 @@
-// Bytes as an archive's metadata.json, and as its labels: a spec, or Error(kBadModel).
+// Bytes as an archive's metadata.json, and as its labels: a spec, or Error(kBadData).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ void try_to(Parse parse) {
   try {
     static_cast<void>(parse());
   } catch (const lookout::Error& error) {
-    if (error.kind() != lookout::ErrorKind::kBadModel) std::abort();
+    if (error.kind() != lookout::ErrorKind::kBadData) std::abort();
   }
 }
 

@@ -1,4 +1,4 @@
-// Bytes as a trace: a summary, or Error(kBadModel).
+// Bytes as a trace: a summary, or Error(kBadData).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(lookout::as_text(summary));
     static_cast<void>(lookout::as_json(summary));
   } catch (const lookout::Error& error) {
-    if (error.kind() != lookout::ErrorKind::kBadModel) std::abort();
+    if (error.kind() != lookout::ErrorKind::kBadData) std::abort();
   }
   return 0;
 }

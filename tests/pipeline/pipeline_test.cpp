@@ -197,7 +197,7 @@ TEST(Pipeline, WhatTheClassifierOrAReporterThrowsEndsTheRun) {
   {
     FakeSource source(/*live=*/false, frames(1000));
     FakeClassifier classifier([](int call) {
-      if (call == 2) throw Error(ErrorKind::kBadModel, "broken");
+      if (call == 2) throw Error(ErrorKind::kBadData, "broken");
     });
     EXPECT_THROW(run_pipeline(source, classifier, reporting_to(log), {}, stop), Error);
   }

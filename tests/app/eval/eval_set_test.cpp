@@ -52,17 +52,17 @@ TEST(ClassOf, AsImageNetsFilesAreCalled) {
 }
 
 TEST(ClassOf, WhatIsNoneIsNamed) {
-  expect_error(ErrorKind::kBadModel, "folder f: 'dog' is none of the model's 7 labels",
+  expect_error(ErrorKind::kBadData, "folder f: 'dog' is none of the model's 7 labels",
                [] { class_named("dog"); });
   for (const char* name : {"7", "-1", "", "gold", "n01443537_gold", "goldfish "}) {
-    expect_error(ErrorKind::kBadModel, "is none of", [name] { class_named(name); });
+    expect_error(ErrorKind::kBadData, "is none of", [name] { class_named(name); });
   }
 }
 
 TEST(ClassOf, WhatIsMoreThanOneIsNamed) {
-  expect_error(ErrorKind::kBadModel, "'crane' means more than one label, 2 and 3: use the index",
+  expect_error(ErrorKind::kBadData, "'crane' means more than one label, 2 and 3: use the index",
                [] { class_named("crane"); });
-  expect_error(ErrorKind::kBadModel, "2 and 3", [] { class_named("n02012849_crane"); });
+  expect_error(ErrorKind::kBadData, "2 and 3", [] { class_named("n02012849_crane"); });
 }
 
 class EvalSetTest : public testing::Test {
@@ -98,7 +98,7 @@ TEST_F(EvalSetTest, FoldersThatAreNone) {
   expect_error(ErrorKind::kNoInput, "Not a directory",
                [this] { read_eval_set(folder_.write("file", ""), "", kLabels); });
   put("dog/a.jpg");
-  expect_error(ErrorKind::kBadModel, folder_ / "dog" + ": 'dog'", [this] { read(); });
+  expect_error(ErrorKind::kBadData, folder_ / "dog" + ": 'dog'", [this] { read(); });
   put("goldfish/x.txt");
   std::filesystem::remove_all(folder_ / "dog");
   expect_error(ErrorKind::kNoInput, "no pictures in folder", [this] { read(); });
@@ -118,11 +118,11 @@ TEST_F(EvalSetTest, FilesOfLabelsThatAreNone) {
     const std::string csv = folder_.write("l.csv", text);
     expect_error(kind, named, [&] { read(csv); });
   };
-  refused("a.jpg,goldfish\nb.jpg,dog\n", ErrorKind::kBadModel, "l.csv, line 2: 'dog'");
-  refused("a.jpg\n", ErrorKind::kBadModel, "l.csv, line 1: expected file,label");
-  refused("a.jpg,tench, Tinca tinca\n", ErrorKind::kBadModel, "line 1: expected file,label");
-  refused("a.jpg,\"goldfish\n", ErrorKind::kBadModel, "l.csv, line 1: a quote is not closed");
-  refused("a.jpg,1\na.jpg,1\n", ErrorKind::kBadModel, "line 2: a.jpg comes twice");
+  refused("a.jpg,goldfish\nb.jpg,dog\n", ErrorKind::kBadData, "l.csv, line 2: 'dog'");
+  refused("a.jpg\n", ErrorKind::kBadData, "l.csv, line 1: expected file,label");
+  refused("a.jpg,tench, Tinca tinca\n", ErrorKind::kBadData, "line 1: expected file,label");
+  refused("a.jpg,\"goldfish\n", ErrorKind::kBadData, "l.csv, line 1: a quote is not closed");
+  refused("a.jpg,1\na.jpg,1\n", ErrorKind::kBadData, "line 2: a.jpg comes twice");
   refused("file,label\n", ErrorKind::kNoInput, "names no pictures");
   expect_error(ErrorKind::kNoInput, "/no/such.csv", [this] { read("/no/such.csv"); });
   expect_error(ErrorKind::kNoInput, "cannot be read", [this] { read(folder_.path().string()); });

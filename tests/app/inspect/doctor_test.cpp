@@ -98,7 +98,7 @@ TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
     EXPECT_EQ(check(diagnosis, "source").text, "this is why");
   }
   patient_.load_model = [](const RunOptions&) -> DescribedModel {
-    throw Error(ErrorKind::kBadModel, "this is why");
+    throw Error(ErrorKind::kBadData, "this is why");
   };
   const Diagnosis both = diagnose();
   EXPECT_EQ(both.exit_status, 65) << "a run loads the model first";

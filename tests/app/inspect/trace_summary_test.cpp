@@ -155,7 +155,7 @@ TEST(TraceSummary, WhatIsNoTraceIsRefusedInASentence) {
       summarize(json);
       FAIL() << "accepted " << json;
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kBadModel);
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
       EXPECT_NE(std::string(error.what()).find(sentence), std::string::npos)
           << error.what() << " for " << json;
     }

@@ -419,7 +419,7 @@ TEST(Options, LabelsThatCannotBeUsed) {
     read_labels(directory.write("empty.txt", ""));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadModel);
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
   }
   for (const std::string& path : {directory / "none.txt", directory.path().string()}) {
     try {

@@ -80,7 +80,7 @@ TEST(Workers, WorkAtTheSameTime) {
 TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
   const auto fail_at_five = [](std::atomic<int>& began) {
     return [&began](int) {
-      if (began++ == 5) throw Error(ErrorKind::kBadModel, "broken");
+      if (began++ == 5) throw Error(ErrorKind::kBadData, "broken");
     };
   };
   std::atomic<int> began{0};

@@ -24,7 +24,7 @@ void expect_refused(const std::string& metadata, const std::string& named) {
     parse_metadata(metadata);
     FAIL() << "accepted " << metadata;
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadModel);
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
     EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << error.what();
   }
 }
@@ -96,7 +96,7 @@ TEST(Labels, RefusesEmptyTextsEmptyLinesAndOtherEncodings) {
       parse_labels(text);
       FAIL() << "accepted " << text;
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kBadModel);
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
     }
   }
 }

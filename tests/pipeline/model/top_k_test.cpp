@@ -70,7 +70,7 @@ TEST(Softmax, RefusesLogitsThatAreNotFinite) {
       softmax({0, wrong, 1, 2}, scores);
       FAIL();
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kBadModel);
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
     }
   }
 }

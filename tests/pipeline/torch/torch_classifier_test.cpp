@@ -37,7 +37,7 @@ ImageTensor random_image(int width, int height) {
 }
 
 void expect_refused(const std::string& archive, const std::string& named,
-                    ErrorKind kind = ErrorKind::kBadModel) {
+                    ErrorKind kind = ErrorKind::kBadData) {
   try {
     const TorchClassifier classifier(archive, {});
     FAIL() << "accepted " << archive;
