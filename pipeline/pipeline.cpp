@@ -37,19 +37,19 @@ class Capture {
 
   CaptureCounts counts() const {
     CaptureCounts counts;
-    // In this order: a frame is captured before it can be replaced, so what was replaced when we
-    // look never exceeds what was captured.
-    counts.replaced = frames_.replaced();
+    // In this order: a frame is captured before it can be dropped, so `dropped` never exceeds
+    // `captured`.
+    counts.dropped = frames_.dropped();
     counts.captured = captured_;
     counts.skipped = skipped_;
     return counts;
   }
 
-  // How many frames were captured, if all of them were either replaced or are among the
+  // How many frames were captured, if all of them were either dropped or are among the
   // `classified` ones; 0 while one is on its way.
   std::uint64_t settled(std::uint64_t classified) const {
     const CaptureCounts now = counts();
-    return now.captured == classified + now.replaced ? now.captured : 0;
+    return now.captured == classified + now.dropped ? now.captured : 0;
   }
 
   // Moves what happened to the camera before frame `sequence` was captured into `changes`, oldest
@@ -184,13 +184,13 @@ class ResultCompleter {
   // What was seen before the camera was away says nothing about now.
   void forget_state() { tracker_.reset(); }
 
-  void complete(ClassifiedFrame& classified, std::uint64_t replaced) {
+  void complete(ClassifiedFrame& classified, std::uint64_t dropped) {
     const Frame& frame = classified.frame;
     Result& result = classified.result;
     result.state_changed = tracker_.update(classified.scores, labels_, frame.captured);
     result.state = tracker_.state();
     result.previous_state = tracker_.previous();
-    result.replaced = replaced;
+    result.dropped = dropped;
     result.frame_age = Clock::now() - frame.captured;
     result.timestamp =
         std::chrono::system_clock::now() -
@@ -252,7 +252,7 @@ StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& class
     tell_changes(reporters, changes);
     if (!changes.empty()) completer.forget_state();
     if (!taken) continue;
-    completer.complete(classified, capture.frames().replaced());
+    completer.complete(classified, capture.frames().dropped());
     statistics.record(classified.result);
     const TraceSpan span(options.trace, Stage::kReport, classified.frame.sequence);
     for (const auto& reporter : reporters) reporter->report(classified.result, classified.frame);

@@ -44,7 +44,7 @@ struct Result {
   std::chrono::system_clock::time_point timestamp;  // wall clock time of the frame's capture
   Clock::duration frame_age{};                      // capture until this result was ready
   StageDurations durations;
-  std::uint64_t replaced = 0;   // frames that were replaced unseen since the start
+  std::uint64_t dropped = 0;    // frames since the start that a newer one replaced unseen
   std::vector<Prediction> top;  // best first; at most k, none below the threshold; not smoothed
   SceneState state;             // at this frame
   bool state_changed = false;   // with this frame...

@@ -19,7 +19,7 @@ struct SourceInfo {
   std::string name;         // short, for people and for results: "video0", "holiday"
   std::string description;  // one line: what was opened, with the size, format and rate granted
   // A live source goes on whether or not anybody reads: its newest frame wins and frames that
-  // nobody took are replaced. From other sources every frame is classified, in order.
+  // nobody took are dropped. From other sources every frame is classified, in order.
   bool live = false;
   double fps = 0;        // frames a second that a camera granted; 0: unknown
   double asked_fps = 0;  // that it was asked for; 0: none

@@ -131,7 +131,7 @@ void append_rates(const std::vector<BenchResult>& results, std::string& out) {
               fmt::format("{:.1f}", to_ms(stats.inference.p50)),
               fmt::format("{:.2f}", jitter(result)), fmt::format("{:.1f}", result.cpu_ms),
               fmt::format("{:.0f}", result.resident_mb), fmt::format("{:.2f}", result.start_s),
-              std::to_string(stats.classified), std::to_string(stats.replaced)}),
+              std::to_string(stats.classified), std::to_string(stats.dropped)}),
         out);
   }
 }

@@ -162,7 +162,7 @@ Json json_of(const BenchResult& result, const std::vector<BenchResult>& all) {
           {"source", result.source},
           {"live", result.live},
           {"frames", stats.classified},
-          {"dropped", stats.replaced},
+          {"dropped", stats.dropped},
           {"interval_s", rounded(std::chrono::duration<double>(stats.interval).count())},
           {"fps", rounded(stats.classified_fps)},
           {"camera_fps", rounded(stats.camera_fps)},
@@ -194,8 +194,8 @@ BenchResult result_of(const Json& json) {
   result.live = json.at("live").get<bool>();
   StatsSnapshot& stats = result.stats;
   stats.classified = json.at("frames").get<std::uint64_t>();
-  stats.replaced = json.at("dropped").get<std::uint64_t>();
-  stats.captured = stats.classified + stats.replaced;
+  stats.dropped = json.at("dropped").get<std::uint64_t>();
+  stats.captured = stats.classified + stats.dropped;
   stats.interval = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(json.at("interval_s").get<double>()));
   stats.classified_fps = json.at("fps").get<double>();

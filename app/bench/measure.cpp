@@ -80,7 +80,7 @@ class Stopwatch : public Reporter {
     const bool enough = limits_.frames > 0 && measured_ >= limits_.frames;
     const bool late = limits_.time.count() > 0 && last_ - begin_ >= limits_.time;
     counts_.captured = result.sequence - begin_sequence_;
-    counts_.replaced = counts_.captured - measured_;
+    counts_.dropped = counts_.captured - measured_;
     if (enough || late) finish();
   }
 

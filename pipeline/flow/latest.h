@@ -18,12 +18,12 @@ enum class TakeStatus { kTaken, kTimeout, kClosed };
 template <typename T>
 class Latest {
  public:
-  // Swaps `element` into the slot at once. An element that is still there was never taken: it is
-  // the older one, so it is replaced (returned in `element`) and counted.
+  // Swaps `element` into the slot at once. An element that is still there is older and was never
+  // taken: it is dropped (returned in `element`) and counted.
   void put_newest(T& element) {
     {
       const MutexLock lock(mutex_);
-      if (full_) ++replaced_;
+      if (full_) ++dropped_;
       fill(element);
     }
     filled_.notify_one();
@@ -71,10 +71,10 @@ class Latest {
     return TakeStatus::kTaken;
   }
 
-  // How many elements put_newest() replaced so far. Any thread.
-  std::uint64_t replaced() const {
+  // How many elements put_newest() has dropped so far. Any thread.
+  std::uint64_t dropped() const {
     const MutexLock lock(mutex_);
-    return replaced_;
+    return dropped_;
   }
 
  private:
@@ -90,7 +90,7 @@ class Latest {
   T slot_ GUARDED_BY(mutex_){};
   bool full_ GUARDED_BY(mutex_) = false;
   bool closed_ GUARDED_BY(mutex_) = false;
-  std::uint64_t replaced_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lookout

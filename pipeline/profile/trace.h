@@ -42,7 +42,7 @@ struct TraceOptions {
 };
 
 // Records the given number of frames, from capture to report, or as many as come. Frames that were
-// replaced in between are not counted. Any thread may record; its name is taken from the system.
+// dropped in between are not counted. Any thread may record; its name is taken from the system.
 class Trace {
  public:
   // Writes the trace away; called once, with the trace at its end, by finish(), or earlier by a

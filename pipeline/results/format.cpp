@@ -167,11 +167,11 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
                    "summary of {:.1f} s: ", std::chrono::duration<double>(stats.interval).count());
   }
   fmt::format_to(to, "camera {:.1f} fps, classified {:.1f} fps, dropped {}", stats.camera_fps,
-                 stats.classified_fps, stats.replaced);
+                 stats.classified_fps, stats.dropped);
   if (stats.skipped > 0) fmt::format_to(to, ", skipped {}", stats.skipped);
   if (stats.final) {
     fmt::format_to(to, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
-                   stats.classified, stats.replaced, stats.in_flight);
+                   stats.classified, stats.dropped, stats.in_flight);
   }
   if (const std::string machine = to_text(stats.machine); !machine.empty()) {
     fmt::format_to(to, "; {}", machine);
@@ -265,7 +265,7 @@ void JsonFormat::append(const Result& result, const std::string& origin, std::st
       to,
       R"(],"timing_ms":{{"capture":{:.3f},"preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}},)",
       to_ms(d.capture), to_ms(d.preprocess), to_ms(d.inference), to_ms(d.total));
-  fmt::format_to(to, "\"dropped\":{}}}\n", result.replaced);
+  fmt::format_to(to, "\"dropped\":{}}}\n", result.dropped);
 }
 
 void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
@@ -277,7 +277,7 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
       std::chrono::duration<double>(stats.interval).count(), stats.classified_fps,
       stats.camera_fps);
   fmt::format_to(to, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
-                 stats.captured, stats.classified, stats.replaced, stats.skipped, stats.in_flight);
+                 stats.captured, stats.classified, stats.dropped, stats.skipped, stats.in_flight);
   const MachineState& machine = stats.machine;
   fmt::format_to(to, R"("temperature_c":{},"throttled":{},)",
                  machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",

@@ -76,9 +76,9 @@ StatsSnapshot Statistics::snapshot(const Stages& stages, const CaptureCounts& co
   StatsSnapshot snapshot;
   snapshot.captured = counts.captured;
   snapshot.classified = classified_;
-  snapshot.replaced = counts.replaced;
+  snapshot.dropped = counts.dropped;
   snapshot.skipped = counts.skipped;
-  snapshot.in_flight = counts.captured - classified_ - counts.replaced;
+  snapshot.in_flight = counts.captured - classified_ - counts.dropped;
   snapshot.frame_age = stages.frame_age.percentiles();
   snapshot.capture = stages.capture.percentiles();
   snapshot.preprocess = stages.preprocess.percentiles();

@@ -44,12 +44,12 @@ struct StatsSnapshot {
   Clock::duration interval{};
   double camera_fps = 0;      // frames read from the source, a second
   double classified_fps = 0;  // frames classified, a second
-  // Since the start. captured = classified + replaced + in_flight.
+  // Since the start. captured = classified + dropped + in_flight.
   std::uint64_t captured = 0;
   std::uint64_t classified = 0;
-  std::uint64_t replaced = 0;   // never classified: a newer frame came first
+  std::uint64_t dropped = 0;    // never classified, because a newer frame came first
   std::uint64_t skipped = 0;    // elements of the input that could not be read; not in captured
-  std::uint64_t in_flight = 0;  // captured, neither classified nor replaced yet
+  std::uint64_t in_flight = 0;  // captured, neither classified nor dropped yet
   Percentiles frame_age;
   Percentiles capture;
   Percentiles preprocess;
@@ -63,7 +63,7 @@ struct StatsSnapshot {
 // Counters of the capture side at one moment.
 struct CaptureCounts {
   std::uint64_t captured = 0;
-  std::uint64_t replaced = 0;
+  std::uint64_t dropped = 0;
   std::uint64_t skipped = 0;
 };
 

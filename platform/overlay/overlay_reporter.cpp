@@ -49,7 +49,7 @@ void OverlayReporter::fill_lines(const Result& result, const Frame& frame) {
   content_.rates = options_.every_picture
                        ? overlay_text(std::filesystem::path(frame.origin).filename().string())
                        : text("{:.1f} fps (camera {:.1f})  dropped {}", stats_.classified_fps,
-                              stats_.camera_fps, result.replaced);
+                              stats_.camera_fps, result.dropped);
   content_.latency = text("latency {:.1f} ms  age {:.1f} ms", to_ms(result.durations.total),
                           to_ms(result.frame_age));
 }

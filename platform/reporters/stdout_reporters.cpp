@@ -77,7 +77,7 @@ void TerminalReporter::report(const Result& result, const Frame& frame) {
   lines_[1] =
       fmt::format("{:.1f} fps (camera {:.1f})  latency {:.1f} ms  age {:.1f} ms  dropped {}",
                   stats_.classified_fps, stats_.camera_fps, to_ms(result.durations.total),
-                  to_ms(result.frame_age), result.replaced);
+                  to_ms(result.frame_age), result.dropped);
   lines_[2] = frame.origin.empty() ? fmt::format("frame {}", result.sequence)
                                    : fmt::format("frame {}: {}", result.sequence, frame.origin);
   if (states_) {

@@ -25,7 +25,7 @@ Reporters reporting_to(FakeReporter::Log& log, std::function<void(const Result&)
 }
 
 void expect_counts_add_up(const StatsSnapshot& stats) {
-  EXPECT_EQ(stats.captured, stats.classified + stats.replaced + stats.in_flight);
+  EXPECT_EQ(stats.captured, stats.classified + stats.dropped + stats.in_flight);
 }
 
 TEST(Pipeline, ClassifiesEveryFrameOfAFileOnceAndInOrder) {
@@ -40,7 +40,7 @@ TEST(Pipeline, ClassifiesEveryFrameOfAFileOnceAndInOrder) {
   for (std::size_t i = 0; i < log.best.size(); ++i) EXPECT_EQ(log.best[i], i % 256);
   EXPECT_EQ(total.captured, 500U);
   EXPECT_EQ(total.classified, 500U);
-  EXPECT_EQ(total.replaced, 0U);
+  EXPECT_EQ(total.dropped, 0U);
   EXPECT_EQ(total.in_flight, 0U);
 }
 
@@ -70,7 +70,7 @@ TEST(Pipeline, ASlowClassifierGetsTheNewestFrameAndTheRestIsCounted) {
   EXPECT_EQ(log.best, (std::vector<std::size_t>{0, 9}));
   EXPECT_EQ(total.captured, 10U);
   EXPECT_EQ(total.classified, 2U);
-  EXPECT_EQ(total.replaced, 8U);
+  EXPECT_EQ(total.dropped, 8U);
   expect_counts_add_up(total);
 }
 

@@ -33,7 +33,7 @@ TEST(Latest, ReplacesTheOldElementNotTheNewOneAndCounts) {
   int taken = 0;
   ASSERT_EQ(latest.take(taken, kAtOnce), TakeStatus::kTaken);
   EXPECT_EQ(taken, 3);
-  EXPECT_EQ(latest.replaced(), 2U);
+  EXPECT_EQ(latest.dropped(), 2U);
 }
 
 TEST(Latest, AnElementIsTakenOnce) {
@@ -55,7 +55,7 @@ TEST(Latest, PutNextNeverReplaces) {
   ASSERT_EQ(latest.take(taken, kAtOnce), TakeStatus::kTaken);
   EXPECT_EQ(taken, 1);
   EXPECT_TRUE(latest.put_next(second, kAtOnce));
-  EXPECT_EQ(latest.replaced(), 0U);
+  EXPECT_EQ(latest.dropped(), 0U);
 }
 
 TEST(Latest, WhatIsInTheSlotCanBeTakenAfterClosing) {
@@ -115,7 +115,7 @@ TEST(Latest, TakenAndReplacedAddUpBetweenThreads) {
   }
   producer.join();
   EXPECT_EQ(last, kCount);
-  EXPECT_EQ(count + latest.replaced(), static_cast<std::uint64_t>(kCount));
+  EXPECT_EQ(count + latest.dropped(), static_cast<std::uint64_t>(kCount));
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ TEST(Workers, StopAccountsForWhatIsInFlight) {
                                                           if (result.sequence >= 100) stop = true;
                                                         }),
                                            {}, stop);
-  EXPECT_EQ(total.captured, total.classified + total.replaced + total.in_flight);
+  EXPECT_EQ(total.captured, total.classified + total.dropped + total.in_flight);
   EXPECT_EQ(total.classified, log.sequences.size());
   EXPECT_TRUE(std::is_sorted(log.sequences.begin(), log.sequences.end()));
 }

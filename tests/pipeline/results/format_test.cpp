@@ -27,7 +27,7 @@ Result example() {
   result.frame_age = microseconds(31200);
   result.durations = {microseconds(1100), microseconds(900), microseconds(24900),
                       microseconds(27100)};
-  result.replaced = 3;
+  result.dropped = 3;
   result.top = {{1, kLabels[1], 0.87312F}, {2, kLabels[2], 0.05F}};
   return result;
 }
@@ -115,7 +115,7 @@ TEST(JsonFormat, StatisticsAndSummary) {
   stats.classified_fps = 29;
   stats.captured = 60;
   stats.classified = 58;
-  stats.replaced = 1;
+  stats.dropped = 1;
   stats.in_flight = 1;
   stats.inference = {milliseconds(20), milliseconds(22), milliseconds(25), milliseconds(31)};
   std::string out;
@@ -257,7 +257,7 @@ TEST(Format, TextOfStatistics) {
   StatsSnapshot stats;
   stats.camera_fps = 30;
   stats.classified_fps = 15.04;
-  stats.replaced = 15;
+  stats.dropped = 15;
   stats.total = {milliseconds(1), milliseconds(2), milliseconds(3), microseconds(4560)};
   std::string out;
   append_text(stats, out);
@@ -305,7 +305,7 @@ TEST(Format, TheSummarySaysWhereEveryFrameWent) {
   stats.interval = std::chrono::seconds(10);
   stats.captured = 300;
   stats.classified = 290;
-  stats.replaced = 9;
+  stats.dropped = 9;
   stats.in_flight = 1;
   stats.skipped = 2;
   std::string out;

@@ -72,7 +72,7 @@ TEST(Statistics, RatesAreThoseOfTheInterval) {
   const StatsSnapshot first = statistics.interval({30, 10, 1}, start + seconds(2));
   EXPECT_DOUBLE_EQ(first.camera_fps, 15);
   EXPECT_DOUBLE_EQ(first.classified_fps, 10);
-  EXPECT_EQ(first.replaced, 10U);
+  EXPECT_EQ(first.dropped, 10U);
   EXPECT_EQ(first.skipped, 1U);
   EXPECT_EQ(first.in_flight, 0U);
   EXPECT_FALSE(first.final);

@@ -106,7 +106,7 @@ TEST_F(OverlayTest, TheReporterShowsRatesLatencyAndPredictions) {
   frame.bgr = picture_;
   Result result;
   result.top = {{0, "first", 0.75F}, {1, "second", 0.2F}};
-  result.replaced = 3;
+  result.dropped = 3;
   result.durations.total = std::chrono::microseconds(27100);
   result.frame_age = std::chrono::microseconds(31200);
   content_.title = overlay_text("front: net");
