@@ -1,28 +1,36 @@
-// Who is told what was seen.
+// Receives the results, statistics and camera events of a run.
 #pragma once
+
+#include <chrono>
 
 #include "pipeline/frame.h"
 #include "pipeline/result.h"
-#include "pipeline/results/camera_status.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {
 
-// Called by the inference thread alone. No call may block for long: classification waits.
-// References are valid during the call.
+struct CameraStatus {
+  bool online = true;
+  std::chrono::system_clock::time_point since;  // wall clock time of the last change
+};
+
+// All methods are called by the inference thread alone. No call may block for long: classification
+// waits for it. References are valid during the call. A reporter overrides the methods it needs.
 class Reporter {
  public:
   virtual ~Reporter() = default;
 
-  virtual void report(const Result& result, const Frame& frame) = 0;
+  // Called for each classified frame, in the order of the frames.
+  virtual void report(const Result& /*result*/, const Frame& /*frame*/) {}
 
-  // Comes every statistics interval, also when there were no frames, and once at the end (`final`).
-  virtual void tick(const StatsSnapshot& stats) = 0;
+  // Called every statistics interval, also when there were no frames, and once at the end
+  // (`final`).
+  virtual void tick(const StatsSnapshot& /*stats*/) {}
 
-  // Comes when the camera went away or came back; a camera is online until this says otherwise.
+  // Called when the camera went away or came back. A camera is online until this says otherwise.
   virtual void status(const CameraStatus& /*status*/) {}
 
-  // Comes as long as the frame loop turns: at least every 100 ms + one inference, also without
+  // Called whenever the frame loop turns: at least every 100 ms + one inference, also without
   // frames.
   virtual void beat() {}
 };

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/reporter.h"
 #include "pipeline/result.h"
-#include "pipeline/results/camera_status.h"
 #include "pipeline/results/machine_state.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/statistics.h"

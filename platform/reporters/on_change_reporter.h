@@ -57,7 +57,6 @@ class OnChangeReporter : public Reporter {
   OnChangeReporter& operator=(const OnChangeReporter&) = delete;
 
   void report(const Result& result, const Frame& frame) override;
-  void tick(const StatsSnapshot& /*stats*/) override {}
 
  private:
   using Environment = std::vector<std::string>;

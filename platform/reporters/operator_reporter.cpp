@@ -12,8 +12,6 @@ namespace lookout {
 OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked)
     : table_(std::move(table)), asked_(asked) {}
 
-void OperatorReporter::report(const Result& /*result*/, const Frame& /*frame*/) {}
-
 void OperatorReporter::tick(const StatsSnapshot& stats) {
   if (stats.final && table_) log();
 }

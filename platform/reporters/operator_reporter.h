@@ -15,7 +15,6 @@ class OperatorReporter : public Reporter {
   // set by a signal handler, and reset here.
   OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked);
 
-  void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void beat() override;
 

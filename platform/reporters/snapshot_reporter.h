@@ -36,7 +36,6 @@ class SnapshotReporter : public Reporter {
   std::future<std::filesystem::path> take(const Result& result, const Frame& frame);
 
   void report(const Result& result, const Frame& frame) override { take(result, frame); }
-  void tick(const StatsSnapshot& /*stats*/) override {}
 
  private:
   struct Picture {

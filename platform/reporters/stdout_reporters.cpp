@@ -28,8 +28,6 @@ void TextReporter::report(const Result& result, const Frame& frame) {
   output_.write(line_);
 }
 
-void TextReporter::tick(const StatsSnapshot& /*stats*/) {}
-
 void JsonReporter::begin() { line_ = unsaid_state_; }
 
 void JsonReporter::end() {
@@ -110,8 +108,6 @@ void TerminalReporter::draw_offline() {
   lines_[1] = fmt::format("offline for {} s, waiting for the camera", away.count());
   terminal_.draw(lines_);
 }
-
-void LogReporter::report(const Result& /*result*/, const Frame& /*frame*/) {}
 
 void LogReporter::tick(const StatsSnapshot& stats) {
   line_.clear();

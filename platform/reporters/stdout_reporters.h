@@ -20,7 +20,6 @@ class TextReporter : public Reporter {
   explicit TextReporter(NonBlockingWriter& output, bool states = false)
       : output_(output), states_(states) {}
   void report(const Result& result, const Frame& frame) override;
-  void tick(const StatsSnapshot& stats) override;
 
  private:
   NonBlockingWriter& output_;
@@ -78,7 +77,6 @@ class TerminalReporter : public Reporter {
 // The statistics, one log line an interval and a summary at the end.
 class LogReporter : public Reporter {
  public:
-  void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
 

@@ -73,7 +73,6 @@ class CountBetween : public Reporter {
     if (result.sequence == kWarm) counting = true;
     if (result.sequence == kEnd) counting = false;
   }
-  void tick(const StatsSnapshot& /*stats*/) override {}
 };
 
 int allocations_of(Source& source) {
@@ -157,7 +156,6 @@ TEST(Copies, AFramesPixelsStayWhereTheSourceWroteThem) {
   struct Collect : Reporter {
     explicit Collect(std::set<const void*>& read) : read_(read) {}
     void report(const Result&, const Frame& frame) override { read_.insert(frame.bgr.data); }
-    void tick(const StatsSnapshot&) override {}
     std::set<const void*>& read_;
   };
   std::set<const void*> read;

@@ -151,7 +151,6 @@ TEST(Pipeline, TicksAlsoWithoutFramesAndAFinalTickComesLast) {
   FakeClassifier classifier;
   struct CountTicks : Reporter {
     CountTicks(Gate& enough, std::vector<bool>& ticks) : enough_(enough), ticks_(ticks) {}
-    void report(const Result&, const Frame&) override {}
     void tick(const StatsSnapshot& stats) override {
       ticks_.push_back(stats.final);
       if (ticks_.size() == 3) enough_.open();
@@ -258,8 +257,6 @@ TEST(Pipeline, ReportersAreToldWhenTheCameraGoesAndComes) {
   class OpenOnStatus : public Reporter {
    public:
     explicit OpenOnStatus(Gate& gate) : gate_(gate) {}
-    void report(const Result& /*result*/, const Frame& /*frame*/) override {}
-    void tick(const StatsSnapshot& /*stats*/) override {}
     void status(const CameraStatus& /*status*/) override { gate_.open(); }
 
    private:

@@ -142,8 +142,6 @@ TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
    public:
     Patience(const std::atomic<bool>& offline, Gate& waited, Gate& told)
         : offline_(offline), waited_(waited), told_(told) {}
-    void report(const Result& /*result*/, const Frame& /*frame*/) override {}
-    void tick(const StatsSnapshot& /*stats*/) override {}
     void status(const CameraStatus& /*status*/) override {
       waited_.open();
       told_.open();
