@@ -66,7 +66,7 @@ void print(std::string_view text) {
 int diagnose(const lookout::RunOptions& options) {
   const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::this_machine());
   const bool json = options.results.format == lookout::Format::kJson;
-  print(json ? lookout::as_json(diagnosis) : lookout::as_text(diagnosis));
+  print(json ? lookout::to_json(diagnosis) : lookout::to_text(diagnosis));
   return diagnosis.exit_status;
 }
 

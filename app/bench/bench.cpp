@@ -187,7 +187,7 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
   const bool json = options.run.results.format == Format::kJson;
-  save_and_print(file, as_markdown(report), json ? as_json(report) : as_text(report), print);
+  save_and_print(file, to_markdown(report), json ? to_json(report) : to_text(report), print);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -168,7 +168,7 @@ void append_states(const std::vector<BenchResult>& results, std::string& out) {
 
 }  // namespace
 
-std::string as_text(const BenchReport& report) {
+std::string to_text(const BenchReport& report) {
   const BenchMachine& machine = report.machine;
   const std::string& board = machine.system.board;
   std::string text =
@@ -204,7 +204,7 @@ std::string as_text(const BenchReport& report) {
   return text;
 }
 
-std::string as_markdown(const BenchReport& report) {
+std::string to_markdown(const BenchReport& report) {
   std::string out = "# lookout bench\n\n";
   append_machine(report.machine, out);
   if (report.results.empty()) return out + "\nNothing was measured.\n";

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
-#include "app/output/json_parts.h"
+#include "app/output/json.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Rates and times that differ by less are the same: two runs of the same thing do.
 constexpr double kSame = 0.03;
@@ -96,7 +93,7 @@ Percentiles percentiles_of(const Json& json) {
           from_ms(json.at("max"))};
 }
 
-Json json_of(const MachineState& state) {
+Json to_json(const MachineState& state) {
   return {{"temperature_c", or_null(state.temperature)},
           {"clock_mhz", or_null(state.clock_mhz)},
           {"throttled", or_null(state.throttled)}};
@@ -110,7 +107,7 @@ MachineState state_of(const Json& json) {
   return state;
 }
 
-Json json_of(const BenchModel& model) {
+Json to_json(const BenchModel& model) {
   return {{"name", model.name},
           {"file", model.file},
           {"sha256", model.sha256},
@@ -138,7 +135,7 @@ BenchModel model_of(const Json& json) {
   return model;
 }
 
-Json json_of(const BenchMachine& machine) {
+Json to_json(const BenchMachine& machine) {
   const SystemInfo& system = machine.system;
   return {{"kind", machine.kind},
           {"board", system.board},
@@ -153,9 +150,9 @@ Json json_of(const BenchMachine& machine) {
           {"libtorch", machine.libtorch}};
 }
 
-Json json_of(const BenchResult& result, const std::vector<BenchResult>& all) {
+Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
   const StatsSnapshot& stats = result.stats;
-  return {{"model", json_of(result.model)},
+  return {{"model", to_json(result.model)},
           {"threads", result.threads},
           {"auto_threads", result.auto_threads},
           {"workers", result.workers},
@@ -173,13 +170,13 @@ Json json_of(const BenchResult& result, const std::vector<BenchResult>& all) {
           {"resident_mb", rounded(result.resident_mb)},
           {"start_s", rounded(result.start_s)},
           {"latency_ms",
-           {{"frame_age", json_of(stats.frame_age)},
-            {"capture", json_of(stats.capture)},
-            {"preprocess", json_of(stats.preprocess)},
-            {"inference", json_of(stats.inference)},
-            {"total", json_of(stats.total)}}},
-          {"before", json_of(result.before)},
-          {"after", json_of(result.after)},
+           {{"frame_age", to_json(stats.frame_age)},
+            {"capture", to_json(stats.capture)},
+            {"preprocess", to_json(stats.preprocess)},
+            {"inference", to_json(stats.inference)},
+            {"total", to_json(stats.total)}}},
+          {"before", to_json(result.before)},
+          {"after", to_json(result.after)},
           {"complete", result.complete},
           {"verdict", verdict(result, all)}};
 }
@@ -249,17 +246,17 @@ std::string verdict(const BenchResult& result, const std::vector<BenchResult>& a
   return limit(result);
 }
 
-std::string as_json(const BenchReport& report) {
+std::string to_json(const BenchReport& report) {
   Json results = Json::array();
   for (const BenchResult& result : report.results) {
-    results.push_back(json_of(result, report.results));
+    results.push_back(to_json(result, report.results));
   }
   const Json json{{"schema", 1},
                   {"type", "bench"},
-                  {"machine", json_of(report.machine)},
+                  {"machine", to_json(report.machine)},
                   {"complete", interruption(report).empty()},
                   {"results", std::move(results)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json) + "\n";
 }
 
 std::vector<BenchResult> parse_results(const std::string& json) {

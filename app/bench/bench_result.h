@@ -76,11 +76,11 @@ double jitter(const BenchResult& result);
 std::string verdict(const BenchResult& result, const std::vector<BenchResult>& all);
 
 // With a newline at the end.
-std::string as_text(const BenchReport& report);
-std::string as_json(const BenchReport& report);  // one line
-std::string as_markdown(const BenchReport& report);
+std::string to_text(const BenchReport& report);
+std::string to_json(const BenchReport& report);  // one line
+std::string to_markdown(const BenchReport& report);
 
-// The results of what as_json() wrote. Throws nlohmann::json::exception.
+// The results of what to_json() wrote. Throws nlohmann::json::exception.
 std::vector<BenchResult> parse_results(const std::string& json);
 
 }  // namespace lookout

@@ -74,8 +74,8 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   report.labels = spec.labels;
   report.source = source->info().description;
   if (classified == 0) output.reset();
-  const std::string json = as_json(report);
-  save_and_print(output, json, options.run.results.format == Format::kJson ? json : as_text(report),
+  const std::string json = to_json(report);
+  save_and_print(output, json, options.run.results.format == Format::kJson ? json : to_text(report),
                  print);
 }
 

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/output/json_parts.h"
+#include "app/output/json.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kConfusionsInText = 10;
 
@@ -53,7 +50,7 @@ std::string share_of(std::uint64_t part, std::uint64_t all) {
   return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
 }
 
-std::string as_text(const EvalReport& report) {
+std::string to_text(const EvalReport& report) {
   const std::uint64_t all = report.counts.pictures().size();
   std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
                                  printable(report.source));
@@ -84,7 +81,7 @@ std::string as_text(const EvalReport& report) {
   return text;
 }
 
-std::string as_json(const EvalReport& report) {
+std::string to_json(const EvalReport& report) {
   const std::uint64_t all = report.counts.pictures().size();
   Json confusions = Json::array();
   for (const Confusion& confusion : report.counts.confusions()) {
@@ -115,13 +112,13 @@ std::string as_json(const EvalReport& report) {
                   {"top5_percent", or_null(percent(report.counts.top5(), all))},
                   {"fps", stats.classified_fps},
                   {"latency_ms",
-                   {{"capture", json_of(stats.capture)},
-                    {"preprocess", json_of(stats.preprocess)},
-                    {"inference", json_of(stats.inference)},
-                    {"total", json_of(stats.total)}}},
+                   {{"capture", to_json(stats.capture)},
+                    {"preprocess", to_json(stats.preprocess)},
+                    {"inference", to_json(stats.inference)},
+                    {"total", to_json(stats.total)}}},
                   {"confusions", std::move(confusions)},
                   {"results", std::move(pictures)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json) + "\n";
 }
 
 }  // namespace lookout

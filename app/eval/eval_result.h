@@ -60,7 +60,7 @@ struct EvalReport {
 std::string share_of(std::uint64_t part, std::uint64_t all);
 
 // With a newline at the end.
-std::string as_text(const EvalReport& report);
-std::string as_json(const EvalReport& report);  // one line
+std::string to_text(const EvalReport& report);
+std::string to_json(const EvalReport& report);  // one line
 
 }  // namespace lookout

@@ -9,12 +9,11 @@
 #include <exception>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <utility>
 
-#include "app/output/json_parts.h"
+#include "app/output/json.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
@@ -272,7 +271,7 @@ Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
   return diagnosis;
 }
 
-std::string as_text(const Diagnosis& diagnosis) {
+std::string to_text(const Diagnosis& diagnosis) {
   std::string text;
   for (const Check& check : diagnosis.checks) {
     fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_string(check.state),
@@ -281,28 +280,28 @@ std::string as_text(const Diagnosis& diagnosis) {
   return text + verdict(diagnosis) + "\n";
 }
 
-std::string as_json(const Diagnosis& diagnosis) {
-  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+std::string to_json(const Diagnosis& diagnosis) {
+  Json checks = Json::array();
   for (const Check& check : diagnosis.checks) {
     checks.push_back(
         {{"check", check.name}, {"state", to_string(check.state)}, {"text", check.text}});
   }
   const SystemInfo& system = diagnosis.system;
-  const nlohmann::ordered_json report{{"schema", 1},
-                                      {"type", "doctor"},
-                                      {"would_start", diagnosis.exit_status == 0},
-                                      {"exit_status", diagnosis.exit_status},
-                                      {"checks", std::move(checks)},
-                                      {"cpu", system.cpu},
-                                      {"board", system.board},
-                                      {"cma_total_kb", or_null(system.cma_total_kb)},
-                                      {"cma_free_kb", or_null(system.cma_free_kb)},
-                                      {"temperature_c", or_null(system.state.temperature)},
-                                      {"clock_mhz", or_null(system.state.clock_mhz)},
-                                      {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
-                                      {"governor", system.governor},
-                                      {"throttled", or_null(system.state.throttled)}};
-  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const Json report{{"schema", 1},
+                    {"type", "doctor"},
+                    {"would_start", diagnosis.exit_status == 0},
+                    {"exit_status", diagnosis.exit_status},
+                    {"checks", std::move(checks)},
+                    {"cpu", system.cpu},
+                    {"board", system.board},
+                    {"cma_total_kb", or_null(system.cma_total_kb)},
+                    {"cma_free_kb", or_null(system.cma_free_kb)},
+                    {"temperature_c", or_null(system.state.temperature)},
+                    {"clock_mhz", or_null(system.state.clock_mhz)},
+                    {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
+                    {"governor", system.governor},
+                    {"throttled", or_null(system.state.throttled)}};
+  return to_text(report) + "\n";
 }
 
 }  // namespace lookout

@@ -57,7 +57,7 @@ Patient this_machine();
 Diagnosis diagnose(const RunOptions& options, const Patient& patient);
 
 // With a newline at the end.
-std::string as_text(const Diagnosis& diagnosis);
-std::string as_json(const Diagnosis& diagnosis);
+std::string to_text(const Diagnosis& diagnosis);
+std::string to_json(const Diagnosis& diagnosis);
 
 }  // namespace lookout

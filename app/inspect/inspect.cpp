@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/output/json.h"
 #include "pipeline/results/format.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "platform/system/sha256.h"
@@ -13,36 +13,36 @@
 namespace lookout {
 namespace {
 
-std::string as_json(const std::filesystem::path& path, const std::string& sha256,
+std::string to_json(const std::filesystem::path& path, const std::string& sha256,
                     const ModelSpec& spec, const TorchModelFacts& facts) {
-  nlohmann::ordered_json input{{"width", spec.input.width},
-                               {"height", spec.input.height},
-                               {"mean", spec.input.mean},
-                               {"std", spec.input.std},
-                               {"channel_order", to_string(spec.input.channel_order)},
-                               {"resize", to_string(spec.input.resize)}};
-  const nlohmann::ordered_json report{{"schema", 1},
-                                      {"type", "model"},
-                                      {"file", path.string()},
-                                      {"sha256", sha256},
-                                      {"bytes", std::filesystem::file_size(path)},
-                                      {"name", spec.name},
-                                      {"metadata", facts.has_metadata},
-                                      {"input", std::move(input)},
-                                      {"labels", spec.labels},
-                                      {"activations", facts.activations},
-                                      {"kernels", facts.kernels},
-                                      {"quantization", spec.quantization},
-                                      {"parameters", facts.parameters},
-                                      {"producer", spec.producer},
-                                      {"weights", spec.weights},
-                                      {"trained", spec.trained},
-                                      {"libtorch", facts.libtorch},
-                                      {"engine", facts.engine}};
-  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  Json input{{"width", spec.input.width},
+             {"height", spec.input.height},
+             {"mean", spec.input.mean},
+             {"std", spec.input.std},
+             {"channel_order", to_string(spec.input.channel_order)},
+             {"resize", to_string(spec.input.resize)}};
+  const Json report{{"schema", 1},
+                    {"type", "model"},
+                    {"file", path.string()},
+                    {"sha256", sha256},
+                    {"bytes", std::filesystem::file_size(path)},
+                    {"name", spec.name},
+                    {"metadata", facts.has_metadata},
+                    {"input", std::move(input)},
+                    {"labels", spec.labels},
+                    {"activations", facts.activations},
+                    {"kernels", facts.kernels},
+                    {"quantization", spec.quantization},
+                    {"parameters", facts.parameters},
+                    {"producer", spec.producer},
+                    {"weights", spec.weights},
+                    {"trained", spec.trained},
+                    {"libtorch", facts.libtorch},
+                    {"engine", facts.engine}};
+  return to_text(report) + "\n";
 }
 
-std::string as_text(const std::filesystem::path& path, const std::string& sha256,
+std::string to_text(const std::filesystem::path& path, const std::string& sha256,
                     const ModelSpec& spec, const TorchModelFacts& facts) {
   std::string text;
   const auto line = [&text](const char* key, const std::string& value) {
@@ -85,8 +85,8 @@ std::string inspect(const InspectOptions& options) {
   const TorchClassifier classifier(path, classifier_options);
   const std::string sha256 = sha256_of_file(path);
   return options.format == Format::kJson
-             ? as_json(path, sha256, classifier.spec(), classifier.facts())
-             : as_text(path, sha256, classifier.spec(), classifier.facts());
+             ? to_json(path, sha256, classifier.spec(), classifier.facts())
+             : to_text(path, sha256, classifier.spec(), classifier.facts());
 }
 
 }  // namespace lookout

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "app/output/json.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/results/format.h"
@@ -14,8 +14,6 @@
 
 namespace lookout {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What to do with a node that is no camera for `run`; empty where there is nothing to say.
 const char* advice(NodeKind kind) {
@@ -29,7 +27,7 @@ const char* advice(NodeKind kind) {
   }
 }
 
-const char* name_of(NodeKind kind) {
+const char* json_name(NodeKind kind) {
   switch (kind) {
     case NodeKind::kCamera:
       return "camera";
@@ -50,7 +48,7 @@ const char* name_of(NodeKind kind) {
 }
 
 // "640x480 30 25 15 fps".
-std::string text_of(const CameraSize& size) {
+std::string to_text(const CameraSize& size) {
   if (size.rates.empty()) return text_of_size(size);
   std::vector<std::string> rates;
   for (const double rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate));
@@ -72,7 +70,7 @@ void append_formats(const CameraNode& node, std::string& text) {
     }
     append_line(fmt::format("    {:<4} {}", text_of_fourcc(format.fourcc), format.description),
                 text);
-    for (const CameraSize& size : format.sizes) append_line("      " + text_of(size), text);
+    for (const CameraSize& size : format.sizes) append_line("      " + to_text(size), text);
   }
   if (unreadable.empty()) return;
   append_line(fmt::format("    formats that lookout cannot read: {}", fmt::join(unreadable, " ")),
@@ -96,7 +94,7 @@ void append_node(const CameraNode& node, const ModeWish& wish, std::string& text
               text);
 }
 
-Json json_of(const CameraSize& size) {
+Json to_json(const CameraSize& size) {
   Json json{{"width", size.width}, {"height", size.height}};
   if (size.is_grid()) {
     json["most_width"] = size.most_width;
@@ -109,16 +107,16 @@ Json json_of(const CameraSize& size) {
   return json;
 }
 
-Json json_of(const CameraFormat& format) {
+Json to_json(const CameraFormat& format) {
   Json sizes = Json::array();
-  for (const CameraSize& size : format.sizes) sizes.push_back(json_of(size));
+  for (const CameraSize& size : format.sizes) sizes.push_back(to_json(size));
   return {{"format", text_of_fourcc(format.fourcc)},
           {"description", format.description},
           {"readable", can_be_read(format.fourcc)},
           {"sizes", std::move(sizes)}};
 }
 
-Json json_of(const ModeChoice& choice) {
+Json to_json(const ModeChoice& choice) {
   Json rejected = Json::array();
   for (const auto& other : choice.rejected) {
     rejected.push_back(
@@ -134,27 +132,27 @@ Json json_of(const ModeChoice& choice) {
   return json;
 }
 
-Json json_of(const CameraNode& node, const ModeWish& wish) {
+Json to_json(const CameraNode& node, const ModeWish& wish) {
   Json json{{"source", node.path}, {"links", node.links}};
   if (!node.problem.empty()) {
     json["problem"] = node.problem;
     return json;
   }
-  json["kind"] = name_of(node.kind);
+  json["kind"] = json_name(node.kind);
   json["card"] = node.info.card;
   json["driver"] = node.info.driver;
   json["bus"] = node.info.bus;
   if (*advice(node.kind) != 0) json["advice"] = advice(node.kind);
   Json formats = Json::array();
-  for (const CameraFormat& format : node.formats) formats.push_back(json_of(format));
+  for (const CameraFormat& format : node.formats) formats.push_back(to_json(format));
   json["formats"] = std::move(formats);
-  if (node.kind == NodeKind::kCamera) json["choice"] = json_of(choose_mode(node.formats, wish));
+  if (node.kind == NodeKind::kCamera) json["choice"] = to_json(choose_mode(node.formats, wish));
   return json;
 }
 
 }  // namespace
 
-std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish) {
+std::string to_text(const Cameras& cameras, const ModeWish& wish) {
   if (cameras.nodes.empty() && cameras.csi.empty()) {
     return "no camera: there is no /dev/video* at all; lookout 'test://all' needs none\n";
   }
@@ -172,7 +170,7 @@ std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish) {
   return text;
 }
 
-std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish) {
+std::string to_json(const Cameras& cameras, const ModeWish& wish) {
   Json list = Json::array();
   for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
     list.push_back({{"source", fmt::format("csi://{}", i)},
@@ -180,10 +178,10 @@ std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish) {
                     {"card", cameras.csi[i].model},
                     {"id", cameras.csi[i].id}});
   }
-  for (const CameraNode& node : cameras.nodes) list.push_back(json_of(node, wish));
+  for (const CameraNode& node : cameras.nodes) list.push_back(to_json(node, wish));
   Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(list)}};
   if (!cameras.csi_problem.empty()) report["csi_problem"] = cameras.csi_problem;
-  return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(report) + "\n";
 }
 
 ModeWish wish_of_run(const RunOptions& options) {
@@ -206,8 +204,8 @@ std::string list_cameras(const ListCamerasOptions& options) {
     cameras.csi_problem = error.what();
   }
   const ModeWish wish = wish_of_run(options.run);
-  return options.run.results.format == Format::kJson ? cameras_as_json(cameras, wish)
-                                                     : cameras_as_text(cameras, wish);
+  return options.run.results.format == Format::kJson ? to_json(cameras, wish)
+                                                     : to_text(cameras, wish);
 }
 
 }  // namespace lookout

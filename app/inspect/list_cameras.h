@@ -25,7 +25,7 @@ std::string list_cameras(const ListCamerasOptions& options);
 
 // The same of given cameras, as text and as one JSON object. `wish`: what a mode of V4L2 is chosen
 // for.
-std::string cameras_as_text(const Cameras& cameras, const ModeWish& wish);
-std::string cameras_as_json(const Cameras& cameras, const ModeWish& wish);
+std::string to_text(const Cameras& cameras, const ModeWish& wish);
+std::string to_json(const Cameras& cameras, const ModeWish& wish);
 
 }  // namespace lookout

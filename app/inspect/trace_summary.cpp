@@ -6,19 +6,17 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "app/inspect/trace_events.h"
+#include "app/output/json.h"
 #include "pipeline/error.h"
 #include "pipeline/results/format.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kOperators = 15;  // that the text lists
 constexpr std::size_t kFrames = 10;     // of the slowest that the text lists
@@ -239,8 +237,8 @@ void append_frame(const TraceSummary::Frame& frame, std::string& text) {
   append_parts(frame.operators, text);
 }
 
-OrderedJson as_json(const std::vector<TraceSummary::Part>& parts) {
-  OrderedJson array = OrderedJson::array();
+Json to_json(const std::vector<TraceSummary::Part>& parts) {
+  Json array = Json::array();
   for (const TraceSummary::Part& part : parts) {
     array.push_back(
         {{"name", part.name}, {"ms", part.ms}, {"above_median_ms", part.above_median_ms}});
@@ -271,7 +269,7 @@ TraceSummary summarize_trace(std::istream& json) {
   return summary;
 }
 
-std::string as_text(const TraceSummary& summary) {
+std::string to_text(const TraceSummary& summary) {
   std::string text;
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "{} frames in {:.3f} s", summary.frames, summary.duration_ms / 1000);
@@ -314,13 +312,13 @@ std::string as_text(const TraceSummary& summary) {
   return text;
 }
 
-std::string as_json(const TraceSummary& summary) {
-  OrderedJson report{{"schema", 1},
-                     {"type", "trace-summary"},
-                     {"about", summary.about},
-                     {"duration_ms", summary.duration_ms},
-                     {"frames", summary.frames}};
-  report["threads"] = OrderedJson::array();
+std::string to_json(const TraceSummary& summary) {
+  Json report{{"schema", 1},
+              {"type", "trace-summary"},
+              {"about", summary.about},
+              {"duration_ms", summary.duration_ms},
+              {"frames", summary.frames}};
+  report["threads"] = Json::array();
   for (const TraceSummary::Thread& thread : summary.threads) {
     const double share = busy_share(summary, thread);
     report["threads"].push_back({{"name", thread.name},
@@ -328,12 +326,12 @@ std::string as_json(const TraceSummary& summary) {
                                  {"busy_share", share},
                                  {"idle_share", 1 - share}});
   }
-  report["latency_ms"] = OrderedJson::object();
+  report["latency_ms"] = Json::object();
   for (const std::string& name : ordered_stages(summary)) {
     const TraceSummary::Percentiles& p = summary.stages.at(name);
     report["latency_ms"][name] = {{"p50", p.p50}, {"p95", p.p95}, {"p99", p.p99}, {"max", p.max}};
   }
-  report["operators"] = OrderedJson::array();
+  report["operators"] = Json::array();
   for (const TraceSummary::Operator& row : summary.operators) {
     report["operators"].push_back({{"name", row.name},
                                    {"calls", row.calls},
@@ -342,21 +340,21 @@ std::string as_json(const TraceSummary& summary) {
                                    {"share", row.share},
                                    {"longest_ms", row.longest_ms}});
   }
-  report["slowest_frames"] = OrderedJson::array();
+  report["slowest_frames"] = Json::array();
   for (const TraceSummary::Frame& frame : summary.slowest) {
     report["slowest_frames"].push_back({{"frame", frame.number},
                                         {"total_ms", frame.total_ms},
-                                        {"stages", as_json(frame.stages)},
-                                        {"operators", as_json(frame.operators)}});
+                                        {"stages", to_json(frame.stages)},
+                                        {"operators", to_json(frame.operators)}});
   }
-  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return to_text(report) + "\n";
 }
 
 std::string trace_summary(const TraceSummaryOptions& options) {
   std::ifstream file = open_input("trace", options.file);
   try {
     const TraceSummary summary = summarize_trace(file);
-    return options.format == Format::kJson ? as_json(summary) : as_text(summary);
+    return options.format == Format::kJson ? to_json(summary) : to_text(summary);
   } catch (const Error& error) {
     throw Error(error.kind(), "trace " + options.file + " " + error.what());
   }

@@ -57,8 +57,8 @@ struct TraceSummary {
 TraceSummary summarize_trace(std::istream& json);
 
 // With a newline at the end.
-std::string as_text(const TraceSummary& summary);
-std::string as_json(const TraceSummary& summary);
+std::string to_text(const TraceSummary& summary);
+std::string to_json(const TraceSummary& summary);
 
 // The report on a file. Throws Error(kNoInput), Error(kPermission) or Error(kBadData).
 std::string trace_summary(const TraceSummaryOptions& options);

@@ -190,8 +190,8 @@ std::string Trace::slice(const Event& event) const {
                        to_string(static_cast<Stage>(event.what)), text);
   }
   const auto& [model, name] = operators_[event.what - kStages];
-  return fmt::format(R"({{"ph":"X","cat":"operator","name":{},{},"model":{}}}}})",
-                     json_string(name), text, json_string(model));
+  return fmt::format(R"({{"ph":"X","cat":"operator","name":{},{},"model":{}}}}})", to_json(name),
+                     text, to_json(model));
 }
 
 void Trace::write_json(const std::function<void(std::string_view)>& out) const {
@@ -207,7 +207,7 @@ void Trace::write_json(const std::function<void(std::string_view)>& out) const {
   for (const Thread& thread : threads_) {
     parts.event(
         fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
-                    process, thread.id, json_string(thread.name)));
+                    process, thread.id, to_json(thread.name)));
   }
 
   // Waiting is not on a thread: an asynchronous event each. The arrows go from the capture to the

@@ -16,18 +16,20 @@ void append_percentiles(const char* stage, const Percentiles& percentiles, std::
   fmt::format_to(std::back_inserter(out), " {} {}", stage, to_text(percentiles));
 }
 
-void append_json(const char* stage, const Percentiles& p, std::string& out) {
-  fmt::format_to(std::back_inserter(out),
-                 R"("{}":{{"p50":{:.3f},"p95":{:.3f},"p99":{:.3f},"max":{:.3f}}})", stage,
-                 to_ms(p.p50), to_ms(p.p95), to_ms(p.p99), to_ms(p.max));
+void append_json(const char* stage, const Percentiles& percentiles, std::string& out) {
+  fmt::format_to(std::back_inserter(out), R"("{}":)", stage);
+  char separator = '{';
+  for (const auto& [name, time] : named(percentiles)) {
+    fmt::format_to(std::back_inserter(out), R"({}"{}":{:.3f})", separator, name, to_ms(time));
+    separator = ',';
+  }
+  out += '}';
 }
-
-constexpr std::size_t kOperators = 20;  // that the log lists
 
 void append_json(const OperatorRow& row, bool with_shapes, std::string& out) {
   auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"model":{},"name":{},)", json_string(row.model), json_string(row.name));
-  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", json_string(row.shapes));
+  fmt::format_to(to, R"({{"model":{},"name":{},)", to_json(row.model), to_json(row.name));
+  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", to_json(row.shapes));
   fmt::format_to(to,
                  R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
                  R"("longest_ms":{:.3f},"longest_seq":{}}})",
@@ -46,6 +48,18 @@ void append_json(const OperatorTable& table, std::string& out) {
   out += ']';
 }
 
+std::string to_text(const OperatorRow& row, OperatorTimes times, double frames) {
+  std::string line =
+      times == OperatorTimes::kPerFrame
+          ? fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}  ", to_ms(row.self) / frames,
+                        row.share * 100, to_ms(row.total) / frames, row.calls / frames)
+          : fmt::format("{:>10.2f} {:>5.1f} % {:>10.2f} {:>10.3f} {:>8.0f}  ", to_ms(row.self),
+                        row.share * 100, to_ms(row.total), to_ms(row.longest), row.calls);
+  append_printable(row.name, line);
+  if (!row.shapes.empty()) line += " " + row.shapes;
+  return line;
+}
+
 void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
   out += R"("timestamp":)";
   append_seconds(time, out);
@@ -62,7 +76,14 @@ std::string to_text(const Percentiles& percentiles) {
                      to_ms(percentiles.p99), to_ms(percentiles.max));
 }
 
-std::string json_string(const std::string& text) {
+std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& percentiles) {
+  return {{{"p50", percentiles.p50},
+           {"p95", percentiles.p95},
+           {"p99", percentiles.p99},
+           {"max", percentiles.max}}};
+}
+
+std::string to_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -184,40 +205,41 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
   append_percentiles("total", stats.total, out);
 }
 
-std::vector<std::string> text_lines(const OperatorTable& table) {
+std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times,
+                                 std::size_t max_rows) {
+  std::vector<std::string> lines;
+  if (times == OperatorTimes::kPerFrame) {
+    lines.push_back(fmt::format("operators of {} frames, {:g} % of the calls sampled; of a frame:",
+                                table.frames, table.probability * 100));
+    lines.push_back(
+        fmt::format("{:>9} {:>7} {:>9} {:>7}  operator", "self ms", "share", "total ms", "calls"));
+  } else {
+    lines.push_back(fmt::format("{:>10} {:>7} {:>10} {:>10} {:>8}  operator", "self ms", "share",
+                                "total ms", "longest ms", "calls"));
+  }
   const double frames = static_cast<double>(std::max<std::uint64_t>(table.frames, 1));
-  std::vector<std::string> lines{
-      fmt::format("operators of {} frames, {:g} % of the calls sampled; of a frame:", table.frames,
-                  table.probability * 100),
-      fmt::format("{:>9} {:>7} {:>9} {:>7}  operator", "self ms", "share", "total ms", "calls")};
-  for (const OperatorRow& row : table.rows) {
-    if (lines.size() == kOperators + 2) {
-      lines.push_back(fmt::format("and {} more", table.rows.size() - kOperators));
-      break;
-    }
-    std::string line =
-        fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}  {}", to_ms(row.self) / frames,
-                    row.share * 100, to_ms(row.total) / frames, row.calls / frames, row.name);
-    if (!row.shapes.empty()) line += " " + row.shapes;
-    lines.push_back(std::move(line));
+  const std::size_t shown = std::min(max_rows, table.rows.size());
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(to_text(table.rows[i], times, frames));
+  if (shown < table.rows.size()) {
+    lines.push_back(fmt::format("and {} more", table.rows.size() - shown));
   }
   return lines;
 }
 
 JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
                        const std::vector<std::string>& labels, std::string archive)
-    : camera_(json_string(camera)),
-      source_(fmt::format(R"("camera":{},"model":{})", camera_, json_string(model))),
+    : camera_(to_json(camera)),
+      source_(fmt::format(R"("camera":{},"model":{})", camera_, to_json(model))),
       archive_(std::move(archive)) {
   labels_.reserve(labels.size());
-  for (const std::string& label : labels) labels_.push_back(json_string(label));
+  for (const std::string& label : labels) labels_.push_back(to_json(label));
 }
 
 void JsonFormat::append_head(const char* type, const Result& result, const std::string& origin,
                              std::string& out) {
   if (origin != origin_) {
     origin_ = origin;
-    quoted_origin_ = json_string(origin);
+    quoted_origin_ = to_json(origin);
   }
   auto to = std::back_inserter(out);
   fmt::format_to(to, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);

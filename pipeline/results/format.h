@@ -1,12 +1,16 @@
-// Results and statistics as text: pure functions of values, independent of the locale.
+// Results and statistics as text and JSON: pure functions of values, independent of the locale.
 //
-// What appends to `out` does not clear it; a string that is used again is not reallocated.
+// to_text() and to_json() return a string; append_*() add to `out`, so that a string that is used
+// again is not reallocated.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/reporter.h"
@@ -22,11 +26,15 @@ double to_ms(Clock::duration duration);
 // `27.1/30.2/33.0/41.5`: p50, p95, p99 and the maximum in milliseconds.
 std::string to_text(const Percentiles& percentiles);
 
-// With its quotes. Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD.
-std::string json_string(const std::string& text);
+// The percentiles with their names in JSON.
+std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& percentiles);
 
-// What comes from outside, for people: control characters (C0, DEL, and C1 in UTF-8) as \n or \x1b,
-// so that it neither begins a line nor tells a terminal anything.
+// A JSON string, with its quotes. Bytes that are not UTF-8 (a file's name may hold any) become
+// U+FFFD.
+std::string to_json(const std::string& text);
+
+// Text from outside, safe to show: control characters (C0, DEL, and C1 in UTF-8) are written as \n
+// or \x1b, so that they neither begin a line nor control a terminal.
 void append_printable(std::string_view text, std::string& out);
 std::string printable(std::string_view text);
 
@@ -38,31 +46,39 @@ void append_seconds(std::chrono::system_clock::time_point time, std::string& out
 void append_text(const Result& result, const std::string& origin, std::string& out,
                  bool with_state = false);
 
-// `goldfish 95.0 %`, `unknown`, or before the first `none yet`.
+// `goldfish 95.0 %`, `unknown`, or `none yet` before the first state.
 void append_text(const SceneState& state, std::string& out);
 
-// What the Raspberry Pi firmware's bits mean: "under-voltage now", "was throttled since the start".
+// The meaning of the Raspberry Pi firmware's bits: "under-voltage now", "was throttled since the
+// start".
 std::vector<std::string> throttling_words(std::uint32_t bits);
 
-// `throttled now, 81.2 °C`: what slows the machine down now; empty when nothing does or tells so.
+// `throttled now, 81.2 °C`: the reasons for which the machine is slow now; empty when none is
+// known.
 std::string to_text(const MachineState& machine);
 
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
 
-// A table for the log, a line each: the operators that take the most time, times of a frame.
-std::vector<std::string> text_lines(const OperatorTable& table);
+// The times in a table of operators: the mean of a frame, or the sum over all frames and the
+// longest call.
+enum class OperatorTimes { kPerFrame, kTotal };
+
+// The first `max_rows` operators as a table, and how many more there are. Returns its lines,
+// without newlines.
+std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times,
+                                 std::size_t max_rows);
 
 // JSON lines, schema 1; see README.md for the fields.
 class JsonFormat {
  public:
-  // `archive`: for the summary, what is known of the model's archive, a JSON object; may be empty.
+  // `archive`: a JSON object that describes the model's archive, for the summary; may be empty.
   JsonFormat(const std::string& camera, const std::string& model,
              const std::vector<std::string>& labels, std::string archive = "");
 
   // `{"schema":1,"type":"classification",...}` and a newline.
   void append(const Result& result, const std::string& origin, std::string& out);
-  // `{"schema":1,"type":"state",...}` and a newline: what the state became with this result.
+  // `{"schema":1,"type":"state",...}` and a newline: the state after this result.
   void append_state(const Result& result, const std::string& origin, std::string& out);
   // `{"schema":1,"type":"stats",...}`, or "summary" for the final one, and a newline. `operators`:
   // null when they are not sampled.
@@ -72,7 +88,7 @@ class JsonFormat {
   void append(const CameraStatus& status, std::string& out) const;
 
  private:
-  // What lines of results begin with, up to the timestamp and the file.
+  // The fields that all lines of results begin with, up to the timestamp and the file.
   void append_head(const char* type, const Result& result, const std::string& origin,
                    std::string& out);
 
@@ -80,8 +96,8 @@ class JsonFormat {
   std::string source_;               // `"camera":...,"model":...`
   std::vector<std::string> labels_;  // as JSON strings
   std::string archive_;              // a JSON object
-  std::string origin_;               // the last one, which most often comes again
-  std::string quoted_origin_;
+  std::string origin_;               // of the last result
+  std::string quoted_origin_;  // the same as a JSON string; the next result often needs it again
 };
 
 }  // namespace lookout

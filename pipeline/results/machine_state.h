@@ -1,4 +1,4 @@
-// What may slow the machine down, at one moment.
+// The values of the machine that can slow it down, at one moment.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace lookout {
 
-// What nothing tells is empty.
+// Empty: not reported by this machine.
 struct MachineState {
-  // Degrees Celsius, from which on a Raspberry Pi 4 lowers its clock.
+  // A Raspberry Pi 4 lowers its clock from this temperature on, in degrees Celsius.
   static constexpr double kHot = 80;
 
   std::optional<double> temperature;  // degrees Celsius

@@ -8,6 +8,11 @@
 #include "pipeline/results/format.h"
 
 namespace lookout {
+namespace {
+
+constexpr std::size_t kMaxRows = 20;
+
+}  // namespace
 
 OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked)
     : table_(std::move(table)), asked_(asked) {}
@@ -26,7 +31,9 @@ void OperatorReporter::beat() {
 }
 
 void OperatorReporter::log() const {
-  for (const std::string& line : text_lines(table_())) spdlog::info("{}", line);
+  for (const std::string& line : to_text(table_(), OperatorTimes::kPerFrame, kMaxRows)) {
+    spdlog::info("{}", line);
+  }
 }
 
 }  // namespace lookout

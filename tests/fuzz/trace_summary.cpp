@@ -12,8 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::istringstream json(std::string(reinterpret_cast<const char*>(data), size));
   try {
     const lookout::TraceSummary summary = lookout::summarize_trace(json);
-    static_cast<void>(lookout::as_text(summary));
-    static_cast<void>(lookout::as_json(summary));
+    static_cast<void>(lookout::to_text(summary));
+    static_cast<void>(lookout::to_json(summary));
   } catch (const lookout::Error& error) {
     if (error.kind() != lookout::ErrorKind::kBadData) std::abort();
   }

@@ -131,7 +131,7 @@ BenchReport report() {
 
 TEST(BenchReport, TextIsATableWithVerdicts) {
   EXPECT_EQ(
-      as_text(report()),
+      to_text(report()),
       "Raspberry Pi 4 Model B Rev 1.5, Cortex-A72, 4 processors, real machine; LibTorch 2.9.1\n"
       "16 frames\n"
       "\n"
@@ -152,20 +152,20 @@ TEST(BenchReport, TextIsATableWithVerdicts) {
 TEST(BenchReport, TellsWhatAutoChose) {
   BenchReport made = report();
   made.results[1].auto_threads = true;
-  EXPECT_THAT(as_text(made), HasSubstr("mobilenet auto: 2       1    51.0 "));
-  EXPECT_THAT(as_text(made), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
-  EXPECT_THAT(as_markdown(made), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
-  EXPECT_TRUE(parse_results(as_json(made)).at(1).auto_threads);
+  EXPECT_THAT(to_text(made), HasSubstr("mobilenet auto: 2       1    51.0 "));
+  EXPECT_THAT(to_text(made), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
+  EXPECT_THAT(to_markdown(made), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
+  EXPECT_TRUE(parse_results(to_json(made)).at(1).auto_threads);
 }
 
 TEST(BenchReport, JsonCanBeReadBack) {
-  const std::string json = as_json(report());
+  const std::string json = to_json(report());
   EXPECT_EQ(json.find('\n'), json.size() - 1) << "one line";
   const auto read = parse_results(json);
   BenchReport again = report();
   again.results = read;
-  EXPECT_EQ(as_json(again), json);
-  EXPECT_EQ(as_markdown(again), as_markdown(report()));
+  EXPECT_EQ(to_json(again), json);
+  EXPECT_EQ(to_markdown(again), to_markdown(report()));
   const auto first = nlohmann::json::parse(json)["results"][0];
   EXPECT_EQ(first["fps"], 50);
   EXPECT_EQ(first["total_ms"], 20);
@@ -176,7 +176,7 @@ TEST(BenchReport, JsonCanBeReadBack) {
 }
 
 TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
-  const std::string text = as_markdown(report());
+  const std::string text = to_markdown(report());
   for (const char* part :
        {"| kind of figures | measured on a real machine |",
         "| board | Raspberry Pi 4 Model B Rev 1.5 |", "| processor | Cortex-A72, 4 processors |",
@@ -195,35 +195,35 @@ TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
 TEST(BenchReport, AnInterruptedOneSaysThatNothingWasMeasured) {
   BenchReport empty = report();
   empty.results.clear();
-  EXPECT_THAT(as_text(empty), HasSubstr("nothing was measured"));
-  EXPECT_THAT(as_markdown(empty), HasSubstr("Nothing was measured"));
-  EXPECT_TRUE(parse_results(as_json(empty)).empty());
+  EXPECT_THAT(to_text(empty), HasSubstr("nothing was measured"));
+  EXPECT_THAT(to_markdown(empty), HasSubstr("Nothing was measured"));
+  EXPECT_TRUE(parse_results(to_json(empty)).empty());
 }
 
 TEST(BenchReport, AnInterruptedOneSaysHowMuchOfItThereIs) {
-  EXPECT_EQ(nlohmann::json::parse(as_json(report()))["complete"], true);
+  EXPECT_EQ(nlohmann::json::parse(to_json(report()))["complete"], true);
   BenchReport part = report();
   part.missing = 1;
-  EXPECT_THAT(as_text(part), HasSubstr("16 frames\ninterrupted: 2 of 3 combinations\n\n"));
-  EXPECT_THAT(as_markdown(part), HasSubstr("interrupted: 2 of 3 combinations"));
-  EXPECT_EQ(nlohmann::json::parse(as_json(part))["complete"], false);
+  EXPECT_THAT(to_text(part), HasSubstr("16 frames\ninterrupted: 2 of 3 combinations\n\n"));
+  EXPECT_THAT(to_markdown(part), HasSubstr("interrupted: 2 of 3 combinations"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(part))["complete"], false);
   part.missing = 0;
   part.results[1].complete = false;
-  EXPECT_THAT(as_text(part), HasSubstr("interrupted: 1 of 2 combinations\n"));
-  EXPECT_THAT(as_text(part), HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
-  EXPECT_FALSE(parse_results(as_json(part)).at(1).complete);
+  EXPECT_THAT(to_text(part), HasSubstr("interrupted: 1 of 2 combinations\n"));
+  EXPECT_THAT(to_text(part), HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
+  EXPECT_FALSE(parse_results(to_json(part)).at(1).complete);
 }
 
 TEST(BenchReport, ANameCannotBreakATable) {
   BenchReport made = report();
   made.results[0].model.name = "a|b";
-  EXPECT_THAT(as_markdown(made), HasSubstr("| a\\|b | 1 |"));
+  EXPECT_THAT(to_markdown(made), HasSubstr("| a\\|b | 1 |"));
   made.results[0].model.name = "a\nb\x1b[2J";
   made.results[0].source = "c\nd\x1b[2J";
-  EXPECT_THAT(as_markdown(made), HasSubstr("| a\\nb\\x1b[2J | 1 |"));
-  EXPECT_THAT(as_text(made), HasSubstr("\nc\\nd\\x1b[2J\n"));
-  EXPECT_THAT(as_text(made), HasSubstr("\na\\nb\\x1b[2J       1 "));
-  for (const std::string& text : {as_text(made), as_markdown(made)}) {
+  EXPECT_THAT(to_markdown(made), HasSubstr("| a\\nb\\x1b[2J | 1 |"));
+  EXPECT_THAT(to_text(made), HasSubstr("\nc\\nd\\x1b[2J\n"));
+  EXPECT_THAT(to_text(made), HasSubstr("\na\\nb\\x1b[2J       1 "));
+  for (const std::string& text : {to_text(made), to_markdown(made)}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find("a\nb"), std::string::npos) << text;
   }

@@ -164,7 +164,7 @@ TEST(EvalReport, Text) {
   report.counts.record("d", 1, predictions({0, 2}));
   report.stats.skipped = 2;
   report.stats.classified_fps = 20;
-  EXPECT_EQ(as_text(report),
+  EXPECT_EQ(to_text(report),
             "fish (m.pt) on pictures, 4 pictures\n"
             "top-1   1 of 4, 25.00 %\n"
             "top-5   2 of 4, 50.00 %\n"
@@ -181,19 +181,19 @@ TEST(EvalReport, APartOfTheSetDoesNotLookLikeAllOfIt) {
   report.labels = kLabels;
   report.counts.record("a", 1, predictions({1, 0}));
   report.stats.skipped = 1;
-  EXPECT_EQ(as_text(report).find("interrupted"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(as_json(report))["complete"], true);
+  EXPECT_EQ(to_text(report).find("interrupted"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(to_json(report))["complete"], true);
   report.missing = 3;
-  EXPECT_THAT(as_text(report),
+  EXPECT_THAT(to_text(report),
               HasSubstr("interrupted after 2 of 5 pictures\ntop-1   1 of 1, 100.00 %\n"));
-  EXPECT_EQ(nlohmann::json::parse(as_json(report))["complete"], false);
+  EXPECT_EQ(nlohmann::json::parse(to_json(report))["complete"], false);
 }
 
 TEST(EvalReport, JsonHasMillisecondsToTheMicrosecond) {
   EvalReport report;
   report.labels = kLabels;
   report.stats.inference.p99 = std::chrono::nanoseconds(1'234'567);
-  const auto json = nlohmann::json::parse(as_json(report));
+  const auto json = nlohmann::json::parse(to_json(report));
   EXPECT_EQ(json["latency_ms"]["inference"]["p99"], 1.235);
 }
 

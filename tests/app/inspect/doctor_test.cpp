@@ -71,7 +71,7 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
   put("run/systemd/system/x", "");
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 0);
-  EXPECT_EQ(as_text(diagnosis),
+  EXPECT_EQ(to_text(diagnosis),
             "ok       userland     64 bits\n"
             "ok       cpu          Cortex-A72 on Raspberry Pi 4 Model B Rev 1.5, ARMv8.0: no "
             "atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not\n"
@@ -102,7 +102,7 @@ TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
   };
   const Diagnosis both = diagnose();
   EXPECT_EQ(both.exit_status, 65) << "a run loads the model first";
-  EXPECT_THAT(as_text(both), HasSubstr("lookout run would end with exit status 65.\n"));
+  EXPECT_THAT(to_text(both), HasSubstr("lookout run would end with exit status 65.\n"));
 }
 
 TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
@@ -212,7 +212,7 @@ TEST_F(DoctorTest, WhatTheMachineDoesNotTellIsSaid) {
 TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   put("sys/class/thermal/thermal_zone0/temp", "48686\n");
   patient_.open_source = failing_source(ErrorKind::kNoInput);
-  const std::string text = as_json(diagnose());
+  const std::string text = to_json(diagnose());
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["schema"], 1);
@@ -229,7 +229,7 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
 
 TEST_F(DoctorTest, NamesBeginNoLinesAndMoveNoCursor) {
   patient_.probe_camera = [](const std::string&) { return "A\n\x1b[2JCamera"; };
-  EXPECT_THAT(as_text(diagnose()), HasSubstr("/dev/video0: A\\n\\x1b[2JCamera\n"));
+  EXPECT_THAT(to_text(diagnose()), HasSubstr("/dev/video0: A\\n\\x1b[2JCamera\n"));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST(TraceSummary, OfAHandWrittenTrace) {
 
 TEST(TraceSummary, AsTextAndJson) {
   const TraceSummary summary = summarize(hand_written());
-  const std::string text = as_text(summary);
+  const std::string text = to_text(summary);
   for (const char* line :
        {"100 frames in 1.000 s, model net\n", "main              50.2 %  49.8 %\n",
         "queue-wait           0.50     0.50     0.50     0.50\n",
@@ -109,7 +109,7 @@ TEST(TraceSummary, AsTextAndJson) {
         "frame 60: 8.50 ms: inference 6.00 (+2.00)"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
   }
-  const auto json = nlohmann::json::parse(as_json(summary));
+  const auto json = nlohmann::json::parse(to_json(summary));
   EXPECT_EQ(json["type"], "trace-summary");
   EXPECT_NEAR(json["threads"][0]["idle_share"].get<double>(), 0.498, 1e-9);
   EXPECT_EQ(json["latency_ms"]["queue-wait"]["p50"], 0.5);
@@ -125,7 +125,7 @@ TEST(TraceSummary, NamesBeginNoLinesAndMoveNoCursor) {
   summary.stages[name] = {};
   summary.operators = {{name, 1, 1, 1, 1, 1}};
   summary.slowest = {{1, 1, {{name, 1, 1}}, {}}};
-  const std::string text = as_text(summary);
+  const std::string text = to_text(summary);
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(text.find("a\n"), std::string::npos) << text;
   EXPECT_NE(text.find(", a\\n\\x1b[2J a\\n\\x1b[2J\n"), std::string::npos) << text;
@@ -134,8 +134,8 @@ TEST(TraceSummary, NamesBeginNoLinesAndMoveNoCursor) {
 TEST(TraceSummary, OfAnEmptyTrace) {
   const TraceSummary summary = summarize(R"({"traceEvents":[]})");
   EXPECT_EQ(summary.frames, 0U);
-  EXPECT_EQ(as_text(summary).rfind("0 frames", 0), 0U);
-  EXPECT_EQ(nlohmann::json::parse(as_json(summary))["operators"].size(), 0U);
+  EXPECT_EQ(to_text(summary).rfind("0 frames", 0), 0U);
+  EXPECT_EQ(nlohmann::json::parse(to_json(summary))["operators"].size(), 0U);
 }
 
 TEST(TraceSummary, WhatIsNoTraceIsRefusedInASentence) {

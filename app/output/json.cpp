@@ -1,0 +1,24 @@
+#include "app/output/json.h"
+
+#include <cmath>
+
+#include "pipeline/results/format.h"
+
+namespace lookout {
+
+std::string to_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+double rounded(double value, int decimals) {
+  const double scale = std::pow(10, decimals);
+  return std::round(value * scale) / scale;
+}
+
+Json to_json(const Percentiles& percentiles, int decimals) {
+  Json json;
+  for (const auto& [name, time] : named(percentiles)) json[name] = rounded(to_ms(time), decimals);
+  return json;
+}
+
+}  // namespace lookout

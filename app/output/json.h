@@ -1,0 +1,28 @@
+// What the JSON reports of the sub-commands have in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "pipeline/results/statistics.h"
+
+namespace lookout {
+
+using Json = nlohmann::ordered_json;
+
+// The value on one line, without a newline. Bytes that are not UTF-8 become U+FFFD.
+std::string to_text(const Json& json);
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+// To so many decimals. Three keep the microseconds of a time in milliseconds.
+double rounded(double value, int decimals = 3);
+
+// p50, p95, p99 and max, in milliseconds, rounded.
+Json to_json(const Percentiles& percentiles, int decimals = 3);
+
+}  // namespace lookout
