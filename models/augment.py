@@ -42,18 +42,18 @@ def level(rng, low, high):
 
 
 def dark_and_light(rng):
-    """Two gray colours far apart, either one first."""
-    colours = [(level(rng, 0, 50),) * 3, (level(rng, 190, 255),) * 3]
-    return colours if rng.random() < 0.5 else colours[::-1]
+    """Two gray colors far apart, either one first."""
+    colors = [(level(rng, 0, 50),) * 3, (level(rng, 190, 255),) * 3]
+    return colors if rng.random() < 0.5 else colors[::-1]
 
 
-def strong_colour(rng, name):
+def strong_color(rng, name):
     """Red, green or blue as cameras show it."""
     high = level(rng, 160, 255)
     return tuple(high if full else level(rng, 0, 45) for full in patterns.SOLIDS[name])
 
 
-def gray_colour(rng):
+def gray_color(rng, _name):
     base = level(rng, 90, 165)
     return tuple(base + level(rng, -6, 6) for _ in range(3))
 
@@ -68,36 +68,53 @@ def random_thickness(rng, width, height):
     return max(1, int(np.exp(rng.uniform(0, np.log(min(width, height) / 8)))))
 
 
+def varied_red_blue_checkers(rng, size):
+    pair = [strong_color(rng, "red"), strong_color(rng, "blue")]
+    pair = pair if rng.random() < 0.5 else pair[::-1]
+    return patterns.checkers(*size, random_thickness(rng, *size), *pair)
+
+
+def varied_cross(rng, size):
+    half = level(rng, 1, max(2, min(size) // 16))
+    picture = patterns.cross(*size, half, *dark_and_light(rng))
+    return np.roll(picture, level(rng, -size[1] // 8, size[1] // 8), axis=0)
+
+
+def varied_lines(draw):
+    """A variant of checkers or lines, which `draw` draws."""
+    return lambda rng, size: draw(*size, random_thickness(rng, *size), *dark_and_light(rng))
+
+
+BARS = {
+    "colorbars": patterns.color_bars,
+    "hcolorbars": patterns.horizontal_color_bars,
+    "colorsquares": patterns.color_squares,
+}
+VARIED_SOLIDS = {
+    **dict.fromkeys(("red", "green", "blue"), strong_color),
+    **dict.fromkeys(("black", "white"), shade),
+    "gray": gray_color,
+}
+# What draws a variant of each other pattern, from (rng, (width, height)).
+VARIANTS = {
+    "checkers": varied_lines(patterns.checkers),
+    "colorcheckers": varied_red_blue_checkers,
+    "hlines": varied_lines(patterns.horizontal_lines),
+    "vlines": varied_lines(patterns.vertical_lines),
+    "cross": varied_cross,
+}
+
+
 def draw_variant(rng, name, width, height):
-    """The pattern with other colours, thicknesses and polarities than the standard ones."""
+    """The pattern with other colors, thicknesses and polarities than the standard ones."""
     size = (width, height)
-    colours = patterns.bar_colours(level(rng, 160, 255), level(rng, 0, 55))
-    if name == "colorbars":
-        return patterns.colour_bars(*size, colours)
-    if name == "hcolorbars":
-        return patterns.horizontal_colour_bars(*size, colours)
-    if name == "colorsquares":
-        return patterns.colour_squares(*size, colours)
-    if name in ("red", "green", "blue"):
-        return patterns.solid(*size, strong_colour(rng, name))
-    if name in ("black", "white"):
-        return patterns.solid(*size, shade(rng, name))
-    if name == "gray":
-        return patterns.solid(*size, gray_colour(rng))
-    if name == "checkers":
-        return patterns.checkers(*size, random_thickness(rng, *size), *dark_and_light(rng))
-    if name == "colorcheckers":
-        pair = [strong_colour(rng, "red"), strong_colour(rng, "blue")]
-        pair = pair if rng.random() < 0.5 else pair[::-1]
-        return patterns.checkers(*size, random_thickness(rng, *size), *pair)
-    if name == "hlines":
-        return patterns.horizontal_lines(*size, random_thickness(rng, *size), *dark_and_light(rng))
-    if name == "vlines":
-        return patterns.vertical_lines(*size, random_thickness(rng, *size), *dark_and_light(rng))
-    if name == "cross":
-        half = level(rng, 1, max(2, min(size) // 16))
-        picture = patterns.cross(*size, half, *dark_and_light(rng))
-        return np.roll(picture, level(rng, -height // 8, height // 8), axis=0)
+    colors = patterns.bar_colors(level(rng, 160, 255), level(rng, 0, 55))
+    if name in BARS:
+        return BARS[name](*size, colors)
+    if name in VARIED_SOLIDS:
+        return patterns.solid(*size, VARIED_SOLIDS[name](rng, name))
+    if name in VARIANTS:
+        return VARIANTS[name](rng, size)
     return patterns.draw(name, *size, rng)
 
 
@@ -195,7 +212,7 @@ def through_yuyv(rng, picture):
 
 
 def tone(rng, picture):
-    """Gain, offset and gamma, with a slight colour cast."""
+    """Gain, offset and gamma, with a slight color cast."""
     values = np.arange(256) / 255
     gains = rng.uniform(0.87, 1.13) * rng.uniform(0.95, 1.05, (3, 1))
     curves = values ** rng.uniform(0.8, 1.25) * gains + rng.uniform(-0.05, 0.05)
@@ -241,7 +258,7 @@ def disturb_frame(rng, name, frame, max_noise):
     frame = np.ascontiguousarray(central_part(frame))
     if rng.random() < 0.6:
         add_marker(rng, frame)
-    # Noise on gray and the class "noise" are told apart by colour alone: both need to be frequent.
+    # Noise on gray and the class "noise" are told apart by color alone: both need to be frequent.
     if rng.random() < (0.75 if name in ("gray", "noise") else 0.45):
         frame = add_noise(rng, frame, rng.uniform(1, max_noise))
     return frame

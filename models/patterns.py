@@ -35,7 +35,7 @@ CLASSES = (
 NAMES = tuple(name for name, _ in CLASSES)
 LABELS = tuple(label for _, label in CLASSES)
 
-# White, yellow, cyan, green, magenta, red, blue, black: the order of the EBU and SMPTE colour bars.
+# White, yellow, cyan, green, magenta, red, blue, black: the order of the EBU and SMPTE color bars.
 BAR_BITS = np.array(
     [(1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (0, 0, 1), (0, 0, 0)], bool
 )
@@ -56,53 +56,53 @@ def grid(width, height):
     return np.arange(width)[None, :], np.arange(height)[:, None]
 
 
-def two_colours(mask, if_true, if_false):
+def two_colors(mask, if_true, if_false):
     return np.where(mask[..., None], np.uint8(if_true), np.uint8(if_false))
 
 
-def bar_colours(high=255, low=0):
+def bar_colors(high=255, low=0):
     return np.where(BAR_BITS, high, low).astype(np.uint8)
 
 
-def colour_bars(width, height, colours):
+def color_bars(width, height, colors):
     x, y = grid(width, height)
-    return colours[x * 8 // width + 0 * y]
+    return colors[x * 8 // width + 0 * y]
 
 
-def horizontal_colour_bars(width, height, colours):
+def horizontal_color_bars(width, height, colors):
     x, y = grid(width, height)
-    return colours[y * 8 // height + 0 * x]
+    return colors[y * 8 // height + 0 * x]
 
 
-def colour_squares(width, height, colours):
+def color_squares(width, height, colors):
     x, y = grid(width, height)
-    return colours[(y * 8 // height + x * 8 // width) % 8]
+    return colors[(y * 8 // height + x * 8 // width) % 8]
 
 
-def solid(width, height, colour):
-    return np.full((height, width, 3), colour, np.uint8)
+def solid(width, height, color):
+    return np.full((height, width, 3), color, np.uint8)
 
 
 def checkers(width, height, cell, odd, even):
     x, y = grid(width, height)
-    return two_colours((x // cell + y // cell) & 1 == 1, odd, even)
+    return two_colors((x // cell + y // cell) & 1 == 1, odd, even)
 
 
 def horizontal_lines(width, height, thickness, odd, even):
     x, y = grid(width, height)
-    return two_colours((y // thickness + 0 * x) & 1 == 1, odd, even)
+    return two_colors((y // thickness + 0 * x) & 1 == 1, odd, even)
 
 
 def vertical_lines(width, height, thickness, odd, even):
     x, y = grid(width, height)
-    return two_colours((x // thickness + 0 * y) & 1 == 1, odd, even)
+    return two_colors((x // thickness + 0 * y) & 1 == 1, odd, even)
 
 
 def cross(width, height, half, foreground, background):
     x, y = grid(width, height)
     vertical = (x >= width // 2 - half) & (x < width // 2 + half)
     horizontal = (y >= height // 2 - half) & (y < height // 2 + half)
-    return two_colours(vertical | horizontal, foreground, background)
+    return two_colors(vertical | horizontal, foreground, background)
 
 
 def ramp(width, height):
@@ -130,31 +130,28 @@ def cross_half_width(width, height):
     return max(2, min(width, height) // 48)
 
 
+# What draws each pattern that is not a solid color, from (width, height). "noise" is drawn from numbers.
+DRAWN = {
+    "colorbars": lambda *size: color_bars(*size, bar_colors(high=191)),  # the 75 % set
+    "hcolorbars": lambda *size: horizontal_color_bars(*size, bar_colors()),
+    "colorsquares": lambda *size: color_squares(*size, bar_colors()),
+    "checkers": lambda *size: checkers(*size, 16, BLACK, WHITE),
+    "colorcheckers": lambda *size: checkers(*size, fine(*size), RED, BLUE),
+    "hlines": lambda *size: horizontal_lines(*size, fine(*size), WHITE, BLACK),
+    "vlines": lambda *size: vertical_lines(*size, fine(*size), WHITE, BLACK),
+    "cross": lambda *size: cross(*size, cross_half_width(*size), WHITE, BLACK),
+    "ramp": ramp,
+}
+
+
 def draw(name, width, height, rng=None):
     """The pattern `name` as height x width x RGB bytes. Only "noise" takes numbers from `rng`."""
-    size = (width, height)
     if name in SOLIDS:
-        return solid(*size, SOLIDS[name])
-    if name == "colorbars":
-        return colour_bars(*size, bar_colours(high=191))  # the 75 % set
-    if name == "hcolorbars":
-        return horizontal_colour_bars(*size, bar_colours())
-    if name == "colorsquares":
-        return colour_squares(*size, bar_colours())
-    if name == "checkers":
-        return checkers(*size, 16, BLACK, WHITE)
-    if name == "colorcheckers":
-        return checkers(*size, fine(*size), RED, BLUE)
-    if name == "hlines":
-        return horizontal_lines(*size, fine(*size), WHITE, BLACK)
-    if name == "vlines":
-        return vertical_lines(*size, fine(*size), WHITE, BLACK)
-    if name == "cross":
-        return cross(*size, cross_half_width(*size), WHITE, BLACK)
-    if name == "ramp":
-        return ramp(*size)
+        return solid(width, height, SOLIDS[name])
     if name == "noise":
-        return gray_noise(*size, rng or np.random.default_rng())
+        return gray_noise(width, height, rng or np.random.default_rng())
+    if name in DRAWN:
+        return DRAWN[name](width, height)
     raise ValueError(f"no pattern is called {name!r}")
 
 

@@ -67,7 +67,7 @@ def preprocess(picture, target, resize, mean=IMAGENET_MEAN, std=IMAGENET_STD):
         return normalize(scale(cropped, target), mean, std)
     if resize == "letterbox":
         left, top, width, height = letterbox_box(picture.size, target)
-        # The border is the mean colour, which no byte holds: it is 0 after normalisation.
+        # The border is the mean color, which no byte holds: it is 0 after normalisation.
         result = np.zeros((target[1], target[0], 3), np.float32)
         pixels = scale(picture, (width, height))
         result[top : top + height, left : left + width] = normalize(pixels, mean, std)

@@ -30,7 +30,7 @@ NAME = "selftest"
 SIDE = 224
 SEED, HELD_OUT_SEED, CALIBRATION_SEED = 1, 2, 3
 WIDTH = 0.35  # the narrowest MobileNetV2 that the paper's authors published
-# Noisy gray and scaled-down gray noise differ in colour only, which takes more examples to learn.
+# Noisy gray and scaled-down gray noise differ in color only, which takes more examples to learn.
 HARD = patterns.NAMES + ("gray", "noise") * 6
 HARDEST = HARD + ("gray", "checkers", "hlines", "vlines", "checkers")
 # Stages of (peak learning rate, most noise, phases); phases of (side of the pictures, pictures a

@@ -115,7 +115,7 @@ for stage in "${stages[@]}"; do
     { [ -x build/host/app/lookout ] && [ -e build/host/tests/libfake_camera.so ]; } ||
       build host --target lookout fake_camera
     check tests/tools/mutated_archives.py
-    check tests/tools/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
+    check tests/soak/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)
     say 'fuzz: metadata, labels, configuration, traces and sources under libFuzzer'
@@ -151,7 +151,7 @@ for stage in "${stages[@]}"; do
     ;;
   models)
     say 'models: tests'
-    check /usr/bin/python3 tests/tools/models_test.py
+    check /usr/bin/python3 tests/models/run.py
     ;;
   *)
     echo "run.sh: no stage $stage" >&2

@@ -191,7 +191,7 @@ def sysroot_of(build):
     raise Failure(f"{build} is no cross build")
 
 
-def main():
+def read_options():
     shared = ROOT.parent / "shared" / "models"
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -210,49 +210,68 @@ def main():
                  options.qint8, options.quint8):  # fmt: skip
         if not os.path.exists(file):
             raise Failure(f"{file} is not there; see --help")
+    return options
+
+
+def count_all(options):
+    """{(archive's kind, what): {function: instructions a frame}}"""
     sysroot = sysroot_of(options.build)
-    runs = runs_of(options, sysroot)
     counts = Counts()
-    frames = {}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plugin = build_plugin(folder)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             files = {}
-            for number, (key, commands) in enumerate(runs.items()):
+            for number, (key, commands) in enumerate(runs_of(options, sysroot).items()):
                 files[key] = [
                     pool.submit(count, plugin, sysroot, command, f"{folder}/{number}-{n}")
                     for n, command in sorted(commands.items())
                 ]
-            for key, (few, many) in files.items():
-                frames[key] = counts.a_frame(few.result(), many.result(), options.frames)
+            return {
+                key: counts.a_frame(few.result(), many.result(), options.frames)
+                for key, (few, many) in files.items()
+            }
 
+
+def print_totals(frames):
+    """Prints a line for each run, and returns them."""
     rows = []
     print("million instructions a frame, whole process, 1 thread, Cortex-A72 emulated")
     for (kind, what), functions in frames.items():
         total = sum(functions.values())
-        bare = sum(frames[kind, "bare forward"].values())
-        rows.append({"archive": kind, "run": what, "instructions": total, "ratio": total / bare})
+        ratio = total / sum(frames[kind, "bare forward"].values())
+        rows.append({"archive": kind, "run": what, "instructions": total, "ratio": ratio})
         line = f"{kind:<7} {what:<13} {total / 1e6:9.3f}"
         if what in SIZES:
-            # The bars are the default archive's.
-            bar = f"<= {SIZES[what]}" if kind == "qint8" else ""
-            verdict = ("holds" if total / bare <= SIZES[what] else "misses") if bar else ""
-            line += f"  / bare forward {total / bare:.4f} {bar:<8} {verdict}"
+            line += f"  / bare forward {ratio:.4f}"
+        if what in SIZES and kind == "qint8":  # the bars are the default archive's
+            verdict = "holds" if ratio <= SIZES[what] else "misses"
+            line += f" <= {SIZES[what]:<8} {verdict}"
         print(line)
+    return rows
+
+
+def print_surplus(kind, what, surplus, functions):
+    """Prints the parts of a surplus and its largest functions, and returns the parts."""
+    parts = parts_of(surplus)
+    print(f"\nsurplus of {kind} {what}: {sum(parts.values()) / 1e6:.3f} M")
+    for part, instructions in parts.most_common():
+        print(f"{instructions / 1e6:9.3f} M  {part}")
+    largest = sorted(surplus.items(), key=lambda entry: -abs(entry[1]))
+    for function, instructions in largest[:functions]:
+        print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+    return {"archive": kind, "run": what, "surplus": dict(parts.most_common())}
+
+
+def main():
+    options = read_options()
+    frames = count_all(options)
+    rows = print_totals(frames)
     for (kind, what), functions in frames.items():
-        if what not in SIZES:
-            continue
-        surplus = collections.Counter(functions)
-        surplus.subtract(frames[kind, "bare forward"])
-        parts = parts_of(surplus)
-        rows.append({"archive": kind, "run": what, "surplus": dict(parts.most_common())})
-        print(f"\nsurplus of {kind} {what}: {sum(parts.values()) / 1e6:.3f} M")
-        for part, instructions in parts.most_common():
-            print(f"{instructions / 1e6:9.3f} M  {part}")
-        largest = sorted(surplus.items(), key=lambda entry: -abs(entry[1]))
-        for function, instructions in largest[: options.functions]:
-            print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+        if what in SIZES:
+            surplus = collections.Counter(functions)
+            surplus.subtract(frames[kind, "bare forward"])
+            rows.append(print_surplus(kind, what, surplus, options.functions))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

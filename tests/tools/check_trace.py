@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whether a trace is sound: check_trace.py FILE FRAMES
+"""Checks that a trace is sound: check_trace.py FILE FRAMES
 
-Events of a thread nest, what begins ends, operators lie in their frame's inference, and an arrow
+Events of a thread nest, every begin has an end, operators lie in their frame's inference, and an arrow
 leads from every frame's capture to its report.
 """
 
@@ -10,40 +10,44 @@ import sys
 from collections import Counter, defaultdict
 
 
-def main():
-    trace = json.load(open(sys.argv[1], encoding="utf-8"))
-    frames = int(sys.argv[2])
-    events = trace["traceEvents"]
-    phases = Counter(e["ph"] for e in events)
-    assert set(phases) <= set("MXbestf"), phases
-    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
-
+def slices_of_threads(events):
+    """{thread: [(start, end, event), ...]} in whole nanoseconds, outer slices first."""
     threads = defaultdict(list)
     for e in events:
         if e["ph"] == "X":
-            start = round(e["ts"] * 1000)  # whole nanoseconds: nothing is lost in a sum
+            start = round(e["ts"] * 1000)
             threads[e["tid"]].append((start, start + round(e["dur"] * 1000), e))
-    assert set(threads) <= set(names), "a thread without a name"
     for slices in threads.values():
         slices.sort(key=lambda s: (s[0], -s[1], s[2]["cat"] == "operator"))
-        open_slices = []
-        for start, end, e in slices:
-            while open_slices and open_slices[-1][1] <= start:
-                open_slices.pop()
-            assert not open_slices or end <= open_slices[-1][1], f"does not nest: {e}"
-            if e["cat"] == "operator":
-                outer = open_slices[0][2]
-                assert outer["name"] == "inference", f"outside of the inference: {e}"
-                assert outer["args"]["frame"] == e["args"]["frame"], f"in another frame: {e}"
-            else:
-                assert not open_slices, f"a stage within another: {e}"
-            open_slices.append((start, end, e))
+    return threads
 
-    waits = {p: {e["id2"]["local"]: e["ts"] for e in events if e["ph"] == p} for p in "be"}
-    assert waits["b"].keys() == waits["e"].keys()
-    assert all(waits["b"][i] <= waits["e"][i] for i in waits["b"])
 
-    assert phases["s"] == phases["t"] == phases["f"] == frames, phases
+def check_operator(event, outer):
+    assert outer["name"] == "inference", f"outside of the inference: {event}"
+    assert outer["args"]["frame"] == event["args"]["frame"], f"in another frame: {event}"
+
+
+def check_nesting(slices):
+    open_slices = []
+    for start, end, e in slices:
+        while open_slices and open_slices[-1][1] <= start:
+            open_slices.pop()
+        assert not open_slices or end <= open_slices[-1][1], f"does not nest: {e}"
+        if e["cat"] == "operator":
+            assert open_slices, f"outside of every stage: {e}"
+            check_operator(e, open_slices[0][2])
+        else:
+            assert not open_slices, f"a stage within another: {e}"
+        open_slices.append((start, end, e))
+
+
+def check_waits(events):
+    begins, ends = ({e["id2"]["local"]: e["ts"] for e in events if e["ph"] == p} for p in "be")
+    assert begins.keys() == ends.keys()
+    assert all(begins[i] <= ends[i] for i in begins)
+
+
+def check_arrows(events, threads):
     for phase, stage in (("s", "capture"), ("t", "preprocess"), ("f", "report")):
         places = {
             e["args"]["frame"]: (tid, start, end)
@@ -55,9 +59,28 @@ def main():
             if e["ph"] == phase:
                 tid, start, end = places[e["id"]]
                 assert tid == e["tid"] and start <= round(e["ts"] * 1000) <= end, f"hangs loose: {e}"
+
+
+def check_counts(phases, threads, frames):
+    assert set(phases) <= set("MXbestf"), phases
+    assert phases["s"] == phases["t"] == phases["f"] == frames, phases
     stages = Counter(e["name"] for s in threads.values() for _, _, e in s if e["cat"] == "stage")
     for stage in ("preprocess", "inference", "top-k", "report"):
         assert stages[stage] == frames, stages
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    frames = int(sys.argv[2])
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    threads = slices_of_threads(events)
+    assert set(threads) <= set(names), "a thread without a name"
+    check_counts(Counter(e["ph"] for e in events), threads, frames)
+    for slices in threads.values():
+        check_nesting(slices)
+    check_waits(events)
+    check_arrows(events, threads)
     operators = sum(e["cat"] == "operator" for s in threads.values() for _, _, e in s)
     print(f"{frames} frames, {operators} operators, threads {sorted(names.values())}")
 
