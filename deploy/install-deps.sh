@@ -4,26 +4,31 @@
 #
 #   install-deps.sh           to build and run
 #   install-deps.sh --test    to run every test too
+#   install-deps.sh --models  to make models
 #   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
+#   install-deps.sh --root    to test on Debian 13 in a root of its own
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libcamera-dev libcli11-dev libfmt-dev
   libjpeg-dev libminizip-dev libopencv-dev libspdlog-dev libssl-dev libsystemd-dev libtorch-dev
   liburiparser-dev nlohmann-json3-dev'
+models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
-  libopenblas0 libx11-dev llvm locales python3 python3-numpy python3-pil python3-torch
-  python3-torchvision python3-venv unzip xvfb zlib1g-dev'
+  libx11-dev llvm locales python3-venv unzip xvfb zlib1g-dev'
 bench='binutils gcc libbenchmark-dev python3-opencv python3-venv qemu-user'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
+root='debian-archive-keyring mmdebstrap'
 
 case ${1-} in
 '') packages=$build ;;
---test) packages="$build $test" ;;
---bench) packages="$build $test $bench" ;;
+--models) packages=$models ;;
+--test) packages="$build $models $test" ;;
+--bench) packages="$build $models $test $bench" ;;
 --target) packages=$target ;;
+--root) packages=$root ;;
 *)
   sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'
   exit 64

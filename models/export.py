@@ -1,19 +1,28 @@
 #!/usr/bin/python3
 """Quantizes one of torchvision's classifiers and writes the archive that `lookout` runs.
 
-    /usr/bin/python3 models/export.py --arch mobilenet_v2 --calibration PICTURES -o mobilenet_v2.pt
+    /usr/bin/python3 models/export.py                          MobileNetV2, as mobilenet_v2.pt
+    /usr/bin/python3 models/export.py --calibration PICTURES   the same, tuned to your pictures
 
-Needs (Debian 12): python3-torch python3-torchvision python3-pil python3-numpy libopenblas0
+Needs what `deploy/install-deps.sh --models` installs: python3-torch python3-torchvision python3-pil
+python3-numpy libopenblas0
 """
 
 import argparse
 import os
 import sys
 
-import torch
-import torchvision
-from PIL import Image
-from torch import Tensor, nn
+try:
+    import torch
+    import torchvision
+    from PIL import Image
+    from torch import Tensor, nn
+except ImportError as error:
+    print(
+        f"export.py: {error}: run deploy/install-deps.sh --models, and use /usr/bin/python3",
+        file=sys.stderr,
+    )
+    sys.exit(os.EX_NOINPUT)
 
 import archive
 import augment
@@ -98,7 +107,11 @@ def make_parser():
         prog="export.py", description="Quantize a classifier of torchvision for lookout."
     )
     parser.add_argument(
-        "--arch", required=True, choices=ARCHES, metavar="ARCH", help=", ".join(ARCHES)
+        "--arch",
+        default="mobilenet_v2",
+        choices=ARCHES,
+        metavar="ARCH",
+        help=f"{', '.join(ARCHES)} (default: %(default)s)",
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
@@ -117,7 +130,9 @@ def make_parser():
         help="qint8 (default): XNNPACK's kernels; quint8: QNNPACK's",
     )
     parser.add_argument(
-        "--calibration", metavar="DIR", help="pictures like those the camera will see"
+        "--calibration",
+        metavar="DIR",
+        help="pictures like those the camera will see (default: drawn ones)",
     )
     parser.add_argument(
         "--labels", metavar="FILE", help="one label a line, in the order of the outputs"
@@ -129,7 +144,9 @@ def make_parser():
     parser.add_argument(
         "--name", metavar="NAME", help="what results call the model (default: ARCH)"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="OUT.pt")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.pt", help="default: ARCH.pt, unless there is one"
+    )
     return parser
 
 
@@ -140,6 +157,12 @@ def complete(options):
     options.mean = options.mean or ((0.5,) * 3 if tensorflow else preprocess.IMAGENET_MEAN)
     options.std = options.std or ((0.5,) * 3 if tensorflow else preprocess.IMAGENET_STD)
     options.name = options.name or options.arch
+    if not options.output:
+        options.output = f"{options.arch}.pt"
+        if os.path.exists(options.output):
+            raise Failure(
+                CANNOT_CREATE, f"{options.output} is there already; -o FILE names another, or it"
+            )
     folder = os.path.dirname(os.path.abspath(options.output))
     if not os.path.isdir(folder):
         raise Failure(NO_INPUT, f"there is no folder {folder} to write to")
@@ -249,9 +272,9 @@ def read_calibration(options):
 
 
 def draw_calibration(options):
-    warn(
-        "without --calibration DIR the ranges are taken from drawn test patterns: "
-        "expect a lower accuracy on real pictures"
+    print(
+        "no --calibration DIR: the ranges of the activations are measured on drawn pictures",
+        file=sys.stderr,
     )
     pictures = (augment.sample(DRAWN_SEED, i, options.size)[0] for i in range(DRAWN_CALIBRATION))
     return [augment.to_tensor(pixels, options.mean, options.std) for pixels in pictures]

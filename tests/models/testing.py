@@ -40,9 +40,9 @@ def run_export(*arguments):
 
 
 @functools.lru_cache(maxsize=None)
-def random_state_dict(classes=CLASSES):
+def random_state_dict(classes=CLASSES, arch=ARCH):
     torch.manual_seed(7)
-    return torchvision.models.get_model(ARCH, num_classes=classes).state_dict()
+    return torchvision.models.get_model(arch, num_classes=classes).state_dict()
 
 
 class TemporaryFolder(unittest.TestCase):

@@ -135,9 +135,9 @@ class HubTest(TemporaryFolder):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def publish(self, name=None):
+    def publish(self, name=None, arch=ARCH):
         """Serves a state dict as the published one. Returns its pretended URL and its sha256."""
-        made = self.write_weights(random_state_dict(1000))
+        made = self.write_weights(random_state_dict(1000, arch))
         digest = archive.sha256(made)
         name = name or f"net-{digest[:8]}.pth"
         os.rename(made, self.path(f"www/{name}"))
@@ -163,6 +163,23 @@ class HubTest(TemporaryFolder):
         self.assertEqual(metadata["weights"], f"{url} sha256 {digest}")
         self.assertTrue(metadata["trained"])
         self.assertEqual((len(labels), labels[1]), (1000, "goldfish"))
+
+    def test_without_arguments(self):
+        """MobileNetV2 with the published weights, in the current folder; what is there stays."""
+        self.publish(arch="mobilenet_v2")
+        name = os.path.basename(weights.published_url("mobilenet_v2"))
+        url = f"http://127.0.0.1:{self.port}/{name}"
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        with mock.patch.object(weights, "published_url", return_value=url):
+            with mock.patch.object(export, "DRAWN_CALIBRATION", 4):
+                status, out, err = run_export()
+            self.assertEqual(status, 0, err)
+            self.assertIn("mobilenet_v2.pt: mobilenet_v2, qint8, 1000 labels", out)
+            written = archive.sha256("mobilenet_v2.pt")
+            status, _, err = run_export()
+        self.assertEqual((status, archive.sha256("mobilenet_v2.pt")), (73, written))
+        self.assertIn("mobilenet_v2.pt is there already", err)
 
     def test_file_url(self):
         self.publish()
