@@ -3,12 +3,7 @@
 #
 #   run.sh            all stages on this machine: host models asan tsan style
 #   run.sh --target   also lint, soak, fuzz, and the one on the emulated Raspberry Pi: target
-#   run.sh STAGE...   some of them, or target-trixie: the same with Debian 13; or of a target's
-#                     package: camera, which goes away fifty times; libcamera, libcamera-trixie: its
-#                     service on cameras of libcamera's
-#
-# Stages of the target have to be run as root, with HOME set: they make sysroots and virtual machines,
-# which are kept where make-sysroot.sh says.
+#   run.sh STAGE...   some of the stages, which tests/README.md lists
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
 set -euo pipefail
@@ -52,6 +47,22 @@ run_ctest() {
   skipped=$((skipped + skips))
 }
 
+# Runs tests/trixie.sh and adds the tests that it counts. It counts as a failed test itself when it ends
+# badly without one.
+run_trixie() {
+  local log status=0 ran=0 bad=0 skips=0
+  log=$(mktemp)
+  tests/trixie.sh 2>&1 | tee "$log" || status=$?
+  read -r ran bad skips < <(
+    tail -n 1 "$log" | sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'
+  ) || true
+  rm "$log"
+  [ "$status" = 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+  passed=$((passed + ran))
+  failed=$((failed + bad))
+  skipped=$((skipped + skips))
+}
+
 # check COMMAND...: one more test, a whole command.
 check() {
   local status=0
@@ -65,9 +76,9 @@ check() {
 
 for stage in "${stages[@]}"; do
   case $stage in
-  target* | camera | libcamera*)
+  target* | camera | libcamera* | host-trixie)
     if [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; then
-      echo "run.sh: $stage has to be run as root, with HOME set: it needs a sysroot or a virtual machine" >&2
+      echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot or a virtual machine" >&2
       exit 77
     fi
     ;;
@@ -148,6 +159,11 @@ for stage in "${stages[@]}"; do
   libcamera | libcamera-trixie)
     say "Raspberry Pi 4, ${stage#libcamera-}: cameras of libcamera's in a virtual machine"
     check tests/target.sh libcamera "pi4${stage#libcamera}"
+    ;;
+  host-trixie)
+    say 'Debian 13: app/demo.sh and tests/run.sh'
+    deploy/install-deps.sh --root
+    run_trixie
     ;;
   models)
     say 'models: tests'

@@ -81,12 +81,7 @@ trap 'exit 1' HUP INT TERM
 rm -rf "$new"
 
 # This machine's own mirrors, for its release or another.
-apt-get indextargets --format '$(CODENAME) $(REPO_URI)' \
-    'Created-By: Packages' 'Origin: Debian' 'Component: main' |
-  sed -n -E "s,^[a-z]+(-updates|-security)? (.*),deb \2 $suite\1 main,p" |
-  sort -u > "$tmp/sources.list"
-grep -q " $suite main" "$tmp/sources.list" ||
-  die "apt's lists name no Debian mirror: try apt-get update"
+"$(dirname "$0")/mirrors.sh" "$suite" > "$tmp/sources.list" || die 'no mirror is known'
 apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' > "$tmp/apt.conf" || :
 
 # Verified also when it comes from the cache.

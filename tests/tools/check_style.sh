@@ -4,9 +4,17 @@
 #   check_style.sh BUILD           BUILD: a configured build folder with compile_commands.json
 #   check_style.sh BUILD --slow    instead: clang-tidy over the tests, clang's static analyzer over the
 #                                  program
+#
+# Exit status 77 (skipped) with other tools than Debian 12's, whose format and checks these are.
 set -eu
 build=$(realpath "$1")
 cd "$(dirname "$0")/../.."
+
+version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
+if [ "$version" != 14 ]; then
+  echo "skipped: the format and the checks are those of clang 14; this is clang $version"
+  exit 77
+fi
 
 # tidy FOLDERS OPTIONS...
 tidy() {
