@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the package's documents, of what the program says of itself and the README where possible.
+# Makes the package's documents from the program's --help and app/README.md.
 #
 #   documents.sh DIR LICENSES PROGRAM...
 #
@@ -14,20 +14,20 @@ shift 2
 
 "$@" --help > "$dir/help"
 commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | tr '\n' ' ')
-# table HEADING: the rows of the README's table under it, as a list of the manual.
+# table HEADING: the rows of app/README.md's table under it, as a list of the manual.
 table() {
-  awk -F ' *[|] *' -v heading="### $1" '
+  awk -F ' *[|] *' -v heading="$1" '
     /^#/ { inside = $0 == heading; row = 0 }
-    inside && /^[|]/ && ++row > 2 { print ".TP\n" $2 "\n" $3 (NF > 4 ? ": " $4 : "") }' "$here/../README.md" |
+    inside && /^[|]/ && ++row > 2 { print ".TP\n" $2 "\n" $3 (NF > 4 ? ": " $4 : "") }' "$here/../app/README.md" |
     sed 's/\\/\\e/g; s/-/\\-/g; s/\[\([^]]*\)\]([^)]*)/\1/g; s/`\([^`]*\)`/\\fB\1\\fR/g'
 }
 {
   printf '[OUTPUT]\n'
   echo 'Text is a line a frame: its number, file or pattern if there is one, and predictions, best first.'
   echo 'JSON is an object a line, with "schema":1 and a type:'
-  table 'JSON lines'
+  table '### JSON lines'
   printf '[EXIT STATUS]\n'
-  table 'Exit status'
+  table '## Exit status'
   cat "$here/lookout.h2m"
 } > "$dir/sections"
 # Options that a sub-command has for itself make a section, too.
@@ -64,5 +64,4 @@ complete -o default -F _lookout lookout
 END
 
 gzip -9nc "$dir/changelog" > "$dir/changelog.gz"
-gzip -9nc "$here/../README.md" > "$dir/README.md.gz"
 cat "$licenses"/* | gzip -9n > "$dir/libtorch-notices.gz"

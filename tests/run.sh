@@ -109,11 +109,12 @@ for stage in "${stages[@]}"; do
     run_ctest tsan --label-regex threads
     ;;
   style)
-    say 'units, layering, clang-format and clang-tidy'
+    say 'units, layering, links, clang-format and clang-tidy'
     configure host
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
     check tests/tools/install_deps_test.sh
+    check tests/tools/check_links.py .
     check tests/tools/check_style.sh build/host
     ;;
   lint)

@@ -91,11 +91,12 @@ package() {
   dpkg-deb -x "$deb" "$work/root"
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
-    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md.gz} \
+    usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
     usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-libcamera.so; do
     [ -s $file ] || fail "$file is missing"
   done
-  # Sections, and of those that are made of the README its rows.
+  "$OLDPWD/tests/tools/check_links.py" --installed usr/share/doc/lookout
+  # Sections, and the rows of those that are made from app/README.md.
   gunzip -c usr/share/man/man1/lookout.1.gz > "$work/manual"
   for line in '[.]SH "?'{OUTPUT,'EXIT STATUS',SOURCES,FILES,EXAMPLES} '(.fB)?'{classification,summary,0,78} \
     '.fB(size|fps|noise|hold|frames)='; do
