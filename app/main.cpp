@@ -1,5 +1,3 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +16,7 @@
 #include "app/inspect/list_cameras.h"
 #include "app/inspect/trace_summary.h"
 #include "app/options/options.h"
+#include "app/run/log.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/results/format.h"
@@ -47,14 +46,6 @@ void handle_signals() {
   std::signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may leave it, a child has no exit status
 }
 
-// stdout is data, stderr is log.
-void set_up_log(const std::string& level) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("lookout"));
-  spdlog::set_formatter(lookout::is_journal(STDERR_FILENO) ? lookout::make_journal_formatter()
-                                                           : lookout::make_log_formatter());
-  spdlog::set_level(spdlog::level::from_str(level));
-}
-
 // As a whole: a signal may have ended what `text` tells of, but not this.
 void print(std::string_view text) {
   std::atomic<bool> closed{false};
@@ -81,17 +72,17 @@ int execute(const lookout::Command& command) {
   } else if (const auto* trace = std::get_if<lookout::TraceSummaryOptions>(&command)) {
     print(lookout::trace_summary(*trace));
   } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
-    set_up_log(doctor->run.log.level);
+    lookout::set_log_level(doctor->run.log.level);
     return diagnose(doctor->run);
   } else if (const auto* bench = std::get_if<lookout::BenchOptions>(&command)) {
-    set_up_log(bench->run.log.level);
+    lookout::set_log_level(bench->run.log.level);
     lookout::bench(*bench, stop, print);
   } else if (const auto* eval = std::get_if<lookout::EvalOptions>(&command)) {
-    set_up_log(eval->run.log.level);
+    lookout::set_log_level(eval->run.log.level);
     lookout::eval(*eval, stop, print);
   } else {
     const auto& options = std::get<lookout::RunOptions>(command);
-    set_up_log(options.log.level);
+    lookout::set_log_level(options.log.level);
     lookout::run(options, stop, operators_asked);
   }
   return 0;
@@ -106,6 +97,7 @@ int fail(const std::string& sentence, int status) {
 int run_program(int argc, char** argv) {
   try {
     handle_signals();
+    lookout::set_up_log();
     return execute(lookout::parse_command(std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const lookout::Error& error) {
     return fail(error.what(), error.exit_status());

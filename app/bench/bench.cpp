@@ -12,6 +12,7 @@
 #include "app/bench/bench_result.h"
 #include "app/bench/measure.h"
 #include "app/output/save_and_print.h"
+#include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "platform/system/atomic_file.h"

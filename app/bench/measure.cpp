@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"

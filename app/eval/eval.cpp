@@ -11,7 +11,7 @@
 #include "app/eval/eval_result.h"
 #include "app/eval/eval_set.h"
 #include "app/output/save_and_print.h"
-#include "app/run/run.h"
+#include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "platform/sources/open_source.h"

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/output/json.h"
+#include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"

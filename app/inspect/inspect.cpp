@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/output/json.h"
+#include "app/run/models.h"
 #include "pipeline/results/format.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "platform/system/sha256.h"

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/output/json.h"
+#include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/results/format.h"

@@ -10,8 +10,6 @@
 #include "app/options/config_file.h"
 #include "app/options/option_parts.h"
 #include "pipeline/error.h"
-#include "pipeline/model/model_spec.h"
-#include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
@@ -260,24 +258,6 @@ StateOptions state_options(const RunOptions& options) {
   state.leave_threshold = static_cast<float>(options.state.leave_threshold.value_or(enter));
   state.min_duration = options.state.min_duration;
   return state;
-}
-
-std::filesystem::path model_path(const std::string& option) {
-  if (!option.empty()) return option;
-  const std::filesystem::path folder =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/lookout";
-  const std::filesystem::path chosen_at_build = folder / "default.pt";
-  return std::filesystem::exists(chosen_at_build) ? chosen_at_build : folder / kSelftestModel;
-}
-
-std::optional<std::vector<std::string>> read_labels(const std::string& option) {
-  if (option.empty()) return std::nullopt;
-  const std::string text = read_input("labels", option);
-  try {
-    return parse_labels(text);
-  } catch (const Error& error) {
-    throw Error(error.kind(), option + ": " + error.what());
-  }
 }
 
 }  // namespace lookout

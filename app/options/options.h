@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <variant>
@@ -152,14 +151,5 @@ Command parse_command(const std::vector<std::string>& arguments);
 
 // The options of the state: thresholds that were not set are filled in.
 StateOptions state_options(const RunOptions& options);
-
-// The archive that `option` names. When it is empty, the one that was chosen when the program was
-// built, else the self-test model: both lie in ../share/lookout, seen from the program.
-inline const char* const kSelftestModel = "selftest.pt";
-std::filesystem::path model_path(const std::string& option);
-
-// The labels in the file that `option` names, or nothing when it is empty. Throws Error(kNoInput),
-// Error(kPermission) or Error(kBadData).
-std::optional<std::vector<std::string>> read_labels(const std::string& option);
 
 }  // namespace lookout

@@ -413,24 +413,6 @@ TEST(Options, TimesThatClocksCannotHoldAreRefused) {
   }
 }
 
-TEST(Options, LabelsThatCannotBeUsed) {
-  const TempDir directory;
-  try {
-    read_labels(directory.write("empty.txt", ""));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
-  }
-  for (const std::string& path : {directory / "none.txt", directory.path().string()}) {
-    try {
-      read_labels(path);
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
-    }
-  }
-}
-
 TEST(Options, InspectHasItsOwn) {
   const auto options =
       std::get<InspectOptions>(parse_command({"inspect", "m.pt", "--format", "json"}));

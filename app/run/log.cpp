@@ -1,0 +1,52 @@
+#include "app/run/log.h"
+
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "platform/system/journal.h"
+
+namespace lookout {
+namespace {
+
+// Prints log lines above the display of a terminal.
+class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit TerminalSink(Terminal& terminal) : terminal_(terminal) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    terminal_.print_above({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+ private:
+  Terminal& terminal_;
+};
+
+}  // namespace
+
+void set_up_log() {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("lookout"));
+  spdlog::set_formatter(is_journal(STDERR_FILENO) ? make_journal_formatter()
+                                                  : make_log_formatter());
+}
+
+void set_log_level(const std::string& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+
+LogAboveDisplay::LogAboveDisplay(Terminal& terminal) : before_(spdlog::default_logger()) {
+  auto logger =
+      std::make_shared<spdlog::logger>("lookout", std::make_shared<TerminalSink>(terminal));
+  logger->set_level(before_->level());
+  logger->set_formatter(make_log_formatter());
+  spdlog::set_default_logger(logger);
+}
+
+LogAboveDisplay::~LogAboveDisplay() { spdlog::set_default_logger(before_); }
+
+}  // namespace lookout

@@ -1,0 +1,136 @@
+#include "app/run/models.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "pipeline/error.h"
+#include "pipeline/model/model_spec.h"
+#include "platform/system/free_processors.h"
+#include "platform/system/input_file.h"
+
+namespace lookout {
+namespace {
+
+std::string compute_text(const RunOptions& options, int threads) {
+  if (options.model.workers > 1) return fmt::format("{} workers", options.model.workers);
+  return fmt::format(
+      "{} thread{}{}", threads, threads == 1 ? "" : "s",
+      options.model.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
+}
+
+bool is_in_home(const std::string& file) {
+  return file.rfind("/home/", 0) == 0 || file.rfind("/root/", 0) == 0;
+}
+
+// Returns read(), which reads `file`. ProtectHome= hides home folders from a service: then the
+// sentence says so, and a refused permission counts as an absent file, so that systemd does not
+// restart the service again and again.
+template <typename Read>
+auto read_as_service(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    const bool unseen =
+        error.kind() == ErrorKind::kNoInput || error.kind() == ErrorKind::kPermission;
+    if (!unseen || !is_service() || !is_in_home(file)) throw;
+    throw Error(ErrorKind::kNoInput, std::string(error.what()) +
+                                         "; a service does not see home folders: put it into "
+                                         "/usr/local/share/lookout or /etc/lookout");
+  }
+}
+
+void log_model(const RunOptions& options, const std::filesystem::path& path,
+               const TorchClassifier& classifier) {
+  const ModelSpec& spec = classifier.spec();
+  const TorchModelFacts& facts = classifier.facts();
+  spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
+               spec.input.width, spec.input.height, to_string(spec.input.resize),
+               spec.labels.size(), facts.activations, facts.kernels,
+               compute_text(options, classifier.threads()));
+  spdlog::debug(
+      "archive: {}",
+      archive_facts(classifier).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.model.file.empty() && path.filename() == kSelftestModel) {
+    spdlog::warn(
+        "no --model given: the built-in self-test model knows only the patterns of test://all; "
+        "models/export.py makes one that knows ImageNet's classes");
+  }
+  if (!facts.has_metadata) {
+    spdlog::warn("{} has no metadata.json: ImageNet's size, mean and deviation are assumed",
+                 path.string());
+  }
+  if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
+}
+
+}  // namespace
+
+bool is_service() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
+
+std::filesystem::path model_path(const std::string& option) {
+  if (!option.empty()) return option;
+  const std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/lookout";
+  const std::filesystem::path chosen_at_build = folder / "default.pt";
+  return std::filesystem::exists(chosen_at_build) ? chosen_at_build : folder / kSelftestModel;
+}
+
+std::optional<std::vector<std::string>> read_labels(const std::string& option) {
+  if (option.empty()) return std::nullopt;
+  const std::string text = read_input("labels", option);
+  try {
+    return parse_labels(text);
+  } catch (const Error& error) {
+    throw Error(error.kind(), option + ": " + error.what());
+  }
+}
+
+std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
+                                                          bool keep_threads,
+                                                          OperatorProfile* operators) {
+  TorchClassifierOptions classifier_options;
+  classifier_options.operators = operators;
+  classifier_options.threads = options.model.workers > 1 ? 1 : options.model.threads;
+  classifier_options.keep_threads = keep_threads;
+  classifier_options.processors =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  classifier_options.free_processors = FreeProcessors();
+  classifier_options.labels = read_as_service(
+      options.model.labels, [&options] { return read_labels(options.model.labels); });
+  const std::filesystem::path path = model_path(options.model.file);
+  std::vector<std::unique_ptr<TorchClassifier>> classifiers;
+  classifiers.reserve(static_cast<std::size_t>(options.model.workers));
+  for (int worker = 0; worker < options.model.workers; ++worker) {
+    classifiers.push_back(read_as_service(path.string(), [&path, &classifier_options] {
+      return std::make_unique<TorchClassifier>(path, classifier_options);
+    }));
+  }
+  log_model(options, path, *classifiers.front());
+  return classifiers;
+}
+
+std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models) {
+  std::vector<Classifier*> classifiers;
+  classifiers.reserve(models.size());
+  for (const auto& model : models) classifiers.push_back(model.get());
+  return classifiers;
+}
+
+nlohmann::ordered_json archive_facts(const TorchClassifier& classifier) {
+  const ModelSpec& spec = classifier.spec();
+  const TorchModelFacts& facts = classifier.facts();
+  return {{"name", spec.name},
+          {"producer", spec.producer},
+          {"weights", spec.weights},
+          {"quantization", spec.quantization},
+          {"activations", facts.activations},
+          {"kernels", facts.kernels},
+          {"libtorch", facts.libtorch},
+          {"engine", facts.engine}};
+}
+
+}  // namespace lookout

@@ -1,0 +1,42 @@
+// The models and labels that options name.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/options/options.h"
+#include "pipeline/torch/torch_classifier.h"
+
+namespace lookout {
+
+inline constexpr const char* kSelftestModel = "selftest.pt";
+
+// The archive that `option` names. When it is empty: the one chosen when the program was built,
+// else the self-test model. Both lie in ../share/lookout, relative to the program.
+std::filesystem::path model_path(const std::string& option);
+
+// The labels in the file that `option` names; nothing when it is empty. Throws Error(kNoInput),
+// Error(kPermission) or Error(kBadData).
+std::optional<std::vector<std::string>> read_labels(const std::string& option);
+
+// Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as
+// many threads as the options say, whatever else the machine does. `operators` counts what the
+// models run, and outlives them; null: nothing does. Throws Error.
+std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
+                                                          bool keep_threads,
+                                                          OperatorProfile* operators = nullptr);
+
+// As run_pipeline() takes them.
+std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models);
+
+// What is known of the archive of a loaded model, for reports.
+nlohmann::ordered_json archive_facts(const TorchClassifier& classifier);
+
+// Whether a service manager started the program (NOTIFY_SOCKET is set).
+bool is_service();
+
+}  // namespace lookout

@@ -1,0 +1,105 @@
+#include "app/run/reporters.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/reporters/changes_reporter.h"
+#include "platform/reporters/on_change_reporter.h"
+#include "platform/reporters/operator_reporter.h"
+#include "platform/reporters/snapshot_reporter.h"
+#include "platform/reporters/stdout_reporters.h"
+#include "platform/reporters/systemd_notifier.h"
+#include "platform/system/journal.h"
+
+namespace lookout {
+namespace {
+
+Results results_to_write(Results option) {
+  if (option != Results::kAuto) return option;
+  return is_journal(STDOUT_FILENO) ? Results::kChanges : Results::kAll;
+}
+
+// Without any of these options the state is the best label of each frame, and is not shown.
+bool states_are_configured(const RunOptions& options) {
+  return options.state.smoothing.count() > 0 || options.state.min_duration.count() > 0 ||
+         options.state.enter_threshold || options.state.leave_threshold;
+}
+
+std::unique_ptr<Reporter> make_terminal_reporter(const RunOptions& options, const RunInfo& info,
+                                                 ResultOutput& output) {
+  if (isatty(STDERR_FILENO) == 1) output.log_above_display.emplace(output.terminal);
+  const std::size_t lines = std::min(options.results.top_k, info.labels.size());
+  return std::make_unique<TerminalReporter>(
+      output.terminal, fmt::format("{}: {} ({})", info.camera, info.model, info.source), lines,
+      states_are_configured(options));
+}
+
+std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const RunInfo& info,
+                                               const std::function<OperatorTable()>& operators,
+                                               ResultOutput& output) {
+  const bool changes = results_to_write(options.results.write) == Results::kChanges;
+  std::unique_ptr<Reporter> reporter;
+  if (options.results.format == Format::kJson) {
+    reporter = std::make_unique<JsonReporter>(
+        output.lines, JsonFormat(info.camera, info.model, info.labels, info.archive), operators);
+  } else if (info.live && !changes && can_redraw(STDOUT_FILENO)) {
+    reporter = make_terminal_reporter(options, info, output);
+  } else {
+    reporter = std::make_unique<TextReporter>(output.lines, states_are_configured(options));
+  }
+  if (changes) reporter = std::make_unique<ChangesReporter>(std::move(reporter));
+  return reporter;
+}
+
+void add_change_reporters(const RunOptions& options, const RunInfo& info,
+                          std::vector<std::unique_ptr<Reporter>>& reporters) {
+  const EventOptions& events = options.events;
+  std::unique_ptr<SnapshotReporter> snapshots;
+  if (!events.snapshot_on_change.empty()) {
+    snapshots = std::make_unique<SnapshotReporter>(
+        SnapshotFolder(events.snapshot_on_change, info.camera, events.snapshot_limit),
+        events.snapshot_cooldown);
+  }
+  if (!events.on_change.empty()) {
+    OnChangeOptions on_change;
+    on_change.command = events.on_change;
+    on_change.time_limit = events.on_change_timeout;
+    reporters.push_back(std::make_unique<OnChangeReporter>(on_change, info.camera, info.model,
+                                                           std::move(snapshots)));
+  } else if (snapshots) {
+    reporters.push_back(std::move(snapshots));
+  }
+}
+
+}  // namespace
+
+ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
+    : lines(STDOUT_FILENO, "stdout",
+            live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop),
+      terminal(STDOUT_FILENO, lines) {}
+
+RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
+                            const std::function<OperatorTable()>& operators, ResultOutput& output,
+                            const RunFlags& flags) {
+  RunReporters reporters;
+  auto& all = reporters.all;
+  all.push_back(make_result_reporter(options, info, operators, output));
+  all.push_back(std::make_unique<LogReporter>());
+  all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
+  all.push_back(std::make_unique<SystemdNotifier>());
+  add_change_reporters(options, info, all);
+  if (options.results.overlay) {
+    auto overlay = std::make_unique<OverlayReporter>(
+        OverlayReporter::Options{fmt::format("{}: {}", info.camera, info.model),
+                                 options.camera.view, !info.live},
+        flags.stop);
+    reporters.overlay = overlay.get();
+    all.push_back(std::move(overlay));
+  }
+  return reporters;
+}
+
+}  // namespace lookout

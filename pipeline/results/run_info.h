@@ -1,0 +1,19 @@
+// What a run consists of, as a value.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lookout {
+
+// The same from the start of a run to its end; every reporter may keep a copy.
+struct RunInfo {
+  std::string camera;               // its name in results
+  std::string source;               // a description: "/dev/video0: 640x480 YUYV at 30 fps"
+  bool live = false;                // frames come whether or not they are waited for
+  std::string model;                // its name
+  std::vector<std::string> labels;  // one for each of the model's outputs, in order
+  std::string archive;              // facts about the model's archive, a JSON object; may be empty
+};
+
+}  // namespace lookout
