@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows lookout at work, from nothing: installs what is missing, builds, and lets the self-test model
-# watch the built-in test camera for 10 seconds. Each line names the pattern that is shown and what
-# the model takes it for.
+# watch the built-in test camera for 10 seconds. Each result names the pattern that is shown and the
+# model's answer.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -95,7 +95,7 @@ VARIED_SOLIDS = {
     **dict.fromkeys(("black", "white"), shade),
     "gray": gray_color,
 }
-# What draws a variant of each other pattern, from (rng, (width, height)).
+# Functions that draw a variant of each other pattern, from (rng, (width, height)).
 VARIANTS = {
     "checkers": varied_lines(patterns.checkers),
     "colorcheckers": varied_red_blue_checkers,
@@ -143,7 +143,7 @@ def label_of(name, small):
 
 @functools.lru_cache(maxsize=None)
 def noise_pool():
-    """One large picture of unit noise, to cut noise from: drawing it anew takes too long."""
+    """One large picture of unit noise, to cut noise from: drawing noise for each picture takes too long."""
     return np.random.default_rng(1).standard_normal((1100, 1100, 3), np.float32)
 
 
@@ -252,7 +252,7 @@ def central_part(picture):
 
 
 def disturb_frame(rng, name, frame, max_noise):
-    """What test:// and vivid draw on top of a pattern, and noise. Returns the centre square."""
+    """Adds noise, and the text and marker that test:// and vivid draw. Returns the centre square."""
     if rng.random() < 0.25:
         frame = add_text(rng, frame)
     frame = np.ascontiguousarray(central_part(frame))
@@ -265,7 +265,7 @@ def disturb_frame(rng, name, frame, max_noise):
 
 
 def disturb_small(rng, picture):
-    """What cameras do; applied after scaling, where it is cheap and its artefacts are larger."""
+    """Adds the artefacts of cameras, after scaling, where that is cheap and they are larger."""
     for chance, step in ((0.3, through_yuyv), (0.4, tone), (0.1, through_jpeg), (0.1, blur)):
         if rng.random() < chance:
             picture = step(rng, picture)

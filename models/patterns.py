@@ -130,7 +130,7 @@ def cross_half_width(width, height):
     return max(2, min(width, height) // 48)
 
 
-# What draws each pattern that is not a solid color, from (width, height). "noise" is drawn from numbers.
+# Functions that draw the other patterns, from (width, height). "noise" needs random numbers, too.
 DRAWN = {
     "colorbars": lambda *size: color_bars(*size, bar_colors(high=191)),  # the 75 % set
     "hcolorbars": lambda *size: horizontal_color_bars(*size, bar_colors()),

@@ -33,7 +33,7 @@ WIDTH = 0.35  # the narrowest MobileNetV2 that the paper's authors published
 # Noisy gray and scaled-down gray noise differ in color only, which takes more examples to learn.
 HARD = patterns.NAMES + ("gray", "noise") * 6
 HARDEST = HARD + ("gray", "checkers", "hlines", "vlines", "checkers")
-# Stages of (peak learning rate, most noise, phases); phases of (side of the pictures, pictures a
+# Stages of (peak learning rate, max noise, phases); phases of (side of the pictures, pictures a
 # batch, batches, patterns). The first steps are as good on small pictures.
 STAGES = (
     (4e-3, 27, ((112, 64, 160, patterns.NAMES), (SIDE, 32, 440, patterns.NAMES))),
@@ -135,9 +135,9 @@ class Checked(torch.utils.data.Dataset):
 
 
 def check_patterns(models):
-    """For each model: (right answers, frames, least probability of a right answer, no noise)."""
+    """For each model: (right answers, frames, lowest probability of a right answer, no noise)."""
     right, frames = [0] * len(models), 0
-    least = [1.0] * len(models)
+    lowest = [1.0] * len(models)
     for size in CHECKED_SIZES:
         for noise in (0, CHECKED_NOISE):
             for index, name in enumerate(patterns.NAMES):
@@ -151,20 +151,20 @@ def check_patterns(models):
                     if hits < len(inputs):
                         print(f"{name} {size} noise {noise}: {hits} of {len(inputs)} right")
                     if not noise:
-                        least[i] = min(least[i], probabilities[:, index].min().item())
-    return [(r, frames, l) for r, l in zip(right, least)]
+                        lowest[i] = min(lowest[i], probabilities[:, index].min().item())
+    return [(r, frames, l) for r, l in zip(right, lowest)]
 
 
-def least_at_rest(model):
-    """The least probability of the right answer for plain patterns, not moved or disturbed."""
-    least = 1.0
+def min_at_rest(model):
+    """The lowest probability of the right answer for plain patterns, not moved or disturbed."""
+    lowest = 1.0
     for size in CHECKED_SIZES:
         for index, name in enumerate(patterns.NAMES):
             frame = patterns.draw(name, *size, np.random.default_rng(HELD_OUT_SEED))
             inputs = augment.to_tensor(augment.to_square(frame, SIDE))[None]
             with torch.inference_mode():
-                least = min(least, model(inputs).softmax(1)[0, index].item())
-    return least
+                lowest = min(lowest, model(inputs).softmax(1)[0, index].item())
+    return lowest
 
 
 def mistakes(counts):
@@ -191,8 +191,8 @@ def metadata():
 
 REPORT = """# The self-test model
 
-`selftest.pt` tells the {classes} test patterns of `patterns.py` apart: those that `test://` and the
-kernel's `vivid` camera show. It is a MobileNetV2 of width {width} for {side}x{side} RGB pictures.
+`selftest.pt` knows the {classes} test patterns of `patterns.py`, which `test://` and the kernel's
+`vivid` camera show. It is a MobileNetV2 of width {width} for {side}x{side} RGB pictures.
 Nothing but drawn patterns went into it. Quantization:
 {quantization}.
 
@@ -204,8 +204,8 @@ processor, so another machine makes a model with these properties, not with the 
 | --- | --- | --- |
 | held-out pictures, % right | {float_accuracy:.2f} | {quantized_accuracy:.2f} |
 | patterns as `test://` draws them, right of {frames} | {float_right} | {quantized_right} |
-| least probability of the right class, plain patterns | {float_rest:.3f} | {quantized_rest:.3f} |
-| the same, shifted and with marker, without noise | {float_least:.3f} | {quantized_least:.3f} |
+| lowest probability of the right class, plain patterns | {float_rest:.3f} | {quantized_rest:.3f} |
+| the same, shifted and with marker, without noise | {float_lowest:.3f} | {quantized_lowest:.3f} |
 
 - Held-out pictures: {held_out} of seed {held_out_seed}, drawn as the training's: also other
   thicknesses, levels and polarities, on-screen text, noise, gamma, JPEG, 4:2:2 chroma.
@@ -243,8 +243,8 @@ def write_report(path, archive_path, counts, checks, rests):
         quantized_right=checks[1][0],
         float_rest=rests[0],
         quantized_rest=rests[1],
-        float_least=checks[0][2],
-        quantized_least=checks[1][2],
+        float_lowest=checks[0][2],
+        quantized_lowest=checks[1][2],
         mistakes="\n".join(f"- {line}" for line in mistakes(counts[1])) or "- none",
         bytes=os.path.getsize(archive_path),
         sha256=archive.sha256(archive_path),
@@ -259,7 +259,7 @@ def evaluate(model, arguments):
     held_out = augment.Patterns(HELD_OUT_SEED, HELD_OUT_PICTURES)
     counts = [confusion(m, held_out) for m in (model, loaded)]
     checks = check_patterns((model, loaded))
-    rests = [least_at_rest(m) for m in (model, loaded)]
+    rests = [min_at_rest(m) for m in (model, loaded)]
     write_report(arguments.report, arguments.output, counts, checks, rests)
     right, frames, _ = checks[1]
     return accuracy(counts[1]) >= 99 and right == frames and rests[1] > 0.8

@@ -1,4 +1,4 @@
-// The least that a program which classifies with LibTorch can be: it loads an archive, freezes it
+// The smallest program that classifies with LibTorch: it loads an archive, freezes it
 // and runs it, on one thread, with the same 224x224 input again and again. What lookout takes above
 // its time and memory is lookout's own. (But lookout quantizes the input of a quantized model while
 // it preprocesses, which is part of the forward here.)

@@ -3,7 +3,7 @@
 
 Rounds are interleaved (A B C A B C ..., each beginning with another one), and a ratio is taken of
 two runs of one round, so that what else the machine does, or did to its clock, touches both. Prints
-for each figure the least, the median and the largest of the rounds, its bar, and the machine with
+for each figure the minimum, the median and the maximum of the rounds, its bar, and the machine with
 what others did on it. Figures of a shared or virtual machine are that machine's.
 
   compare.py                                  everything, about half an hour
@@ -53,7 +53,7 @@ def make_parser():
     parser.add_argument("--paced-seconds", type=float, default=60, help="a run; default 60")
     parser.add_argument("--memory-frames", type=int, default=100_000, help="default 100000")
     parser.add_argument(
-        "--most-others", type=float, default=100, metavar="PERCENT",
+        "--max-others", type=float, default=100, metavar="PERCENT",
         help="repeat a run in which others took more of the processors' time",
     )  # fmt: skip
     parser.add_argument("--tries", type=int, default=20, help="of such a run, at most; default 20")
@@ -65,7 +65,7 @@ def read_options():
     parser = make_parser()
     options = parser.parse_args()
     options.lookout = f"{options.build}/app/lookout"
-    options.runner = Runner(options.most_others / 100, options.tries)
+    options.runner = Runner(options.max_others / 100, options.tries)
     options.rows = options.rows.split(",")
     for name in options.rows:
         if name not in ROWS:

@@ -7,7 +7,7 @@ has no caches, no memory bandwidth and no pipelines. The emulated /proc/cpuinfo 
 4's: make-sysroot.sh writes it.
 
 Whatever else the machine does, the figure of a qint8 archive is the same each time, to 0.1 %. That
-of a quint8 archive moves by 2 %: QNNPACK makes a layer's indirection buffer anew whenever its input
+of a quint8 archive moves by 2 %: QNNPACK makes a layer's indirection buffer again whenever its input
 lies elsewhere in memory than the time before, which depends on the allocator.
 
 Frames come from `test://`, which draws its picture with the first frame; what a frame costs then is
@@ -36,7 +36,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SIZES = {"224x224": 1.04, "640x480": 1.08}  # and the most of the bare forward that one may cost
+SIZES = {"224x224": 1.04, "640x480": 1.08}  # and the limit of its ratio to the bare forward
 
 # Parts of the surplus: the first whose pattern is found in "LIBRARY FUNCTION".
 PARTS = (

@@ -1,4 +1,4 @@
-"""What the loops of the peers share: frames as a camera would give them, and the measuring.
+"""Shared by the loops of the peers: frames as a camera would give them, and the measuring.
 
 Needs (Debian 12): python3-numpy python3-opencv
 """

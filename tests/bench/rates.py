@@ -98,9 +98,9 @@ def rates(options, report):
           ">= 3.8")  # fmt: skip
     ratio("lookout qint8 / Python qint8, 640x480", "lookout qint8", "Python qint8 640x480")
     ratio("lookout qint8 / LiteRT, 640x480", "lookout qint8", "LiteRT 640x480")
-    for kind, most in (("quint8", 4), ("qint8", 12)):
+    for kind, limit in (("quint8", 4), ("qint8", 12)):
         values = [100 * result[f"lookout {kind}"]["rest"] for result in results]
-        report.add(f"everything but the model, {kind}, of a frame", values, f"<= {most}", 1, "%")
+        report.add(f"everything but the model, {kind}, of a frame", values, f"<= {limit}", 1, "%")
     for kind in ("qint8", "quint8"):
         one = f"lookout {kind}"
         ratio(f"2 workers / 1, {kind}", f"{one}, 2 workers", one, ">= 1.85")

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is needed of qemu-plugin.h, which Debian does not package.
+// The part of qemu-plugin.h that is used here; Debian does not package that header.
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;

@@ -108,10 +108,10 @@ class SelfTestModelTest(unittest.TestCase):
 
     def test_every_pattern(self):
         with mock.patch.object(train_selftest, "CHECKED_SHIFTS", 3):
-            ((right, frames, least),) = train_selftest.check_patterns((self.model,))
+            ((right, frames, lowest),) = train_selftest.check_patterns((self.model,))
         self.assertEqual(right, frames)
-        self.assertGreater(least, 0.5)
-        self.assertGreater(train_selftest.least_at_rest(self.model), 0.8)
+        self.assertGreater(lowest, 0.5)
+        self.assertGreater(train_selftest.min_at_rest(self.model), 0.8)
 
     def test_held_out_pictures(self):
         pictures = [augment.sample(11, i) for i in range(160)]

@@ -1,4 +1,4 @@
-"""What the tests of models/ share. Importing it skips them (unittest.SkipTest) where torch is missing."""
+"""Shared by the tests of models/. Importing it skips them (unittest.SkipTest) where torch is missing."""
 
 import contextlib
 import functools

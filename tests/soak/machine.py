@@ -1,4 +1,4 @@
-"""What soak finds wrong, and the machine that it runs on: its load, and who keeps it busy."""
+"""The list of violations, and the machine: its load, and processes that keep it busy."""
 
 import glob
 import os

@@ -54,7 +54,7 @@ for unit in lookout.service lookout@.service; do
   done
 done
 
-# Tenths of an exposure: 20 is 2.0, of 10 at most.
+# The exposure in tenths: 20 is 2.0 on a scale to 10.
 for unit in lookout.service lookout@.service; do
   systemd-analyze security --offline=true --no-pager --threshold=20 "$deploy/$unit" \
     >"$work/security" || fail "$unit is more exposed than 2.0"

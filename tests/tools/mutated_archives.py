@@ -62,7 +62,7 @@ def noise(_, rng):
 RAW = [flip_bits, overwrite, zero, cut, drop, noise]
 
 
-# ---- variants of the members, packed anew: what no checksum tells
+# ---- variants of the members, packed again with right checksums
 
 def pack(members):
     stream = io.BytesIO()

@@ -3,7 +3,7 @@
 usage: same_results.py EXPECTED ACTUAL TOLERANCE
 
 Every picture has to get the same best label in both, and every label that both name the same score
-but for TOLERANCE.
+within TOLERANCE.
 """
 
 import json

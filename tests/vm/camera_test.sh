@@ -109,7 +109,7 @@ round=0
 settled_fds=0 settled_threads=0 settled_kb=0
 while [ $round -lt "$times" ]; do
   round=$((round + 1))
-  # What a camera survives: damaged frames, lost ones, and a counter of frames that jumps.
+  # Faults that a camera survives: damaged frames, lost ones, and a counter of frames that jumps.
   control inject_v4l2_buf_flag_error=1
   control percentage_of_dropped_buffers=30
   frames_come || give_up "round $round: no frames although only some are dropped"

@@ -117,7 +117,7 @@ fi
 systemctl stop $unit
 [ "$(property Result)" = success ] || fail "stopping ended in $(property Result)"
 
-# What is missing is said in a sentence, and nothing else needs it.
+# A missing library is reported in one sentence, and nothing else needs it.
 module=/usr/lib/lookout/liblookout-libcamera.so
 libcamera=$(ldd $module | sed -n 's/.*libcamera\.so.* => \([^ ]*\) .*/\1/p')
 for file in "$libcamera" $module; do

@@ -120,7 +120,7 @@ show '100% Blue'
 names blue
 lookout doctor || fail 'doctor finds fault'
 
-# What the camera's own tests see of a real driver.
+# The unit tests of cameras, on a real driver.
 systemctl stop $unit
 LD_LIBRARY_PATH=/usr/lib/lookout LOOKOUT_TEST_CAMERA=$camera ./platform_tests --gtest_filter='*Camera*:V4l2*' > tests.log || { cat tests.log; fail 'tests of the camera'; }
 grep -E '^\[ +(PASSED|SKIPPED) +\] [0-9]+ test' tests.log
