@@ -9,12 +9,13 @@ namespace lookout {
 
 // Values are those of sysexits(3).
 enum class ErrorKind {
-  kUsage = 64,       // command line
-  kBadData = 65,     // a model archive, labels or another file with wrong content
-  kNoInput = 66,     // device, file or folder absent or unreadable
-  kDeviceLost = 69,  // camera gone for good
-  kInternal = 70,    // a bug, or a library that failed in an unforeseen way
-  kOutput = 74,      // results cannot be written
+  kUsage = 64,        // command line
+  kBadData = 65,      // a model archive, labels or another file with wrong content
+  kNoInput = 66,      // device, file or folder absent or unreadable
+  kDeviceLost = 69,   // camera gone for good
+  kInternal = 70,     // a bug, or a library that failed in an unforeseen way
+  kUnsupported = 72,  // this build or machine cannot do that: a module or its library is missing
+  kOutput = 74,       // results cannot be written
   kPermission = 77,
   kConfig = 78,  // configuration file or environment
 };

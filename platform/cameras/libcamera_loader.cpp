@@ -18,12 +18,12 @@ const LibcameraModule& load() {
         std::strcmp(module->release, LOOKOUT_VERSION) == 0) {
       return *module;
     }
-    throw Error(ErrorKind::kNoInput, fmt::format("{} is of another version than lookout",
-                                                 module_path(kLibcameraModule).string()));
+    throw Error(ErrorKind::kUnsupported, fmt::format("{} is of another version than lookout",
+                                                     module_path(kLibcameraModule).string()));
   } catch (const Error& error) {
-    throw Error(
-        error.kind(),
-        fmt::format("CSI cameras cannot be used: {}; V4L2 cameras and files can", error.what()));
+    throw Error(error.kind(),
+                fmt::format("CSI cameras cannot be used: {}; V4L2 cameras and files can be used",
+                            error.what()));
   }
 }
 

@@ -1,4 +1,4 @@
-// CSI cameras, through libcamera where that is there. The module is loaded by the first call.
+// CSI cameras, through the libcamera module, which the first call loads.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace lookout {
 
-// The cameras that libcamera sees, in its order: the first is csi://0. Throws Error(kNoInput) when
-// the module, or libcamera as it needs it, is missing.
+// The cameras that libcamera sees, in its order: the first is csi://0. Throws Error(kUnsupported)
+// when the module is missing or cannot be loaded, for instance without its version of libcamera.
 std::vector<LibcameraCamera> list_csi_cameras();
 
 // `camera`: a number, or a model or an id as list_csi_cameras() has it, or a part of one that no
-// other has. Throws Error(kNoInput) also when there is no such camera, Error(kDeviceLost) when
-// another program has it, Error(kPermission).
+// other has. Throws Error(kUnsupported) likewise, Error(kNoInput) when there is no such camera,
+// Error(kDeviceLost) when another program has it, Error(kPermission).
 std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options);
 
 }  // namespace lookout

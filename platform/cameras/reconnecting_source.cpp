@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "platform/cameras/unusable_device.h"
 
 namespace lookout {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 constexpr std::chrono::seconds kLasting{5};
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-// While a camera is away its device is absent, another device, or not yet ours: udev gives it its
-// group a moment after the kernel made it.
-bool is_not_there(const Error& error) {
-  return error.kind() == ErrorKind::kDeviceLost || error.kind() == ErrorKind::kNoInput ||
-         error.kind() == ErrorKind::kPermission;
-}
 
 }  // namespace
 
@@ -65,7 +59,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   try {
     status = camera_->read(frame, timeout);
   } catch (const Error& error) {
-    if (!is_not_there(error)) throw;
+    if (!may_pass(error)) throw;
     // One that sent frames is gone: that it is absent next is no other reason.
     close(last_frame_ ? ErrorKind::kNoInput : error.kind(), error.what());
     return ReadStatus::kTimeout;
@@ -191,9 +185,18 @@ void ReconnectingSource::try_to_open() {
     camera_ = open_();
     opened();
   } catch (const Error& error) {
-    if (!is_not_there(error)) throw;
+    if (!may_pass(error)) throw;
     close(error.kind(), error.what());
   }
+}
+
+// While a camera is away its device is absent, in use, or not yet readable for us: udev sets its
+// group a moment after the kernel made it. Another device may have its name, too; but a name that
+// has never been a camera's does not become one.
+bool ReconnectingSource::may_pass(const Error& error) const {
+  if (dynamic_cast<const UnusableDevice*>(&error) != nullptr) return was_there_;
+  return error.kind() == ErrorKind::kDeviceLost || error.kind() == ErrorKind::kNoInput ||
+         error.kind() == ErrorKind::kPermission;
 }
 
 void ReconnectingSource::wait(std::chrono::milliseconds timeout) {

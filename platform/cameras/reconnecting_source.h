@@ -44,8 +44,9 @@ class ReconnectingSource : public Source {
   // Opens the camera; throws Error when it is not there, may not be used or is none.
   using Open = std::function<std::unique_ptr<Source>()>;
 
-  // Opens for the first time: throws what `open` throws, unless that is to be waited for and the
-  // camera is not there, not to be used by us yet, or in use.
+  // Opens for the first time: throws what `open` throws. With wait_for_first a camera that is
+  // absent, in use or not readable for us yet is waited for instead; a device that is no camera
+  // (UnusableDevice) is not, and neither is a module that is missing (kUnsupported).
   explicit ReconnectingSource(Open open, ReconnectOptions options = {});
 
   // That of the first opening, whatever comes back; of a camera that was not there its name alone.
@@ -74,6 +75,7 @@ class ReconnectingSource : public Source {
   void note_damage(Clock::time_point now);
   void check_patience() const;
   void try_to_open();
+  bool may_pass(const Error& error) const;
   void wait(std::chrono::milliseconds timeout);
   Clock::duration periods() const;
 

@@ -113,27 +113,22 @@ Error camera_in_use(const std::string& path) {
   return {ErrorKind::kDeviceLost, fmt::format("camera {} is in use by another program", path)};
 }
 
-Error not_a_camera(const std::string& path, NodeKind kind) {
+UnusableDevice not_a_camera(const std::string& path, NodeKind kind) {
   switch (kind) {
     case NodeKind::kBayer:
-      return {
-          ErrorKind::kNoInput,
-          fmt::format("{} gives raw Bayer pictures of a sensor, which libcamera has to process: "
-                      "use csi://0",
-                      path)};
+      return UnusableDevice(fmt::format(
+          "{} is an image sensor whose raw pictures libcamera has to process: use csi://0", path));
     case NodeKind::kPipeline:
-      return {ErrorKind::kNoInput,
-              fmt::format("{} is a part of a CSI camera and gives no pictures as it is set up: "
-                          "use csi://0",
-                          path)};
+      return UnusableDevice(fmt::format(
+          "{} is a part of a CSI camera and gives no pictures as it is set up: use csi://0", path));
     case NodeKind::kCodec:
     case NodeKind::kImageProcessor:
     case NodeKind::kMetadata:
-      return {ErrorKind::kNoInput,
-              fmt::format("{} is not a camera but {}; lookout list-cameras tells which node is one",
-                          path, to_string(kind))};
+      return UnusableDevice(
+          fmt::format("{} is not a camera but {}; lookout list-cameras shows which node is one",
+                      path, to_string(kind)));
     default:
-      return {ErrorKind::kNoInput, fmt::format("{} is not a camera", path)};
+      return UnusableDevice(fmt::format("{} is not a camera", path));
   }
 }
 
@@ -150,8 +145,10 @@ V4l2Device::V4l2Device(const std::string& path)
   if (fd_ < 0) throw cannot_open(path, errno);
   v4l2_capability capability{};
   if (!control(VIDIOC_QUERYCAP, &capability)) {
+    const int error = errno;
     ::close(fd_);
-    throw not_a_camera(path, NodeKind::kOther);
+    if (error == ENOTTY || error == EINVAL) throw not_a_camera(path, NodeKind::kOther);
+    throw cannot_open(path, error);  // it went away in this moment
   }
   const bool has_own = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0;
   info_.card = text_of(capability.card);

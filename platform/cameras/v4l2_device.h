@@ -7,6 +7,7 @@
 
 #include "pipeline/error.h"
 #include "platform/cameras/camera_mode.h"
+#include "platform/cameras/unusable_device.h"
 
 namespace lookout {
 
@@ -40,8 +41,8 @@ NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats)
 // An open node. Not for several threads at a time.
 class V4l2Device {
  public:
-  // Throws Error(kNoInput) when there is none or it is not of V4L2, Error(kPermission),
-  // Error(kDeviceLost) when it is in use.
+  // Throws Error(kNoInput) when there is no such device, UnusableDevice when it is not of V4L2,
+  // Error(kPermission), Error(kDeviceLost) when it is in use.
   explicit V4l2Device(const std::string& path);
   ~V4l2Device();
   V4l2Device(const V4l2Device&) = delete;
@@ -72,6 +73,6 @@ class V4l2Device {
 
 // The sentences of V4l2Device, for others that open cameras.
 Error camera_in_use(const std::string& path);
-Error not_a_camera(const std::string& path, NodeKind kind);
+UnusableDevice not_a_camera(const std::string& path, NodeKind kind);
 
 }  // namespace lookout

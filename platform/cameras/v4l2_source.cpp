@@ -62,9 +62,8 @@ std::optional<RawPicture> raw_picture_of(const V4l2Format& granted) {
   return picture;
 }
 
-Error no_readable_format(const std::string& path) {
-  return {ErrorKind::kNoInput,
-          fmt::format("camera {} has no picture format that can be read", path)};
+UnusableDevice no_readable_format(const std::string& path) {
+  return UnusableDevice(fmt::format("camera {} has no picture format that can be read", path));
 }
 
 // Throws Error unless it is a camera, or may be one, that nobody else uses.
@@ -73,6 +72,9 @@ std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::st
   const NodeKind kind = kind_of(device.info(), formats);
   if (kind != NodeKind::kCamera && kind != NodeKind::kPipeline) throw not_a_camera(path, kind);
   if (device.in_use()) throw camera_in_use(path);
+  if (formats.empty()) {  // as of a camera that went away in this moment
+    throw Error(ErrorKind::kNoInput, fmt::format("camera {} offers no picture format", path));
+  }
   return formats;
 }
 

@@ -24,8 +24,9 @@ class V4l2Source : public Source {
  public:
   // `path`: the device, or a link to it. What `options` leave open is chosen among what the driver
   // tells that the camera can (see choose_mode), which is said at log level debug; drivers take the
-  // nearest they have, and info() tells what that is. Throws Error(kNoInput) when it does not exist
-  // or is not a camera, Error(kPermission), Error(kDeviceLost) when another program has it.
+  // nearest they have, and info() tells what that is. Throws Error(kNoInput) when it does not
+  // exist, UnusableDevice when it is not a camera that can be read, Error(kPermission),
+  // Error(kDeviceLost) when another program has it.
   V4l2Source(const std::string& path, const SourceOptions& options);
   ~V4l2Source() override;
   V4l2Source(const V4l2Source&) = delete;

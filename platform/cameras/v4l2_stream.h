@@ -39,7 +39,7 @@ class V4l2Stream {
  public:
   // Asks for `mode`; what comes of that is format(). `device` has to outlive this object, `path` is
   // for messages. Throws Error(kDeviceLost) when another program has the device or it refuses,
-  // Error(kNoInput) when it is in a pipeline that gives no such pictures.
+  // UnusableDevice when it is in a pipeline that gives no such pictures.
   V4l2Stream(const V4l2Device& device, std::string path, const CameraMode& mode);
   ~V4l2Stream();
   V4l2Stream(const V4l2Stream&) = delete;

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <system_error>
+
 #include "pipeline/error.h"
 
 namespace lookout {
@@ -10,11 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the dynamic loader says starts with the file that it could not load or use.
+// The dynamic loader's message begins with the file that it could not load or use.
 Error cannot_load(const std::string& path) {
   const char* text = ::dlerror();
-  return {ErrorKind::kNoInput,
-          fmt::format("what lookout was built with is missing or of another version: {}",
+  return {ErrorKind::kUnsupported,
+          fmt::format("a library that lookout was built with is missing or has another version: {}",
                       text == nullptr ? path : text)};
 }
 
@@ -26,8 +28,9 @@ fs::path module_path(const std::string& name) {
 
 void* load_module(const std::string& name, const std::string& entry) {
   const std::string path = module_path(name).string();
-  if (!fs::exists(path)) {
-    throw Error(ErrorKind::kNoInput, fmt::format("lookout was built without {}", path));
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("lookout was built without {}", path));
   }
   void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw cannot_load(path);

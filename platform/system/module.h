@@ -1,5 +1,5 @@
-// Parts of lookout that are apart from the program, so that it starts without the libraries they
-// need.
+// Modules: parts of lookout in files of their own, so that the program starts without the libraries
+// that they need.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace lookout {
 
-// Where the part `name` lies: in ../lib/lookout, seen from the program, installed or not.
+// The path of the module `name`: in ../lib/lookout relative to the program, installed or not.
 std::filesystem::path module_path(const std::string& name);
 
-// Loads the library `name`, which stays loaded, and returns its function `entry`. Throws
-// Error(kNoInput) when it was not built or one of the libraries that it needs is missing or of
+// Loads the module `name`, which stays loaded, and returns its function `entry`. Throws
+// Error(kUnsupported) when it was not built, or when a library that it needs is missing or has
 // another version.
 void* load_module(const std::string& name, const std::string& entry);
 

@@ -33,6 +33,12 @@ TEST(Program, AnAbsentCameraEndsARunAndIsWaitedForByAService) {
       "video9876 did not come within 0.1 s");
 }
 
+TEST(Program, AServiceDoesNotWaitForADeviceThatIsNoCamera) {
+  Program::Options service;
+  service.environment = {"NOTIFY_SOCKET=/nonexistent"};
+  expect_failure(run_lookout({"/dev/null", "-t", "10s"}, service), 66, "/dev/null is not a camera");
+}
+
 TEST(Program, AServiceIsToldThatItSeesNoHomeFolders) {
   const std::string told = "; a service does not see home folders";
   Program::Options service;

@@ -54,6 +54,12 @@ for unit in lookout.service lookout@.service; do
   done
 done
 
+# The service is not started again after errors that stay: exit statuses of pipeline/error.h.
+for unit in lookout.service lookout@.service; do
+  grep -qx 'RestartPreventExitStatus=64 65 66 72 78' "$deploy/$unit" ||
+    fail "$unit is restarted after errors that stay"
+done
+
 # The exposure in tenths: 20 is 2.0 on a scale to 10.
 for unit in lookout.service lookout@.service; do
   systemd-analyze security --offline=true --no-pager --threshold=20 "$deploy/$unit" \

@@ -122,7 +122,7 @@ module=/usr/lib/lookout/liblookout-libcamera.so
 libcamera=$(ldd $module | sed -n 's/.*libcamera\.so.* => \([^ ]*\) .*/\1/p')
 for file in "$libcamera" $module; do
   mv "$file" "$file.away"
-  refused 66 csi://0
+  refused 72 csi://0
   said "CSI cameras cannot be used: .*$(basename "$file")"
   lookout run test://red --timeout 1s > "$work/out" 2> "$work/err" || fail "test:// without $file: $?"
   mv "$file.away" "$file"

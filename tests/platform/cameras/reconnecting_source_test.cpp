@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "platform/cameras/unusable_device.h"
 #include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 
@@ -304,6 +305,23 @@ TEST_F(ReconnectingSourceTest, ACameraThatIsNotThereYetIsWaitedForWhenAsked) {
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_THAT(log.text(), AllOf(HasSubstr("camera front lost"), HasSubstr("front is back")));
+}
+
+TEST_F(ReconnectingSourceTest, WhatCannotComeIsNotWaitedFor) {
+  options_.wait_for_first = true;
+  add_refusals(1, ErrorKind::kUnsupported);
+  expect_error(ErrorKind::kUnsupported, "not now", [&] { make(); });
+  lives_.emplace_back([]() -> std::unique_ptr<Source> { throw UnusableDevice("it is a codec"); });
+  expect_error(ErrorKind::kNoInput, "it is a codec", [&] { make(); });
+}
+
+TEST_F(ReconnectingSourceTest, AnotherDeviceUnderTheNameOfALostCameraIsAMatterOfTime) {
+  add_life(frames_then(1, lose));
+  lives_.emplace_back([]() -> std::unique_ptr<Source> { throw UnusableDevice("it is a codec"); });
+  add_life(frames_then(1, lose));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
 }
 
 TEST_F(ReconnectingSourceTest, AnotherReasonIsSaidOnceWhenItLasts) {

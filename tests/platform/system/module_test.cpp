@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(Module, OneThatWasNotBuiltIsNamed) {
-  expect_error(ErrorKind::kNoInput, HasSubstr("lib/lookout/libnothing.so"),
+  expect_error(ErrorKind::kUnsupported, HasSubstr("lib/lookout/libnothing.so"),
                [] { load_module("libnothing.so", "f"); });
 }
 
@@ -25,7 +25,7 @@ TEST(Module, OneThatCannotBeLoadedIsNamed) {
   const auto path = module_path("libbroken-test.so");
   std::filesystem::create_directories(path.parent_path());
   std::ofstream(path) << "no library";
-  expect_error(ErrorKind::kNoInput, AllOf(HasSubstr("version"), HasSubstr("libbroken-test.so")),
+  expect_error(ErrorKind::kUnsupported, AllOf(HasSubstr("version"), HasSubstr("libbroken-test.so")),
                [] { load_module("libbroken-test.so", "f"); });
   std::filesystem::remove(path);
 }
