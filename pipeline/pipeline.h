@@ -1,4 +1,4 @@
-// The threads: one captures, the caller's classifies and reports, or workers classify.
+// Runs the pipeline: one thread captures; the caller's classifies and reports, or workers classify.
 #pragma once
 
 #include <atomic>
@@ -28,9 +28,9 @@ struct PipelineOptions {
   StateOptions state;
   Scheduling capture;  // of the capture thread
   std::chrono::milliseconds stats_interval{1000};
-  // Called for each statistics, on the calling thread; empty: nothing tells.
+  // Called for each statistics, on the calling thread. Empty: the machine's state is not reported.
   std::function<MachineState()> machine_state;
-  std::optional<std::chrono::milliseconds> duration;  // ends by itself after this time
+  std::optional<std::chrono::milliseconds> duration;  // the run ends after this time; empty: never
   Trace* trace = nullptr;                             // outlives the run; null: none
 };
 
@@ -38,14 +38,15 @@ struct PipelineOptions {
 // every reporter gets the final statistics, which are returned. `stop` may be set by any thread or
 // a signal handler and is seen within 100 ms + one inference.
 //
-// Several classifiers, of the same model, work side by side, each on a thread of its own
-// ("worker-1" and on); reporters get results in the order of the frames either way.
+// Several classifiers, which must have the same model, work side by side, each on a thread of its
+// own ("worker-1" and on). Either way reporters get results in the order of the frames.
 //
 // Starts one thread ("capture", signals blocked), and those of the workers, and joins them before
-// it returns or throws. What a source, the scheduling, the classifier or a reporter throws ends the
-// run, and is thrown again here, after frames captured before a failure of the source were
-// classified and the final statistics reported.
-StatsSnapshot run_pipeline(Source& source, const std::vector<Classifier*>& classifiers,
+// it returns or throws. An exception of the source, the scheduling, the classifier or a reporter
+// ends the run and is thrown again here. After a failure of the source the frames captured before
+// it are classified and the final statistics reported first.
+StatsSnapshot run_pipeline(Source& source,
+                           const std::vector<std::unique_ptr<Classifier>>& classifiers,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);
 

@@ -14,7 +14,7 @@
 #include "app/output/save_and_print.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
-#include "pipeline/torch/torch_classifier.h"
+#include "pipeline/open_model.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
 
@@ -29,7 +29,7 @@ BenchMachine describe_machine() {
   machine.kind = machine_kind(machine.system, kBuiltForArm);
   machine.processors = processors();
   machine.lookout = LOOKOUT_VERSION;
-  machine.libtorch = libtorch_facts().version;
+  machine.libtorch = engine_version();
   return machine;
 }
 
@@ -44,7 +44,7 @@ RunOptions run_of(const BenchOptions& combination) {
 
 std::string threads_argument(const BenchOptions& combination) {
   const int threads = combination.threads.front();
-  return threads == TorchClassifierOptions::kAutoThreads ? "auto" : std::to_string(threads);
+  return threads == ClassifierOptions::kAutoThreads ? "auto" : std::to_string(threads);
 }
 
 // What main() of another process said of why it ended.
@@ -80,11 +80,11 @@ std::optional<BenchResult> measure_apart(const BenchOptions& combination,
 // single one it is found at once, in the process that measures it and has to be a fresh one.
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
-  TorchClassifierOptions classifier_options;
+  ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.run.model.labels);
   for (const std::string& model : options.models) {
     if (stop) return;
-    const TorchClassifier opened(model_path(model), classifier_options);
+    open_model(model_path(model), classifier_options);
   }
 }
 

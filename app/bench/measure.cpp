@@ -12,9 +12,9 @@
 #include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
+#include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/results/format.h"
-#include "pipeline/torch/torch_classifier.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
 #include "platform/system/process_usage.h"
@@ -106,9 +106,9 @@ class Stopwatch : public Reporter {
   ProcessUsage last_usage_;
 };
 
-BenchModel describe(const std::filesystem::path& path, const TorchClassifier& classifier) {
+BenchModel describe(const std::filesystem::path& path, const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
-  const TorchModelFacts& facts = classifier.facts();
+  const ModelFacts& facts = classifier.facts();
   BenchModel model;
   model.name = spec.name;
   model.file = path.string();
@@ -133,7 +133,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   BenchResult result;
   result.before = read_machine_state();
   const auto models = load_models(options, /*keep_threads=*/true);
-  const TorchClassifier& model = *models.front();
+  const Classifier& model = *models.front();
   auto source = open_source(options.camera.source, source_options(options, model.spec().input));
   const auto opened = Clock::now();
   std::size_t recorded_bytes = 0;
@@ -152,7 +152,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<Stopwatch>(Limits{frames, options.camera.timeout}, stop));
   const auto& stopwatch = static_cast<const Stopwatch&>(*reporters.back());
-  run_pipeline(*source, pointers(models), reporters, pipeline_options, stopwatch.done());
+  run_pipeline(*source, models, reporters, pipeline_options, stopwatch.done());
   result.after = read_machine_state();
   if (stopwatch.measured() == 0) {
     if (stop) return std::nullopt;
@@ -164,7 +164,7 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
   const auto measured = static_cast<double>(stopwatch.measured());
   result.model = describe(model_path(options.model.file), model);
   result.threads = model.threads();
-  result.auto_threads = options.model.threads == TorchClassifierOptions::kAutoThreads;
+  result.auto_threads = options.model.threads == ClassifierOptions::kAutoThreads;
   result.workers = options.model.workers;
   result.source = source->info().description;
   result.live = source->info().live;

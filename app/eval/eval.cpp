@@ -59,7 +59,7 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   pipeline_options.stats_interval = std::chrono::seconds(2);
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<EvalReporter>(set, report.counts));
-  report.stats = run_pipeline(*source, pointers(models), reporters, pipeline_options, stop);
+  report.stats = run_pipeline(*source, models, reporters, pipeline_options, stop);
   const std::uint64_t classified = report.counts.pictures().size();
   report.missing = set.pictures.size() - classified - report.stats.skipped;
   if (classified == 0 && report.missing == 0) {

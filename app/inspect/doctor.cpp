@@ -18,6 +18,7 @@
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
+#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "pipeline/thread.h"
 #include "platform/cameras/v4l2_source.h"
@@ -141,14 +142,14 @@ void check_need(const std::string& name, const std::function<std::string()>& use
 }
 
 DescribedModel describe_model(const RunOptions& options) {
-  TorchClassifierOptions classifier_options;
+  ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.model.labels);
   const std::filesystem::path path = model_path(options.model.file);
-  const TorchClassifier classifier(path, classifier_options);
-  const TorchModelFacts& facts = classifier.facts();
-  return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier.spec().name,
+  const auto classifier = open_model(path, classifier_options);
+  const ModelFacts& facts = classifier->facts();
+  return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
                       path.string(), sha256_of_file(path), facts.activations, facts.kernels),
-          classifier.spec().input};
+          classifier->spec().input};
 }
 
 // On a thread of its own, which ends: this one goes on as it was.

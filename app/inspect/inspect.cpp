@@ -7,15 +7,15 @@
 
 #include "app/output/json.h"
 #include "app/run/models.h"
+#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
-#include "pipeline/torch/torch_classifier.h"
 #include "platform/system/sha256.h"
 
 namespace lookout {
 namespace {
 
 std::string to_json(const std::filesystem::path& path, const std::string& sha256,
-                    const ModelSpec& spec, const TorchModelFacts& facts) {
+                    const ModelSpec& spec, const ModelFacts& facts) {
   Json input{{"width", spec.input.width},
              {"height", spec.input.height},
              {"mean", spec.input.mean},
@@ -38,13 +38,13 @@ std::string to_json(const std::filesystem::path& path, const std::string& sha256
                     {"producer", spec.producer},
                     {"weights", spec.weights},
                     {"trained", spec.trained},
-                    {"libtorch", facts.libtorch},
+                    {"libtorch", facts.version},
                     {"engine", facts.engine}};
   return to_text(report) + "\n";
 }
 
 std::string to_text(const std::filesystem::path& path, const std::string& sha256,
-                    const ModelSpec& spec, const TorchModelFacts& facts) {
+                    const ModelSpec& spec, const ModelFacts& facts) {
   std::string text;
   const auto line = [&text](const char* key, const std::string& value) {
     fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, printable(value));
@@ -69,7 +69,7 @@ std::string to_text(const std::filesystem::path& path, const std::string& sha256
   line("producer", producer.empty() ? "unknown" : fmt::format("{}", fmt::join(producer, ", ")));
   line("weights", spec.weights);
   line("trained", spec.trained ? "yes" : "no");
-  line("runs on", "LibTorch " + facts.libtorch + ", engine " + facts.engine);
+  line("runs on", facts.library + " " + facts.version + ", engine " + facts.engine);
   if (!facts.has_metadata) {
     text += "This archive has no metadata.json: ImageNet's values are assumed.\n";
   }
@@ -79,15 +79,15 @@ std::string to_text(const std::filesystem::path& path, const std::string& sha256
 }  // namespace
 
 std::string inspect(const InspectOptions& options) {
-  TorchClassifierOptions classifier_options;
+  ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.model.labels);
   classifier_options.count_parameters = true;
   const std::filesystem::path path = model_path(options.model.file);
-  const TorchClassifier classifier(path, classifier_options);
+  const auto classifier = open_model(path, classifier_options);
   const std::string sha256 = sha256_of_file(path);
   return options.format == Format::kJson
-             ? to_json(path, sha256, classifier.spec(), classifier.facts())
-             : to_text(path, sha256, classifier.spec(), classifier.facts());
+             ? to_json(path, sha256, classifier->spec(), classifier->facts())
+             : to_text(path, sha256, classifier->spec(), classifier->facts());
 }
 
 }  // namespace lookout

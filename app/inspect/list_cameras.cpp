@@ -10,6 +10,7 @@
 #include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
+#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
 
@@ -189,9 +190,9 @@ ModeWish wish_of_run(const RunOptions& options) {
   const std::filesystem::path model = model_path(options.model.file);
   InputSpec input;  // the self-test model's, too
   if (!options.model.file.empty() || model.filename() != kSelftestModel) {
-    TorchClassifierOptions classifier_options;
+    ClassifierOptions classifier_options;
     classifier_options.labels = read_labels(options.model.labels);
-    input = TorchClassifier(model, classifier_options).spec().input;
+    input = open_model(model, classifier_options)->spec().input;
   }
   return wish_of(source_options(options, input));
 }

@@ -1,6 +1,6 @@
 // The sub-commands that measure: bench and eval.
 #include "app/options/option_parts.h"
-#include "pipeline/torch/torch_classifier.h"
+#include "pipeline/classifier.h"
 
 namespace lookout {
 namespace {
@@ -30,7 +30,7 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
       *bench, "--threads", options.threads, 1, kMostThreads, "threads",
       "Threads that share a frame's computation, each number in turn; auto: measured at the "
       "start",
-      TorchClassifierOptions::kAutoThreads)
+      ClassifierOptions::kAutoThreads)
       ->type_name("N|auto,...")
       ->default_str("1,2,4 as far as there are processors");
   add_numbers(*bench, "--workers", options.workers, 1, kMostWorkers, "workers",

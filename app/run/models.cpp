@@ -18,9 +18,8 @@ namespace {
 
 std::string compute_text(const RunOptions& options, int threads) {
   if (options.model.workers > 1) return fmt::format("{} workers", options.model.workers);
-  return fmt::format(
-      "{} thread{}{}", threads, threads == 1 ? "" : "s",
-      options.model.threads == TorchClassifierOptions::kAutoThreads ? " (measured)" : "");
+  return fmt::format("{} thread{}{}", threads, threads == 1 ? "" : "s",
+                     options.model.threads == ClassifierOptions::kAutoThreads ? " (measured)" : "");
 }
 
 bool is_in_home(const std::string& file) {
@@ -45,9 +44,9 @@ auto read_as_service(const std::string& file, const Read& read) {
 }
 
 void log_model(const RunOptions& options, const std::filesystem::path& path,
-               const TorchClassifier& classifier) {
+               const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
-  const TorchModelFacts& facts = classifier.facts();
+  const ModelFacts& facts = classifier.facts();
   spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
                spec.input.width, spec.input.height, to_string(spec.input.resize),
                spec.labels.size(), facts.activations, facts.kernels,
@@ -89,10 +88,9 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option) {
   }
 }
 
-std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
-                                                          bool keep_threads,
-                                                          OperatorProfile* operators) {
-  TorchClassifierOptions classifier_options;
+std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, bool keep_threads,
+                                                     OperatorProfile* operators) {
+  ClassifierOptions classifier_options;
   classifier_options.operators = operators;
   classifier_options.threads = options.model.workers > 1 ? 1 : options.model.threads;
   classifier_options.keep_threads = keep_threads;
@@ -102,34 +100,27 @@ std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& opti
   classifier_options.labels = read_as_service(
       options.model.labels, [&options] { return read_labels(options.model.labels); });
   const std::filesystem::path path = model_path(options.model.file);
-  std::vector<std::unique_ptr<TorchClassifier>> classifiers;
+  std::vector<std::unique_ptr<Classifier>> classifiers;
   classifiers.reserve(static_cast<std::size_t>(options.model.workers));
   for (int worker = 0; worker < options.model.workers; ++worker) {
     classifiers.push_back(read_as_service(path.string(), [&path, &classifier_options] {
-      return std::make_unique<TorchClassifier>(path, classifier_options);
+      return open_model(path, classifier_options);
     }));
   }
   log_model(options, path, *classifiers.front());
   return classifiers;
 }
 
-std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models) {
-  std::vector<Classifier*> classifiers;
-  classifiers.reserve(models.size());
-  for (const auto& model : models) classifiers.push_back(model.get());
-  return classifiers;
-}
-
-nlohmann::ordered_json archive_facts(const TorchClassifier& classifier) {
+nlohmann::ordered_json archive_facts(const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
-  const TorchModelFacts& facts = classifier.facts();
+  const ModelFacts& facts = classifier.facts();
   return {{"name", spec.name},
           {"producer", spec.producer},
           {"weights", spec.weights},
           {"quantization", spec.quantization},
           {"activations", facts.activations},
           {"kernels", facts.kernels},
-          {"libtorch", facts.libtorch},
+          {"libtorch", facts.version},
           {"engine", facts.engine}};
 }
 

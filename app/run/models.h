@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "pipeline/torch/torch_classifier.h"
+#include "pipeline/open_model.h"
 
 namespace lookout {
 
@@ -26,15 +26,11 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option);
 // Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as
 // many threads as the options say, whatever else the machine does. `operators` counts what the
 // models run, and outlives them; null: nothing does. Throws Error.
-std::vector<std::unique_ptr<TorchClassifier>> load_models(const RunOptions& options,
-                                                          bool keep_threads,
-                                                          OperatorProfile* operators = nullptr);
-
-// As run_pipeline() takes them.
-std::vector<Classifier*> pointers(const std::vector<std::unique_ptr<TorchClassifier>>& models);
+std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, bool keep_threads,
+                                                     OperatorProfile* operators = nullptr);
 
 // What is known of the archive of a loaded model, for reports.
-nlohmann::ordered_json archive_facts(const TorchClassifier& classifier);
+nlohmann::ordered_json archive_facts(const Classifier& classifier);
 
 // Whether a service manager started the program (NOTIFY_SOCKET is set).
 bool is_service();

@@ -15,7 +15,9 @@
 #include "app/run/models.h"
 #include "app/run/reporters.h"
 #include "pipeline/error.h"
+#include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
@@ -33,7 +35,7 @@ std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
   return journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
 }
 
-RunInfo describe_run(const RunOptions& options, const TorchClassifier& classifier,
+RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
                      const SourceInfo& source) {
   RunInfo info;
   info.camera = options.camera.name.empty() ? source.name : options.camera.name;
@@ -47,7 +49,7 @@ RunInfo describe_run(const RunOptions& options, const TorchClassifier& classifie
 }
 
 std::unique_ptr<Trace> make_trace(const RunOptions& options, const AtomicFile& file,
-                                  const RunInfo& info, const TorchClassifier& classifier) {
+                                  const RunInfo& info, const Classifier& classifier) {
   TraceOptions trace_options;
   trace_options.frames = options.profile.trace_frames;
   trace_options.skip = info.live ? kWarmUpFrames : 0;
@@ -55,7 +57,7 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, const AtomicFile& f
                          {"camera", info.camera},
                          {"model", info.model},
                          {"kernels", classifier.facts().kernels},
-                         {"libtorch", classifier.facts().libtorch}};
+                         {"libtorch", classifier.facts().version}};
   return std::make_unique<Trace>(
       trace_options, [file, name = options.profile.trace](const Trace& trace) {
         file.save([&trace](const WritePart& write) { trace.write_json(write); });
@@ -93,7 +95,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   cv::setNumThreads(1);  // ours are counted
   std::optional<AtomicFile> trace_file;
   if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
-  log_api_usage();
+  log_engine_features();
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
   if (options.profile.op_sampling > 0) {
@@ -101,7 +103,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     operators = [&profile] { return profile->table(); };
   }
   const auto models = load_models(options, /*keep_threads=*/false, profile ? &*profile : nullptr);
-  const TorchClassifier& model = *models.front();
+  const Classifier& model = *models.front();
   const auto source =
       open_source(options.camera.source, source_options(options, model.spec().input));
   if (source->online()) spdlog::info("source: {}", source->info().description);
@@ -114,8 +116,8 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   if (trace_file) trace = make_trace(options, *trace_file, info, model);
   std::optional<Clock::time_point> end;
   if (options.camera.timeout.count() > 0) end = Clock::now() + options.camera.timeout;
-  const StatsSnapshot total = run_pipeline(*source, pointers(models), reporters.all,
-                                           pipeline_options(options, trace.get()), stop);
+  const StatsSnapshot total =
+      run_pipeline(*source, models, reporters.all, pipeline_options(options, trace.get()), stop);
   if (trace) trace->finish();
   const bool ended_early = stop || (end && Clock::now() >= *end);
   if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {

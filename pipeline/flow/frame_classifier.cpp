@@ -1,28 +1,31 @@
 #include "pipeline/flow/frame_classifier.h"
 
 #include "pipeline/model/top_k.h"
+#include "pipeline/profile/trace.h"
 
 namespace lookout {
 
-FrameClassifier::FrameClassifier(Classifier& classifier, const PipelineOptions& options)
+FrameClassifier::FrameClassifier(Classifier& classifier, const View& view, std::size_t top_k,
+                                 float threshold)
     : classifier_(classifier),
-      options_(options),
-      preprocessor_(classifier.spec().input, options.view) {}
+      top_k_(top_k),
+      threshold_(threshold),
+      preprocessor_(classifier.spec().input, view) {}
 
-void FrameClassifier::classify(ClassifiedFrame& classified) {
+void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   const Frame& frame = classified.frame;
   Result& result = classified.result;
-  const FrameScope scope(frame.sequence, options_.trace);
+  const bool traced = trace != nullptr && trace->traces(frame.sequence);
+  const FrameContext context{frame.sequence, traced ? trace : nullptr};
   const auto start = Clock::now();
   preprocessor_.run(frame.bgr, image_);
   const auto preprocessed = Clock::now();
-  classifier_.classify(image_, logits_);
+  classifier_.classify(image_, context, logits_);
   const auto inferred = Clock::now();
   softmax(logits_, classified.scores);
-  top_k(logits_, classified.scores, classifier_.spec().labels, options_.top_k, options_.threshold,
-        result.top);
+  top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
   const auto done = Clock::now();
-  if (Trace* trace = current_frame().trace) {
+  if (traced) {
     trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start);
     trace->record(Stage::kPreprocess, frame.sequence, start, preprocessed);
     trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);

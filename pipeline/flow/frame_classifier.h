@@ -1,34 +1,39 @@
-// What happens to one frame: preprocessing, inference, top k.
+// Classifies one frame: preprocessing, inference, top k.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "pipeline/classifier.h"
 #include "pipeline/frame.h"
 #include "pipeline/model/preprocessor.h"
-#include "pipeline/pipeline.h"
 #include "pipeline/result.h"
 
 namespace lookout {
 
-// A frame and what came of it. Swapped between threads, so that its memory is used again.
+class Trace;
+
+// A frame and its result. It is swapped between threads, so its memory is reused.
 struct ClassifiedFrame {
   Frame frame;
   std::vector<float> scores;  // of all classes
-  Result result;              // but for its age, the state and the counts
+  Result result;              // complete except for its age, the state and the counts
 };
 
-// Used by one thread at a time. `classifier` and `options` outlive it.
+// Used by one thread at a time. The classifier outlives it.
 class FrameClassifier {
  public:
-  FrameClassifier(Classifier& classifier, const PipelineOptions& options);
+  // Results hold the `top_k` best predictions with a score of at least `threshold`.
+  FrameClassifier(Classifier& classifier, const View& view, std::size_t top_k, float threshold);
 
-  // Fills in the rest of `classified`, whose frame is given. Throws what the classifier throws.
-  void classify(ClassifiedFrame& classified);
+  // Fills in the scores and the result of `classified.frame`. `trace` records the stages; null:
+  // none. Throws what the classifier throws.
+  void classify(ClassifiedFrame& classified, Trace* trace = nullptr);
 
  private:
   Classifier& classifier_;
-  const PipelineOptions& options_;
+  std::size_t top_k_;
+  float threshold_;
   Preprocessor preprocessor_;
   ImageTensor image_;
   std::vector<float> logits_;

@@ -12,6 +12,9 @@
 
 namespace lookout {
 
+// Upper bound of each wait in the frame loop: a stop flag is seen within this time.
+inline constexpr std::chrono::milliseconds kMaxWait{100};
+
 enum class TakeStatus { kTaken, kTimeout, kClosed };
 
 // T: default-constructible, with a cheap swap().

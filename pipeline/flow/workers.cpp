@@ -6,18 +6,16 @@
 #include "pipeline/thread.h"
 
 namespace lookout {
-namespace {
 
-constexpr std::chrono::milliseconds kLongestWait{100};
-
-}  // namespace
-
-Workers::Workers(Latest<Frame>& frames, const std::vector<Classifier*>& classifiers,
-                 const PipelineOptions& options)
-    : frames_(frames), slots_(classifiers.size()), running_(classifiers.size()) {
-  classifiers_.reserve(classifiers.size());
-  for (Classifier* classifier : classifiers) classifiers_.emplace_back(*classifier, options);
-  for (std::size_t i = 0; i < classifiers_.size(); ++i) {
+Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace)
+    : frames_(frames),
+      classifiers_(std::move(classifiers)),
+      trace_(trace),
+      workers_(classifiers_.size()),
+      slots_(workers_),
+      running_(workers_) {
+  threads_.reserve(workers_);
+  for (std::size_t i = 0; i < workers_; ++i) {
     threads_.push_back(
         start_thread("worker-" + std::to_string(i + 1), [this, i] { run(classifiers_[i]); }));
   }
@@ -32,34 +30,34 @@ void Workers::run(FrameClassifier& classifier) {
     if (status == TakeStatus::kTimeout) continue;
     std::exception_ptr error;
     try {
-      classifier.classify(classified);
+      classifier.classify(classified, trace_);
     } catch (...) {
       error = std::current_exception();
     }
     if (!put(ticket, classified, error) || error) break;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --running_;
   }
   filled_.notify_one();
 }
 
 TakeStatus Workers::take_frame(ClassifiedFrame& classified, std::uint64_t& ticket) {
-  const std::lock_guard taking(taking_);
+  const MutexLock taking(taking_);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stop_) return TakeStatus::kClosed;
   }
-  const TakeStatus status = frames_.take(classified.frame, kLongestWait);
+  const TakeStatus status = frames_.take(classified.frame, kMaxWait);
   if (status == TakeStatus::kTaken) ticket = next_ticket_++;
   return status;
 }
 
 bool Workers::put(std::uint64_t ticket, ClassifiedFrame& classified, std::exception_ptr error) {
   {
-    std::unique_lock lock(mutex_);
-    emptied_.wait(lock, [&] { return stop_ || ticket < next_result_ + slots_.size(); });
+    const MutexLock lock(mutex_);
+    while (!stop_ && ticket >= next_result_ + workers_) emptied_.wait(mutex_);
     if (stop_) return false;
     Slot& mine = slot(ticket);
     std::swap(mine.classified, classified);
@@ -72,10 +70,12 @@ bool Workers::put(std::uint64_t ticket, ClassifiedFrame& classified, std::except
 
 TakeStatus Workers::take(ClassifiedFrame& classified, std::chrono::milliseconds timeout) {
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     Slot& next = slot(next_result_);
-    if (!filled_.wait_for(lock, timeout, [&] { return next.full || running_ == 0; })) {
-      return TakeStatus::kTimeout;
+    while (!next.full && running_ > 0) {
+      const bool in_time = filled_.wait_until(mutex_, deadline);
+      if (!in_time && !next.full && running_ > 0) return TakeStatus::kTimeout;
     }
     if (!next.full) return TakeStatus::kClosed;
     if (next.error) std::rethrow_exception(next.error);
@@ -89,7 +89,7 @@ TakeStatus Workers::take(ClassifiedFrame& classified, std::chrono::milliseconds 
 
 void Workers::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   emptied_.notify_all();

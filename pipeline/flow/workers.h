@@ -1,26 +1,25 @@
-// Frames classified side by side.
+// Classifies several frames at the same time.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "pipeline/flow/frame_classifier.h"
 #include "pipeline/flow/latest.h"
+#include "pipeline/mutex.h"
 
 namespace lookout {
 
 // One thread for each classifier, "worker-1" and on, with signals blocked. Each takes a frame as
-// soon as it is idle; results come in the order of the frames.
+// soon as it is idle. Results come in the order of the frames.
 class Workers {
  public:
-  // `frames`, the classifiers and `options` outlive it. Nothing else takes from `frames`.
-  Workers(Latest<Frame>& frames, const std::vector<Classifier*>& classifiers,
-          const PipelineOptions& options);
+  // `frames`, `trace` (null: none) and what the classifiers refer to outlive it. Nothing else takes
+  // from `frames`. Throws Error(kPermission) when the system allows no further thread.
+  Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace);
   ~Workers() { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -29,7 +28,7 @@ class Workers {
   // was closed and all of them were classified. Throws what classifying the next frame threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout);
 
-  // Waits for the inferences under way, and joins. Results that were not taken are lost.
+  // Waits for the inferences under way and joins the threads. Results that were not taken are lost.
   void stop();
 
  private:
@@ -41,23 +40,26 @@ class Workers {
 
   void run(FrameClassifier& classifier);
   TakeStatus take_frame(ClassifiedFrame& classified, std::uint64_t& ticket);
-  // False: stopped.
+  // Returns false when stopped.
   bool put(std::uint64_t ticket, ClassifiedFrame& classified, std::exception_ptr error);
-  Slot& slot(std::uint64_t ticket) { return slots_[ticket % slots_.size()]; }
+  Slot& slot(std::uint64_t ticket) REQUIRES(mutex_) { return slots_[ticket % workers_]; }
 
   Latest<Frame>& frames_;
-  std::vector<FrameClassifier> classifiers_;
+  std::vector<FrameClassifier> classifiers_;  // one for each worker, used by it alone
+  Trace* const trace_;
+  const std::size_t workers_;
 
-  std::mutex taking_;              // held while one of the idle workers waits for a frame
-  std::uint64_t next_ticket_ = 0;  // guarded by taking_: the order of the frames
+  Mutex taking_;  // held while one of the idle workers waits for a frame
+  std::uint64_t next_ticket_ GUARDED_BY(taking_) = 0;  // tickets number the frames
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable filled_;
-  std::condition_variable emptied_;
-  std::vector<Slot> slots_;  // of the tickets next_result_ .. next_result_ + slots - 1
-  std::uint64_t next_result_ = 0;
-  std::size_t running_;  // workers
-  bool stop_ = false;
+  Mutex mutex_;
+  ConditionVariable filled_;
+  ConditionVariable emptied_;
+  // Results of the tickets next_result_ .. next_result_ + workers_ - 1.
+  std::vector<Slot> slots_ GUARDED_BY(mutex_);
+  std::uint64_t next_result_ GUARDED_BY(mutex_) = 0;
+  std::size_t running_ GUARDED_BY(mutex_);  // workers
+  bool stop_ GUARDED_BY(mutex_) = false;
 
   std::vector<std::thread> threads_;  // last: they use all of the above
 };

@@ -96,20 +96,6 @@ bool is_utf8(const std::string& text) {
 
 }  // namespace
 
-const char* to_string(ResizeMode mode) {
-  switch (mode) {
-    case ResizeMode::kCenterSquare:
-      return "center-square";
-    case ResizeMode::kStretch:
-      return "stretch";
-    case ResizeMode::kLetterbox:
-      return "letterbox";
-  }
-  return "";
-}
-
-const char* to_string(ChannelOrder order) { return order == ChannelOrder::kRgb ? "RGB" : "BGR"; }
-
 ModelSpec parse_metadata(const std::string& json) {
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object()) fail("is not a JSON object");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/preprocessor.h"
+#include "pipeline/model/input_spec.h"
 
 namespace lookout {
 
@@ -25,8 +25,5 @@ ModelSpec parse_metadata(const std::string& json);
 // One label a line; a trailing newline, carriage returns and a byte order mark are ignored.
 // Throws Error(kBadData) for an empty text, an empty line or bytes that are not UTF-8.
 std::vector<std::string> parse_labels(const std::string& text);
-
-const char* to_string(ResizeMode mode);
-const char* to_string(ChannelOrder order);
 
 }  // namespace lookout

@@ -73,21 +73,12 @@ cv::Rect unturn(const View& view, cv::Rect area, const cv::Size& picture) {
 }  // namespace
 
 cv::Size useful_size(const InputSpec& spec, const View& view) {
-  const cv::Size turned(static_cast<int>(std::ceil(spec.width / view.roi.width)),
-                        static_cast<int>(std::ceil(spec.height / view.roi.height)));
+  const auto side = [](int needed, double fraction) {
+    return static_cast<int>(std::min<double>(kMaxFrameSide, std::ceil(needed / fraction)));
+  };
+  const cv::Size turned(side(spec.width, view.roi.width), side(spec.height, view.roi.height));
   const bool quarter_turn = view.rotation == 90 || view.rotation == 270;
   return quarter_turn ? cv::Size(turned.height, turned.width) : turned;
-}
-
-// In float, by the reciprocal, with ties to even: as LibTorch's kernels compute it on every
-// processor, so that the bytes are equal. at::native::quantize_val and its vectors in
-// https://github.com/pytorch/pytorch/blob/v2.9.1/aten/src/ATen/native/quantized/AffineQuantizerBase.cpp
-std::uint8_t InputQuantization::quantize(float value) const {
-  const float least = is_signed ? -128.0F : 0.0F;
-  const float inverse_scale = 1.0F / scale;
-  const float byte = static_cast<float>(zero_point) + std::nearbyint(value * inverse_scale);
-  return static_cast<std::uint8_t>(
-      static_cast<int>(std::min(std::max(least, byte), least + 255.0F)));
 }
 
 Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {

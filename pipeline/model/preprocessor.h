@@ -6,47 +6,13 @@
 #include <cstdint>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
-#include <optional>
 #include <vector>
+
+#include "pipeline/model/input_spec.h"
 
 namespace lookout {
 
-// How a picture comes to the model's size.
-enum class ResizeMode {
-  kCenterSquare,  // the largest centred part with the model's aspect ratio, scaled
-  kStretch,       // the whole picture, its aspect ratio given up
-  kLetterbox,     // the whole picture, centred, the rest filled with the mean colour
-};
-
-enum class ChannelOrder { kRgb, kBgr };
-
-// What a quantized model makes of its input first:
-// byte = round(value / scale) + zero_point, held within the range of a byte.
-struct InputQuantization {
-  float scale = 1;         // above 0
-  int zero_point = 0;      // within the range
-  bool is_signed = false;  // -128..127 in two's complement; otherwise 0..255
-
-  // The very byte that LibTorch's quantize_per_tensor makes of it.
-  std::uint8_t quantize(float value) const;
-};
-
-// The preprocessing part of a model's spec. The defaults are those of ImageNet models.
-struct InputSpec {
-  int width = 224;   // pixels
-  int height = 224;  // pixels
-  // Value of a channel = (byte / 255 - mean) / std, in the model's channel order. Source of the
-  // numbers: https://pytorch.org/vision/stable/models.html
-  std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
-  std::array<float, 3> std{0.229F, 0.224F, 0.225F};
-  ChannelOrder channel_order = ChannelOrder::kRgb;
-  ResizeMode resize = ResizeMode::kCenterSquare;
-  // Set when the classifier takes bytes that were quantized so. The model's graph tells this, not
-  // the archive's metadata.
-  std::optional<InputQuantization> quantization;
-};
-
-// What the user wants to be looked at: the picture is turned, then mirrored, then cut.
+// The part of the picture that is classified: the picture is turned, then mirrored, then cut.
 struct View {
   int rotation = 0;  // degrees clockwise: 0, 90, 180, 270
   bool hflip = false;
@@ -55,17 +21,12 @@ struct View {
   cv::Rect2d roi{0, 0, 1, 1};
 };
 
-// The smallest frame, in pixels, of which `view` leaves as many pixels as the model looks at.
-cv::Size useful_size(const InputSpec& spec, const View& view);
+// No useful frame is wider or higher, in pixels. Its square fits an int.
+inline constexpr int kMaxFrameSide = 16384;
 
-// An image in channels-last order, [height][width][3]: of floats, or of bytes quantized as
-// InputSpec::quantization says. The other vector is empty.
-struct ImageTensor {
-  int width = 0;
-  int height = 0;
-  std::vector<float> values;
-  std::vector<std::uint8_t> bytes;
-};
+// The smallest frame, in pixels, of which `view` leaves as many pixels as the model uses; at most
+// kMaxFrameSide in each direction, however small the region of interest is.
+cv::Size useful_size(const InputSpec& spec, const View& view);
 
 // One pass over the frame: turn, mirror, cut, scale, reorder channels, normalise, and quantize if
 // the model takes bytes. Scaling down averages over the area (a triangle filter as wide as the

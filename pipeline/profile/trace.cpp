@@ -22,8 +22,6 @@ constexpr std::size_t kPart = 64 << 10;       // bytes that are written at a tim
 // each of which begins when the one before ends, must not overlap.
 constexpr std::int64_t kGapNs = 2;
 
-thread_local CurrentFrame this_threads_frame;
-
 std::int64_t ns(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
 }
@@ -62,24 +60,6 @@ class Parts {
 };
 
 }  // namespace
-
-const char* to_string(Stage stage) {
-  switch (stage) {
-    case Stage::kCapture:
-      return "capture";
-    case Stage::kQueueWait:
-      return "queue-wait";
-    case Stage::kPreprocess:
-      return "preprocess";
-    case Stage::kInference:
-      return "inference";
-    case Stage::kTopK:
-      return "top-k";
-    case Stage::kReport:
-      return "report";
-  }
-  return "";
-}
 
 Trace::Trace(TraceOptions options, Save save)
     : options_(std::move(options)), save_(std::move(save)) {}
@@ -251,14 +231,5 @@ void Trace::write_json(const std::function<void(std::string_view)>& out) const {
   parts.text("\n]}\n");
   parts.flush();
 }
-
-CurrentFrame current_frame() { return this_threads_frame; }
-
-FrameScope::FrameScope(std::uint64_t sequence, Trace* trace) : before_(this_threads_frame) {
-  const bool traced = trace != nullptr && trace->traces(sequence);
-  this_threads_frame = {sequence, traced ? trace : nullptr};
-}
-
-FrameScope::~FrameScope() { this_threads_frame = before_; }
 
 }  // namespace lookout

@@ -19,20 +19,9 @@
 #include <vector>
 
 #include "pipeline/frame.h"
+#include "pipeline/profile/stage.h"
 
 namespace lookout {
-
-// What happens to a frame, in this order. All but the waiting happens on a thread.
-enum class Stage : std::uint8_t {
-  kCapture,    // copying, converting or decoding it
-  kQueueWait,  // in the double buffer, or for room there
-  kPreprocess,
-  kInference,
-  kTopK,  // and the state
-  kReport,
-};
-inline constexpr int kStages = 6;
-const char* to_string(Stage stage);
 
 struct TraceOptions {
   std::uint64_t frames = 100;  // that are recorded
@@ -129,25 +118,6 @@ class TraceSpan {
   Stage stage_;
   std::uint64_t frame_;
   Clock::time_point start_;
-};
-
-// The frame that the calling thread is at work on, for those who are called without being told.
-struct CurrentFrame {
-  std::uint64_t sequence = 0;
-  Trace* trace = nullptr;  // null: this frame is not traced
-};
-CurrentFrame current_frame();
-
-// Makes a frame the calling thread's current one while it lives.
-class FrameScope {
- public:
-  FrameScope(std::uint64_t sequence, Trace* trace);
-  ~FrameScope();
-  FrameScope(const FrameScope&) = delete;
-  FrameScope& operator=(const FrameScope&) = delete;
-
- private:
-  CurrentFrame before_;
 };
 
 }  // namespace lookout

@@ -13,13 +13,14 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
 
 #include "pipeline/error.h"
 #include "pipeline/model/archive_check.h"
+#include "pipeline/mutex.h"
+#include "pipeline/torch/operator_sampling.h"
 #include "pipeline/torch/thread_tuner.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_threads.h"
@@ -90,10 +91,11 @@ c10::ScalarType type_of(const InputQuantization& quantization) {
 
 class TorchClassifier::Impl {
  public:
-  Impl(const std::filesystem::path& archive, const TorchClassifierOptions& options)
+  Impl(const std::filesystem::path& archive, const ClassifierOptions& options)
       : archive_(archive), threads_(std::max(1, options.threads)) {
     check_readable(archive);
     choose_engine();
+    if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
     load(options);
     warm_up();
@@ -104,12 +106,12 @@ class TorchClassifier::Impl {
 
   int threads() const { return threads_; }
 
-  void classify(const ImageTensor& image, std::vector<float>& logits) {
+  void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
     use_this_thread();
     const auto start = Clock::now();
     {
       const c10::InferenceMode inference;
-      const at::Tensor scores = checked(observed_forward(image));
+      const at::Tensor scores = checked(observed_forward(image, frame));
       const auto count = static_cast<std::size_t>(scores.numel());
       logits.resize(count);
       std::copy_n(scores.data_ptr<float>(), count, logits.begin());
@@ -119,7 +121,7 @@ class TorchClassifier::Impl {
   }
 
   ModelSpec spec_;
-  TorchModelFacts facts_;
+  ModelFacts facts_;
 
  private:
   [[noreturn]] void refuse_as_damaged(const std::string& why) const {
@@ -127,7 +129,7 @@ class TorchClassifier::Impl {
                        "); make it anew with models/export.py");
   }
 
-  void load(const TorchClassifierOptions& options) {
+  void load(const ClassifierOptions& options) {
     const std::string damage = find_damage(archive_);
     if (!damage.empty()) refuse_as_damaged("the file " + damage);
     torch::jit::ExtraFilesMap extra{{"metadata.json", ""}, {"labels.txt", ""}};
@@ -152,12 +154,13 @@ class TorchClassifier::Impl {
     facts_.kernels = facts_.activations == "qint8"    ? "XNNPACK"
                      : facts_.activations == "quint8" ? "QNNPACK"
                                                       : "float";
-    facts_.libtorch = TORCH_VERSION;
+    facts_.library = "LibTorch";
+    facts_.version = TORCH_VERSION;
     facts_.engine = toString(at::globalContext().qEngine());
   }
 
   void read_spec(const std::string& metadata, const std::string& labels,
-                 const TorchClassifierOptions& options) {
+                 const ClassifierOptions& options) {
     facts_.has_metadata = !metadata.empty();
     if (!facts_.has_metadata && !options.labels) {
       fail(archive_,
@@ -199,11 +202,11 @@ class TorchClassifier::Impl {
   void warm_up() {
     const ImageTensor image = blank_image();
     std::vector<float> logits;
-    for (int i = 0; i < kWarmUpRuns; ++i) classify(image, logits);
+    for (int i = 0; i < kWarmUpRuns; ++i) classify(image, {}, logits);
   }
 
-  void start_tuning(const TorchClassifierOptions& options) {
-    const bool choose = options.threads == TorchClassifierOptions::kAutoThreads;
+  void start_tuning(const ClassifierOptions& options) {
+    const bool choose = options.threads == ClassifierOptions::kAutoThreads;
     const int most = choose ? options.processors : options.threads;
     if (most == 1 || (options.keep_threads && !choose)) return;
     tuner_.emplace(most, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMost,
@@ -212,7 +215,7 @@ class TorchClassifier::Impl {
     set_compute_threads(threads_, quantized());
     const ImageTensor image = blank_image();
     std::vector<float> logits;
-    while (tuner_->starting()) classify(image, logits);
+    while (tuner_->starting()) classify(image, {}, logits);
   }
 
   void tune(Clock::duration inference) {
@@ -231,8 +234,8 @@ class TorchClassifier::Impl {
     adopt_compute_threads(threads_, quantized());
   }
 
-  c10::IValue observed_forward(const ImageTensor& image) {
-    const OperatorScope scope(operators_, spec_.name);
+  c10::IValue observed_forward(const ImageTensor& image, const FrameContext& frame) {
+    const OperatorScope scope(operators_, frame, spec_.name);
     return forward(image);
   }
 
@@ -299,6 +302,7 @@ class TorchClassifier::Impl {
   int threads_;
   std::optional<ThreadTuner> tuner_;  // of automatic threads
   OperatorProfile* operators_ = nullptr;
+  std::shared_ptr<OperatorSampling> sampling_;
   torch::jit::Module module_;
   std::thread::id thread_;
 };
@@ -313,29 +317,30 @@ LibTorchFacts libtorch_facts() {
   return facts;
 }
 
-void log_api_usage() {
+void log_libtorch_features() {
   c10::SetAPIUsageLogger([](const std::string& event) {
-    static std::mutex mutex;
-    static std::set<std::string> told;
-    const std::lock_guard lock(mutex);
-    if (told.insert(event).second) spdlog::debug("LibTorch: {} is used", event);
+    static Mutex mutex;
+    static std::set<std::string> logged;
+    const MutexLock lock(mutex);
+    if (logged.insert(event).second) spdlog::debug("LibTorch: {} is used", event);
   });
 }
 
 TorchClassifier::TorchClassifier(const std::filesystem::path& archive,
-                                 const TorchClassifierOptions& options)
+                                 const ClassifierOptions& options)
     : impl_(std::make_unique<Impl>(archive, options)) {}
 
 TorchClassifier::~TorchClassifier() = default;
 
 const ModelSpec& TorchClassifier::spec() const { return impl_->spec_; }
 
-const TorchModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
+const ModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
 
 int TorchClassifier::threads() const { return impl_->threads(); }
 
-void TorchClassifier::classify(const ImageTensor& image, std::vector<float>& logits) {
-  impl_->classify(image, logits);
+void TorchClassifier::classify(const ImageTensor& image, const FrameContext& frame,
+                               std::vector<float>& logits) {
+  impl_->classify(image, frame, logits);
 }
 
 }  // namespace lookout

@@ -1,4 +1,5 @@
-// What is read from the graph of an archive, and changed in it. Included by torch_*.cpp only.
+// What is read from the graph of an archive, and changed in it. Included by pipeline/torch/*.cpp
+// only.
 #pragma once
 
 #include <torch/script.h>
@@ -8,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/model/model_spec.h"
+#include "pipeline/model/input_spec.h"
 
 namespace lookout {
 

@@ -24,10 +24,10 @@
 #include "pipeline/flow/latest.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/model/top_k.h"
+#include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/results/format.h"
 #include "pipeline/results/statistics.h"
-#include "pipeline/torch/torch_classifier.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/sources/test_source.h"
 #include "platform/system/non_blocking_writer.h"
@@ -60,12 +60,16 @@ class NoModel : public Classifier {
  public:
   NoModel() : logits_(make_logits()) { spec_.labels = make_labels(); }
   const ModelSpec& spec() const override { return spec_; }
-  void classify(const ImageTensor& /*image*/, std::vector<float>& logits) override {
+  const ModelFacts& facts() const override { return facts_; }
+  int threads() const override { return 1; }
+  void classify(const ImageTensor& /*image*/, const FrameContext& /*frame*/,
+                std::vector<float>& logits) override {
     logits = logits_;
   }
 
  private:
   ModelSpec spec_;
+  ModelFacts facts_;
   std::vector<float> logits_;
 };
 
@@ -219,13 +223,13 @@ void everything_but_the_model(benchmark::State& state, const cv::Size& size) {
       kFramesOfARun, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-void forward(benchmark::State& state, TorchClassifier& classifier) {
+void forward(benchmark::State& state, Classifier& classifier) {
   const InputSpec& input = classifier.spec().input;
   ImageTensor image;
   Preprocessor(input, {}).run(cv::Mat::zeros(input.height, input.width, CV_8UC3), image);
   std::vector<float> logits;
   for (auto _ : state) {
-    classifier.classify(image, logits);
+    classifier.classify(image, {}, logits);
     benchmark::DoNotOptimize(logits.data());
   }
 }
@@ -256,7 +260,7 @@ void register_sizes() {
 }
 
 void register_archive(const std::filesystem::path& archive) {
-  const auto classifier = std::make_shared<TorchClassifier>(archive, TorchClassifierOptions{});
+  const std::shared_ptr<Classifier> classifier = open_model(archive, {});
   benchmark::RegisterBenchmark(("forward/" + archive.stem().string()).c_str(),
                                [=](benchmark::State& state) { forward(state, *classifier); })
       ->Unit(benchmark::kMillisecond);

@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <opencv2/core.hpp>
 #include <string>
@@ -93,8 +95,12 @@ class FakeClassifier : public Classifier {
   }
 
   const ModelSpec& spec() const override { return spec_; }
+  const ModelFacts& facts() const override { return facts_; }
+  int threads() const override { return 1; }
 
-  void classify(const ImageTensor& image, std::vector<float>& logits) override {
+  void classify(const ImageTensor& image, const FrameContext& frame,
+                std::vector<float>& logits) override {
+    frame_ = frame;
     if (before_each_) before_each_(calls_);
     ++calls_;
     logits.resize(spec_.labels.size());
@@ -105,12 +111,40 @@ class FakeClassifier : public Classifier {
   }
 
   int calls() const { return calls_; }
+  // Of the last call; set before the function is called.
+  const FrameContext& frame() const { return frame_; }
 
  private:
   ModelSpec spec_;
+  ModelFacts facts_;
   std::function<void(int)> before_each_;
   int calls_ = 0;
+  FrameContext frame_;
 };
+
+// Forwards to a classifier that the test keeps.
+class Lent : public Classifier {
+ public:
+  explicit Lent(Classifier& classifier) : classifier_(classifier) {}
+  const ModelSpec& spec() const override { return classifier_.spec(); }
+  const ModelFacts& facts() const override { return classifier_.facts(); }
+  int threads() const override { return classifier_.threads(); }
+  void classify(const ImageTensor& image, const FrameContext& frame,
+                std::vector<float>& logits) override {
+    classifier_.classify(image, frame, logits);
+  }
+
+ private:
+  Classifier& classifier_;
+};
+
+// The classifiers as run_pipeline() takes them; the test keeps them.
+inline std::vector<std::unique_ptr<Classifier>> lent(
+    std::initializer_list<Classifier*> classifiers) {
+  std::vector<std::unique_ptr<Classifier>> lent;
+  for (Classifier* classifier : classifiers) lent.push_back(std::make_unique<Lent>(*classifier));
+  return lent;
+}
 
 // Keeps what it is told.
 class FakeReporter : public Reporter {

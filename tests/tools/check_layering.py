@@ -4,8 +4,9 @@
     check_layering.py ROOT
 
 A folder that is not in the table below is an error: a new one says here what it may include. LibTorch
-stays in pipeline/torch/, in .cpp files and headers that nobody else includes; OpenCV's devices, windows
-and files stay in platform/.
+stays in pipeline/torch/, in .cpp files and headers that nobody else includes; an engine's folder is
+included by pipeline/open_model.cpp and the doctor alone; OpenCV's devices, windows and files stay in
+platform/.
 """
 
 import os
@@ -14,7 +15,7 @@ import re
 import sys
 
 # Folder -> folders whose headers it may include, besides its own and, in pipeline/, the root's. A
-# folder stands for itself alone, not for those in it; "pipeline/*" for all of pipeline/ but torch_graph.h.
+# folder stands for itself alone, not for those in it; "pipeline/*" for all of pipeline/ but the engines.
 ALLOWED = {
     "pipeline": {"pipeline/model", "pipeline/flow", "pipeline/results", "pipeline/profile"},
     "pipeline/model": set(),
@@ -39,15 +40,24 @@ TOPS = ("app", "platform", "pipeline")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 LIBTORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
 DEVICES = re.compile(r"opencv2/(videoio|imgcodecs|highgui)")
+# Folders of engines, and the files outside of them that may include their headers.
+ENGINES = {"pipeline/torch"}
+MAY_INCLUDE_ENGINES = {"pipeline/open_model.cpp", "app/inspect/doctor.cpp", "app/inspect/doctor.h"}
+# The top of pipeline/: the folders inside it must not include these.
+TOP_HEADERS = {"pipeline/pipeline.h", "pipeline/open_model.h"}
 # Headers that include LibTorch, for pipeline/torch/*.cpp alone.
 LIBTORCH_HEADERS = {"pipeline/torch/torch_graph.h"}
 
 
-def may_include(folder, header):
-    """Whether a file of `folder` may include the project's `header`."""
+def may_include(path, folder, header):
+    """Whether the file `path` of `folder` may include the project's `header`."""
     target = header.rsplit("/", 1)[0]
     if header in LIBTORCH_HEADERS:
         return folder == "pipeline/torch"
+    if target in ENGINES and folder != target:
+        return str(path) in MAY_INCLUDE_ENGINES
+    if header in TOP_HEADERS and folder.startswith("pipeline/"):
+        return False
     if target == folder or (target == "pipeline" and folder.startswith("pipeline/")):
         return True
     allowed = ALLOWED[folder]
@@ -59,7 +69,7 @@ def problems_of(path, folder):
     name = str(path)
     for header in INCLUDE.findall(path.read_text(encoding="utf-8")):
         ours = header.split("/")[0] in (*TOPS, "tests")
-        if ours and not may_include(folder, header):
+        if ours and not may_include(path, folder, header):
             yield f"{name} must not include {header}"
         if LIBTORCH.match(header) and not (
             folder == "pipeline/torch" and (path.suffix == ".cpp" or name in LIBTORCH_HEADERS)

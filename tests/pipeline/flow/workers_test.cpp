@@ -27,7 +27,7 @@ TEST(Workers, ClassifyEveryFrameOfAFileOnceAndReportInOrder) {
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
   const StatsSnapshot total =
-      run_pipeline(source, {&one, &two, &three}, reporting_to(log), {}, stop);
+      run_pipeline(source, lent({&one, &two, &three}), reporting_to(log), {}, stop);
   std::vector<std::uint64_t> expected(500);
   std::iota(expected.begin(), expected.end(), 0);
   EXPECT_EQ(log.sequences, expected);
@@ -52,7 +52,7 @@ TEST(Workers, AFrameThatIsReadySoonerWaitsForTheOneBeforeIt) {
   FakeClassifier two(classify);
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
-  run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop);
+  run_pipeline(source, lent({&one, &two}), reporting_to(log), {}, stop);
   std::vector<std::uint64_t> expected(10);
   std::iota(expected.begin(), expected.end(), 0);
   EXPECT_EQ(log.sequences, expected);
@@ -73,7 +73,7 @@ TEST(Workers, WorkAtTheSameTime) {
   FakeClassifier two(meet(1));
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
-  run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop);
+  run_pipeline(source, lent({&one, &two}), reporting_to(log), {}, stop);
   EXPECT_EQ(log.sequences.size(), 4U);
 }
 
@@ -89,7 +89,7 @@ TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
   FakeClassifier two(fail_at_five(began));
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
-  EXPECT_THROW(run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop), Error);
+  EXPECT_THROW(run_pipeline(source, lent({&one, &two}), reporting_to(log), {}, stop), Error);
   // Which of two frames that are begun at the same time fails is open.
   EXPECT_GE(log.sequences.size(), 4U);
   EXPECT_LE(log.sequences.size(), 6U);
@@ -104,7 +104,7 @@ TEST(Workers, AFailingSourceIsThrownAfterAllItsFrames) {
   FakeClassifier two;
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
-  EXPECT_THROW(run_pipeline(source, {&one, &two}, reporting_to(log), {}, stop), Error);
+  EXPECT_THROW(run_pipeline(source, lent({&one, &two}), reporting_to(log), {}, stop), Error);
   EXPECT_EQ(log.sequences.size(), 20U);
 }
 
@@ -163,7 +163,7 @@ TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
   Reporters reporters = reporting_to(log, [&](const Result&) { first_reported.open(); });
   reporters.push_back(std::make_unique<Patience>(offline, waited, told));
   const std::atomic<bool> stop{false};
-  run_pipeline(source, {&one, &two}, reporters, {}, stop);
+  run_pipeline(source, lent({&one, &two}), reporters, {}, stop);
   ASSERT_EQ(log.statuses.size(), 1U);
   EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{3}));
   EXPECT_EQ(log.changes, (std::vector<std::string>{"value 1"})) << "no state while it is away";
@@ -175,7 +175,7 @@ TEST(Workers, StopAccountsForWhatIsInFlight) {
   FakeClassifier two;
   FakeReporter::Log log;
   std::atomic<bool> stop{false};
-  const StatsSnapshot total = run_pipeline(source, {&one, &two},
+  const StatsSnapshot total = run_pipeline(source, lent({&one, &two}),
                                            reporting_to(log,
                                                         [&](const Result& result) {
                                                           if (result.sequence >= 100) stop = true;

@@ -157,16 +157,15 @@ TEST(Trace, OfAPipelineHasEveryStageOnItsThread) {
   Saved saved;
   Trace trace(frames_of(20), saved.save());
   FakeSource source(/*live=*/false, frames(50));
-  FakeClassifier classifier([&trace](int call) {
-    EXPECT_EQ(current_frame().sequence, static_cast<std::uint64_t>(call));
-    EXPECT_EQ(current_frame().trace, call < 20 ? &trace : nullptr);
+  FakeClassifier classifier([&trace, &classifier](int call) {
+    EXPECT_EQ(classifier.frame().sequence, static_cast<std::uint64_t>(call));
+    EXPECT_EQ(classifier.frame().trace, call < 20 ? &trace : nullptr);
   });
   PipelineOptions options;
   options.trace = &trace;
   const std::atomic<bool> stop{false};
   run_pipeline(source, classifier, {}, options, stop);
   trace.finish();
-  EXPECT_EQ(current_frame().trace, nullptr);
 
   std::map<int, std::string> threads;
   for (const Json& event : saved.events("M")) threads[event["tid"]] = event["args"]["name"];
@@ -200,7 +199,7 @@ TEST(Trace, OfWorkersHasEveryStageOfAFrameOnOneOfThem) {
   PipelineOptions options;
   options.trace = &trace;
   const std::atomic<bool> stop{false};
-  run_pipeline(source, {&one, &other}, {}, options, stop);
+  run_pipeline(source, lent({&one, &other}), {}, options, stop);
   trace.finish();
 
   std::map<int, std::string> threads;

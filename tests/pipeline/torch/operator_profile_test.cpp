@@ -1,11 +1,10 @@
-#include "pipeline/torch/operator_profile.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "pipeline/profile/operator_profile.h"
 #include "pipeline/profile/trace.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "tests/support/temp_dir.h"
@@ -39,14 +38,13 @@ class Operators : public testing::Test {
   // Of some frames of the model, without its warm-up.
   OperatorTable sample(double probability, int frames, bool shapes = false) {
     OperatorProfile profile(probability, shapes);
-    TorchClassifierOptions options;
+    ClassifierOptions options;
     options.operators = &profile;
     TorchClassifier classifier(directory_ / "nested.pt", options);
     EXPECT_TRUE(profile.table().rows.empty()) << "the warm-up is not counted";
     std::vector<float> logits;
     for (int i = 0; i < frames; ++i) {
-      const FrameScope frame(1000 + static_cast<std::uint64_t>(i), nullptr);
-      classifier.classify(image_, logits);
+      classifier.classify(image_, {1000 + static_cast<std::uint64_t>(i), nullptr}, logits);
     }
     return profile.table();
   }
@@ -133,10 +131,9 @@ TEST_F(Operators, AreInTheTraceWithinTheirFramesInference) {
   TorchClassifier classifier(directory_ / "nested.pt", {});
   std::vector<float> logits;
   for (std::uint64_t i = 0; i < 3; ++i) {
-    const FrameScope frame(i, &trace);
     {
       const TraceSpan span(&trace, Stage::kInference, i);
-      classifier.classify(image_, logits);
+      classifier.classify(image_, {i, trace.traces(i) ? &trace : nullptr}, logits);
     }
     const TraceSpan report(&trace, Stage::kReport, i);
   }

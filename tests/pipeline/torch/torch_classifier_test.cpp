@@ -17,6 +17,7 @@
 
 #include "paths.h"
 #include "pipeline/error.h"
+#include "pipeline/model/preprocessor.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
@@ -70,7 +71,7 @@ TEST_F(TorchArchives, ClassifiesAChannelsLastImage) {
   image.height = 8;
   for (int i = 0; i < 64; ++i) image.values.insert(image.values.end(), {0.25F, 0.5F, 0.75F});
   std::vector<float> logits;
-  classifier.classify(image, logits);
+  classifier.classify(image, {}, logits);
   EXPECT_EQ(logits, (std::vector<float>{0.25F, 0.5F, 0.75F}));
   EXPECT_EQ(classifier.spec().name, "small");
   EXPECT_EQ(classifier.facts().activations, "float32");
@@ -89,11 +90,11 @@ BothWays classify_both_ways(TorchClassifier& classifier, const cv::Mat& bgr) {
   BothWays scores;
   Preprocessor(spec, {}).run(bgr, image);
   EXPECT_TRUE(image.values.empty());
-  classifier.classify(image, scores.of_bytes);
+  classifier.classify(image, {}, scores.of_bytes);
   spec.quantization.reset();
   Preprocessor(spec, {}).run(bgr, image);
   EXPECT_TRUE(image.bytes.empty());
-  classifier.classify(image, scores.of_floats);
+  classifier.classify(image, {}, scores.of_floats);
   return scores;
 }
 
@@ -152,9 +153,9 @@ TEST_F(TorchArchives, TakesFloatsWhereTheInputIsNotJustQuantized) {
     Preprocessor(classifier.spec().input, {})
         .run(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(255)), image);
     std::vector<float> scores;
-    classifier.classify(image, scores);
+    classifier.classify(image, {}, scores);
     std::vector<float> again;
-    classifier.classify(image, again);
+    classifier.classify(image, {}, again);
     EXPECT_EQ(scores, again) << body;
     EXPECT_GT(scores[2], 0.8F) << body;
   }
@@ -206,7 +207,7 @@ TEST_F(TorchArchives, RefusesAnArchiveWithoutSpecOrLabels) {
 }
 
 TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
-  TorchClassifierOptions options;
+  ClassifierOptions options;
   options.labels = {{"a", "b", "c"}};
   const TorchClassifier classifier(write(kMeanOfChannels, "", ""), options);
   EXPECT_FALSE(classifier.facts().has_metadata);
@@ -246,7 +247,7 @@ TEST_F(TorchArchives, RefusesScoresThatAreNoNumbers) {
     ImageTensor bright;
     bright.width = bright.height = 8;
     bright.values.assign(std::size_t{8} * 8 * 3, 1.0F);
-    later.classify(bright, logits);
+    later.classify(bright, {}, logits);
     FAIL() << "accepted " << logits[0];
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), "model " + (directory_ / "model.pt") + ": " + not_finite);
@@ -267,7 +268,7 @@ TEST_F(TorchArchives, RefusesAModelThatThrows) {
 
 TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
   if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
-  TorchClassifierOptions options;
+  ClassifierOptions options;
   options.count_parameters = true;
   const TorchClassifier classifier(kSelftest, options);
   EXPECT_EQ(classifier.facts().activations, "qint8");
@@ -312,7 +313,7 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
   const ImageTensor image =
       random_image(classifier.spec().input.width, classifier.spec().input.height);
   std::vector<float> logits;
-  classifier.classify(image, logits);
+  classifier.classify(image, {}, logits);
   const std::vector<float> expected = logits_in_python(GetParam(), image);
 #ifdef __aarch64__
   if (is_float()) {  // Python's is the build machine's processor, which adds in another order
@@ -341,13 +342,13 @@ TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
   if (is_float()) GTEST_SKIP() << "sums of floats depend on how they are split among threads";
   const ImageTensor image = random_image(224, 224);
   std::vector<float> one;
-  TorchClassifier(GetParam(), {}).classify(image, one);
-  TorchClassifierOptions options;
+  TorchClassifier(GetParam(), {}).classify(image, {}, one);
+  ClassifierOptions options;
   options.threads = 2;
   options.keep_threads = true;
   TorchClassifier classifier(GetParam(), options);
   std::vector<float> two;
-  std::thread([&] { classifier.classify(image, two); }).join();
+  std::thread([&] { classifier.classify(image, {}, two); }).join();
   EXPECT_EQ(one, two);
 }
 
@@ -372,7 +373,7 @@ std::map<std::string, long> thread_ticks() {
 // While classifying, not while loading. Runs in a process of its own: pools of other tests would
 // count.
 int busy_threads(const std::string& archive, int threads) {
-  TorchClassifierOptions options;
+  ClassifierOptions options;
   options.threads = threads;
   TorchClassifier classifier(archive, options);
   const ImageTensor image = random_image(224, 224);
@@ -381,7 +382,7 @@ int busy_threads(const std::string& archive, int threads) {
   long all = 0;
   std::map<std::string, long> ticks;
   while (all < 100) {  // a second of work in clock ticks
-    for (int i = 0; i < 20; ++i) classifier.classify(image, logits);
+    for (int i = 0; i < 20; ++i) classifier.classify(image, {}, logits);
     ticks = thread_ticks();
     all = 0;
     for (auto& [thread, t] : ticks) {

@@ -1,13 +1,13 @@
-#include "pipeline/torch/operator_profile.h"
+#include "pipeline/torch/operator_sampling.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
-#include <algorithm>
 #include <sstream>
 #include <utility>
 
+#include "pipeline/mutex.h"
 #include "pipeline/profile/trace.h"
 
 namespace lookout {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kContextKind = c10::DebugInfoKind::INFERENCE_CONTEXT;
 
-// What a callback has to know of the run that it observes.
+// The run that a callback observes.
 struct Context : c10::DebugInfoBase {
   OperatorProfile* profile = nullptr;
   Trace* trace = nullptr;
@@ -32,11 +32,11 @@ struct OpenCall {
   const at::RecordFunction* function = nullptr;
   bool sampled = false;
   std::string shapes;
-  Clock::duration inner{};  // what the calls that it made took
+  Clock::duration inner{};  // total time of the calls that it made
   Clock::time_point start;
 };
 
-// The calls that the thread is in: from the outermost sampled one inwards, all of them.
+// The calls that the thread is in: all of them, from the outermost sampled one inwards.
 struct OpenCalls {
   std::vector<OpenCall> stack;
   at::CallbackHandle watch = at::INVALID_CALLBACK_HANDLE;
@@ -54,7 +54,7 @@ std::string shapes_of(const at::RecordFunction& function) {
   return text.str();
 }
 
-// A sampled call is seen by both callbacks, in whichever order LibTorch has them.
+// Both callbacks see a sampled call, in an order that LibTorch decides.
 OpenCall& open_call(const at::RecordFunction& function) {
   auto& stack = open_calls.stack;
   if (stack.empty() || stack.back().function != &function) {
@@ -97,7 +97,7 @@ std::unique_ptr<at::ObserverContext> begin_sampled(const at::RecordFunction& fun
   const Context* run = context();
   if (run == nullptr || run->profile == nullptr) return nullptr;
   auto& [stack, watch] = open_calls;
-  // Where every call is sampled there is nothing else to see.
+  // If every call is sampled, there is no other call to watch.
   if (stack.empty() && run->profile->probability() < 1) {
     watch = at::addThreadLocalCallback(operators(begin_watched, end_call));
   }
@@ -126,62 +126,26 @@ void end_traced(const at::RecordFunction& function, at::ObserverContext* call) {
                               static_cast<TracedCall*>(call)->start, now);
 }
 
-Clock::duration divided(Clock::duration sum, double probability) {
-  return std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double, Clock::period>(sum) / probability);
-}
-
 }  // namespace
 
-OperatorProfile::OperatorProfile(double probability, bool with_shapes)
-    : probability_(probability), with_shapes_(with_shapes) {
+std::shared_ptr<OperatorSampling> OperatorSampling::of(const OperatorProfile& profile) {
+  static Mutex mutex;
+  static std::weak_ptr<OperatorSampling> shared;
+  const MutexLock lock(mutex);
+  std::shared_ptr<OperatorSampling> sampling = shared.lock();
+  if (!sampling) shared = sampling = std::make_shared<OperatorSampling>(profile);
+  return sampling;
+}
+
+OperatorSampling::OperatorSampling(const OperatorProfile& profile) {
   at::RecordFunctionCallback callback = operators(begin_sampled, end_call);
-  callback.samplingProb(probability).needsInputs(with_shapes);
+  callback.samplingProb(profile.probability()).needsInputs(profile.with_shapes());
   handle_ = at::addGlobalCallback(callback);
 }
 
-OperatorProfile::~OperatorProfile() { at::removeCallback(handle_); }
+OperatorSampling::~OperatorSampling() { at::removeCallback(handle_); }
 
-void OperatorProfile::add(const Call& call) {
-  const std::lock_guard lock(mutex_);
-  Sums& sums = sums_[{std::string(call.model), std::string(call.name), std::string(call.shapes)}];
-  ++sums.calls;
-  sums.total += call.total;
-  sums.self += call.self;
-  if (call.total > sums.longest) {
-    sums.longest = call.total;
-    sums.longest_frame = call.frame;
-  }
-}
-
-OperatorTable OperatorProfile::table() const {
-  OperatorTable table;
-  table.probability = probability_;
-  table.with_shapes = with_shapes_;
-  table.frames = frames_;
-  Clock::duration all{};
-  const std::lock_guard lock(mutex_);
-  for (const auto& [key, sums] : sums_) all += sums.self;
-  for (const auto& [key, sums] : sums_) {
-    OperatorRow row;
-    std::tie(row.model, row.name, row.shapes) = key;
-    row.sampled = sums.calls;
-    row.calls = static_cast<double>(sums.calls) / probability_;
-    row.total = divided(sums.total, probability_);
-    row.self = divided(sums.self, probability_);
-    if (all.count() > 0) {
-      row.share = static_cast<double>(sums.self.count()) / static_cast<double>(all.count());
-    }
-    row.longest = sums.longest;
-    row.longest_frame = sums.longest_frame;
-    table.rows.push_back(std::move(row));
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const auto& a, const auto& b) { return a.self > b.self; });
-  return table;
-}
-
-// Members are destroyed in reverse: no callback sees an end of its context.
+// Members are destroyed in reverse order: the callback goes before the context that it reads.
 struct OperatorScope::Guards {
   explicit Guards(const std::shared_ptr<Context>& run) : debug(kContextKind, run) {
     if (run->trace != nullptr) {
@@ -198,8 +162,8 @@ struct OperatorScope::Guards {
   at::CallbackHandle traced = at::INVALID_CALLBACK_HANDLE;
 };
 
-OperatorScope::OperatorScope(OperatorProfile* profile, const std::string& model) {
-  const CurrentFrame frame = current_frame();
+OperatorScope::OperatorScope(OperatorProfile* profile, const FrameContext& frame,
+                             const std::string& model) {
   if (profile == nullptr && frame.trace == nullptr) return;
   auto run = std::make_shared<Context>();
   run->profile = profile;

@@ -1,0 +1,21 @@
+#include "pipeline/flow/result_completer.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace lookout {
+
+void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t dropped) {
+  using std::chrono::system_clock;
+  const Frame& frame = classified.frame;
+  Result& result = classified.result;
+  result.state_changed = tracker_.update(classified.scores, labels_, frame.captured);
+  result.state = tracker_.state();
+  result.previous_state = tracker_.previous();
+  result.dropped = dropped;
+  result.frame_age = Clock::now() - frame.captured;
+  result.timestamp =
+      system_clock::now() - std::chrono::duration_cast<system_clock::duration>(result.frame_age);
+}
+
+}  // namespace lookout

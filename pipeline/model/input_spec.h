@@ -1,0 +1,57 @@
+// The input of a model: its size, its values and its memory layout.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace lookout {
+
+// How a picture is brought to the model's size.
+enum class ResizeMode {
+  kCenterSquare,  // the largest centered part with the model's aspect ratio, scaled
+  kStretch,       // the whole picture, without keeping its aspect ratio
+  kLetterbox,     // the whole picture, centered; the rest is filled with the mean color
+};
+const char* to_string(ResizeMode mode);
+
+enum class ChannelOrder { kRgb, kBgr };
+const char* to_string(ChannelOrder order);
+
+// The first operation of a quantized model:
+// byte = round(value / scale) + zero_point, clamped to the range of a byte.
+struct InputQuantization {
+  float scale = 1;         // above 0
+  int zero_point = 0;      // within the range
+  bool is_signed = false;  // -128..127 in two's complement; otherwise 0..255
+
+  // Gives the same byte as LibTorch's quantize_per_tensor.
+  std::uint8_t quantize(float value) const;
+};
+
+// The preprocessing part of a model's spec. The defaults are those of ImageNet models.
+struct InputSpec {
+  int width = 224;   // pixels
+  int height = 224;  // pixels
+  // Value of a channel = (byte / 255 - mean) / std, in the model's channel order. Source of the
+  // numbers: https://pytorch.org/vision/stable/models.html
+  std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
+  std::array<float, 3> std{0.229F, 0.224F, 0.225F};
+  ChannelOrder channel_order = ChannelOrder::kRgb;
+  ResizeMode resize = ResizeMode::kCenterSquare;
+  // Set when the classifier takes bytes that are already quantized. It is read from the model's
+  // graph, not from the archive's metadata.
+  std::optional<InputQuantization> quantization;
+};
+
+// An image in channels-last order, [height][width][3]: of floats, or of bytes quantized as
+// InputSpec::quantization says. The other vector is empty.
+struct ImageTensor {
+  int width = 0;
+  int height = 0;
+  std::vector<float> values;
+  std::vector<std::uint8_t> bytes;
+};
+
+}  // namespace lookout

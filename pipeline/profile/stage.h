@@ -1,0 +1,31 @@
+// The stages of a frame, and their names in traces.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace lookout {
+
+// A frame passes these stages in this order. Each but kQueueWait runs on a thread.
+enum class Stage : std::uint8_t {
+  kCapture,    // copying, converting or decoding the frame
+  kQueueWait,  // in the double buffer, or waiting for room there
+  kPreprocess,
+  kInference,
+  kTopK,  // and the state
+  kReport,
+};
+inline constexpr int kStages = 6;
+inline constexpr std::array<Stage, kStages> kAllStages{Stage::kCapture,    Stage::kQueueWait,
+                                                       Stage::kPreprocess, Stage::kInference,
+                                                       Stage::kTopK,       Stage::kReport};
+
+// The name in traces: "queue-wait".
+const char* to_string(Stage stage);
+
+// The stage of that name; empty: there is none.
+std::optional<Stage> parse_stage(std::string_view name);
+
+}  // namespace lookout
