@@ -1,17 +1,20 @@
-// Threads of ours: named, and never the one that a signal interrupts.
+// Named threads that no signal interrupts.
 #pragma once
 
 #include <pthread.h>
 #include <signal.h>
 
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "pipeline/error.h"
+
 namespace lookout {
 
-// Threads that the calling thread starts while this lives take no signals: those are for the
-// program's own. The calling thread takes none meanwhile.
+// Blocks all signals for the calling thread while it lives, and for the threads that the calling
+// thread starts meanwhile: a thread inherits the mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -27,14 +30,23 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// `name`: at most 15 bytes; the thread has it before `body` runs. `body` must not throw.
+// Starts a thread with all signals blocked. `name`: at most 15 bytes; the thread has it before
+// `body` runs. `body` must not throw. Throws Error(kPermission) when the system allows no further
+// thread.
 template <typename Body>
 std::thread start_thread(const std::string& name, Body body) {
-  const SignalsBlocked blocked;  // a thread inherits the mask
-  return std::thread([name, body = std::move(body)]() mutable {
-    pthread_setname_np(pthread_self(), name.c_str());
-    body();
-  });
+  const SignalsBlocked blocked;
+  try {
+    return std::thread([name, body = std::move(body)]() mutable {
+      pthread_setname_np(pthread_self(), name.c_str());
+      body();
+    });
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::kPermission,
+                "the thread \"" + name + "\" cannot be started: " + error.code().message() +
+                    "; use fewer workers, or allow more threads (ulimit -u, or in a service "
+                    "TasksMax=)");
+  }
 }
 
 }  // namespace lookout

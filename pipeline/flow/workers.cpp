@@ -15,9 +15,14 @@ Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers
       slots_(workers_),
       running_(workers_) {
   threads_.reserve(workers_);
-  for (std::size_t i = 0; i < workers_; ++i) {
-    threads_.push_back(
-        start_thread("worker-" + std::to_string(i + 1), [this, i] { run(classifiers_[i]); }));
+  try {
+    for (std::size_t i = 0; i < workers_; ++i) {
+      threads_.push_back(
+          start_thread("worker-" + std::to_string(i + 1), [this, i] { run(classifiers_[i]); }));
+    }
+  } catch (...) {
+    stop();
+    throw;
   }
 }
 

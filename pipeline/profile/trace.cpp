@@ -10,6 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/error.h"
 #include "pipeline/results/format.h"
 #include "pipeline/thread.h"
 
@@ -102,7 +103,7 @@ void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start,
     complete = !room || reported_.size() >= options_.frames;
     if (complete) ended_ = true;
   }
-  if (complete) saver_ = start_thread("trace", [this] { save(); });
+  if (complete) start_saving();
 }
 
 void Trace::record_operator(std::string_view model, std::string_view name, std::uint64_t frame,
@@ -116,7 +117,17 @@ void Trace::record_operator(std::string_view model, std::string_view name, std::
   add(kStages + entry->second, frame, start, end);
 }
 
+// Destructors of TraceSpan call this, so it must not throw.
+void Trace::start_saving() {
+  try {
+    saver_ = start_thread("trace", [this] { save(); });
+  } catch (const Error&) {
+    // Without a thread, finish() saves.
+  }
+}
+
 void Trace::save() {
+  saved_ = true;
   try {
     std::sort(reported_.begin(), reported_.end());
     save_(*this);
@@ -127,12 +138,9 @@ void Trace::save() {
 }
 
 void Trace::finish() {
-  const bool was_saved = ended_.exchange(true);
-  if (!was_saved) {
-    save();
-  } else if (saver_.joinable()) {
-    saver_.join();
-  }
+  ended_ = true;
+  if (saver_.joinable()) saver_.join();
+  if (!saved_) save();
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 

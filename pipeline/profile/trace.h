@@ -81,6 +81,7 @@ class Trace {
 
   void add(std::uint32_t what, std::uint64_t frame, Clock::time_point start, Clock::time_point end);
   std::uint32_t this_thread();
+  void start_saving();
   void save();
   std::vector<Event> complete_events() const;
   std::string slice(const Event& event) const;
@@ -95,6 +96,7 @@ class Trace {
   std::vector<std::pair<std::string, std::string>> operators_;  // model, name
   std::vector<std::uint64_t> reported_;                         // frames
   std::exception_ptr error_;                                    // of saving
+  bool saved_ = false;
   std::thread saver_;
 };
 

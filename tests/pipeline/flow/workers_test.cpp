@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <iostream>
 #include <numeric>
 
 #include "pipeline/error.h"
@@ -167,6 +171,31 @@ TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
   ASSERT_EQ(log.statuses.size(), 1U);
   EXPECT_EQ(log.reported_before, (std::vector<std::size_t>{3}));
   EXPECT_EQ(log.changes, (std::vector<std::string>{"value 1"})) << "no state while it is away";
+}
+
+// As under ulimit -u or TasksMax=. Ends the process.
+[[noreturn]] void run_with_few_threads() {
+  constexpr uid_t kNobody = 65534;
+  const rlimit limit{4, 4};
+  if (setuid(kNobody) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) std::_Exit(1);
+  FakeSource source(/*live=*/false, frames(10));
+  std::vector<std::unique_ptr<Classifier>> classifiers(8);
+  for (auto& classifier : classifiers) classifier = std::make_unique<FakeClassifier>();
+  const std::atomic<bool> stop{false};
+  try {
+    run_pipeline(source, classifiers, {}, {}, stop);
+  } catch (const Error& error) {
+    std::cerr << error.what();
+    std::_Exit(error.exit_status());
+  }
+  std::_Exit(0);
+}
+
+TEST(WorkersDeathTest, AThreadThatCannotBeStartedEndsTheRunWithTheWayOut) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to limit the threads of a user without others";
+  EXPECT_EXIT(run_with_few_threads(),
+              testing::ExitedWithCode(static_cast<int>(ErrorKind::kPermission)),
+              "the thread \"worker-[1-8]\" cannot be started: .*; use fewer workers");
 }
 
 TEST(Workers, StopAccountsForWhatIsInFlight) {

@@ -1,6 +1,7 @@
 #include "pipeline/profile/trace.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <map>
@@ -52,6 +53,39 @@ void record_frame(Trace& trace, std::uint64_t frame) {
     trace.record(static_cast<Stage>(stage), frame, time, time + microseconds(10));
     time += microseconds(10);
   }
+}
+
+// While it lives, no thread can be started: no address space is large enough for its stack.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    pthread_attr_init(&attributes_);
+    pthread_getattr_default_np(&attributes_);
+    pthread_attr_t huge = attributes_;
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 60);
+    pthread_setattr_default_np(&huge);
+  }
+  ~NoMoreThreads() { pthread_setattr_default_np(&attributes_); }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t attributes_{};
+};
+
+TEST(Trace, IsSavedAtTheEndWhereItsThreadCannotBeStarted) {
+  Saved saved;
+  {
+    Trace trace(frames_of(1), saved.save());
+    {
+      const NoMoreThreads no_more;
+      const TraceSpan span(&trace, Stage::kReport, 0);
+    }
+    EXPECT_EQ(saved.times, 0);
+    trace.finish();
+    EXPECT_EQ(saved.times, 1);
+  }
+  EXPECT_EQ(saved.times, 1);
 }
 
 TEST(Trace, IsChromesFormat) {
