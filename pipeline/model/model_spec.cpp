@@ -11,7 +11,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kLargestSide = 4096;  // pixels; beyond it is a mistake, not a model
+constexpr int kMaxSide = 4096;  // pixels; a larger input is a mistake, not a model
+// Metadata needs 3 levels. The library handles deep values by recursion, which may overflow the
+// stack.
+constexpr int kMaxDepth = 16;
+constexpr std::size_t kMaxQuoted = 60;  // bytes of a foreign text in a message
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorKind::kBadData, "metadata.json " + what);
@@ -33,9 +37,9 @@ std::string text_field(const Json& object, const char* key) {
 int side(const Json& input, const char* key) {
   const std::string path = std::string("input.") + key;
   const Json& value = field(input, key, path);
-  if (!value.is_number_integer() || value < 1 || value > kLargestSide) {
+  if (!value.is_number_integer() || value < 1 || value > kMaxSide) {
     fail("has a wrong \"" + path + "\": expected a size in pixels from 1 to " +
-         std::to_string(kLargestSide));
+         std::to_string(kMaxSide));
   }
   return value.get<int>();
 }
@@ -52,6 +56,13 @@ std::array<float, 3> three_numbers(const Json& input, const char* key) {
   return numbers;
 }
 
+// A foreign value for a message, in short.
+std::string quoted(const Json& value) {
+  if (!value.is_string()) return "what is no text";
+  const std::string text = value.dump();
+  return text.size() > kMaxQuoted ? "a long text" : text;
+}
+
 // One of `all`, by its name.
 template <typename Enum>
 Enum name_field(const Json& input, const char* key, std::initializer_list<Enum> all) {
@@ -63,7 +74,7 @@ Enum name_field(const Json& input, const char* key, std::initializer_list<Enum> 
     known += known.empty() ? "" : ", ";
     known += to_string(value);
   }
-  fail("has an unknown \"" + path + "\": " + name.dump() + " is none of " + known);
+  fail("has an unknown \"" + path + "\": " + quoted(name) + " is none of " + known);
 }
 
 InputSpec parse_input(const Json& input) {
@@ -84,6 +95,23 @@ InputSpec parse_input(const Json& input) {
   return spec;
 }
 
+std::string version_text(const Json& version) {
+  if (version.is_string()) return version.get<std::string>();
+  return version.is_primitive() ? version.dump() : "?";
+}
+
+// Values below kMaxDepth are discarded while they are read.
+Json parse_json(const std::string& text) {
+  bool too_deep = false;
+  const auto keep = [&too_deep](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return depth <= kMaxDepth;
+  };
+  Json root = Json::parse(text, keep, /*allow_exceptions=*/false);
+  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxDepth));
+  return root;
+}
+
 // JSON has to be UTF-8, so the library checks.
 bool is_utf8(const std::string& text) {
   try {
@@ -97,7 +125,7 @@ bool is_utf8(const std::string& text) {
 }  // namespace
 
 ModelSpec parse_metadata(const std::string& json) {
-  const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const Json root = parse_json(json);
   if (!root.is_object()) fail("is not a JSON object");
   ModelSpec spec;
   spec.name = text_field(root, "name");
@@ -110,7 +138,7 @@ ModelSpec parse_metadata(const std::string& json) {
   const Json& producer = field(root, "producer", "producer");
   if (!producer.is_object()) fail("has a \"producer\" that is not an object");
   for (const auto& [tool, version] : producer.items()) {
-    spec.producer[tool] = version.is_string() ? version.get<std::string>() : version.dump();
+    spec.producer[tool] = version_text(version);
   }
   return spec;
 }

@@ -24,6 +24,11 @@ for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test
   printf %s "$uri" >"build/fuzz/seeds-source_uri/${uri//[^a-z0-9]/_}"
 done
 
+# Nesting that overflows the stack needs more bytes than other mistakes.
+declare -A max_len=([model_spec]=524288)
+printf '{"name":%s%s}' "$(printf '[%.0s' {1..100000})" "$(printf ']%.0s' {1..100000})" \
+  >build/fuzz/seeds-model_spec/nested.json
+
 # fuzz TARGET SOURCES...
 fuzz() {
   local target=$1 words
@@ -35,7 +40,7 @@ fuzz() {
     "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -luriparser -lopencv_core
   local log=build/fuzz/$target.log
   mkdir -p "build/fuzz/$target-corpus"
-  if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len=8192 -timeout=10 -verbosity=0 \
+  if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len="${max_len[$target]:-8192}" -timeout=10 -verbosity=0 \
     -print_final_stats=1 -print_funcs=0 -artifact_prefix="build/fuzz/$target-" \
     "build/fuzz/$target-corpus" "build/fuzz/seeds-$target" >"$log" 2>&1; then
     grep -E '^==|SUMMARY|Test unit written' "$log" | head -n 5

@@ -78,6 +78,28 @@ TEST(ModelSpec, WrongValuesAreNamed) {
   expect_refused(metadata.dump(), "trained");
 }
 
+TEST(ModelSpec, DeeplyNestedValuesAreRefused) {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  for (const char* key : {"\"net\"", "\"letterbox\"", "\"1.13.1\""}) {
+    std::string metadata = good().dump();
+    metadata.replace(metadata.find(key), std::string(key).size(), deep);
+    expect_refused(metadata, "values within values");
+  }
+  expect_refused(std::string(1'000'000, '['), "");
+}
+
+TEST(ModelSpec, AForeignValueIsNotRepeatedAtLength) {
+  Json metadata = good();
+  metadata["input"]["resize"] = std::string(100'000, 'x');
+  expect_refused(metadata.dump(), "a long text is none of");
+  metadata["input"]["resize"] = {1, 2};
+  expect_refused(metadata.dump(), "what is no text is none of");
+  metadata = good();
+  metadata["producer"] = {{"torch", {1, 2}}, {"numpy", 2}};
+  EXPECT_EQ(parse_metadata(metadata.dump()).producer.at("torch"), "?");
+  EXPECT_EQ(parse_metadata(metadata.dump()).producer.at("numpy"), "2");
+}
+
 TEST(ModelSpec, RefusesWhatIsNotAJsonObject) {
   for (const char* text : {"", "{", "[]", "null", "\xff\xfe"}) {
     expect_refused(text, "is not a JSON object");
