@@ -13,7 +13,8 @@ void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t droppe
   result.state = tracker_.state();
   result.previous_state = tracker_.previous();
   result.dropped = dropped;
-  result.frame_age = Clock::now() - frame.captured;
+  // Some drivers' time stamps are ahead of the clock.
+  result.frame_age = std::max(Clock::duration::zero(), Clock::now() - frame.captured);
   result.timestamp =
       system_clock::now() - std::chrono::duration_cast<system_clock::duration>(result.frame_age);
 }

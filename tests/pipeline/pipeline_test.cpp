@@ -345,6 +345,21 @@ TEST(Pipeline, ReportsAgeAndTimingsOfTheFrame) {
   EXPECT_LT(seen.timestamp, before);
 }
 
+TEST(Pipeline, AStampAheadOfTheClockIsNoNegativeAge) {
+  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
+    if (read == 1) return ReadStatus::kEnd;
+    frame.captured = Clock::now() + std::chrono::hours(1);
+    return fill(frame, 1);
+  });
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  Result seen;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, classifier, reporting_to(log, [&](const Result& r) { seen = r; }), {}, stop);
+  EXPECT_EQ(seen.frame_age, Clock::duration::zero());
+  EXPECT_LE(seen.timestamp, std::chrono::system_clock::now());
+}
+
 TEST(Pipeline, TheCaptureThreadIsNamedAndLeavesSignalsToOthers) {
   std::string name(16, '\0');
   sigset_t blocked;
