@@ -276,6 +276,16 @@ TEST(Preprocessor, ARoiAtTheEdgeKeepsAPixel) {
   }
 }
 
+TEST(UsefulSize, StaysWithinBoundsForATinyRoi) {
+  View view;
+  for (const double fraction : {1e-7, 1e-300, 0.0}) {
+    view.roi = {0, 0, fraction, fraction};
+    EXPECT_EQ(useful_size(spec_of(224, 224), view), cv::Size(kMaxFrameSide, kMaxFrameSide));
+  }
+  view.roi = {0, 0, 0.5, 1};
+  EXPECT_EQ(useful_size(spec_of(224, 192), view), cv::Size(448, 192));
+}
+
 TEST(Preprocessor, RefusesWhatIsNotBgr) {
   for (const cv::Mat& wrong : {cv::Mat(), cv::Mat(4, 4, CV_8UC1), cv::Mat(4, 4, CV_32FC3)}) {
     try {
