@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 
 namespace lookout {
@@ -11,6 +12,8 @@ Error cannot_read(const std::string& what, const std::error_code& reason) {
   return {refused ? ErrorKind::kPermission : ErrorKind::kNoInput,
           what + " cannot be read: " + reason.message()};
 }
+
+namespace {
 
 std::ifstream open_input(const std::string& what, const std::string& path) {
   errno = 0;
@@ -23,9 +26,24 @@ std::ifstream open_input(const std::string& what, const std::string& path) {
   return file;
 }
 
-std::string read_input(const std::string& what, const std::string& path) {
+}  // namespace
+
+void read_input(const std::string& what, const std::string& path,
+                const std::function<void(std::istream&)>& read) {
   std::ifstream file = open_input(what, path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  try {
+    read(file);
+  } catch (const std::ios_base::failure& error) {  // of the buffer: the device failed
+    throw cannot_read(what + " " + path, error.code());
+  }
+}
+
+std::string read_input(const std::string& what, const std::string& path) {
+  std::string content;
+  read_input(what, path, [&content](std::istream& file) {
+    content.assign(std::istreambuf_iterator<char>(file), {});
+  });
+  return content;
 }
 
 }  // namespace lookout
