@@ -8,35 +8,41 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/frame.h"
+
 namespace lookout {
 
-// Times in nanoseconds: the file's microseconds, without the errors of sums of fractions.
+// The file has times in microseconds with decimals. They are kept in whole nanoseconds, whose sums
+// are exact.
+using TraceTime = Clock::duration;  // since the start of the trace
+
 struct TraceSlice {
   std::int64_t thread = 0;
   std::string name;
   std::string category;  // "stage" or "operator"
   std::optional<std::uint64_t> frame;
-  std::int64_t start = 0;
-  std::int64_t duration = 0;
-  std::int64_t self = 0;  // less what lies within it; not in the file
-  std::int64_t end() const { return start + duration; }
+  TraceTime start{};
+  Clock::duration duration{};
+  Clock::duration self{};  // without the slices within it; not in the file
+  TraceTime end() const { return start + duration; }
 };
 
-// In the queue.
+// The time that a frame waited in the queue.
 struct TraceWait {
-  std::optional<std::int64_t> start;
-  std::optional<std::int64_t> end;
+  std::optional<TraceTime> start;
+  std::optional<TraceTime> end;
 };
 
 struct TraceEvents {
   std::vector<TraceSlice> slices;
-  std::map<std::int64_t, std::string> threads;  // names
-  std::map<std::uint64_t, TraceWait> waits;     // of frames
-  std::map<std::string, std::string> about;     // the run
+  std::map<std::int64_t, std::string> threads;  // thread -> its name
+  std::map<std::uint64_t, TraceWait> waits;     // frame -> its wait
+  std::map<std::string, std::string> about;     // facts about the run: "model" -> "mobilenet_v2"
 };
 
-// Looks at events as they are read, so that a large trace need not fit into memory as JSON. Throws
-// Error(kBadData) with what is wrong, in words that follow the file's name.
+// Reads the events one by one, so that a large trace need not fit into memory as JSON. Throws
+// Error(kBadData) whose sentence continues the file's name ("is not JSON"), and
+// std::ios_base::failure when `json` is a file that cannot be read.
 TraceEvents read_trace_events(std::istream& json);
 
 }  // namespace lookout

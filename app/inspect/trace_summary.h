@@ -1,4 +1,4 @@
-// lookout trace-summary: answers what one asks of a trace that `lookout run --trace` wrote.
+// lookout trace-summary: where the time went, from a trace that `lookout run --trace` wrote.
 #pragma once
 
 #include <cstdint>
@@ -8,59 +8,51 @@
 #include <vector>
 
 #include "app/options/options.h"
+#include "pipeline/frame.h"
+#include "pipeline/results/operator_table.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 
-// All times in milliseconds.
 struct TraceSummary {
   struct Thread {
     std::string name;
-    double busy_ms = 0;  // in any stage; of the trace's duration
+    Clock::duration busy{};  // in any stage
   };
-  struct Percentiles {
-    double p50 = 0;
-    double p95 = 0;
-    double p99 = 0;
-    double max = 0;
-  };
-  struct Operator {
-    std::string name;
-    std::uint64_t calls = 0;
-    double total_ms = 0;
-    double self_ms = 0;  // less what the operators that it called took
-    double share = 0;    // of the self time of all, 0..1
-    double longest_ms = 0;
-  };
-  // What took time in a frame, and how much more that was than its median over all frames.
+  // The time that a stage or an operator took in one frame, and how much that is above its median.
   struct Part {
     std::string name;
-    double ms = 0;
-    double above_median_ms = 0;
+    Clock::duration time{};
+    Clock::duration above_median{};
   };
   struct Frame {
     std::uint64_t number = 0;
-    double total_ms = 0;
-    std::vector<Part> stages;     // the most above its median first
-    std::vector<Part> operators;  // likewise, by self time; a few
+    Clock::duration total{};
+    std::vector<Part> stages;     // the one most above its median first
+    std::vector<Part> operators;  // likewise, by self time; only a few
   };
 
-  std::map<std::string, std::string> about;  // the run: model, version, ...
-  double duration_ms = 0;                    // from the first event to the end of the last
+  std::map<std::string, std::string> about;  // facts about the run: model, version, ...
+  Clock::duration duration{};                // from the first event to the end of the last
   std::vector<Thread> threads;
-  std::uint64_t frames = 0;                   // from capture to report
-  std::map<std::string, Percentiles> stages;  // of a frame; "queue-wait" and "total", too
-  std::vector<Operator> operators;            // the largest self time first
+  std::uint64_t frames = 0;                   // complete ones, from capture to report
+  std::map<std::string, Percentiles> stages;  // of a frame, by name; also kTotal
+  OperatorTable operators;                    // every call was measured; models are not told apart
   std::vector<Frame> slowest;                 // from the 99th percentile on, the slowest first
+
+  // The name of the time from the start of the first stage to the end of the last.
+  static constexpr const char* kTotal = "total";
 };
 
-// Throws Error(kBadData) with what is wrong, in words that follow the file's name.
+// Throws as read_trace_events() does.
 TraceSummary summarize_trace(std::istream& json);
 
 // With a newline at the end.
 std::string to_text(const TraceSummary& summary);
 std::string to_json(const TraceSummary& summary);
 
-// The report on a file. Throws Error(kNoInput), Error(kPermission) or Error(kBadData).
+// The report on a file, with a newline at the end. Throws Error(kNoInput), Error(kPermission) or
+// Error(kBadData).
 std::string trace_summary(const TraceSummaryOptions& options);
 
 }  // namespace lookout

@@ -1,15 +1,21 @@
 #include "app/inspect/trace_summary.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "pipeline/error.h"
+#include "pipeline/profile/trace.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 std::string slice(const std::string& category, const std::string& name, int thread, double start,
                   double duration, int frame) {
@@ -62,41 +68,75 @@ TEST(TraceSummary, OfAHandWrittenTrace) {
   const TraceSummary summary = summarize(hand_written());
   EXPECT_EQ(summary.about.at("model"), "net");
   EXPECT_EQ(summary.frames, 100U);
-  EXPECT_DOUBLE_EQ(summary.duration_ms, 1000);
+  EXPECT_EQ(summary.duration, milliseconds(1000));
   ASSERT_EQ(summary.threads.size(), 2U);
   EXPECT_EQ(summary.threads[0].name, "main");
-  EXPECT_NEAR(summary.threads[0].busy_ms, 99 * 5 + 7, 1e-6) << "operators are within the inference";
+  EXPECT_EQ(summary.threads[0].busy, milliseconds(99 * 5 + 7)) << "operators are within inference";
   EXPECT_EQ(summary.threads[1].name, "capture");
-  EXPECT_NEAR(summary.threads[1].busy_ms, 101, 1e-6);
+  EXPECT_EQ(summary.threads[1].busy, milliseconds(101));
+}
 
-  EXPECT_DOUBLE_EQ(summary.stages.at("queue-wait").p99, 0.5);
-  EXPECT_DOUBLE_EQ(summary.stages.at("inference").p50, 4);
-  EXPECT_DOUBLE_EQ(summary.stages.at("inference").p99, 4);
-  EXPECT_DOUBLE_EQ(summary.stages.at("inference").max, 6);
-  EXPECT_NEAR(summary.stages.at("total").p50, 6.5, 1e-9);
-  EXPECT_NEAR(summary.stages.at("total").max, 8.5, 1e-9);
+TEST(TraceSummary, StagesHavePercentiles) {
+  const TraceSummary summary = summarize(hand_written());
+  EXPECT_EQ(summary.stages.at("queue-wait").p99, microseconds(500));
+  EXPECT_EQ(summary.stages.at("inference").p50, milliseconds(4));
+  EXPECT_EQ(summary.stages.at("inference").p99, milliseconds(4));
+  EXPECT_EQ(summary.stages.at("inference").max, milliseconds(6));
+  EXPECT_EQ(summary.stages.at("total").p50, microseconds(6500));
+  EXPECT_EQ(summary.stages.at("total").max, microseconds(8500));
+}
 
-  ASSERT_EQ(summary.operators.size(), 2U);
-  const TraceSummary::Operator& inner = summary.operators[0];
+TEST(TraceSummary, OperatorsHaveTheirOwnTime) {
+  const OperatorTable operators = summarize(hand_written()).operators;
+  ASSERT_EQ(operators.rows.size(), 2U);
+  const OperatorRow& inner = operators.rows[0];
   EXPECT_EQ(inner.name, "inner");
-  EXPECT_EQ(inner.calls, 200U);
-  EXPECT_NEAR(inner.total_ms, 150, 1e-6);
-  EXPECT_NEAR(inner.self_ms, 150, 1e-6);
-  EXPECT_NEAR(inner.longest_ms, 1, 1e-9);
-  const TraceSummary::Operator& outer = summary.operators[1];
-  EXPECT_EQ(outer.calls, 100U);
-  EXPECT_NEAR(outer.total_ms, 99 * 2.9 + 4.9, 1e-6);
-  EXPECT_NEAR(outer.self_ms, 99 * 1.4 + 3.4, 1e-6);
+  EXPECT_EQ(inner.sampled, 200U);
+  EXPECT_EQ(inner.total, milliseconds(150));
+  EXPECT_EQ(inner.self, milliseconds(150));
+  EXPECT_EQ(inner.longest, milliseconds(1));
+  const OperatorRow& outer = operators.rows[1];
+  EXPECT_EQ(outer.sampled, 100U);
+  EXPECT_EQ(outer.total, microseconds(99 * 2900 + 4900));
+  EXPECT_EQ(outer.self, microseconds(99 * 1400 + 3400));
   EXPECT_NEAR(outer.share, 142 / 292.0, 1e-9);
+  EXPECT_EQ(outer.longest_frame, 60U);
+}
 
+TEST(TraceSummary, TheSlowestFramesTellWhatWasSlow) {
+  const TraceSummary summary = summarize(hand_written());
   ASSERT_FALSE(summary.slowest.empty());
   const TraceSummary::Frame& slowest = summary.slowest[0];
   EXPECT_EQ(slowest.number, 60U);
-  EXPECT_NEAR(slowest.total_ms, 8.5, 1e-9);
+  EXPECT_EQ(slowest.total, microseconds(8500));
   EXPECT_EQ(slowest.stages[0].name, "inference");
-  EXPECT_NEAR(slowest.stages[0].above_median_ms, 2, 1e-9);
+  EXPECT_EQ(slowest.stages[0].above_median, milliseconds(2));
   EXPECT_EQ(slowest.operators[0].name, "outer");
-  EXPECT_NEAR(slowest.operators[0].above_median_ms, 2, 1e-9);
+  EXPECT_EQ(slowest.operators[0].above_median, milliseconds(2));
+}
+
+// The trace is written by the same code as in a run, so that a stage that is called something else
+// there is still found here.
+TEST(TraceSummary, EveryStageThatARunRecordsIsFound) {
+  std::string text;
+  Trace trace(TraceOptions(), [&text](const Trace& saved) {
+    saved.write_json([&text](std::string_view part) { text += part; });
+  });
+  for (int stage = 0; stage < kStages; ++stage) {
+    const Clock::time_point start(milliseconds(10 * stage));
+    trace.record(static_cast<Stage>(stage), 0, start, start + milliseconds(stage + 1));
+  }
+  trace.finish();
+  const TraceSummary summary = summarize(text);
+  EXPECT_EQ(summary.frames, 1U);
+  for (int stage = 0; stage < kStages; ++stage) {
+    const char* name = to_string(static_cast<Stage>(stage));
+    ASSERT_EQ(summary.stages.count(name), 1U) << name;
+    EXPECT_NEAR(std::chrono::duration<double>(summary.stages.at(name).p50).count(),
+                0.001 * (stage + 1), 1e-6)
+        << name;
+  }
+  EXPECT_EQ(summary.stages.size(), kStages + 1U) << "these, and the total";
 }
 
 TEST(TraceSummary, AsTextAndJson) {
@@ -121,10 +161,11 @@ TEST(TraceSummary, NamesBeginNoLinesAndMoveNoCursor) {
   const std::string name = "a\n\x1b[2J";
   TraceSummary summary;
   summary.about[name] = name;
-  summary.threads = {{name, 1}};
+  summary.threads = {{name, milliseconds(1)}};
   summary.stages[name] = {};
-  summary.operators = {{name, 1, 1, 1, 1, 1}};
-  summary.slowest = {{1, 1, {{name, 1, 1}}, {}}};
+  summary.operators.rows.resize(1);
+  summary.operators.rows[0].name = name;
+  summary.slowest = {{1, milliseconds(1), {{name, milliseconds(1), milliseconds(1)}}, {}}};
   const std::string text = to_text(summary);
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(text.find("a\n"), std::string::npos) << text;
@@ -161,6 +202,20 @@ TEST(TraceSummary, WhatIsNoTraceIsRefusedInASentence) {
     }
   }
   EXPECT_THROW(trace_summary({"/no/such.json", Format::kText}), Error);
+}
+
+// Nothing is mapped at the start of a process's memory, so that reading it fails with EIO, as a
+// damaged disk does.
+TEST(TraceSummary, AFileWhoseReadingFailsIsNoInput) {
+  const std::string memory = "/proc/self/mem";
+  if (access(memory.c_str(), R_OK) != 0) GTEST_SKIP() << "there is no readable " << memory;
+  try {
+    trace_summary({memory, Format::kText});
+    FAIL() << "read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
+    EXPECT_STREQ(error.what(), "trace /proc/self/mem cannot be read: Input/output error");
+  }
 }
 
 }  // namespace
