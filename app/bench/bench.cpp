@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "app/bench/bench_result.h"
 #include "app/bench/measure.h"
@@ -15,13 +13,11 @@
 #include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/open_model.h"
-#include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
+#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
-
-int processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 BenchMachine describe_machine() {
   BenchMachine machine;
@@ -33,51 +29,45 @@ BenchMachine describe_machine() {
   return machine;
 }
 
-// A run of one combination.
-RunOptions run_of(const BenchOptions& combination) {
-  RunOptions run = combination.run;
-  run.model.file = combination.models.front();
-  run.model.threads = combination.threads.front();
-  run.model.workers = combination.workers.front();
-  return run;
+std::string to_text(const Combination& combination) {
+  const int threads = combination.model.threads;
+  const bool automatic = threads == ClassifierOptions::kAutoThreads;
+  return fmt::format("{} with --threads {} --workers {}",
+                     model_path(combination.model.file).string(),
+                     automatic ? "auto" : std::to_string(threads), combination.model.workers);
 }
 
-std::string threads_argument(const BenchOptions& combination) {
-  const int threads = combination.threads.front();
-  return threads == ClassifierOptions::kAutoThreads ? "auto" : std::to_string(threads);
-}
-
-// What main() of another process said of why it ended.
-std::string sentence_of(const std::string& err) {
-  const std::string begin = "lookout: ";
-  const auto start = err.rfind(begin);
-  if (start == std::string::npos) return {};
-  const std::string sentence = err.substr(start + begin.size());
-  return sentence.substr(0, sentence.find('\n'));
-}
-
-// Nothing when the process was stopped, by whoever that was, before there was a result.
-std::optional<BenchResult> measure_apart(const BenchOptions& combination,
+// Nothing when the other process was stopped, by whoever that was, before there was a result.
+std::optional<BenchResult> measure_apart(const Combination& combination,
                                          const std::atomic<bool>& stop) {
-  std::vector<std::string> command = arguments_of(combination);
-  command.insert(command.begin(), "/proc/self/exe");
-  const ProcessOutput output = capture_process(command, {}, [&stop] { return stop.load(); });
-  if (output.problem.empty()) {
-    const std::vector<BenchResult> results = parse_results(output.out);
-    return results.empty() ? std::nullopt : std::optional(results.front());
+  const ProcessOutput output = capture_process(
+      {"/proc/self/exe", "bench", "--combination=" + to_json(combination)}, {},
+      [&stop] { return stop.load(); }, Stderr::kInherited);
+  if (!output.problem.empty()) {
+    if (stop) return std::nullopt;
+    throw Error(ErrorKind::kInternal,
+                fmt::format("measuring {}: {}", to_text(combination), output.problem));
   }
-  const std::string sentence = sentence_of(output.err);
-  if (output.status > 0 && !sentence.empty()) {
-    throw Error(static_cast<ErrorKind>(output.status), sentence);
+  const Outcome outcome = outcome_from_json(output.out);
+  if (outcome.exit_status != 0 && !stop) {
+    throw Error(static_cast<ErrorKind>(outcome.exit_status), outcome.failure);
   }
-  throw Error(ErrorKind::kInternal, fmt::format("measuring {} with --threads {} --workers {}: {}",
-                                                model_path(combination.models.front()).string(),
-                                                threads_argument(combination),
-                                                combination.workers.front(), output.problem));
+  return outcome.result;
 }
 
-// So that a mistake in the last of many is not found after all the others were measured. Of a
-// single one it is found at once, in the process that measures it and has to be a fresh one.
+Outcome measure_here(const Combination& combination, const std::atomic<bool>& stop) {
+  Outcome outcome;
+  try {
+    outcome.result = measure(combination, stop);
+  } catch (const Error& error) {
+    outcome.exit_status = error.exit_status();
+    outcome.failure = error.what();
+  }
+  return outcome;
+}
+
+// Finds a mistake in the last of many models before all the others are measured. A single model is
+// opened by the process that measures it.
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
   ClassifierOptions classifier_options;
@@ -94,48 +84,54 @@ void log_progress(const BenchResult& result) {
                result.workers, result.workers == 1 ? "" : "s", result.stats.classified_fps);
 }
 
-void measure_all(const std::vector<BenchOptions>& all, const std::atomic<bool>& stop,
+void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& stop,
                  std::vector<BenchResult>& results) {
-  if (all.size() == 1) {  // this process is a fresh one
-    if (const auto result = measure(run_of(all.front()), all.front().frames, stop)) {
-      results.push_back(*result);
-    }
+  if (all.size() == 1) {  // nothing else was measured in this process
+    if (const auto result = measure(all.front(), stop)) results.push_back(*result);
     return;
   }
   spdlog::info("{} combinations to measure", all.size());
-  for (const BenchOptions& combination : all) {
+  for (const Combination& combination : all) {
     if (stop) break;
-    std::optional<BenchResult> result;
-    try {
-      result = measure_apart(combination, stop);
-    } catch (const Error&) {
-      if (!stop) throw;
-    }
+    const std::optional<BenchResult> result = measure_apart(combination, stop);
     if (!result) break;
     results.push_back(*result);
     log_progress(results.back());
   }
 }
 
+Combination combine(const BenchOptions& options, const std::string& model, int threads,
+                    int workers) {
+  Combination combination;
+  combination.camera = options.run.camera;
+  combination.model.file = model;
+  combination.model.labels = options.run.model.labels;
+  combination.model.threads = threads;
+  combination.model.workers = workers;
+  combination.frames = options.frames;
+  combination.log_level = options.run.log.level;
+  return combination;
+}
+
+std::vector<int> default_threads(int processors) {
+  std::vector<int> threads;
+  for (int count = 1; count <= std::min(processors, 4); count *= 2) threads.push_back(count);
+  return threads;
+}
+
 }  // namespace
 
-std::vector<BenchOptions> combinations(const BenchOptions& options, int processors) {
-  std::vector<int> threads = options.threads;
-  if (threads.empty()) {
-    for (int count = 1; count <= std::min(processors, 4); count *= 2) threads.push_back(count);
-  }
+std::vector<Combination> combinations(const BenchOptions& options, int processors) {
+  const std::vector<int> threads =
+      options.threads.empty() ? default_threads(processors) : options.threads;
   const std::vector<std::string> models =
       options.models.empty() ? std::vector<std::string>{""} : options.models;
-  std::vector<BenchOptions> all;
+  std::vector<Combination> all;
   for (const std::string& model : models) {
     for (const int thread_count : threads) {
       for (const int worker_count : options.workers) {
         if (worker_count > 1 && thread_count != 1) continue;
-        BenchOptions combination = options;
-        combination.models = {model};
-        combination.threads = {thread_count};
-        combination.workers = {worker_count};
-        all.push_back(combination);
+        all.push_back(combine(options, model, thread_count, worker_count));
       }
     }
   }
@@ -146,33 +142,14 @@ std::vector<BenchOptions> combinations(const BenchOptions& options, int processo
   return all;
 }
 
-std::vector<std::string> arguments_of(const BenchOptions& combination) {
-  const RunOptions& run = combination.run;
-  const View& view = run.camera.view;
-  std::vector<std::string> arguments{"bench", run.camera.source};
-  const auto add = [&arguments](const char* name, const auto& value) {
-    arguments.push_back(fmt::format("{}={}", name, value));
-  };
-  add("--model", model_path(combination.models.front()).string());
-  add("--threads", threads_argument(combination));
-  add("--workers", combination.workers.front());
-  add("--frames", combination.frames);
-  add("--timeout", fmt::format("{}ms", run.camera.timeout.count()));
-  if (!run.model.labels.empty()) add("--labels", run.model.labels);
-  if (run.camera.source_options.width) add("--width", *run.camera.source_options.width);
-  if (run.camera.source_options.height) add("--height", *run.camera.source_options.height);
-  if (run.camera.source_options.framerate) add("--framerate", *run.camera.source_options.framerate);
-  add("--rotation", view.rotation);
-  add("--hflip", view.hflip);
-  add("--vflip", view.vflip);
-  add("--roi", fmt::format("{},{},{},{}", view.roi.x, view.roi.y, view.roi.width, view.roi.height));
-  add("--format", "json");
-  add("--log-level", "error");
-  return arguments;
-}
-
 void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  const std::vector<BenchOptions> all = combinations(options, processors());
+  if (!options.combination.empty()) {
+    const Combination combination = combination_from_json(options.combination);
+    spdlog::set_level(spdlog::level::from_str(combination.log_level));
+    print(to_json(measure_here(combination, stop)));
+    return;
+  }
+  const std::vector<Combination> all = combinations(options, processors());
   std::optional<AtomicFile> file;
   if (!options.report.empty()) file.emplace("report", options.report);
   check_models(options, stop);

@@ -5,23 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "app/bench/combination.h"
 #include "app/options/options.h"
 #include "platform/system/atomic_file.h"
 
 namespace lookout {
 
 // Opens every model, measures every combination, each in a process of its own, and gives `print`
-// the report, with a newline at its end; --report is written, too, unless nothing was measured.
-// Ends early, with what was measured so far and a word that this is not all, when `stop` becomes
-// true. Throws Error: what a model that cannot be opened does; and, after printing, what the first
-// combination that fails does, or that --report cannot be written.
+// the report, with a newline at its end. The report also goes to the file of --report, unless
+// nothing was measured. When `stop` becomes true, the report has the measurements so far and says
+// that it is incomplete. Throws Error: when a model cannot be opened; and, after printing, the
+// failure of the first combination that failed, or when --report cannot be written.
+//
+// With `options.combination`, which a process of bench starts another one with, that combination is
+// measured in this process, and `print` gets the Outcome.
 void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
-// The combinations: options of one model, one number of threads and one of workers each. Several
-// workers have one thread each. Throws Error(kUsage) when no combination is left.
-std::vector<BenchOptions> combinations(const BenchOptions& options, int processors);
-
-// The command line, less the program's name, that measures one combination and writes JSON.
-std::vector<std::string> arguments_of(const BenchOptions& combination);
+// All combinations of a model, a number of threads and a number of workers. Several workers have
+// one thread each. Throws Error(kUsage) when no combination is left.
+std::vector<Combination> combinations(const BenchOptions& options, int processors);
 
 }  // namespace lookout

@@ -77,34 +77,10 @@ std::string limit(const BenchResult& result) {
 
 // ---- JSON
 
-template <typename Number>
-std::optional<Number> optional_of(const Json& value) {
-  if (value.is_null()) return std::nullopt;
-  return value.get<Number>();
-}
-
-Clock::duration from_ms(const Json& ms) {
-  return std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double, std::milli>(ms.get<double>()));
-}
-
-Percentiles percentiles_of(const Json& json) {
-  return {from_ms(json.at("p50")), from_ms(json.at("p95")), from_ms(json.at("p99")),
-          from_ms(json.at("max"))};
-}
-
 Json to_json(const MachineState& state) {
   return {{"temperature_c", or_null(state.temperature)},
           {"clock_mhz", or_null(state.clock_mhz)},
           {"throttled", or_null(state.throttled)}};
-}
-
-MachineState state_of(const Json& json) {
-  MachineState state;
-  state.temperature = optional_of<double>(json.at("temperature_c"));
-  state.clock_mhz = optional_of<double>(json.at("clock_mhz"));
-  state.throttled = optional_of<std::uint32_t>(json.at("throttled"));
-  return state;
 }
 
 Json to_json(const BenchModel& model) {
@@ -118,21 +94,6 @@ Json to_json(const BenchModel& model) {
           {"quantization", model.quantization},
           {"producer", model.producer},
           {"trained", model.trained}};
-}
-
-BenchModel model_of(const Json& json) {
-  BenchModel model;
-  model.name = json.at("name").get<std::string>();
-  model.file = json.at("file").get<std::string>();
-  model.sha256 = json.at("sha256").get<std::string>();
-  model.input = json.at("input").get<std::string>();
-  model.activations = json.at("activations").get<std::string>();
-  model.kernels = json.at("kernels").get<std::string>();
-  model.engine = json.at("engine").get<std::string>();
-  model.quantization = json.at("quantization").get<std::string>();
-  model.producer = json.at("producer").get<std::string>();
-  model.trained = json.at("trained").get<bool>();
-  return model;
 }
 
 Json to_json(const BenchMachine& machine) {
@@ -181,37 +142,6 @@ Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
           {"verdict", verdict(result, all)}};
 }
 
-BenchResult result_of(const Json& json) {
-  BenchResult result;
-  result.model = model_of(json.at("model"));
-  result.threads = json.at("threads").get<int>();
-  result.auto_threads = json.at("auto_threads").get<bool>();
-  result.workers = json.at("workers").get<int>();
-  result.source = json.at("source").get<std::string>();
-  result.live = json.at("live").get<bool>();
-  StatsSnapshot& stats = result.stats;
-  stats.classified = json.at("frames").get<std::uint64_t>();
-  stats.dropped = json.at("dropped").get<std::uint64_t>();
-  stats.captured = stats.classified + stats.dropped;
-  stats.interval = std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(json.at("interval_s").get<double>()));
-  stats.classified_fps = json.at("fps").get<double>();
-  stats.camera_fps = json.at("camera_fps").get<double>();
-  const Json& latency = json.at("latency_ms");
-  stats.frame_age = percentiles_of(latency.at("frame_age"));
-  stats.capture = percentiles_of(latency.at("capture"));
-  stats.preprocess = percentiles_of(latency.at("preprocess"));
-  stats.inference = percentiles_of(latency.at("inference"));
-  stats.total = percentiles_of(latency.at("total"));
-  result.cpu_ms = json.at("cpu_ms").get<double>();
-  result.resident_mb = json.at("resident_mb").get<double>();
-  result.start_s = json.at("start_s").get<double>();
-  result.before = state_of(json.at("before"));
-  result.after = state_of(json.at("after"));
-  result.complete = json.at("complete").get<bool>();
-  return result;
-}
-
 }  // namespace
 
 std::string interruption(const BenchReport& report) {
@@ -257,13 +187,6 @@ std::string to_json(const BenchReport& report) {
                   {"complete", interruption(report).empty()},
                   {"results", std::move(results)}};
   return to_text(json) + "\n";
-}
-
-std::vector<BenchResult> parse_results(const std::string& json) {
-  std::vector<BenchResult> results;
-  const Json report = Json::parse(json);
-  for (const Json& result : report.at("results")) results.push_back(result_of(result));
-  return results;
 }
 
 }  // namespace lookout

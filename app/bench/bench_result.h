@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,8 +78,5 @@ std::string verdict(const BenchResult& result, const std::vector<BenchResult>& a
 std::string to_text(const BenchReport& report);
 std::string to_json(const BenchReport& report);  // one line
 std::string to_markdown(const BenchReport& report);
-
-// The results of what to_json() wrote. Throws nlohmann::json::exception.
-std::vector<BenchResult> parse_results(const std::string& json);
 
 }  // namespace lookout

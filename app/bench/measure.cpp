@@ -12,9 +12,9 @@
 #include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
-#include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/results/format.h"
+#include "pipeline/open_model.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
 #include "platform/system/process_usage.h"
@@ -23,11 +23,11 @@
 namespace lookout {
 namespace {
 
-// Frames before the measurement: buffers are allocated, the clock rises.
+// Frames before the measurement, in which buffers are allocated and the clock rises.
 constexpr std::uint64_t kWarmUpFrames = 10;
 
-// Added to the time of a measurement: a camera that sends nothing must not keep it for ever.
-constexpr std::chrono::minutes kLongestWarmUp{1};
+// Added to the time of a measurement, so that it ends although a camera sends nothing.
+constexpr std::chrono::minutes kMaxWarmUp{1};
 
 struct Limits {
   std::uint64_t frames = 0;           // 0: any number
@@ -61,7 +61,7 @@ class Stopwatch : public Reporter {
   const std::atomic<bool>& done() const { return done_; }
   std::uint64_t measured() const { return measured_; }
   bool interrupted() const { return interrupted_; }
-  // At the first result.
+  // Age of the process at the first result.
   Clock::duration first() const { return first_.age; }
   // Between the last frame of the warm-up and the last one measured.
   StatsSnapshot stats() const { return statistics_->total(counts_, last_); }
@@ -106,7 +106,7 @@ class Stopwatch : public Reporter {
   ProcessUsage last_usage_;
 };
 
-BenchModel describe(const std::filesystem::path& path, const Classifier& classifier) {
+BenchModel describe_model(const std::filesystem::path& path, const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
   BenchModel model;
@@ -125,34 +125,55 @@ BenchModel describe(const std::filesystem::path& path, const Classifier& classif
   return model;
 }
 
+// A source, and what recording its frames cost.
+struct MeasuredSource {
+  std::unique_ptr<Source> source;
+  std::size_t recorded_bytes = 0;
+  Clock::duration recording{};
+};
+
+MeasuredSource open_measured_source(const RunOptions& options, const InputSpec& input) {
+  MeasuredSource opened;
+  opened.source = open_source(options.camera.source, source_options(options, input));
+  const SourceInfo& info = opened.source->info();
+  if (info.live) return opened;
+  const auto start = Clock::now();
+  auto frames = record_frames(*opened.source, RecordLimits());
+  opened.recorded_bytes = pixel_bytes(frames);
+  opened.source = std::make_unique<ReplaySource>(std::move(frames), info);
+  opened.recording = Clock::now() - start;
+  return opened;
+}
+
+void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, BenchResult& result) {
+  const auto frames = static_cast<double>(stopwatch.measured());
+  const auto resident = static_cast<double>(stopwatch.resident_bytes());
+  result.cpu_ms = to_ms(stopwatch.cpu()) / frames;
+  result.resident_mb = (resident - static_cast<double>(measured.recorded_bytes)) / 1e6;
+  result.start_s = std::chrono::duration<double>(stopwatch.first() - measured.recording).count();
+}
+
 }  // namespace
 
-std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t frames,
-                                   const std::atomic<bool>& stop) {
-  cv::setNumThreads(1);  // ours are counted
+std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop) {
+  RunOptions options;
+  options.camera = combination.camera;
+  options.model = combination.model;
   BenchResult result;
   result.before = read_machine_state();
   const auto models = load_models(options, /*keep_threads=*/true);
   const Classifier& model = *models.front();
-  auto source = open_source(options.camera.source, source_options(options, model.spec().input));
-  const auto opened = Clock::now();
-  std::size_t recorded_bytes = 0;
-  if (!source->info().live) {
-    auto recorded = record_frames(*source, RecordLimits());
-    recorded_bytes = pixel_bytes(recorded);
-    source = std::make_unique<ReplaySource>(std::move(recorded), source->info());
-  }
-  const auto recording = Clock::now() - opened;
+  const MeasuredSource measured = open_measured_source(options, model.spec().input);
 
+  const Limits limits{combination.frames, combination.camera.timeout};
   PipelineOptions pipeline_options;
   pipeline_options.view = options.camera.view;
   pipeline_options.capture = options.camera.capture;
-  if (options.camera.timeout.count() > 0)
-    pipeline_options.duration = options.camera.timeout + kLongestWarmUp;
+  if (limits.time.count() > 0) pipeline_options.duration = limits.time + kMaxWarmUp;
   std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::make_unique<Stopwatch>(Limits{frames, options.camera.timeout}, stop));
+  reporters.push_back(std::make_unique<Stopwatch>(limits, stop));
   const auto& stopwatch = static_cast<const Stopwatch&>(*reporters.back());
-  run_pipeline(*source, models, reporters, pipeline_options, stopwatch.done());
+  run_pipeline(*measured.source, models, reporters, pipeline_options, stopwatch.done());
   result.after = read_machine_state();
   if (stopwatch.measured() == 0) {
     if (stop) return std::nullopt;
@@ -160,20 +181,15 @@ std::optional<BenchResult> measure(const RunOptions& options, std::uint64_t fram
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
                             options.camera.source, kWarmUpFrames));
   }
-
-  const auto measured = static_cast<double>(stopwatch.measured());
-  result.model = describe(model_path(options.model.file), model);
+  result.model = describe_model(model_path(options.model.file), model);
   result.threads = model.threads();
   result.auto_threads = options.model.threads == ClassifierOptions::kAutoThreads;
   result.workers = options.model.workers;
-  result.source = source->info().description;
-  result.live = source->info().live;
+  result.source = measured.source->info().description;
+  result.live = measured.source->info().live;
   result.stats = stopwatch.stats();
   result.complete = !stopwatch.interrupted();
-  result.cpu_ms = to_ms(stopwatch.cpu()) / measured;
-  result.resident_mb =
-      (static_cast<double>(stopwatch.resident_bytes()) - static_cast<double>(recorded_bytes)) / 1e6;
-  result.start_s = std::chrono::duration<double>(stopwatch.first() - recording).count();
+  set_usage(stopwatch, measured, result);
   return result;
 }
 

@@ -51,6 +51,7 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
                    "Write a report, too, with all that makes the figures comparable, as Markdown")
       ->type_name("FILE");
   add_log_level(*bench, run.log.level);
+  bench->add_option("--combination", options.combination)->group("");  // not in the help
   add_picture_options(*bench, run);
   bench->callback([&options, frames, timeout] {
     if (options.workers.empty()) options.workers = {1};

@@ -121,6 +121,8 @@ struct BenchOptions {
   std::vector<int> workers{1};
   std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
   std::string report;        // a file for the report as Markdown; empty: none
+  std::string
+      combination;  // JSON that a process of bench gives another one; empty: no such process
 };
 
 // Options of `lookout eval`.

@@ -196,11 +196,12 @@ std::string run_process(const std::vector<std::string>& arguments,
 
 ProcessOutput capture_process(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
-                              const std::function<bool()>& expired) {
+                              const std::function<bool()>& expired, Stderr log) {
   const MemoryFile out;
   const MemoryFile err;
+  const Outputs outputs{out.fd(), log == Stderr::kCaptured ? err.fd() : STDERR_FILENO};
   ProcessOutput output;
-  output.problem = run_to_end(arguments, environment, {out.fd(), err.fd()}, expired, output.status);
+  output.problem = run_to_end(arguments, environment, outputs, expired, output.status);
   output.out = out.content();
   output.err = err.content();
   return output;

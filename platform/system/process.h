@@ -37,9 +37,13 @@ struct ProcessOutput {
   std::string problem;  // as run_process() returns it
 };
 
+// Where a captured program writes its log: into ProcessOutput, or to the caller's stderr.
+enum class Stderr { kCaptured, kInherited };
+
 // The same, but what the program writes is kept. Throws Error(kInternal) when that is not possible.
 ProcessOutput capture_process(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
-                              const std::function<bool()>& expired);
+                              const std::function<bool()>& expired,
+                              Stderr log = Stderr::kCaptured);
 
 }  // namespace lookout

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 namespace lookout {
 namespace {
@@ -132,6 +133,8 @@ std::string machine_kind(const SystemInfo& info, bool built_for_arm) {
   }
   return info.has_feature("hypervisor") ? "virtual machine" : "real machine";
 }
+
+int processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 std::vector<std::string> video_devices(const fs::path& root) {
   std::vector<std::string> devices;

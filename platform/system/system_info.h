@@ -48,6 +48,9 @@ inline constexpr bool kBuiltForArm = true;
 inline constexpr bool kBuiltForArm = false;
 #endif
 
+// Number of processors, at least 1.
+int processors();
+
 // Devices named video* in ROOT/dev, video2 before video10.
 std::vector<std::string> video_devices(const std::filesystem::path& root = "/");
 

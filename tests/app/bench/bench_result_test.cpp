@@ -155,17 +155,12 @@ TEST(BenchReport, TellsWhatAutoChose) {
   EXPECT_THAT(to_text(made), HasSubstr("mobilenet auto: 2       1    51.0 "));
   EXPECT_THAT(to_text(made), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
   EXPECT_THAT(to_markdown(made), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
-  EXPECT_TRUE(parse_results(to_json(made)).at(1).auto_threads);
+  EXPECT_EQ(nlohmann::json::parse(to_json(made))["results"][1]["auto_threads"], true);
 }
 
-TEST(BenchReport, JsonCanBeReadBack) {
+TEST(BenchReport, JsonIsOneLineWithTheFigures) {
   const std::string json = to_json(report());
   EXPECT_EQ(json.find('\n'), json.size() - 1) << "one line";
-  const auto read = parse_results(json);
-  BenchReport again = report();
-  again.results = read;
-  EXPECT_EQ(to_json(again), json);
-  EXPECT_EQ(to_markdown(again), to_markdown(report()));
   const auto first = nlohmann::json::parse(json)["results"][0];
   EXPECT_EQ(first["fps"], 50);
   EXPECT_EQ(first["total_ms"], 20);
@@ -197,7 +192,7 @@ TEST(BenchReport, AnInterruptedOneSaysThatNothingWasMeasured) {
   empty.results.clear();
   EXPECT_THAT(to_text(empty), HasSubstr("nothing was measured"));
   EXPECT_THAT(to_markdown(empty), HasSubstr("Nothing was measured"));
-  EXPECT_TRUE(parse_results(to_json(empty)).empty());
+  EXPECT_TRUE(nlohmann::json::parse(to_json(empty))["results"].empty());
 }
 
 TEST(BenchReport, AnInterruptedOneSaysHowMuchOfItThereIs) {
@@ -211,7 +206,7 @@ TEST(BenchReport, AnInterruptedOneSaysHowMuchOfItThereIs) {
   part.results[1].complete = false;
   EXPECT_THAT(to_text(part), HasSubstr("interrupted: 1 of 2 combinations\n"));
   EXPECT_THAT(to_text(part), HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
-  EXPECT_FALSE(parse_results(to_json(part)).at(1).complete);
+  EXPECT_EQ(nlohmann::json::parse(to_json(part))["results"][1]["complete"], false);
 }
 
 TEST(BenchReport, ANameCannotBreakATable) {

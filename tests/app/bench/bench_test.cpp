@@ -26,6 +26,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StrEq;
 
 BenchOptions parse_bench(const std::vector<std::string>& arguments) {
   std::vector<std::string> all{"bench"};
@@ -64,14 +65,30 @@ TEST(BenchOptions, CombinationsAreModelsTimesThreadsTimesWorkers) {
       parse_bench({"--model", "a.pt", "--model", "b.pt", "--threads", "1,3", "--workers", "1,2"});
   const auto all = combinations(options, 2);
   ASSERT_EQ(all.size(), 6U) << "several workers have one thread each";
-  EXPECT_THAT(all[1].models, ElementsAre("a.pt"));
-  EXPECT_THAT(all[1].threads, ElementsAre(1));
-  EXPECT_THAT(all[1].workers, ElementsAre(2));
-  EXPECT_THAT(all[5].models, ElementsAre("b.pt"));
-  EXPECT_THAT(all[5].threads, ElementsAre(3));
-  EXPECT_THAT(all[5].workers, ElementsAre(1));
+  EXPECT_EQ(all[1].model.file, "a.pt");
+  EXPECT_EQ(all[1].model.threads, 1);
+  EXPECT_EQ(all[1].model.workers, 2);
+  EXPECT_EQ(all[5].model.file, "b.pt");
+  EXPECT_EQ(all[5].model.threads, 3);
+  EXPECT_EQ(all[5].model.workers, 1);
   EXPECT_THROW(combinations(parse_bench({"--threads", "2", "--workers", "2"}), 2), Error);
   EXPECT_THROW(combinations(parse_bench({"--threads", "auto", "--workers", "2"}), 2), Error);
+}
+
+TEST(BenchOptions, ACombinationIsMeasuredAsWasAsked) {
+  const Combination asked =
+      combinations(
+          parse_bench({"test://all?fps=15", "--labels", "l.txt", "--threads", "2", "--frames", "7",
+                       "-t", "3s", "--width", "320", "--hflip", "--log-level", "debug"}),
+          4)
+          .at(0);
+  EXPECT_EQ(asked.camera.source, "test://all?fps=15");
+  EXPECT_EQ(asked.camera.timeout, std::chrono::seconds(3));
+  EXPECT_EQ(asked.camera.source_options.width, 320);
+  EXPECT_TRUE(asked.camera.view.hflip);
+  EXPECT_EQ(asked.model.labels, "l.txt");
+  EXPECT_EQ(asked.frames, 7U);
+  EXPECT_EQ(asked.log_level, "debug");
 }
 
 TEST(BenchOptions, ThreadsFitTheMachine) {
@@ -79,53 +96,6 @@ TEST(BenchOptions, ThreadsFitTheMachine) {
   EXPECT_EQ(combinations(parse_bench({}), 2).size(), 2U);
   EXPECT_EQ(combinations(parse_bench({}), 4).size(), 3U);
   EXPECT_EQ(combinations(parse_bench({}), 64).size(), 3U);
-}
-
-// What a combination's own process is told is what was asked for.
-TEST(BenchOptions, ACombinationSurvivesItsCommandLine) {
-  const BenchOptions asked = parse_bench({"test://all?fps=15",
-                                          "--model",
-                                          "m.pt",
-                                          "--labels",
-                                          "l.txt",
-                                          "--threads",
-                                          "2",
-                                          "--frames",
-                                          "7",
-                                          "-t",
-                                          "3s",
-                                          "--width",
-                                          "320",
-                                          "--height",
-                                          "240",
-                                          "--framerate",
-                                          "12.5",
-                                          "--rotation",
-                                          "180",
-                                          "--hflip",
-                                          "--roi",
-                                          "0.1,0,0.3,1"});
-  const BenchOptions combination = combinations(asked, 4).at(0);
-  const auto told = std::get<BenchOptions>(parse_command(arguments_of(combination)));
-  EXPECT_EQ(told.models, combination.models);
-  EXPECT_EQ(told.threads, combination.threads);
-  EXPECT_EQ(told.workers, combination.workers);
-  EXPECT_EQ(told.frames, 7U);
-  EXPECT_EQ(told.run.camera.timeout, std::chrono::seconds(3));
-  EXPECT_EQ(told.run.camera.source, "test://all?fps=15");
-  EXPECT_EQ(told.run.model.labels, "l.txt");
-  EXPECT_EQ(told.run.camera.source_options.width, 320);
-  EXPECT_EQ(told.run.camera.source_options.height, 240);
-  EXPECT_EQ(told.run.camera.source_options.framerate, 12.5);
-  EXPECT_EQ(told.run.camera.view.rotation, 180);
-  EXPECT_TRUE(told.run.camera.view.hflip);
-  EXPECT_FALSE(told.run.camera.view.vflip);
-  EXPECT_EQ(told.run.camera.view.roi, cv::Rect2d(0.1, 0, 0.3, 1));
-  EXPECT_EQ(told.run.results.format, Format::kJson);
-  EXPECT_TRUE(told.report.empty());
-  const auto automatic = combinations(parse_bench({"--threads", "auto"}), 4).at(0);
-  const auto told_auto = std::get<BenchOptions>(parse_command(arguments_of(automatic)));
-  EXPECT_EQ(told_auto.threads, automatic.threads);
 }
 
 void expect_usage_error(const std::vector<std::string>& arguments, const std::string& named) {
@@ -181,6 +151,17 @@ TEST(Bench, MeasuresEachCombinationInAProcessOfItsOwn) {
     EXPECT_FALSE(result["verdict"].get<std::string>().empty());
   }
   EXPECT_THAT(content(report), HasSubstr("| selftest | 1 | 2 |"));
+}
+
+TEST(Bench, EachProcessLogsAtTheLevelThatWasAsked) {
+  const std::vector<std::string> command{"bench", "--threads", "1,1", "--frames", "5"};
+  const auto err_at = [&command](const char* level) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), {"--log-level", level});
+    return run_lookout(all).err;
+  };
+  EXPECT_THAT(err_at("debug"), HasSubstr("archive: {\"name\":\"selftest\""));
+  EXPECT_THAT(err_at("error"), StrEq(""));
 }
 
 TEST(Bench, TellsTheNumberOfThreadsThatAutoChose) {

@@ -74,6 +74,15 @@ TEST(CaptureProcess, KeepsWhatIsWrittenAndTheStatus) {
   EXPECT_EQ(capture_process({"true"}, {}, never).problem, "");
 }
 
+TEST(CaptureProcess, ALogMayGoToTheCallersStderr) {
+  testing::internal::CaptureStderr();
+  const ProcessOutput output =
+      capture_process({"sh", "-c", "echo data; echo log >&2"}, {}, never, Stderr::kInherited);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "log\n");
+  EXPECT_EQ(output.out, "data\n");
+  EXPECT_EQ(output.err, "");
+}
+
 TEST(CaptureProcess, ANonExitHasNoStatus) {
   const ProcessOutput killed =
       capture_process({"sh", "-c", "echo begun; kill -KILL $$"}, {}, never);
