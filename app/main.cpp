@@ -55,7 +55,7 @@ void print(std::string_view text) {
 }
 
 int diagnose(const lookout::RunOptions& options) {
-  const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::this_machine());
+  const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::local_probes());
   const bool json = options.results.format == lookout::Format::kJson;
   print(json ? lookout::to_json(diagnosis) : lookout::to_text(diagnosis));
   return diagnosis.exit_status;

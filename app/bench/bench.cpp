@@ -10,6 +10,7 @@
 #include "app/bench/bench_result.h"
 #include "app/bench/measure.h"
 #include "app/output/save_and_print.h"
+#include "app/run/log.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/open_model.h"
@@ -145,7 +146,7 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
 void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   if (!options.combination.empty()) {
     const Combination combination = combination_from_json(options.combination);
-    spdlog::set_level(spdlog::level::from_str(combination.log_level));
+    set_log_level(combination.log_level);
     print(to_json(measure_here(combination, stop)));
     return;
   }

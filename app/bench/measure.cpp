@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <opencv2/core/utility.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,9 +21,6 @@
 
 namespace lookout {
 namespace {
-
-// Frames before the measurement, in which buffers are allocated and the clock rises.
-constexpr std::uint64_t kWarmUpFrames = 10;
 
 // Added to the time of a measurement, so that it ends although a camera sends nothing.
 constexpr std::chrono::minutes kMaxWarmUp{1};

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
-#include <opencv2/core/utility.hpp>
 #include <optional>
 #include <vector>
 
@@ -45,7 +44,6 @@ class EvalReporter : public Reporter {
 }  // namespace
 
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  cv::setNumThreads(1);  // ours are counted
   std::optional<AtomicFile> output;
   if (!options.output.empty()) output.emplace("results", options.output);
   const auto models = load_models(options.run, /*keep_threads=*/false);

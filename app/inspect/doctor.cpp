@@ -32,10 +32,12 @@ namespace {
 
 using State = Check::State;
 
+constexpr int kUnusable = static_cast<int>(ErrorKind::kInternal);
+
 Check check_userland() {
   if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
   return {"userland", State::kFailure,
-          "32 bits: LibTorch needs the 64-bit edition of Raspberry Pi OS"};
+          "32 bits: LibTorch needs the 64-bit edition of Raspberry Pi OS", kUnusable};
 }
 
 Check check_cpu(const SystemInfo& system) {
@@ -59,7 +61,7 @@ Check check_libtorch(const LibTorchFacts& libtorch) {
   const std::string text =
       fmt::format("{}, engines {}", libtorch.version, fmt::join(libtorch.engines, ", "));
   if (libtorch.has_qnnpack) return {"libtorch", State::kOk, text + "; QNNPACK is used"};
-  return {"libtorch", State::kFailure, text + "; QNNPACK is needed"};
+  return {"libtorch", State::kFailure, text + "; QNNPACK is needed", kUnusable};
 }
 
 Check check_cma(const SystemInfo& system) {
@@ -105,11 +107,11 @@ Check check_service(const SystemInfo& system, const std::vector<ServiceState>& s
   return check;
 }
 
-std::vector<Check> check_cameras(const Patient& patient) {
+std::vector<Check> check_cameras(const Probes& probes) {
   std::vector<Check> checks;
-  for (const std::string& path : video_devices(patient.root)) {
+  for (const std::string& path : video_devices(probes.root)) {
     try {
-      checks.push_back({"camera", State::kOk, path + ": " + patient.probe_camera(path)});
+      checks.push_back({"camera", State::kOk, path + ": " + probes.probe_camera(path)});
     } catch (const Error& error) {
       checks.push_back({"camera", State::kNote, error.what()});
     }
@@ -118,26 +120,23 @@ std::vector<Check> check_cameras(const Patient& patient) {
   return checks;
 }
 
-// The camera is the running service's: that keeps a second run from starting, but nothing is wrong.
-void excuse_service(const std::vector<ServiceState>& services, Diagnosis& diagnosis) {
-  Check& source = diagnosis.checks.back();
-  const bool in_use = diagnosis.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
+// A running service has the camera: that keeps a second run from starting, but nothing is wrong.
+void allow_camera_of_service(const std::vector<ServiceState>& services, Check& source) {
   const auto running = std::find_if(services.begin(), services.end(),
-                                    [](const auto& s) { return s.state == "active"; });
-  if (source.state != State::kFailure || !in_use || running == services.end()) return;
+                                    [](const auto& service) { return service.state == "active"; });
+  const bool in_use = source.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
+  if (!in_use || running == services.end()) return;
   source.state = State::kNote;
   source.text += fmt::format(": {} is running", running->unit);
-  diagnosis.exit_status = 0;
+  source.exit_status = 0;
 }
 
-// Adds the check of what a run needs; a failure decides the exit status unless one before did.
-void check_need(const std::string& name, const std::function<std::string()>& use,
-                Diagnosis& diagnosis) {
+// Tries something that a run needs; `use` returns the text of the check.
+Check check_need(const std::string& name, const std::function<std::string()>& use) {
   try {
-    diagnosis.checks.push_back({name, State::kOk, use()});
+    return {name, State::kOk, use()};
   } catch (const Error& error) {
-    diagnosis.checks.push_back({name, State::kFailure, error.what()});
-    if (diagnosis.exit_status == 0) diagnosis.exit_status = error.exit_status();
+    return {name, State::kFailure, error.what(), error.exit_status()};
   }
 }
 
@@ -152,7 +151,7 @@ DescribedModel describe_model(const RunOptions& options) {
           classifier->spec().input};
 }
 
-// On a thread of its own, which ends: this one goes on as it was.
+// Schedules a thread that ends at once, not the calling one.
 std::string try_scheduling(const Scheduling& scheduling) {
   std::exception_ptr error;
   start_thread("capture", [&] {
@@ -171,6 +170,50 @@ std::string try_scheduling(const Scheduling& scheduling) {
     granted.push_back(fmt::format("processors {}", fmt::join(scheduling.cpus, ",")));
   }
   return fmt::format("{}", fmt::join(granted, ", "));
+}
+
+Check check_trace(const std::string& file) {
+  return check_need("trace", [&file] {
+    check_can_write("trace", file);
+    return file;
+  });
+}
+
+Check check_snapshots(const std::string& folder) {
+  return check_need("snapshots", [&folder] {
+    check_snapshot_folder(folder);
+    return folder;
+  });
+}
+
+// What the options need, in the order of a run, which ends with the first failure.
+std::vector<Check> check_needs(const RunOptions& options, const Probes& probes,
+                               const std::vector<ServiceState>& services) {
+  std::vector<Check> checks;
+  if (!options.profile.trace.empty()) checks.push_back(check_trace(options.profile.trace));
+  InputSpec input;  // the default, which is that of most models, when there is no model
+  checks.push_back(check_need("model", [&] {
+    DescribedModel model = probes.load_model(options);
+    input = model.input;
+    return std::move(model.text);
+  }));
+  checks.push_back(check_need("source", [&] {
+    SourceOptions wanted = source_options(options, input);
+    wanted.wait = false;  // an absent camera is a finding
+    return probes.open_source(options.camera.source, wanted);
+  }));
+  allow_camera_of_service(services, checks.back());
+  const std::string& snapshots = options.events.snapshot_on_change;
+  if (!snapshots.empty()) checks.push_back(check_snapshots(snapshots));
+  const Scheduling& capture = options.camera.capture;
+  if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
+    checks.push_back(check_need("capture", [&] { return try_scheduling(capture); }));
+  }
+  return checks;
+}
+
+void append(const std::vector<Check>& more, std::vector<Check>& checks) {
+  checks.insert(checks.end(), more.begin(), more.end());
 }
 
 std::vector<ServiceState> ask_systemd() {
@@ -209,67 +252,33 @@ std::string verdict(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-Patient this_machine() {
-  Patient patient;
-  patient.libtorch = libtorch_facts();
-  patient.probe_camera = probe_camera;
-  patient.open_source = [](const std::string& source, const SourceOptions& options) {
+Probes local_probes() {
+  Probes probes;
+  probes.libtorch = libtorch_facts();
+  probes.probe_camera = probe_camera;
+  probes.open_source = [](const std::string& source, const SourceOptions& options) {
     return open_source(source, options)->info().description;
   };
-  patient.load_model = describe_model;
-  patient.services = ask_systemd;
-  return patient;
+  probes.load_model = describe_model;
+  probes.services = ask_systemd;
+  return probes;
 }
 
-Diagnosis diagnose(const RunOptions& options, const Patient& patient) {
+Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   Diagnosis diagnosis;
-  diagnosis.system = read_system_info(patient.root);
+  diagnosis.system = read_system_info(probes.root);
   const SystemInfo& system = diagnosis.system;
-  auto& checks = diagnosis.checks;
-  checks.push_back(check_userland());
-  checks.push_back(check_cpu(system));
-  checks.push_back(check_libtorch(patient.libtorch));
-  for (const Check& check : checks) {
-    if (check.state != State::kFailure) continue;
-    diagnosis.exit_status = static_cast<int>(ErrorKind::kInternal);
-  }
-  // In the order of a run, whose first failure ends it.
-  const auto try_trace = [&] {
-    const AtomicFile file("trace", options.profile.trace);
-    return options.profile.trace;
-  };
-  if (!options.profile.trace.empty()) check_need("trace", try_trace, diagnosis);
-  InputSpec input;  // that of most models, where there is none
-  const auto load_model = [&] {
-    DescribedModel model = patient.load_model(options);
-    input = model.input;
-    return std::move(model.text);
-  };
-  check_need("model", load_model, diagnosis);
-  const auto open_source = [&] {
-    SourceOptions wanted = source_options(options, input);
-    wanted.wait = false;  // whether it is there is what the doctor tells
-    return patient.open_source(options.camera.source, wanted);
-  };
-  check_need("source", open_source, diagnosis);
-  const auto services = system.systemd ? patient.services() : std::vector<ServiceState>();
-  excuse_service(services, diagnosis);
-  const auto try_snapshots = [&] {
-    const SnapshotFolder folder(options.events.snapshot_on_change, options.camera.name,
-                                options.events.snapshot_limit);
-    return options.events.snapshot_on_change;
-  };
-  if (!options.events.snapshot_on_change.empty()) check_need("snapshots", try_snapshots, diagnosis);
-  if (options.camera.capture.realtime_priority > 0 || !options.camera.capture.cpus.empty()) {
-    check_need(
-        "capture", [&] { return try_scheduling(options.camera.capture); }, diagnosis);
-  }
-  for (Check& camera : check_cameras(patient)) checks.push_back(std::move(camera));
-  checks.push_back(check_cma(system));
-  checks.push_back(check_temperature(system));
-  checks.push_back(check_clock(system));
-  checks.push_back(check_throttling(system));
-  checks.push_back(check_service(system, services));
+  const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
+  std::vector<Check>& checks = diagnosis.checks;
+  checks = {check_userland(), check_cpu(system), check_libtorch(probes.libtorch)};
+  append(check_needs(options, probes, services), checks);
+  append(check_cameras(probes), checks);
+  append({check_cma(system), check_temperature(system), check_clock(system),
+          check_throttling(system), check_service(system, services)},
+         checks);
+  const auto failure = std::find_if(checks.begin(), checks.end(),
+                                    [](const Check& check) { return check.exit_status != 0; });
+  if (failure != checks.end()) diagnosis.exit_status = failure->exit_status;
   return diagnosis;
 }
 

@@ -1,4 +1,4 @@
-// lookout doctor: tells why a run would not start, and what would slow it down.
+// lookout doctor: explains why a run would not start, and what would slow it down.
 #pragma once
 
 #include <filesystem>
@@ -21,18 +21,19 @@ struct Check {
   std::string name;
   State state = State::kOk;
   std::string text;
+  int exit_status = 0;  // of a run with this failure; 0: it is no failure
 };
 
 struct Diagnosis {
-  std::vector<Check> checks;
+  std::vector<Check> checks;  // those of what a run needs are in the order in which it needs it
   SystemInfo system;
-  int exit_status = 0;  // that a run started now would end with at once; 0: it would start
+  int exit_status = 0;  // of a run that is started now, the first failure's; 0: it would start
 };
 
-// A unit of systemd's, and "active", "failed", ...
+// A unit of systemd.
 struct ServiceState {
   std::string unit;
-  std::string state;
+  std::string state;  // "active", "failed", ...
 };
 
 struct DescribedModel {
@@ -40,21 +41,22 @@ struct DescribedModel {
   InputSpec input;
 };
 
-// Where the doctor looks. Each function throws Error when what it looks at is not usable.
-struct Patient {
+// The things that the doctor examines. Each function throws Error when its thing cannot be used.
+struct Probes {
   std::filesystem::path root = "/";  // of proc, sys, dev and run
   LibTorchFacts libtorch;
-  std::function<std::string(const std::string& path)> probe_camera;  // its name
+  std::function<std::string(const std::string& path)> probe_camera;  // returns the camera's name
   std::function<std::string(const std::string& source, const SourceOptions&)>
-      open_source;  // its description
+      open_source;  // returns the source's description
   std::function<DescribedModel(const RunOptions&)> load_model;
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 
-// This machine.
-Patient this_machine();
+// Those of this machine.
+Probes local_probes();
 
-Diagnosis diagnose(const RunOptions& options, const Patient& patient);
+// Changes nothing on the disk.
+Diagnosis diagnose(const RunOptions& options, const Probes& probes);
 
 // With a newline at the end.
 std::string to_text(const Diagnosis& diagnosis);

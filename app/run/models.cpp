@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
-#include <thread>
+#include <opencv2/core/utility.hpp>
 
+#include "app/output/json.h"
 #include "pipeline/error.h"
 #include "pipeline/model/model_spec.h"
 #include "platform/system/free_processors.h"
 #include "platform/system/input_file.h"
+#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
@@ -51,9 +52,7 @@ void log_model(const RunOptions& options, const std::filesystem::path& path,
                spec.input.width, spec.input.height, to_string(spec.input.resize),
                spec.labels.size(), facts.activations, facts.kernels,
                compute_text(options, classifier.threads()));
-  spdlog::debug(
-      "archive: {}",
-      archive_facts(classifier).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  spdlog::debug("archive: {}", to_text(archive_facts(classifier)));
   if (options.model.file.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
@@ -90,12 +89,12 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option) {
 
 std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, bool keep_threads,
                                                      OperatorProfile* operators) {
+  cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options;
   classifier_options.operators = operators;
   classifier_options.threads = options.model.workers > 1 ? 1 : options.model.threads;
   classifier_options.keep_threads = keep_threads;
-  classifier_options.processors =
-      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
   classifier_options.labels = read_as_service(
       options.model.labels, [&options] { return read_labels(options.model.labels); });

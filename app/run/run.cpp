@@ -6,12 +6,11 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <opencv2/core/utility.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/output/json.h"
 #include "app/run/models.h"
 #include "app/run/reporters.h"
 #include "pipeline/error.h"
@@ -27,8 +26,6 @@
 namespace lookout {
 namespace {
 
-constexpr std::uint64_t kWarmUpFrames = 10;  // of a camera; they are not traced
-
 std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
   if (option.count() > 0) return option;
   const bool journal = is_journal(STDOUT_FILENO) || is_journal(STDERR_FILENO);
@@ -43,8 +40,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.live = source.live;
   info.model = classifier.spec().name;
   info.labels = classifier.spec().labels;
-  info.archive =
-      archive_facts(classifier).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  info.archive = to_text(archive_facts(classifier));
   return info;
 }
 
@@ -52,7 +48,7 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, const AtomicFile& f
                                   const RunInfo& info, const Classifier& classifier) {
   TraceOptions trace_options;
   trace_options.frames = options.profile.trace_frames;
-  trace_options.skip = info.live ? kWarmUpFrames : 0;
+  trace_options.skip = info.live ? kWarmUpFrames : 0;  // files need no warm-up
   trace_options.about = {{"program", "lookout " LOOKOUT_VERSION},
                          {"camera", info.camera},
                          {"model", info.model},
@@ -92,7 +88,6 @@ SourceOptions source_options(const RunOptions& options, const InputSpec& input) 
 }
 
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
-  cv::setNumThreads(1);  // ours are counted
   std::optional<AtomicFile> trace_file;
   if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
   log_engine_features();

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "app/options/options.h"
 
 namespace lookout {
+
+// The first frames of a camera or a measurement, in which buffers are allocated and the clock
+// rises: they are neither traced nor measured.
+inline constexpr std::uint64_t kWarmUpFrames = 10;
 
 // Ends with the source, the timeout, or when `stop` becomes true. When `operators_asked` becomes
 // true, the table of the operators goes to the log. Throws Error, among others Error(kNoInput) at

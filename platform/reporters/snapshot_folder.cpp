@@ -42,6 +42,12 @@ std::string stamp(std::chrono::system_clock::time_point time) {
                      ms % 1000);
 }
 
+[[noreturn]] void refuse(const fs::path& folder, const std::error_code& why) {
+  throw Error(
+      why == std::errc::permission_denied ? ErrorKind::kPermission : ErrorKind::kOutput,
+      fmt::format("snapshots cannot be written into {}: {}", folder.string(), why.message()));
+}
+
 void make(const fs::path& folder, const std::string& prefix) {
   try {
     fs::create_directory(folder);  // nothing happens to one that is there
@@ -49,10 +55,7 @@ void make(const fs::path& folder, const std::string& prefix) {
     fs::remove(file);  // of a run that was killed
     const TempFile can_be_made(file);
   } catch (const std::system_error& error) {
-    const bool permission = error.code() == std::errc::permission_denied;
-    throw Error(permission ? ErrorKind::kPermission : ErrorKind::kOutput,
-                fmt::format("snapshots cannot be written into {}: {}", folder.string(),
-                            error.code().message()));
+    refuse(folder, error.code());
   }
 }
 
@@ -61,6 +64,14 @@ void make(const fs::path& folder, const std::string& prefix) {
 SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
     : folder_(std::move(folder)), prefix_(plain(camera) + "_"), limit_(limit) {
   make(folder_, prefix_);
+}
+
+void check_snapshot_folder(const fs::path& folder) {
+  const fs::path named = folder.has_filename() ? folder : folder.parent_path();  // "new/"
+  std::error_code ignored;
+  const bool exists = fs::exists(named, ignored);
+  const std::error_code why = why_not_writable(exists ? named : named.parent_path());
+  if (why) refuse(folder, why);
 }
 
 bool SnapshotFolder::is_own(const std::string& name) const {

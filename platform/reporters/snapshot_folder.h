@@ -39,4 +39,8 @@ class SnapshotFolder {
   std::vector<unsigned char> jpeg_;
 };
 
+// Throws as the constructor of SnapshotFolder does, but makes nothing, neither the folder nor a
+// file.
+void check_snapshot_folder(const std::filesystem::path& folder);
+
 }  // namespace lookout

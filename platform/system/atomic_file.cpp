@@ -17,6 +17,19 @@ namespace fs = std::filesystem;
               what + " " + path.string() + " cannot be written: " + why);
 }
 
+[[noreturn]] void refuse(const std::string& what, const fs::path& path,
+                         const std::error_code& why) {
+  refuse(what, path, why.message(), why == std::errc::permission_denied);
+}
+
+void check_is_file(const std::string& what, const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    refuse(what, path, "it is no file", false);
+  }
+}
+
 template <typename Use>
 void with_temp_file(const std::string& what, const fs::path& path, Use use) {
   try {
@@ -24,7 +37,7 @@ void with_temp_file(const std::string& what, const fs::path& path, Use use) {
     TempFile file(temp_path(path));
     use(file);
   } catch (const std::system_error& error) {
-    refuse(what, path, error.code().message(), error.code() == std::errc::permission_denied);
+    refuse(what, path, error.code());
   }
 }
 
@@ -32,11 +45,7 @@ void with_temp_file(const std::string& what, const fs::path& path, Use use) {
 
 AtomicFile::AtomicFile(std::string what, fs::path path)
     : what_(std::move(what)), path_(std::move(path)) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path_, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    refuse(what_, path_, "it is no file", false);
-  }
+  check_is_file(what_, path_);
   with_temp_file(what_, path_, [](TempFile&) {});
 }
 
@@ -45,6 +54,11 @@ void AtomicFile::save(const std::function<void(const WritePart&)>& content) cons
     content([&file](std::string_view part) { file.write(part); });
     file.keep_as(path_);
   });
+}
+
+void check_can_write(const std::string& what, const fs::path& path) {
+  check_is_file(what, path);
+  if (const std::error_code why = why_not_writable(path.parent_path())) refuse(what, path, why);
 }
 
 }  // namespace lookout

@@ -25,4 +25,8 @@ class AtomicFile {
   std::filesystem::path path_;
 };
 
+// Throws as the constructor of AtomicFile does, but touches nothing at all, not even a temporary
+// file.
+void check_can_write(const std::string& what, const std::filesystem::path& path);
+
 }  // namespace lookout

@@ -39,6 +39,16 @@ void TempFile::keep_as(const std::filesystem::path& path) {
   kept_ = true;
 }
 
+std::error_code why_not_writable(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder.empty() ? "." : folder;
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  if (error) return error;
+  if (!is_folder) return std::make_error_code(std::errc::not_a_directory);
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return {errno, std::generic_category()};
+}
+
 std::filesystem::path temp_path(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".part");
 }

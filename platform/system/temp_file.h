@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace lookout {
 
@@ -29,5 +30,9 @@ class TempFile {
 
 // The hidden name beside `path` that a file has until it is finished: `.NAME.part`.
 std::filesystem::path temp_path(const std::filesystem::path& path);
+
+// Why no file can be made in a folder; no error: one can be made. Changes nothing. `folder`: empty
+// for the current one.
+std::error_code why_not_writable(const std::filesystem::path& folder);
 
 }  // namespace lookout

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -20,14 +21,14 @@ using State = Check::State;
 class DoctorTest : public testing::Test {
  protected:
   DoctorTest() {
-    patient_.root = root_.path();
-    patient_.libtorch = {"2.9.1", {"QNNPACK", "ONEDNN"}, true};
-    patient_.probe_camera = [](const std::string&) { return "A Camera"; };
-    patient_.open_source = [](const std::string& source, const SourceOptions&) {
+    probes_.root = root_.path();
+    probes_.libtorch = {"2.9.1", {"QNNPACK", "ONEDNN"}, true};
+    probes_.probe_camera = [](const std::string&) { return "A Camera"; };
+    probes_.open_source = [](const std::string& source, const SourceOptions&) {
       return source + ", 640x480";
     };
-    patient_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
-    patient_.services = [this] { return services_; };
+    probes_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
+    probes_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
     put("dev/video0", "");
   }
@@ -43,7 +44,7 @@ class DoctorTest : public testing::Test {
     };
   }
 
-  Diagnosis diagnose() const { return lookout::diagnose(options_, patient_); }
+  Diagnosis diagnose() const { return lookout::diagnose(options_, probes_); }
 
   // The first check of that name.
   static Check check(const Diagnosis& diagnosis, const std::string& name) {
@@ -56,7 +57,7 @@ class DoctorTest : public testing::Test {
 
   TempDir root_;
   RunOptions options_;
-  Patient patient_;
+  Probes probes_;
   std::vector<ServiceState> services_{{"lookout.service", "active"}};
 };
 
@@ -91,13 +92,13 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
 
 TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
   for (const ErrorKind kind : {ErrorKind::kNoInput, ErrorKind::kPermission}) {
-    patient_.open_source = failing_source(kind);
+    probes_.open_source = failing_source(kind);
     const Diagnosis diagnosis = diagnose();
     EXPECT_EQ(diagnosis.exit_status, static_cast<int>(kind));
     EXPECT_EQ(check(diagnosis, "source").state, State::kFailure);
     EXPECT_EQ(check(diagnosis, "source").text, "this is why");
   }
-  patient_.load_model = [](const RunOptions&) -> DescribedModel {
+  probes_.load_model = [](const RunOptions&) -> DescribedModel {
     throw Error(ErrorKind::kBadData, "this is why");
   };
   const Diagnosis both = diagnose();
@@ -106,7 +107,7 @@ TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
 }
 
 TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
-  patient_.load_model = [](const RunOptions&) {
+  probes_.load_model = [](const RunOptions&) {
     DescribedModel model{"a model", {}};
     model.input.width = 300;
     model.input.height = 200;
@@ -116,7 +117,7 @@ TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
   options_.camera.view.roi = {0, 0, 0.5, 1};
   options_.camera.source_options.framerate = 15;
   SourceOptions seen;
-  patient_.open_source = [&seen](const std::string& source, const SourceOptions& options) {
+  probes_.open_source = [&seen](const std::string& source, const SourceOptions& options) {
     seen = options;
     return source;
   };
@@ -127,7 +128,7 @@ TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
 }
 
 TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
-  patient_.open_source = failing_source(ErrorKind::kDeviceLost);
+  probes_.open_source = failing_source(ErrorKind::kDeviceLost);
   EXPECT_EQ(diagnose().exit_status, 69);
   put("run/systemd/system/x", "");
   const Diagnosis running = diagnose();
@@ -166,14 +167,14 @@ TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
 }
 
 TEST_F(DoctorTest, ALibTorchWithoutQnnpackIsAFailure) {
-  patient_.libtorch = {"2.9.1", {"ONEDNN"}, false};
+  probes_.libtorch = {"2.9.1", {"ONEDNN"}, false};
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 70);
   EXPECT_EQ(check(diagnosis, "libtorch").state, State::kFailure);
 }
 
 TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {
-  patient_.probe_camera = [](const std::string& path) -> std::string {
+  probes_.probe_camera = [](const std::string& path) -> std::string {
     throw Error(ErrorKind::kNoInput, path + " is not a camera");
   };
   const Diagnosis diagnosis = diagnose();
@@ -199,6 +200,37 @@ TEST_F(DoctorTest, HeatAndPowerAreNotes) {
             "the start (0x50005)");
 }
 
+// Path, kind and time of the last change of all that is in a folder.
+std::vector<std::string> tree(const std::filesystem::path& folder) {
+  std::vector<std::string> entries;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    entries.push_back(entry.path().string() + (entry.is_directory() ? "/" : ""));
+  }
+  entries.push_back(
+      std::to_string(std::filesystem::last_write_time(folder).time_since_epoch().count()));
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+TEST_F(DoctorTest, NothingOnTheDiskIsChanged) {
+  const TempDir work;
+  options_.profile.trace = work / "trace.json";
+  work.write(".trace.json.part", "of a run that is at work");
+  const auto before = tree(work.path());
+  for (const char* folder : {"new", "new/"}) {
+    options_.events.snapshot_on_change = work / folder;
+    EXPECT_EQ(diagnose().exit_status, 0);
+    EXPECT_EQ(tree(work.path()), before);
+  }
+  options_.events.snapshot_on_change = work / "new/within";
+  const Diagnosis wrong = diagnose();
+  EXPECT_EQ(wrong.exit_status, 74);
+  EXPECT_EQ(
+      check(wrong, "snapshots").text,
+      "snapshots cannot be written into " + (work / "new/within") + ": No such file or directory");
+  EXPECT_EQ(tree(work.path()), before);
+}
+
 TEST_F(DoctorTest, WhatTheMachineDoesNotTellIsSaid) {
   std::filesystem::remove_all(root_.path() / "dev");
   std::filesystem::remove_all(root_.path() / "proc");
@@ -211,7 +243,7 @@ TEST_F(DoctorTest, WhatTheMachineDoesNotTellIsSaid) {
 
 TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   put("sys/class/thermal/thermal_zone0/temp", "48686\n");
-  patient_.open_source = failing_source(ErrorKind::kNoInput);
+  probes_.open_source = failing_source(ErrorKind::kNoInput);
   const std::string text = to_json(diagnose());
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
   const auto json = nlohmann::json::parse(text);
@@ -228,7 +260,7 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
 }
 
 TEST_F(DoctorTest, NamesBeginNoLinesAndMoveNoCursor) {
-  patient_.probe_camera = [](const std::string&) { return "A\n\x1b[2JCamera"; };
+  probes_.probe_camera = [](const std::string&) { return "A\n\x1b[2JCamera"; };
   EXPECT_THAT(to_text(diagnose()), HasSubstr("/dev/video0: A\\n\\x1b[2JCamera\n"));
 }
 
