@@ -6,7 +6,6 @@
 #include <exception>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "app/bench/bench.h"
@@ -15,7 +14,7 @@
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
 #include "app/inspect/trace_summary.h"
-#include "app/options/options.h"
+#include "app/options/commands.h"
 #include "app/run/log.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
@@ -54,38 +53,49 @@ void print(std::string_view text) {
       .write(text);
 }
 
-int diagnose(const lookout::RunOptions& options) {
+int run_doctor(const lookout::RunOptions& options) {
   const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::local_probes());
   const bool json = options.results.format == lookout::Format::kJson;
   print(json ? lookout::to_json(diagnosis) : lookout::to_text(diagnosis));
   return diagnosis.exit_status;
 }
 
-// Returns the exit status.
-int execute(const lookout::Command& command) {
-  if (const auto* text = std::get_if<lookout::PrintText>(&command)) {
-    print(text->text);
-  } else if (const auto* inspect = std::get_if<lookout::InspectOptions>(&command)) {
-    print(lookout::inspect(*inspect));
-  } else if (const auto* list = std::get_if<lookout::ListCamerasOptions>(&command)) {
-    print(lookout::list_cameras(*list));
-  } else if (const auto* trace = std::get_if<lookout::TraceSummaryOptions>(&command)) {
-    print(lookout::trace_summary(*trace));
-  } else if (const auto* doctor = std::get_if<lookout::DoctorOptions>(&command)) {
-    lookout::set_log_level(doctor->run.log.level);
-    return diagnose(doctor->run);
-  } else if (const auto* bench = std::get_if<lookout::BenchOptions>(&command)) {
-    lookout::set_log_level(bench->run.log.level);
-    lookout::bench(*bench, stop, print);
-  } else if (const auto* eval = std::get_if<lookout::EvalOptions>(&command)) {
-    lookout::set_log_level(eval->run.log.level);
-    lookout::eval(*eval, stop, print);
-  } else {
-    const auto& options = std::get<lookout::RunOptions>(command);
+void add_measuring_commands(lookout::CommandLine& line) {
+  lookout::add_bench(line, [](const lookout::BenchOptions& options) {
+    lookout::set_log_level(options.run.log.level);
+    lookout::bench(options, stop, print);
+    return 0;
+  });
+  lookout::add_eval(line, [](const lookout::EvalOptions& options) {
+    lookout::set_log_level(options.run.log.level);
+    lookout::eval(options, stop, print);
+    return 0;
+  });
+  lookout::add_trace_summary(line, [](const lookout::TraceSummaryOptions& options) {
+    print(lookout::trace_summary(options));
+    return 0;
+  });
+}
+
+void add_commands(lookout::CommandLine& line) {
+  lookout::add_run(line, [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
     lookout::run(options, stop, operators_asked);
-  }
-  return 0;
+    return 0;
+  });
+  lookout::add_inspect(line, [](const lookout::InspectOptions& options) {
+    print(lookout::inspect(options));
+    return 0;
+  });
+  lookout::add_doctor(line, [](const lookout::RunOptions& options) {
+    lookout::set_log_level(options.log.level);
+    return run_doctor(options);
+  });
+  lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
+    print(lookout::list_cameras({options}));
+    return 0;
+  });
+  add_measuring_commands(line);
 }
 
 int fail(const std::string& sentence, int status) {
@@ -98,7 +108,9 @@ int run_program(int argc, char** argv) {
   try {
     handle_signals();
     lookout::set_up_log();
-    return execute(lookout::parse_command(std::vector<std::string>(argv + 1, argv + argc)));
+    lookout::CommandLine line;
+    add_commands(line);
+    return line.run(std::vector<std::string>(argv + 1, argv + argc), print);
   } catch (const lookout::Error& error) {
     return fail(error.what(), error.exit_status());
   } catch (const std::exception& error) {

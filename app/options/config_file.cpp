@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
+#include <tuple>
+#include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/model/byte_order_mark.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
-
-Error wrong(const std::string& path, const std::string& what) {
-  return {ErrorKind::kConfig, fmt::format("configuration {}: {}", path, what)};
-}
 
 std::string read_text(const std::string& path) {
   try {
@@ -26,52 +21,97 @@ std::string read_text(const std::string& path) {
   }
 }
 
-bool is_number(const std::string& text) {
-  double number = 0;
-  return CLI::detail::lexical_cast(text, number);
-}
+class Reader {
+ public:
+  Reader(const std::string& path, Settings& settings) : path_(path), settings_(settings) {}
 
-// CLI11 takes what stands between commas or spaces for several values, and a # within quotes for
-// the start of a comment.
-std::string value_of(const std::string& path, const CLI::ConfigItem& item) {
-  const std::vector<std::string>& parts = item.inputs;
-  if (!item.parents.empty() || item.name == "++" || item.name == "--") {
-    throw wrong(path, fmt::format("there are no sections, as [{}]", item.fullname()));
-  }
-  if (parts.empty()) throw wrong(path, item.name + " has no value");
-  for (const std::string& part : parts) {
-    const bool cut = !part.empty() && (part.front() == '"' || part.front() == '\'');
-    if (cut) {
-      throw wrong(path, item.name +
-                            ": the quotes do not end, or there is a # within them, which "
-                            "cannot be");
+  void read(const TomlNode& document) {
+    for (const auto* member : in_order(document)) {
+      const auto& [name, node] = *member;
+      if (node.type == TomlType::kTable && settings_.has_section(name)) {
+        read_section(name, node);
+      } else {
+        throw at(node).error(name + ": " + no_section(name, node));
+      }
     }
   }
-  const bool list = parts.size() > 1;
-  if (list && !std::all_of(parts.begin(), parts.end(), is_number)) {
-    throw wrong(path, item.name + ": expected one value; a text stands in quotes");
+
+ private:
+  using Member = std::pair<std::string, TomlNode>;
+
+  // So that the first mistake in the file is the one that is reported.
+  static std::vector<const Member*> in_order(const TomlNode& table) {
+    std::vector<const Member*> members;
+    for (const Member& member : table.members) members.push_back(&member);
+    std::stable_sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
+      return std::tie(a->second.line, a->second.column) <
+             std::tie(b->second.line, b->second.column);
+    });
+    return members;
   }
-  return fmt::format("{}", fmt::join(parts, ","));
-}
+
+  Origin at(const TomlNode& node) const {
+    return {Origin::Place::kFile,
+            fmt::format("configuration {}:{}:{}", path_, node.line, node.column)};
+  }
+
+  std::string no_section(const std::string& name, const TomlNode& node) const {
+    if (node.type != TomlType::kTable) {
+      const Setting* moved = settings_.find_old(name);
+      if (moved != nullptr) {
+        return fmt::format("this key is now {} in [{}]", moved->key, moved->section);
+      }
+      if (settings_.has_section(name)) return fmt::format("expected a section, [{}]", name);
+    }
+    return settings_.no_section(name);
+  }
+
+  void read_section(const std::string& section, const TomlNode& table) {
+    for (const auto* member : in_order(table)) {
+      const auto& [key, node] = *member;
+      Origin origin = at(node);
+      origin.name += fmt::format(": {}.{}", section, key);
+      const Setting* setting = settings_.find(section, key);
+      if (setting == nullptr) throw origin.error(settings_.no_key(section, key));
+      settings_.set(*setting, value_of(*setting, node, origin), origin);
+    }
+  }
+
+  static std::string value_of(const Setting& setting, const TomlNode& node, const Origin& origin) {
+    const std::vector<TomlType>& accepted = setting.value.accepted;
+    const auto refuse = [&setting, &origin](const std::string& found) {
+      throw origin.error(fmt::format("expected {}, not {}", setting.value.expected, found));
+    };
+    if (std::find(accepted.begin(), accepted.end(), node.type) == accepted.end()) {
+      refuse(to_text(node.type));
+    }
+    if (node.type != TomlType::kArray) return node.text;
+    std::vector<std::string> parts;
+    for (const TomlNode& element : node.elements) {
+      if (element.type != TomlType::kInteger && element.type != TomlType::kFloat) {
+        refuse("an array with " + to_text(element.type));
+      }
+      parts.push_back(element.text);
+    }
+    return fmt::format("{}", fmt::join(parts, ","));
+  }
+
+  const std::string& path_;
+  Settings& settings_;
+};
 
 }  // namespace
 
-std::vector<Setting> read_config_file(const std::string& path) {
-  std::string text = read_text(path);
-  text.erase(0, byte_order_mark(text));
-  std::istringstream stream(text);
-  std::vector<CLI::ConfigItem> items;
+void read_config_file(const std::string& path, Settings& settings) {
+  const std::string text = read_text(path);
+  TomlNode document;
   try {
-    items = CLI::ConfigTOML().from_config(stream);
-  } catch (const CLI::ParseError& error) {
-    throw wrong(path, error.what());
+    document = parse_toml(text);
+  } catch (const TomlError& error) {
+    throw Error(ErrorKind::kConfig, fmt::format("configuration {}:{}:{}: {}", path, error.line(),
+                                                error.column(), error.what()));
   }
-  std::vector<Setting> settings;
-  settings.reserve(items.size());
-  for (const CLI::ConfigItem& item : items) {
-    settings.push_back({item.name, value_of(path, item)});
-  }
-  return settings;
+  Reader(path, settings).read(document);
 }
 
 }  // namespace lookout

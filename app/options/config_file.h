@@ -1,18 +1,14 @@
-// The configuration file: TOML, a key for each option of `run`, no sections.
+// The configuration file: TOML with a section for each group of settings.
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "app/options/settings.h"
 
 namespace lookout {
 
-struct Setting {
-  std::string key;
-  std::string value;  // as it would be typed on the command line; empty: as if it were not there
-};
-
-// What the file says, in its order. A list of numbers becomes "2,3". Throws Error(kConfig), with
-// the path, when the file cannot be read or has something else than keys with one value each.
-std::vector<Setting> read_config_file(const std::string& path);
+// Sets what the file says. Throws Error(kConfig), whose sentence names the file, the line and the
+// column, when the file cannot be read, is not TOML, or has a key or a value that no setting has.
+void read_config_file(const std::string& path, Settings& settings);
 
 }  // namespace lookout

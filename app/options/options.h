@@ -1,12 +1,12 @@
-// What the user can set: one declaration for the command line, the environment and the
-// configuration file.
+// The options of the sub-commands. Those of `run` are in groups, one for each section of the
+// configuration file; the declaration of a group (run_options.cpp) names keys, flags and ranges,
+// and takes each default from the member's initial value.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "pipeline/flow/scheduling.h"
@@ -15,6 +15,8 @@
 #include "platform/cameras/source_options.h"
 
 namespace lookout {
+
+class Settings;
 
 enum class Format { kText, kJson };
 
@@ -79,6 +81,14 @@ struct LogOptions {
   std::chrono::milliseconds stats_interval{0};  // 0: auto, 1 s, or 1 min in the systemd journal
 };
 
+void declare(Settings& settings, CameraOptions& options);
+void declare(Settings& settings, ModelOptions& options);
+void declare(Settings& settings, ResultOptions& options);
+void declare(Settings& settings, SceneOptions& options);
+void declare(Settings& settings, EventOptions& options);
+void declare(Settings& settings, ProfileOptions& options);
+void declare(Settings& settings, LogOptions& options);
+
 // Options of `lookout run`, in the sections of deploy/lookout.toml.
 struct RunOptions {
   CameraOptions camera;
@@ -90,15 +100,13 @@ struct RunOptions {
   LogOptions log;
 };
 
+// All groups.
+void declare(Settings& settings, RunOptions& options);
+
 // Options of `lookout inspect`.
 struct InspectOptions {
   ModelOptions model;  // not used: threads and workers
   Format format = Format::kText;
-};
-
-// Options of `lookout doctor`: those of the run that it is to judge.
-struct DoctorOptions {
-  RunOptions run;
 };
 
 // Options of `lookout list-cameras`: those of the run that would choose among a camera's sizes.
@@ -137,19 +145,6 @@ struct TraceSummaryOptions {
   std::string file;
   Format format = Format::kText;
 };
-
-// A text that only has to be printed: --help, --version.
-struct PrintText {
-  std::string text;
-};
-
-using Command = std::variant<RunOptions, InspectOptions, DoctorOptions, ListCamerasOptions,
-                             BenchOptions, EvalOptions, TraceSummaryOptions, PrintText>;
-
-// `arguments`: without the program's name. Reads the environment (LOOKOUT_*) and the file named by
-// --config; the command line wins over the environment, and that over the file.
-// Throws Error(kUsage) for the command line, Error(kConfig) for the environment and the file.
-Command parse_command(const std::vector<std::string>& arguments);
 
 // The options of the state: thresholds that were not set are filled in.
 StateOptions state_options(const RunOptions& options);

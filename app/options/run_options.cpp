@@ -1,186 +1,196 @@
-// The options of `run`, which are also those of the program and of the configuration file.
-#include <charconv>
-#include <map>
-#include <string>
+// The settings of `run`, and the sub-commands that take them.
+#include <utility>
 
-#include "app/options/option_parts.h"
-#include "pipeline/error.h"
-#include "platform/system/process.h"
+#include "app/options/commands.h"
+#include "app/options/options.h"
+#include "app/options/settings.h"
 
 namespace lookout {
 namespace {
 
-const std::map<std::string, Results> kResults{
-    {"auto", Results::kAuto}, {"all", Results::kAll}, {"changes", Results::kChanges}};
-const std::map<std::string, Wait> kWaits{
-    {"auto", Wait::kAuto}, {"yes", Wait::kYes}, {"no", Wait::kNo}};
+constexpr int kMaxCpu = 1023;  // of CPU_SET(3)
 
-void add_camera_options(CLI::App& app, RunOptions& options) {
-  const std::string group = "Camera";
-  add_picture_options(app, options);
-  app.add_option("--wait-for-camera", options.camera.wait,
-                 "Wait for a camera that is not there at the start, instead of ending; auto: when "
-                 "started by systemd")
-      ->transform(CLI::CheckedTransformer(kWaits).description("auto|yes|no"))
-      ->default_str("auto")
-      ->group(group);
-  add_time(
-      app, "--give-up-after",
-      [&options](auto time) { options.camera.source_options.give_up_after = time; },
-      "End when a camera is not there, or not back, after this time; 0: wait for ever")
-      ->group(group);
-  app.add_option("--capture-priority", options.camera.capture.realtime_priority,
-                 "Real-time priority (SCHED_FIFO, 1..99) of the thread that reads the camera; 0: "
-                 "an ordinary thread")
-      ->check(CLI::Range(0, 99).description(""))
-      ->capture_default_str()
-      ->group(group);
-  constexpr int kMostCpu = 1023;  // of CPU_SET(3)
-  add_numbers(app, "--capture-cpus", options.camera.capture.cpus, 0, kMostCpu, "processors",
-              "Processors that this thread may run on, as in 2,3; without it all")
-      ->group(group);
-  app.add_option("--name", options.camera.name, "The camera's name in results")->group(group);
+std::vector<std::pair<std::string, int>> rotations() {
+  return {{"0", 0}, {"90", 90}, {"180", 180}, {"270", 270}};
 }
 
-void add_state_options(CLI::App& app, RunOptions& options) {
-  const std::string group = "States";
-  add_time(
-      app, "--smoothing", [&options](auto time) { options.state.smoothing = time; },
-      "Smooth the scores of all classes: each follows the frames' exponentially and has gone 63 % "
-      "of the way after this time; 0: not")
-      ->group(group);
-  app.add_option("--enter-threshold", options.state.enter_threshold,
-                 "Smoothed score, 0..1, from which the best class is the state; below it the state "
-                 "is unknown; without it that of --threshold")
-      ->check(number_within(0, 1))
-      ->group(group);
-  app.add_option("--leave-threshold", options.state.leave_threshold,
-                 "Smoothed score, 0..1, below which a class that is the state stops being it; "
-                 "without it that of --enter-threshold")
-      ->check(number_within(0, 1))
-      ->group(group);
-  add_time(
-      app, "--min-duration", [&options](auto time) { options.state.min_duration = time; },
-      "Time for which a new state has to last before it is one")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--on-change",
-         [&options](const std::string& text) {
-           try {
-             options.events.on_change.clear();
-             if (!text.empty()) options.events.on_change = split_command(text);
-           } catch (const Error& error) {
-             throw CLI::ValidationError("--on-change", error.what());
-           }
-         },
-         "Run this when the state changes, with LOOKOUT_EVENT_STATE and more in its environment; "
-         "split into words as by a shell, but run without one")
-      ->type_name("CMD")
-      ->group(group);
-  add_time(
-      app, "--on-change-timeout",
-      [&options](auto time) { options.events.on_change_timeout = time; },
-      "Kill the command and what it started after this time", "10s", std::chrono::milliseconds(1))
-      ->group(group);
-  app.add_option(
-         "--snapshot-on-change", options.events.snapshot_on_change,
-         "Write the frame into this folder, as JPEG, when the state changes; it is made if only "
-         "its parent is there; the command of --on-change has the picture's path in "
-         "LOOKOUT_EVENT_SNAPSHOT")
-      ->type_name("DIR")
-      ->group(group);
-  add_time(
-      app, "--snapshot-cooldown",
-      [&options](auto time) { options.events.snapshot_cooldown = time; },
-      "Shortest time between two snapshots", "10s")
-      ->group(group);
-  app.add_option("--snapshot-limit", options.events.snapshot_limit,
-                 "Size of all snapshots together (500KB, 100MB, 2GB): the oldest are removed")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
-      ->check(number_within(1))
-      ->default_str("100MB")
-      ->type_name("SIZE")
-      ->group(group);
-}
-
-void add_result_options(CLI::App& app, RunOptions& options) {
-  const std::string group = "Results";
-  app.add_option("--top-k", options.results.top_k, "Predictions a frame, at most")
-      ->check(CLI::Range(1, 1000).description(""))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--threshold", options.results.threshold,
-                 "Leave out predictions with a lower score, 0..1")
-      ->check(number_within(0, 1))
-      ->capture_default_str()
-      ->group(group);
-  add_format(app, options.results.format)->group(group);
-  app.add_option("--results", options.results.write,
-                 "Write all of them, or those that change the state; auto: changes in the systemd "
-                 "journal, else all")
-      ->transform(CLI::CheckedTransformer(kResults).description("auto|all|changes"))
-      ->default_str("auto")
-      ->group(group);
-  app.add_flag("--overlay,!--no-overlay", options.results.overlay,
-               "Show the picture with its predictions in a window, too; keys: q quits, space stops "
-               "the picture, s saves it in the current folder")
-      ->group(group);
-  add_time(
-      app, "--stats-interval", [&options](auto time) { options.log.stats_interval = time; },
-      "Time between statistics; auto: 1s, in the systemd journal 1min")
-      ->transform(
-          CLI::Transformer(std::map<std::string, std::string>{{"auto", "0"}}).description(""))
-      ->default_str("auto")
-      ->type_name("auto|TIME")
-      ->group(group);
-  add_time(
-      app, "-t,--timeout", [&options](auto time) { options.camera.timeout = time; },
-      "End after this time: 10s, 5min, 1h, or milliseconds; 0: never")
-      ->group(group);
-  add_log_level(app, options.log.level)->group(group);
-}
-
-// Less often LibTorch cannot draw lots; more often is no share.
-std::string check_sampling(const std::string& text) {
-  constexpr double kLeast = 1e-6;
-  double share = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
-  const bool number = error == std::errc() && end == text.data() + text.size();
-  const bool right = number && (share == 0 || (share >= kLeast && share <= 1));
-  return right ? "" : "expected a share of calls from 0.000001 to 1, or 0: none";
-}
-
-void add_profiling_options(CLI::App& app, RunOptions& options) {
-  const std::string group = "Where the time goes";
-  app.add_option("--op-sampling", options.profile.op_sampling,
-                 "Measure this share, 0..1, of the calls of LibTorch's operators; the table is "
-                 "logged at the end and on SIGUSR1")
-      ->check(CLI::Validator(check_sampling, ""))
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--op-shapes,!--no-op-shapes", options.profile.op_shapes,
-               "Tell calls with inputs of different shapes apart")
-      ->group(group);
-  app.add_option("--trace", options.profile.trace,
-                 "Write what every thread did with some frames, for ui.perfetto.dev and lookout "
-                 "trace-summary")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--trace-frames", options.profile.trace_frames,
-                 "How many frames; a camera's first 10 are left out")
-      ->check(CLI::Range(1, 1'000'000).description(""))
-      ->capture_default_str()
-      ->group(group);
+// The part of [camera] that says which picture a source delivers.
+void declare_picture(Settings& settings, CameraOptions& options) {
+  const std::string section = "camera";
+  SourceOptions& source = options.source_options;
+  settings.add(section, "width", number(source.width, 16, 8192),
+               "Pixels to request from the camera; default: the least that the model can use",
+               "--width");
+  settings.add(section, "height", number(source.height, 16, 8192), "The same", "--height");
+  settings.add(section, "framerate", number(source.framerate, 0.1, 1000),
+               "Frames per second to request; default: 30", "--framerate");
+  Value rotation = choice(options.view.rotation, rotations());
+  rotation.accepted = {TomlType::kInteger};
+  settings.add(section, "rotation", rotation, "Turn the picture clockwise, in degrees",
+               "--rotation");
+  settings.add(section, "hflip", boolean(options.view.hflip),
+               "Mirror left and right, after turning", "--hflip");
+  settings.add(section, "vflip", boolean(options.view.vflip),
+               "Mirror top and bottom, after turning", "--vflip");
+  settings.add(section, "roi", region(options.view.roi),
+               "Classify only this part of the picture: x,y,width,height from 0 to 1", "--roi");
 }
 
 }  // namespace
 
-void add_run_options(CLI::App& app, RunOptions& options) {
-  add_camera_options(app, options);
-  add_model_options(app, options);
-  add_result_options(app, options);
-  add_state_options(app, options);
-  add_profiling_options(app, options);
+void declare(Settings& settings, CameraOptions& options) {
+  const std::string section = "camera";
+  settings.add(section, "source", source(options.source),
+               "A camera (/dev/video0, v4l2:///dev/video0, csi://0), a picture, a folder of "
+               "pictures, a video, or test://PATTERN|all?size=640x480&fps=30");
+  settings.add(section, "name", text(options.name, "TEXT"),
+               "The camera's name in results; default: the source's name");
+  declare_picture(settings, options);
+  settings.add(section, "timeout", time_value(options.timeout, {{}, true, false}),
+               "End after this time: 10s, 5min, 1h, or milliseconds; 0: never", "-t,--timeout");
+  settings.add(
+      section, "wait",
+      choice<Wait>(options.wait, {{"auto", Wait::kAuto}, {"yes", Wait::kYes}, {"no", Wait::kNo}}),
+      "Wait for a camera that is absent at the start, instead of ending; auto: when "
+      "started by systemd",
+      "", "wait-for-camera");
+  settings.add(section, "give-up-after", time_value(options.source_options.give_up_after),
+               "End when a camera has been absent for this time; 0: never");
+  settings.add(section, "capture-priority", number(options.capture.realtime_priority, 0, 99),
+               "Real-time priority (SCHED_FIFO) of the thread that reads the camera; 0: an "
+               "ordinary thread");
+  settings.add(section, "capture-cpus", numbers(options.capture.cpus, 0, kMaxCpu, "processors"),
+               "Processors that this thread may run on, as in 2,3; empty: all");
+}
+
+void declare(Settings& settings, ModelOptions& options) {
+  const std::string section = "model";
+  settings.add(section, "file", text(options.file, "FILE"),
+               "TorchScript archive; default: the installed one, usually the self-test model, "
+               "which knows only the patterns of test://all",
+               "--model", "model");
+  settings.add(section, "labels", text(options.labels, "FILE"),
+               "File with one label a line, instead of the archive's own", "--labels");
+  settings.add(section, "threads", number_or_auto(options.threads, 1, 64),
+               "Maximum threads per inference (fewer under load), or auto: measured at the start",
+               "--threads");
+  settings.add(section, "workers", number(options.workers, 1, 64),
+               "Frames classified at the same time, each by one thread with its own copy of the "
+               "model: a higher rate, but the same latency",
+               "--workers");
+}
+
+void declare(Settings& settings, ResultOptions& options) {
+  const std::string section = "results";
+  settings.add(section, "format", format_value(options.format), "How results are written",
+               "--format");
+  settings.add(section, "write",
+               choice<Results>(options.write, {{"auto", Results::kAuto},
+                                               {"all", Results::kAll},
+                                               {"changes", Results::kChanges}}),
+               "Write all results, or those that change the state; auto: changes in the systemd "
+               "journal, else all",
+               "--results", "results");
+  settings.add(section, "top-k", number(options.top_k, 1, 1000), "Maximum predictions per frame",
+               "--top-k");
+  settings.add(section, "threshold", number(options.threshold, 0, 1),
+               "Leave out predictions with a lower score, 0 to 1", "--threshold");
+  settings.add(section, "overlay", boolean(options.overlay),
+               "Also show the picture with its predictions in a window; keys: q quits, space "
+               "pauses, s saves the picture in the current folder",
+               "--overlay");
+}
+
+void declare(Settings& settings, SceneOptions& options) {
+  const std::string section = "state";
+  settings.add(section, "smoothing", time_value(options.smoothing),
+               "Time constant of the exponential smoothing of all scores; 0: none");
+  settings.add(section, "enter-threshold", number(options.enter_threshold, 0, 1),
+               "Smoothed score from which the best class becomes the state, else unknown; "
+               "default: results.threshold");
+  settings.add(section, "leave-threshold", number(options.leave_threshold, 0, 1),
+               "Smoothed score below which a class stops being the state; default: "
+               "state.enter-threshold");
+  settings.add(section, "min-duration", time_value(options.min_duration),
+               "How long a new state must last to be reported");
+}
+
+void declare(Settings& settings, EventOptions& options) {
+  const std::string section = "events";
+  settings.add(section, "on-change", command(options.on_change),
+               "Run this command when the state changes, with LOOKOUT_EVENT_STATE and more in "
+               "its environment; split into words as by a shell, but run without one",
+               "--on-change");
+  settings.add(section, "on-change-timeout",
+               time_value(options.on_change_timeout, {std::chrono::milliseconds(1), false, false}),
+               "Kill the command and all that it started after this time");
+  settings.add(section, "snapshot-on-change", text(options.snapshot_on_change, "DIR"),
+               "Save the frame as JPEG in this folder when the state changes; the folder is "
+               "created if its parent exists",
+               "--snapshot-on-change");
+  settings.add(section, "snapshot-cooldown", time_value(options.snapshot_cooldown),
+               "Minimum time between two snapshots");
+  settings.add(section, "snapshot-limit", size_value(options.snapshot_limit),
+               "Maximum size of all snapshots together: the oldest are removed");
+}
+
+void declare(Settings& settings, ProfileOptions& options) {
+  const std::string section = "profile";
+  settings.add(section, "op-sampling", sampling_share(options.op_sampling),
+               "Measure this share, 0 to 1, of the calls of LibTorch's operators; the table is "
+               "logged at the end and on SIGUSR1",
+               "--op-sampling");
+  settings.add(section, "op-shapes", boolean(options.op_shapes),
+               "Count calls with inputs of different shapes separately");
+  settings.add(section, "trace", text(options.trace, "FILE"),
+               "Write what every thread did with some frames, for ui.perfetto.dev and lookout "
+               "trace-summary",
+               "--trace");
+  settings.add(section, "trace-frames", number(options.trace_frames, 1, 1'000'000),
+               "How many frames to trace; a camera's first 10 are left out");
+}
+
+void declare(Settings& settings, LogOptions& options) {
+  const std::string section = "log";
+  settings.add(section, "level", log_level(options.level), "The least severe messages to log",
+               "--log-level", "log-level");
+  settings.add(section, "stats-interval", time_value(options.stats_interval, {{}, false, true}),
+               "Time between statistics; auto: 1s, in the systemd journal 1min");
+}
+
+void declare(Settings& settings, RunOptions& options) {
+  declare(settings, options.camera);
+  declare(settings, options.model);
+  declare(settings, options.results);
+  declare(settings, options.state);
+  declare(settings, options.events);
+  declare(settings, options.profile);
+  declare(settings, options.log);
+}
+
+Value format_value(Format& format) {
+  return choice<Format>(format, {{"text", Format::kText}, {"json", Format::kJson}});
+}
+
+Value log_level(std::string& level) {
+  return choice<std::string>(
+      level,
+      {{"debug", "debug"}, {"info", "info"}, {"warn", "warn"}, {"error", "error"}, {"off", "off"}});
+}
+
+void add_run(CommandLine& line, CommandLine::RunAction action) {
+  line.add_like_run("run", "Classify frames (the default)", std::move(action));
+}
+
+void add_doctor(CommandLine& line, CommandLine::RunAction action) {
+  line.add_like_run("doctor",
+                    "Check whether run would start with these options, and explain problems",
+                    std::move(action));
+}
+
+void add_list_cameras(CommandLine& line, CommandLine::RunAction action) {
+  line.add_like_run("list-cameras", "List cameras, and the mode that run would choose",
+                    std::move(action));
 }
 
 }  // namespace lookout

@@ -23,10 +23,10 @@ using Json = nlohmann::json;
 TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {
   const TempDir directory;
   const std::string states = directory / "states";
-  const ProgramResult result =
-      run_lookout({"test://all?fps=0&hold=5&frames=10", "--format", "json", "--results", "changes",
-                   "--on-change", "sh -c 'echo $LOOKOUT_EVENT_STATE >>" + states + "'",
-                   "--snapshot-on-change", directory.path().string(), "--snapshot-cooldown", "1h"});
+  const ProgramResult result = run_lookout(
+      {"test://all?fps=0&hold=5&frames=10", "--format", "json", "--results", "changes",
+       "--on-change", "sh -c 'echo $LOOKOUT_EVENT_STATE >>" + states + "'", "--snapshot-on-change",
+       directory.path().string(), "--set", "events.snapshot-cooldown=1h"});
   ASSERT_EQ(result.status, 0) << result.err;
   std::vector<std::string> types;
   for (const Json& line : json_lines(result.out)) types.push_back(line["type"]);
@@ -83,9 +83,9 @@ TEST(Program, ACommandThatFailsIsSaidWhateverTheParentDidWithSigchld) {
 
 TEST(Program, NothingOfACommandOrAFullFolderStopsClassification) {
   const TempDir folder;
-  const ProgramResult result =
-      run_lookout({"test://all?fps=0&hold=5&frames=80", "--min-duration", "1ms", "--on-change",
-                   "/no/such", "--snapshot-on-change", folder.path(), "--snapshot-limit", "1"});
+  const ProgramResult result = run_lookout(
+      {"test://all?fps=0&hold=5&frames=80", "--set", "state.min-duration=1ms", "--on-change",
+       "/no/such", "--snapshot-on-change", folder.path(), "--set", "events.snapshot-limit=1"});
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 80);
   EXPECT_NE(result.out.find("), now "), std::string::npos) << result.out;
@@ -97,7 +97,8 @@ TEST(Program, ACommandThatTakesTooLongMakesRoomForTheNext) {
   const TempDir directory;
   const std::string first = directory / "first";
   // The program ends before the 10 s that a command has by default.
-  Program program({"test://all?hold=5", "-t", "7s", "--on-change-timeout", "200ms", "--on-change",
+  Program program({"test://all?hold=5", "-t", "7s", "--set", "events.on-change-timeout=200ms",
+                   "--on-change",
                    "sh -c 'mkdir " + first + " || echo a second one; exec sleep 60'"});
   EXPECT_TRUE(program.wait_for("a second one")) << program.err();
   EXPECT_NE(program.err().find("--on-change sh: killed: it took too long"), std::string::npos);

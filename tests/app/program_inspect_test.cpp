@@ -55,7 +55,7 @@ void expect_doctor_ends_as_run(const std::string& option, const std::string& val
                                const Program::Options& as = {}) {
   const ProgramResult run = run_lookout({"test://red?frames=1", option, value}, as);
   const ProgramResult doctor = run_lookout({"doctor", "test://red?frames=1", option, value}, as);
-  expect_failure(run, status, value);
+  expect_failure(run, status, value.substr(value.find('=') + 1));
   EXPECT_EQ(doctor.status, status) << doctor.out;
   const std::string start = "lookout: ";
   const auto sentence = run.err.substr(run.err.rfind(start) + start.size());
@@ -64,7 +64,7 @@ void expect_doctor_ends_as_run(const std::string& option, const std::string& val
 
 TEST(Program, DoctorEndsAsTheRunThatItJudges) {
   expect_doctor_ends_as_run("--trace", "/none/trace.json", 74);
-  expect_doctor_ends_as_run("--capture-cpus", "1023", 64);
+  expect_doctor_ends_as_run("--set", "camera.capture-cpus=1023", 64);
   expect_doctor_ends_as_run("--snapshot-on-change", "/none/pictures", 74);
 }
 
@@ -78,7 +78,7 @@ TEST(Program, DoctorTellsWhatIsNotPermitted) {
   if (run_lookout({"--version"}, nobody).status != 0) {
     GTEST_SKIP() << "another user cannot run the program from here";
   }
-  expect_doctor_ends_as_run("--capture-priority", "50", 77, nobody);
+  expect_doctor_ends_as_run("--set", "camera.capture-priority=50", 77, nobody);
 }
 
 }  // namespace

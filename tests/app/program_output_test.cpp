@@ -49,11 +49,11 @@ TEST(Program, StatisticsTellHowWarmAndThrottledTheBoardIs) {
                             "mount --bind " + machine / "platform" + " /sys/devices/platform";
   if (run(mount) != 0) GTEST_SKIP() << "files cannot be mounted over the kernel's";
   const std::string out = machine / "out";
-  ASSERT_EQ(
-      run(mount +
-          " && " LOOKOUT_PROGRAM " run test://red -t 1s --stats-interval 50ms --format json >" +
-          out),
-      0);
+  ASSERT_EQ(run(mount +
+                " && " LOOKOUT_PROGRAM
+                " run test://red -t 1s --set log.stats-interval=50ms --format json >" +
+                out),
+            0);
   std::ifstream file(out);
   std::set<std::string> types;
   for (const Json& line : json_lines({std::istreambuf_iterator<char>(file), {}})) {

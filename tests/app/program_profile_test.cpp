@@ -21,8 +21,8 @@ using Json = nlohmann::json;
 
 TEST(Program, OperatorsAreInTheStatisticsWhenSampled) {
   const std::string source = "test://all?fps=0&frames=100";
-  const ProgramResult sampled = run_lookout(
-      {source, "--format", "json", "--op-sampling", "0.2", "--op-shapes", "--threads", "1"});
+  const ProgramResult sampled = run_lookout({source, "--format", "json", "--op-sampling", "0.2",
+                                             "--set", "profile.op-shapes=true", "--threads", "1"});
   ASSERT_EQ(sampled.status, 0) << sampled.err;
   const Json summary = json_lines(sampled.out).back();
   EXPECT_EQ(summary["op_sampling"], 0.2);
@@ -67,8 +67,8 @@ TEST(Program, TheArchivesProducerIsInTheSummaryAndTheDebugLog) {
 TEST(Program, ATraceIsSoundAndSummarized) {
   const TempDir directory;
   const std::string file = directory / "trace.json";
-  const ProgramResult result =
-      run_lookout({"test://all?fps=0&frames=40", "--trace", file, "--trace-frames", "25"});
+  const ProgramResult result = run_lookout(
+      {"test://all?fps=0&frames=40", "--trace", file, "--set", "profile.trace-frames=25"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.err.find("trace: 25 frames in " + file), std::string::npos) << result.err;
   const ProgramResult text = run_lookout({"trace-summary", file});
@@ -87,7 +87,7 @@ TEST(Program, ATraceIsSoundAndSummarized) {
 TEST(Program, ATraceOfACameraBeginsAfterItsWarmUp) {
   const TempDir directory;
   const std::string file = directory / "trace.json";
-  Program program({"test://all?fps=200", "--trace", file, "--trace-frames", "5"});
+  Program program({"test://all?fps=200", "--trace", file, "--set", "profile.trace-frames=5"});
   // It is there when its frames are, not only at the end.
   ASSERT_TRUE(program.wait_for("trace: 5 frames in " + file)) << program.err();
   kill(program.pid(), SIGTERM);

@@ -132,10 +132,11 @@ TEST(Program, OptionsOfResultsStatesAndSchedulingAreApplied) {
   ASSERT_EQ(classifications(some).size(), 3U) << some.err;
   EXPECT_EQ(classifications(some)[0]["results"].size(), 1U) << some.out;
   EXPECT_NE(some.out.find("\"type\":\"state\""), std::string::npos) << some.out;
-  const ProgramResult steady = run_lookout({source, "--min-duration", "1h", "--format", "json"});
+  const ProgramResult steady =
+      run_lookout({source, "--set", "state.min-duration=1h", "--format", "json"});
   EXPECT_EQ(classifications(steady).size(), 3U) << steady.err;
   EXPECT_EQ(steady.out.find("\"type\":\"state\""), std::string::npos) << steady.out;
-  expect_failure(run_lookout({source, "--capture-cpus", "1023"}), 64, "1023");
+  expect_failure(run_lookout({source, "--set", "camera.capture-cpus=1023"}), 64, "1023");
 }
 
 TEST(Program, TheViewIsApplied) {

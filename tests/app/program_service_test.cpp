@@ -18,7 +18,7 @@ TEST(Program, AnAbsentCameraEndsARunAndIsWaitedForByAService) {
   expect_failure(run_lookout({"/dev/video9876"}), 66, "/dev/video9876");
   Program::Options service;
   service.environment = {"NOTIFY_SOCKET=/nonexistent"};
-  expect_failure(run_lookout({"/dev/video9876", "--wait-for-camera", "no"}, service), 66,
+  expect_failure(run_lookout({"/dev/video9876", "--set", "camera.wait=no"}, service), 66,
                  "/dev/video9876");
   Program program({"/dev/video9876", "--format", "json"}, service);
   ASSERT_TRUE(program.wait_for("\"state\":\"offline\"")) << program.err();
@@ -28,9 +28,9 @@ TEST(Program, AnAbsentCameraEndsARunAndIsWaitedForByAService) {
   EXPECT_EQ(json_lines(result.out)[0]["camera"], "video9876");
   EXPECT_NE(result.err.find("waiting for camera video9876: no such device"), std::string::npos)
       << result.err;
-  expect_failure(
-      run_lookout({"/dev/video9876", "--wait-for-camera", "yes", "--give-up-after", "100ms"}), 69,
-      "video9876 did not come within 0.1 s");
+  expect_failure(run_lookout({"/dev/video9876", "--set", "camera.wait=yes", "--set",
+                              "camera.give-up-after=100ms"}),
+                 69, "video9876 did not come within 0.1 s");
 }
 
 TEST(Program, AServiceDoesNotWaitForADeviceThatIsNoCamera) {

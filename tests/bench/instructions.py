@@ -168,7 +168,7 @@ def runs_of(options, sysroot):
     program = [f"{options.build}/app/lookout", "run"]
     settings = ["--threads", "1", "--format", "json", "--log-level", "off"]
     # A frame takes a second in the emulator: statistics would come with each.
-    settings += ["--stats-interval", "1h"]
+    settings += ["--set", "log.stats-interval=1h"]
     few, many = options.few, options.few + options.frames
     runs = {}
     for kind, archive in (("qint8", options.qint8), ("quint8", options.quint8)):

@@ -68,18 +68,19 @@ def priority(options, report):
         trace = os.path.join(folder, "trace.json")
         command = [options.lookout, "run", PACED, "--model", options.qint8, "--threads", "1"]
         command += ["--timeout", f"{options.paced_seconds:g}s", "--format", "json"]
-        command += ["--log-level", "off", "--trace", trace, "--trace-frames", f"{frames}"]
+        command += ["--log-level", "off", "--trace", trace, "--set", f"profile.trace-frames={frames}"]
         for value in ("0", "50"):
             late, missed, ages = [], [], []
-            report.note_command(f"priority {value}", command + ["--capture-priority", value])
+            scheduled = command + ["--set", f"camera.capture-priority={value}"]
+            report.note_command(f"priority {value}", scheduled)
             for _ in range(options.paced_rounds):
                 with busy_processes(2 * os.cpu_count()):
-                    summary = read_lookout(run(command + ["--capture-priority", value])[0])
+                    summary = read_lookout(run(scheduled)[0])
                 times, gone = lateness(trace, 30)
                 late.append((times[len(times) // 2], times[len(times) * 99 // 100], times[-1]))
                 missed.append(gone)
                 ages.append(summary["latency_ms"]["frame_age"]["p99"])
-            name = f", --capture-priority {value}, processors busy twice"
+            name = f", capture-priority {value}, processors busy twice"
             for i, rank in enumerate(("p50", "p99", "max")):
                 report.add(f"capture late, {rank}{name}", [one[i] for one in late], "", 2, "ms")
             report.add(f"frames never captured{name}", missed, "", 0)
@@ -91,8 +92,8 @@ def reporting(options, report):
     model = str(ROOT / "models" / "selftest.pt")
     run_it = [options.lookout, "run", PACED, "--model", model, "--threads", "1"]
     run_it += ["--timeout", f"{options.paced_seconds:g}s", "--format", "json"]
-    told = run_it + ["--results", "all", "--stats-interval", "1s", "--log-level", "info"]
-    silent = run_it + ["--results", "changes", "--stats-interval", "1h", "--log-level", "off"]
+    told = run_it + ["--results", "all", "--set", "log.stats-interval=1s", "--log-level", "info"]
+    silent = run_it + ["--results", "changes", "--set", "log.stats-interval=1h", "--log-level", "off"]
     report.note_command("reporting", told)
     report.note_command("not reporting", silent)
     values = []

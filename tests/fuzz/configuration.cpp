@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "app/options/config_file.h"
 #include "app/options/options.h"
 #include "pipeline/error.h"
 
@@ -17,7 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::abort();
   }
   try {
-    static_cast<void>(lookout::parse_command({"--config", path}));
+    lookout::RunOptions options;
+    lookout::Settings settings;
+    declare(settings, options);
+    read_config_file(path, settings);
   } catch (const lookout::Error& error) {
     if (error.kind() != lookout::ErrorKind::kConfig) std::abort();
   }

@@ -24,7 +24,7 @@ class CameraLife(Life):
             "LOOKOUT_FAKE_CAMERA": self.camera,
             "LOOKOUT_FAKE_FAULT": self.fault_file,
         }
-        arguments = [self.camera, "--stats-interval", "1h"]
+        arguments = [self.camera, "--set", "log.stats-interval=1h"]
         if number % 4 == 1:  # which the camera gives as MJPG only
             arguments += ["--width", "640", "--height", "480"]
         return arguments, environment

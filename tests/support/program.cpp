@@ -42,7 +42,7 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
   std::vector<char*> argv = pointers(arguments);
   std::vector<std::string> environment = options.environment;
   environment.emplace_back(
-      "LOOKOUT_THREADS=1");  // the tests that run beside this one want some, too
+      "LOOKOUT_MODEL_THREADS=1");  // the tests that run beside this one want some, too
   for (char** variable = environ; *variable != nullptr; ++variable) {
     environment.emplace_back(*variable);
   }

@@ -100,8 +100,8 @@ ended() { ! kill -0 "$pid" 2>/dev/null; }
 modprobe -r vivid 2>/dev/null
 plug 0 || give_up 'no vivid'
 stalls=0
-"$program" /dev/video0 --format json --top-k 1 --threads 1 --stats-interval 1h \
-  --log-level info --wait-for-camera no >"$work/run.json" 2>"$work/run.log" &
+"$program" /dev/video0 --format json --top-k 1 --threads 1 --set log.stats-interval=1h \
+  --log-level info --set camera.wait=no >"$work/run.json" 2>"$work/run.log" &
 pid=$!
 frames_come || give_up 'no frames'
 
@@ -174,7 +174,7 @@ sed -n 's/.*"type":"classification".*"seq":\([0-9]*\).*/\1/p' "$work/run.json" |
 # ---- a camera that gives less than it was asked for: both figures, once
 
 "$program" "/dev/video$number" --width 1280 --height 720 --framerate 30 --top-k 1 \
-  --stats-interval 1h >"$work/run.json" 2>"$work/slow.log" &
+  --set log.stats-interval=1h >"$work/run.json" 2>"$work/slow.log" &
 pid=$!
 frames_come || give_up 'no frames of 1280x720'
 control disconnect=1

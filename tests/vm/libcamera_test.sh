@@ -14,7 +14,7 @@ shown=("$work"/out "$work"/err)
 
 # The program: `start` leaves $work/out and $work/err.
 start() {
-  lookout run "$@" --format json --stats-interval 1h > "$work/out" 2> "$work/err" &
+  lookout run "$@" --format json --set log.stats-interval=1h > "$work/out" 2> "$work/err" &
   pid=$!
 }
 stop() {

@@ -92,7 +92,7 @@ names green
 # refuses MODEL STATUS: with this model the service ends so, and for good.
 refuses() {
   mark
-  sed -i "s#^model = .*#model = \"$1\"#" /etc/lookout/lookout.toml
+  sed -i "s#^file = .*#file = \"$1\"#" /etc/lookout/lookout.toml
   ! systemctl start $unit || fail "$1 started"
   is ExecMainStatus "$2" || fail "$1 ended with $(property ExecMainStatus)"
   is ActiveState failed || fail "after $1 it is $(property ActiveState)"
@@ -113,7 +113,7 @@ journal_has 'a service does not see home folders' || fail 'the journal does not 
 
 # An instance, with a configuration of its own.
 unit=lookout@front.service
-sed 's#^model = .*#model = ""#' /etc/lookout/lookout.toml > /etc/lookout/front.toml
+sed 's#^file = .*#file = ""#' /etc/lookout/lookout.toml > /etc/lookout/front.toml
 systemctl enable --now $unit
 mark
 show '100% Blue'
@@ -128,7 +128,7 @@ grep -E '^\[ +(PASSED|SKIPPED) +\] [0-9]+ test' tests.log
 # Memory, of the floor: a program that does nothing but load and run the archive.
 if [ -e mobilenet_v2_xnnpack.pt ]; then
   install -m 644 mobilenet_v2_xnnpack.pt /usr/local/share/
-  sed -i 's#^model = .*#model = "/usr/local/share/mobilenet_v2_xnnpack.pt"#' /etc/lookout/front.toml
+  sed -i 's#^file = .*#file = "/usr/local/share/mobilenet_v2_xnnpack.pt"#' /etc/lookout/front.toml
   floor=$(LD_LIBRARY_PATH=/usr/lib/lookout ./bare_forward mobilenet_v2_xnnpack.pt 10 |
     sed -n 's/.*"rss_kb":\([0-9]*\).*/\1/p')
   systemctl start $unit

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/error.h"
+#include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
 #include "tests/support/torch_archives.h"
 
@@ -31,7 +32,7 @@ using testing::StrEq;
 BenchOptions parse_bench(const std::vector<std::string>& arguments) {
   std::vector<std::string> all{"bench"};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  return std::get<BenchOptions>(parse_command(all));
+  return parse_command(all).bench;
 }
 
 TEST(BenchOptions, DefaultsAreAMeasurementOfTenSeconds) {

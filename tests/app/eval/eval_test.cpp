@@ -13,6 +13,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "app/options/options.h"
+#include "tests/app/options/parsing.h"
 #include "paths.h"
 #include "pipeline/error.h"
 #include "platform/sources/test_pattern.h"
@@ -30,7 +31,7 @@ using testing::HasSubstr;
 EvalOptions parse_eval(const std::vector<std::string>& arguments) {
   std::vector<std::string> all{"eval"};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  return std::get<EvalOptions>(parse_command(all));
+  return parse_command(all).eval;
 }
 
 TEST(EvalOptions, EveryOptionIsUnderstood) {

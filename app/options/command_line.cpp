@@ -1,0 +1,310 @@
+#include "app/options/command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "app/options/config_file.h"
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+const char* const kKeysHelp =
+    "Configuration files have sections, and every option has a key there: [results] top-k = 3.\n"
+    "The same by the environment: LOOKOUT_RESULTS_TOP_K=3, and for a single run: --set\n"
+    "results.top-k=3. The command line wins over the environment, and that over the file.\n"
+    "deploy/lookout.toml (installed: /etc/lookout/lookout.toml) describes all keys.\n";
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string upper_first(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// The last of "-t,--timeout".
+std::string long_name(const std::string& flag) {
+  const auto comma = flag.rfind(',');
+  return comma == std::string::npos ? flag : flag.substr(comma + 1);
+}
+
+// "N=10", in --help.
+std::string option_text(const Value& value) {
+  return value.placeholder + (value.default_text.empty() ? "" : "=" + value.default_text);
+}
+
+}  // namespace
+
+CLI::Option* Command::bind(CLI::Option* option, const std::string& name, Value value) {
+  option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+  arguments_[option] = {name, std::move(value)};
+  return option;
+}
+
+void Command::add_flag(const std::string& name, Value value, const std::string& help,
+                       const std::string& group) {
+  const bool is_switch = value.placeholder.empty();
+  CLI::Option* option =
+      is_switch ? app_.add_flag(name)->description(help) : app_.add_option(name)->description(help);
+  if (!is_switch) option->option_text(option_text(value));
+  bind(option->group(group), long_name(name), std::move(value));
+}
+
+void Command::add_positional(const std::string& name, Value value, const std::string& help,
+                             bool required) {
+  CLI::Option* option = app_.add_option(name)->description(help)->required(required);
+  option->option_text(value.default_text.empty() ? " " : "=" + value.default_text);
+  bind(option, name, std::move(value));
+}
+
+void Command::add_flag_of(const Settings& settings, const std::string& section,
+                          const std::string& key, const std::string& help) {
+  const Setting* setting = settings.find(section, key);
+  add_flag(setting->flag, setting->value, help.empty() ? setting->help : help,
+           upper_first(section));
+}
+
+void Command::set_values() {
+  std::map<const CLI::Option*, std::size_t> seen;
+  for (const CLI::Option* option : app_.parse_order()) {
+    const auto argument = arguments_.find(option);
+    if (argument == arguments_.end()) continue;
+    const std::string& typed = option->results().at(seen[option]++);
+    const auto& [name, value] = argument->second;
+    try {
+      assign(value, typed);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::kUsage, name.empty() ? error.what() : name + ": " + error.what());
+    }
+  }
+}
+
+CommandLine::CommandLine() {
+  declare(settings_, options_);
+  app_.require_subcommand(0, 1);  // so that `lookout run bench` watches a folder called bench
+  app_.set_help_flag("-h,--help", "Print this and exit");
+  app_.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Print the version and exit");
+  root_.add_flag("--config", text(config_, "FILE"), "Configuration file (TOML)");
+  root_.check([this] { check_combinations(); });
+  add_run_flags();
+  add_old_flags();
+  std::string keys = "Keys without a flag:\n";
+  for (const Setting& setting : settings_.all()) {
+    if (!setting.flag.empty() || &setting == settings_.find("camera", "source")) continue;
+    keys += fmt::format(
+        "  {}={}\n      {}\n", setting.name(),
+        setting.value.default_text.empty() ? setting.value.placeholder : setting.value.default_text,
+        setting.help);
+  }
+  app_.footer(keys + "\n" + kKeysHelp);
+}
+
+void CommandLine::add_run_flags() {
+  // A setting of the group, with the command line as its origin.
+  const auto typed = [this](const Setting& setting, const std::string& name) {
+    Value value = setting.value;
+    value.set = [this, &setting, name](const std::string& text) {
+      settings_.set(setting, text, {Origin::Place::kCommandLine, name});
+      return true;
+    };
+    return value;
+  };
+  Value by_name;
+  by_name.placeholder = "SECTION.KEY=VALUE";
+  by_name.set = [this](const std::string& text) {
+    settings_.set_by_argument(text);
+    return true;
+  };
+  root_.add_flag(
+      "--set", by_name,
+      "Set any key of the configuration; see below, and lookout.toml for what they mean");
+  const Setting& source = *settings_.find("camera", "source");
+  root_.add_positional("SOURCE", typed(source, "SOURCE"), source.help);
+  for (const Setting& setting : settings_.all()) {
+    if (setting.flag.empty()) continue;
+    root_.add_flag(setting.flag, typed(setting, long_name(setting.flag)), setting.help,
+                   upper_first(setting.section));
+  }
+  for (auto& [option, argument] : root_.arguments_) {
+    if (option->get_name() != "--config") argument.name.clear();  // the origin has it
+  }
+}
+
+// Flags of earlier versions: refused with the new spelling.
+void CommandLine::add_old_flags() {
+  for (const Setting& setting : settings_.all()) {
+    const bool is_switch = setting.value.placeholder.empty();
+    const std::string old = "--" + setting.old_name;
+    const std::string now =
+        setting.name() == "camera.source" ? "the argument SOURCE" : "--set " + setting.name();
+    if (app_.get_option_no_throw(old) == nullptr) add_old_flag(setting, old, is_switch, now);
+    if (is_switch) {
+      add_old_flag(setting, "--no-" + setting.old_name, true, "--set " + setting.name() + "=false");
+    }
+  }
+}
+
+void CommandLine::add_old_flag(const Setting& setting, const std::string& old, bool is_switch,
+                               const std::string& now) {
+  Value value;
+  value.set = [&setting, old, now](const std::string& typed) -> bool {
+    const bool complete = now.find('=') != std::string::npos || now.rfind("--", 0) != 0;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is now {}, or {} in [{}] of the configuration file", old,
+                            complete ? now : now + "=" + typed, setting.key, setting.section));
+  };
+  CLI::Option* option = is_switch ? app_.add_flag(old) : app_.add_option(old);
+  root_.bind(option->group(""), "", std::move(value));
+}
+
+void CommandLine::add_like_run(const std::string& name, const std::string& description,
+                               RunAction action) {
+  CLI::App* app = app_.add_subcommand(name, description);
+  app->fallthrough();
+  app->set_help_flag("-h,--help", "Print this and exit");
+  app->footer("It takes all options of run; lookout --help lists them.");
+  like_run_.push_back(app);
+  if (!default_action_) default_action_ = action;
+  app->callback([this, action] { action_ = [this, action] { return run_with_options(action); }; });
+}
+
+Command& CommandLine::add(const std::string& name, const std::string& description) {
+  CLI::App* app = app_.add_subcommand(name, description);
+  app->footer("");  // not the program's
+  Command& command = commands_.emplace_back(*app);
+  app->callback([this, &command] {
+    action_ = [this, &command] {
+      set_typed(command);
+      return command.action_();
+    };
+  });
+  return command;
+}
+
+const CLI::App* CommandLine::chosen() const {
+  const auto parsed = app_.get_subcommands();
+  return parsed.empty() ? &app_ : parsed.front();
+}
+
+std::string CommandLine::help() {
+  // CLI11 would print the help of `run`, which has no flags of its own.
+  const CLI::App* app = chosen();
+  const bool is_run = !like_run_.empty() && app == like_run_.front();
+  if (is_run) app = &app_;
+  return app->get_formatter()->make_help(
+      app, app == &app_ ? "lookout" : "lookout " + app->get_name(), CLI::AppFormatMode::Normal);
+}
+
+Error CommandLine::usage_error(const std::string& sentence) const {
+  const CLI::App* app = chosen();
+  const bool own = std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();
+  const std::string command = own && app != &app_ ? app->get_name() + " " : "";
+  return {ErrorKind::kUsage, fmt::format("{}; see lookout {}--help", sentence, command)};
+}
+
+void CommandLine::parse(std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app_.parse(std::move(arguments));
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ExtrasError&) {
+    throw usage_error(unexpected());
+  } catch (const CLI::ParseError& error) {
+    throw usage_error(one_line(error.what()));
+  }
+  check_place();
+}
+
+std::string CommandLine::unexpected() const {
+  const CLI::App* app = chosen();
+  std::vector<std::string> extras = app->remaining();
+  if (extras.empty()) extras = app_.remaining();
+  if (extras.empty()) return "there is one argument too many";
+  const std::string& extra = extras.front();
+  if (extra.rfind("--", 0) != 0) return extra + ": one argument too many";
+  std::vector<std::string> names;
+  for (const CLI::App* owner : {app, static_cast<const CLI::App*>(&app_)}) {
+    if (owner != app && std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end())
+      break;
+    for (const CLI::Option* option : owner->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        if (!option->get_group().empty()) names.push_back("--" + name);
+      }
+    }
+  }
+  return "there is no " + extra + did_you_mean(extra, names, "{}");
+}
+
+// What `run` has and was typed before another command would have no effect there.
+void CommandLine::check_place() const {
+  const CLI::App* app = chosen();
+  const bool own = std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();
+  if (app == &app_ || !own) return;
+  for (const CLI::Option* option : app_.parse_order()) {
+    throw usage_error(fmt::format("{0}: {1} has options of its own, which stand after {1}",
+                                  option->get_name(), app->get_name()));
+  }
+}
+
+void check_workers(const ModelOptions& model, const Origin& origin) {
+  if (model.workers <= 1 || model.threads <= 1) return;
+  throw origin.error("each of several workers computes with one thread: leave --threads out");
+}
+
+void CommandLine::check_combinations() const {
+  check_workers(options_.model, settings_.origin({"model.workers", "model.threads"}));
+  const StateOptions state = state_options(options_);
+  if (state.leave_threshold > state.enter_threshold) {
+    throw settings_.origin({"state.leave-threshold", "state.enter-threshold", "results.threshold"})
+        .error(
+            fmt::format("{} is above the threshold for entering, {}: a state would be left at once",
+                        state.leave_threshold, state.enter_threshold));
+  }
+}
+
+std::string CommandLine::config_path() const {
+  if (app_.count("--config") > 0) return app_.get_option("--config")->results().back();
+  const char* variable = std::getenv("LOOKOUT_CONFIG");
+  return variable == nullptr ? "" : variable;
+}
+
+void CommandLine::set_typed(Command& command) const {
+  try {
+    command.set_values();
+    command.check_();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUsage) throw;
+    throw usage_error(error.what());
+  }
+}
+
+int CommandLine::run_with_options(const RunAction& action) {
+  const std::string path = config_path();
+  if (!path.empty()) read_config_file(path, settings_);
+  settings_.read_environment();
+  set_typed(root_);
+  return action(options_);
+}
+
+int CommandLine::run(const std::vector<std::string>& arguments,
+                     const std::function<void(std::string_view)>& print) {
+  try {
+    parse(arguments);
+  } catch (const CLI::CallForVersion&) {
+    print(app_.version() + "\n");
+    return 0;
+  } catch (const CLI::Success&) {
+    print(help());
+    return 0;
+  }
+  return action_ ? action_() : run_with_options(default_action_);
+}
+
+}  // namespace lookout

@@ -1,0 +1,110 @@
+// The command line: flags of `run`, which are those of the program, and sub-commands.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/options/options.h"
+#include "app/options/settings.h"
+
+namespace lookout {
+
+// A sub-command with flags of its own.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(app) {}
+
+  // `name`: "--top-k", or "-t,--timeout". A switch when `value` has no placeholder. The value is
+  // set as often as the flag is typed.
+  void add_flag(const std::string& name, Value value, const std::string& help,
+                const std::string& group = "Options");
+  void add_positional(const std::string& name, Value value, const std::string& help,
+                      bool required = false);
+  // The flag of a setting; `help`: empty for the setting's own.
+  void add_flag_of(const Settings& settings, const std::string& section, const std::string& key,
+                   const std::string& help = "");
+
+  // Whether `flag` was typed.
+  bool has(const std::string& flag) const { return app_.count(flag) > 0; }
+
+  // Checks the values together. Throws Error(kUsage).
+  void check(std::function<void()> check) { check_ = std::move(check); }
+
+  // What runs when this command was chosen, after its values are set. Returns an exit status.
+  void run(std::function<int()> action) { action_ = std::move(action); }
+
+ private:
+  friend class CommandLine;
+
+  struct Argument {
+    std::string name;  // for error sentences
+    Value value;
+  };
+
+  CLI::Option* bind(CLI::Option* option, const std::string& name, Value value);
+  // Sets what was typed, in that order. Throws Error(kUsage).
+  void set_values();
+
+  CLI::App& app_;
+  std::map<const CLI::Option*, Argument> arguments_;
+  std::function<void()> check_ = [] {};
+  std::function<int()> action_;
+};
+
+class CommandLine {
+ public:
+  using RunAction = std::function<int(const RunOptions&)>;
+
+  CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // A sub-command that takes the options of `run`. The first one is the default.
+  void add_like_run(const std::string& name, const std::string& description, RunAction action);
+
+  // A sub-command with flags of its own. The reference stays valid.
+  Command& add(const std::string& name, const std::string& description);
+
+  // `arguments`: without the program's name. Runs what they ask for and returns its exit status;
+  // `print` gets the text of --help and --version. Reads the environment and the file named by
+  // --config for the options of `run`. Throws Error(kUsage) for the command line, Error(kConfig)
+  // for the environment and the file, and what the command throws.
+  int run(const std::vector<std::string>& arguments,
+          const std::function<void(std::string_view)>& print);
+
+ private:
+  void add_run_flags();
+  void add_old_flags();
+  void add_old_flag(const Setting& setting, const std::string& old, bool is_switch,
+                    const std::string& now);
+  std::string help();
+  std::string unexpected() const;
+  std::string config_path() const;
+  void set_typed(Command& command) const;
+  void parse(std::vector<std::string> arguments);
+  void check_place() const;
+  void check_combinations() const;
+  int run_with_options(const RunAction& action);
+  const CLI::App* chosen() const;
+  Error usage_error(const std::string& sentence) const;
+
+  CLI::App app_{"Watches a camera and says what it sees.", "lookout"};
+  RunOptions options_;
+  Settings settings_;
+  std::string config_;  // the file
+  Command root_{app_};
+  std::deque<Command> commands_;
+  std::vector<const CLI::App*> like_run_;
+  RunAction default_action_;
+  std::function<int()> action_;
+};
+
+// Checks options of which each is right alone. `settings` tells where they come from.
+void check_workers(const ModelOptions& model, const Origin& origin);
+
+}  // namespace lookout

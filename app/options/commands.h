@@ -1,0 +1,27 @@
+// The sub-commands. A new one is a file with an add_ function like these, and a line in main.cpp.
+#pragma once
+
+#include <functional>
+
+#include "app/options/command_line.h"
+#include "app/options/options.h"
+
+namespace lookout {
+
+// Returns the exit status.
+template <typename Options>
+using Action = std::function<int(const Options&)>;
+
+void add_run(CommandLine& line, CommandLine::RunAction action);
+void add_doctor(CommandLine& line, CommandLine::RunAction action);
+void add_list_cameras(CommandLine& line, CommandLine::RunAction action);
+void add_inspect(CommandLine& line, Action<InspectOptions> action);
+void add_bench(CommandLine& line, Action<BenchOptions> action);
+void add_eval(CommandLine& line, Action<EvalOptions> action);
+void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action);
+
+// Values that several of them have.
+Value format_value(Format& format);
+Value log_level(std::string& level);
+
+}  // namespace lookout

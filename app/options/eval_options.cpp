@@ -1,0 +1,41 @@
+// lookout eval: its flags.
+#include <memory>
+
+#include "app/options/commands.h"
+#include "app/options/settings.h"
+
+namespace lookout {
+
+void add_eval(CommandLine& line, Action<EvalOptions> action) {
+  struct State {
+    EvalOptions options;
+    Settings settings;
+  };
+  const auto state = std::make_shared<State>();
+  EvalOptions& options = state->options;
+  declare(state->settings, options.run.model);
+  declare(state->settings, options.run.results);
+  declare(state->settings, options.run.log);
+
+  Command& eval = line.add("eval", "Count how often a model is right");
+  Value folder = text(options.run.camera.source, "DIR");
+  folder.default_text.clear();
+  eval.add_positional("DIR", folder,
+                      "Folder with a folder of pictures for each class, named by its label, its "
+                      "index, or WordNet's number and label (n01443537_goldfish)",
+                      /*required=*/true);
+  eval.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
+                "Lines of file,label instead; files are relative to DIR");
+  for (const char* key : {"file", "labels", "threads", "workers"}) {
+    eval.add_flag_of(state->settings, "model", key);
+  }
+  eval.add_flag_of(state->settings, "results", "format");
+  eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
+  eval.add_flag_of(state->settings, "log", "level");
+  eval.check([state] {
+    check_workers(state->options.run.model, {Origin::Place::kCommandLine, "--workers"});
+  });
+  eval.run([state, action = std::move(action)] { return action(state->options); });
+}
+
+}  // namespace lookout

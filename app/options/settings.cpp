@@ -1,0 +1,178 @@
+#include "app/options/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
+namespace lookout {
+namespace {
+
+std::string variable_of(const std::string& words) {
+  std::string name = "LOOKOUT_" + words;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return c == '-' || c == '.' ? '_' : static_cast<char>(std::toupper(c));
+  });
+  return name;
+}
+
+std::string old_variable(const Setting& setting) { return variable_of(setting.old_name); }
+
+// Levenshtein's: characters to insert, delete or replace.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string Setting::variable() const { return variable_of(name()); }
+
+Error Origin::error(const std::string& what) const {
+  const bool typed = place == Place::kCommandLine;
+  return {typed ? ErrorKind::kUsage : ErrorKind::kConfig, name + ": " + what};
+}
+
+void Settings::add(const std::string& section, const std::string& key, Value value,
+                   const std::string& help, const std::string& flag, const std::string& old_name) {
+  settings_.push_back(
+      {section, key, std::move(value), help, flag, old_name.empty() ? key : old_name});
+}
+
+const Setting* Settings::find(const std::string& section, const std::string& key) const {
+  const auto found = std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) {
+    return setting.section == section && setting.key == key;
+  });
+  return found == settings_.end() ? nullptr : &*found;
+}
+
+const Setting* Settings::find_old(const std::string& old_name) const {
+  const auto found = std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) {
+    return setting.old_name == old_name;
+  });
+  return found == settings_.end() ? nullptr : &*found;
+}
+
+bool Settings::has_section(const std::string& section) const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const Setting& setting) { return setting.section == section; });
+}
+
+void Settings::set(const Setting& setting, const std::string& text, const Origin& origin) {
+  try {
+    assign(setting.value, text);
+  } catch (const Error& error) {
+    throw origin.error(error.what());
+  }
+  origins_[setting.name()] = origin;
+}
+
+void Settings::set_by_argument(const std::string& text) {
+  const auto equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const auto dot = name.find('.');
+  const Origin origin{Origin::Place::kCommandLine, "--set " + name};
+  if (equals == std::string::npos || dot == std::string::npos) {
+    throw origin.error("expected section.key=value, as in results.top-k=3");
+  }
+  const std::string section = name.substr(0, dot);
+  const std::string key = name.substr(dot + 1);
+  const Setting* setting = find(section, key);
+  if (setting == nullptr) {
+    throw origin.error(has_section(section) ? no_key(section, key) : no_section(section));
+  }
+  set(*setting, text.substr(equals + 1), origin);
+}
+
+void Settings::read_environment() {
+  std::set<std::string> known;
+  for (const Setting& setting : settings_) {
+    known.insert(setting.variable());
+    const char* text = std::getenv(setting.variable().c_str());
+    if (text == nullptr || *text == '\0') continue;
+    set(setting, text, {Origin::Place::kEnvironment, "environment " + setting.variable()});
+  }
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) continue;
+    const std::string variable = text.substr(0, equals);
+    if (known.count(variable) == 0) check_variable(variable);
+  }
+}
+
+// Other variables that begin with LOOKOUT_ are none of ours.
+void Settings::check_variable(const std::string& variable) const {
+  const Origin origin{Origin::Place::kEnvironment, "environment " + variable};
+  std::vector<std::string> names;
+  bool in_section = false;
+  for (const Setting& setting : settings_) {
+    if (variable == old_variable(setting)) {
+      throw origin.error(fmt::format("this variable is now {}", setting.variable()));
+    }
+    names.push_back(setting.variable());
+    const std::string prefix = variable_of(setting.section) + "_";
+    in_section = in_section || variable.compare(0, prefix.size(), prefix) == 0;
+  }
+  if (in_section) {
+    throw origin.error("there is no such setting" + did_you_mean(variable, names, "{}"));
+  }
+}
+
+Origin Settings::origin(std::initializer_list<const char*> which) const {
+  Origin winner;
+  for (const char* name : which) {
+    const auto origin = origins_.find(name);
+    if (origin != origins_.end() && origin->second.place >= winner.place) winner = origin->second;
+  }
+  return winner;
+}
+
+std::string Settings::no_section(const std::string& section) const {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings_) names.push_back(setting.section);
+  return fmt::format("there is no section [{}]{}", section, did_you_mean(section, names, "[{}]"));
+}
+
+std::string Settings::no_key(const std::string& section, const std::string& key) const {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings_) {
+    if (setting.section == section) names.push_back(setting.key);
+    if (setting.key == key) {
+      return fmt::format("there is no {} in [{}]; it belongs in [{}]", key, section,
+                         setting.section);
+    }
+  }
+  return fmt::format("there is no {} in [{}]{}", key, section, did_you_mean(key, names, "{}"));
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names,
+                         const char* format) {
+  constexpr std::size_t kMaxCompared = 100;
+  const std::string* nearest = nullptr;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const std::string& candidate : names) {
+    const std::size_t distance = edit_distance(name.substr(0, kMaxCompared), candidate);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = &candidate;
+  }
+  if (nearest == nullptr) return {};
+  return fmt::format("; did you mean {}?", fmt::format(fmt::runtime(format), *nearest));
+}
+
+}  // namespace lookout

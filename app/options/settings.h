@@ -1,0 +1,80 @@
+// The settings of a run: each is declared once, and can be set by a configuration file, by the
+// environment and on the command line, of which each wins over those before it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include "app/options/value.h"
+#include "pipeline/error.h"
+
+namespace lookout {
+
+struct Setting {
+  std::string section;  // "results"
+  std::string key;      // "top-k"
+  Value value;
+  std::string help;
+  std::string flag;      // "--top-k", "-t,--timeout"; empty: none
+  std::string old_name;  // of the flag, the variable and the key that it had before sections
+
+  std::string name() const { return section + "." + key; }
+  std::string variable() const;  // LOOKOUT_RESULTS_TOP_K
+};
+
+// Where a value comes from.
+struct Origin {
+  enum class Place { kDefault, kFile, kEnvironment, kCommandLine };
+  Place place = Place::kDefault;
+  std::string name;  // begins a sentence: "environment LOOKOUT_RESULTS_TOP_K"
+
+  // kConfig, or kUsage for the command line.
+  Error error(const std::string& what) const;
+};
+
+class Settings {
+ public:
+  // `old_name`: empty when it equals the key.
+  void add(const std::string& section, const std::string& key, Value value, const std::string& help,
+           const std::string& flag = "", const std::string& old_name = "");
+
+  const std::deque<Setting>& all() const { return settings_; }
+
+  // Null when there is none.
+  const Setting* find(const std::string& section, const std::string& key) const;
+  const Setting* find_old(const std::string& old_name) const;
+  bool has_section(const std::string& section) const;
+
+  // `text` as in "results.top-k=3". Throws Error(kUsage).
+  void set_by_argument(const std::string& text);
+
+  // Sets what the variables LOOKOUT_SECTION_KEY say. Empty ones count as not set. Throws
+  // Error(kConfig), also for a variable that no setting has though its section exists.
+  void read_environment();
+
+  // Throws Error of the origin's kind.
+  void set(const Setting& setting, const std::string& text, const Origin& origin);
+
+  // The origin of a setting's present value; `which`, of several, the one that wins over the
+  // others.
+  Origin origin(std::initializer_list<const char*> which) const;
+
+  // "there is no section [camra]; did you mean [camera]?"
+  std::string no_section(const std::string& section) const;
+  // The same of a key in a section that exists.
+  std::string no_key(const std::string& section, const std::string& key) const;
+
+ private:
+  void check_variable(const std::string& variable) const;
+
+  std::deque<Setting> settings_;           // addresses stay the same
+  std::map<std::string, Origin> origins_;  // by the settings' names
+};
+
+// "; did you mean X?" where `names` has one that is like `name`, else nothing. X is printed by
+// `format`, for fmt::format.
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names,
+                         const char* format);
+
+}  // namespace lookout

@@ -1,0 +1,165 @@
+#include "app/options/toml_guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "app/options/toml_node.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kMaxBytes = 256 << 10;
+constexpr int kMaxKeyParts = 64;  // a table each, one in the other
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+class Guard {
+ public:
+  explicit Guard(const std::string& text) : text_(text) {}
+
+  std::string run() {
+    if (text_.size() > kMaxBytes) {
+      refuse(fmt::format("the file is larger than {} KB", kMaxBytes >> 10U));
+    }
+    while (!at_end()) outside();
+    return std::move(out_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const { throw TomlError(line_, column_, what); }
+
+  bool at_end() const { return at_ >= text_.size(); }
+  bool sees(std::string_view word) const { return text_.compare(at_, word.size(), word) == 0; }
+
+  // Bytes of the character at `at_`. Throws when it is not UTF-8.
+  std::size_t length() const {
+    const auto byte = [this](std::size_t i) {
+      return at_ + i < text_.size() ? static_cast<unsigned char>(text_[at_ + i]) : 0U;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    const std::size_t count = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    bool valid = first >= 0xC2 && first <= 0xF4;
+    for (std::size_t i = 1; i < count; ++i) valid = valid && (byte(i) & 0xC0U) == 0x80;
+    const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+    const bool surrogate = first == 0xED && byte(1) >= 0xA0;
+    const bool too_large = first == 0xF4 && byte(1) >= 0x90;
+    if (!valid || overlong || surrogate || too_large) refuse("this is not UTF-8");
+    return count;
+  }
+
+  // Copies one character.
+  void copy() {
+    const std::size_t count = length();
+    out_.append(text_, at_, count);
+    skip(count);
+  }
+
+  void copy(std::size_t characters) {
+    for (std::size_t i = 0; i < characters && !at_end(); ++i) copy();
+  }
+
+  void skip(std::size_t bytes) {
+    const bool new_line = text_[at_] == '\n';
+    at_ += bytes;
+    line_ += new_line ? 1 : 0;
+    column_ = new_line ? 1 : column_ + 1;
+  }
+
+  // Copies from where no string or comment is, to the same.
+  void outside() {
+    const char c = text_[at_];
+    if (c == '#') {
+      while (!at_end() && text_[at_] != '\n') copy();
+    } else if (c == '"' || c == '\'') {
+      string(c);
+    } else if (!is_ascii(c)) {
+      length();
+      refuse("a character outside ASCII has to stand in quotes or in a comment");
+    } else {
+      count_key_parts(c);
+      copy();
+    }
+  }
+
+  void count_key_parts(char c) {
+    if (std::strchr("=,[]{}\n", c) != nullptr) key_parts_ = 1;
+    if (c == '.' && ++key_parts_ > kMaxKeyParts) {
+      refuse(fmt::format("a key of more than {} parts", kMaxKeyParts));
+    }
+  }
+
+  void string(char quote) {
+    const std::string three(3, quote);
+    const bool multi_line = sees(three);
+    copy(multi_line ? 3 : 1);
+    while (!at_end()) {
+      const char c = text_[at_];
+      if (c == '\\' && quote == '"') {
+        escape(multi_line);
+      } else if (multi_line && sees(three)) {
+        close(quote);
+        return;
+      } else if (!multi_line && (c == quote || c == '\n')) {  // toml++ refuses the line's end
+        copy();
+        return;
+      } else {
+        copy();
+      }
+    }
+  }
+
+  // Three quotes end the string, and up to two before them belong to it.
+  void close(char quote) {
+    const auto end = std::min(text_.find_first_not_of(quote, at_), text_.size());
+    copy(std::min<std::size_t>(end - at_, 5));
+  }
+
+  void escape(bool multi_line) {
+    copy();
+    if (at_end()) return;
+    if (!is_ascii(text_[at_])) refuse("there is no such escape");
+    if (!multi_line || !ends_line()) {
+      copy();
+      return;
+    }
+    while (!at_end() && std::strchr(" \t\r\n", text_[at_]) != nullptr) copy();
+    if (!at_end() && !is_ascii(text_[at_])) write_escaped();
+  }
+
+  bool ends_line() const {
+    std::size_t i = at_;
+    while (i < text_.size() && is_blank(text_[i])) ++i;
+    if (i < text_.size() && text_[i] == '\r') ++i;
+    return i < text_.size() && text_[i] == '\n';
+  }
+
+  void write_escaped() {
+    const std::size_t count = length();
+    auto character = static_cast<std::uint32_t>(static_cast<unsigned char>(text_[at_]));
+    character &= 0x7FU >> count;
+    for (std::size_t i = 1; i < count; ++i) {
+      character = (character << 6U) | (static_cast<unsigned char>(text_[at_ + i]) & 0x3FU);
+    }
+    out_ += fmt::format("\\U{:08x}", character);
+    skip(count);
+  }
+
+  const std::string& text_;
+  std::string out_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+  int column_ = 1;
+  int key_parts_ = 1;
+};
+
+}  // namespace
+
+std::string guard_toml(const std::string& text) { return Guard(text).run(); }
+
+}  // namespace lookout

@@ -1,0 +1,46 @@
+// A TOML 1.0 document as a tree.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lookout {
+
+enum class TomlType { kTable, kArray, kString, kInteger, kFloat, kBoolean, kDate };
+
+struct TomlNode {
+  TomlType type = TomlType::kTable;
+  // A string's characters (UTF-8); a number in decimal, "inf" or "nan"; "true" or "false"; a date
+  // as TOML writes it. Empty for a table or an array.
+  std::string text;
+  std::vector<std::pair<std::string, TomlNode>> members;  // of a table, in no particular order
+  std::vector<TomlNode> elements;                         // of an array
+  // Where the value begins, from 1, in lines and characters. A table that no header names: where
+  // its first key begins.
+  int line = 1;
+  int column = 1;
+};
+
+// "a string", "an array", ...
+std::string to_text(TomlType type);
+
+class TomlError : public std::runtime_error {
+ public:
+  TomlError(int line, int column, const std::string& what)
+      : std::runtime_error(what), line_(line), column_(column) {}
+
+  int line() const { return line_; }
+  int column() const { return column_; }
+
+ private:
+  int line_;
+  int column_;
+};
+
+// Returns the document's root table. A UTF-8 byte order mark in front is skipped. Throws TomlError
+// for a text that is not TOML 1.0, or is larger or more deeply nested than any configuration.
+TomlNode parse_toml(const std::string& text);
+
+}  // namespace lookout

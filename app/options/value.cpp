@@ -1,0 +1,314 @@
+#include "app/options/value.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "pipeline/error.h"
+#include "platform/sources/source_uri.h"
+#include "platform/system/process.h"
+
+namespace lookout {
+namespace {
+
+constexpr double kMaxTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
+constexpr double kMinRegion = 0.001;
+
+struct TimeUnit {
+  const char* name;
+  double ms;
+};
+constexpr TimeUnit kTimeUnits[] = {{"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
+
+template <typename T>
+std::optional<T> parse(std::string_view text) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<double> parse_finite(std::string_view text) {
+  const auto number = parse<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return text;
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    parts.emplace_back(trimmed(part));
+  }
+  return parts;
+}
+
+std::optional<double> parse_time_ms(const std::string& text, bool bare_milliseconds) {
+  const auto unit_at = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
+  const std::string_view name = std::string_view(text).substr(unit_at);
+  const auto number = parse_finite(trimmed(std::string_view(text).substr(0, unit_at)));
+  if (!number) return std::nullopt;
+  if (name.empty()) return bare_milliseconds || *number == 0 ? number : std::nullopt;
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (name == unit.name) return *number * unit.ms;
+  }
+  return std::nullopt;
+}
+
+std::string time_text(std::chrono::milliseconds time) {
+  if (time.count() == 0) return "0";
+  const TimeUnit* best = &kTimeUnits[0];
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (time.count() % static_cast<std::int64_t>(unit.ms) == 0) best = &unit;
+  }
+  return fmt::format("{}{}", time.count() / static_cast<std::int64_t>(best->ms), best->name);
+}
+
+// Bytes in a B, KB, MB, GB or TB.
+std::optional<std::uint64_t> size_unit(std::string_view name) {
+  const std::string_view prefixes = "KMGT";
+  if (name.empty() || name == "B") return 1;
+  const auto power = prefixes.find(name.front());
+  if (power == std::string_view::npos || name.substr(1) != "B") return std::nullopt;
+  return std::uint64_t{1} << (10 * (power + 1));
+}
+
+std::optional<std::uint64_t> parse_size(const std::string& text) {
+  const auto unit_at = text.find_last_of("0123456789") + 1;
+  const auto number = parse<std::uint64_t>(text.substr(0, unit_at));
+  const auto unit = size_unit(trimmed(std::string_view(text).substr(unit_at)));
+  if (!number || !unit || *number == 0) return std::nullopt;
+  if (*number > (std::uint64_t{1} << 62U) / *unit) return std::nullopt;
+  return *number * *unit;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  const char* const names[] = {"", "KB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (unit < 4 && bytes != 0 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{}{}", bytes, names[unit]);
+}
+
+std::optional<cv::Rect2d> parse_region(const std::string& text) {
+  std::vector<double> parsed;
+  for (const std::string& part : split_at_commas(text)) {
+    const auto number = parse_finite(part);
+    if (!number) return std::nullopt;
+    parsed.push_back(*number);
+  }
+  if (parsed.size() != 4) return std::nullopt;
+  const cv::Rect2d region(parsed[0], parsed[1], parsed[2], parsed[3]);
+  const double max = 1 + 1e-9;  // for 0.7 + 0.3
+  const bool inside = region.x >= 0 && region.y >= 0 && region.x + region.width <= max &&
+                      region.y + region.height <= max;
+  const bool visible = region.width >= kMinRegion && region.height >= kMinRegion;
+  return inside && visible ? std::optional(region) : std::nullopt;
+}
+
+}  // namespace
+
+void assign(const Value& value, const std::string& text) {
+  if (!value.set(text)) throw Error(ErrorKind::kUsage, "expected " + value.expected);
+}
+
+Value text(std::string& member, const std::string& placeholder) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    member = text;
+    return text.find('\0') == std::string::npos;
+  };
+  value.expected = "a text without a NUL character";
+  value.accepted = {TomlType::kString};
+  value.placeholder = placeholder;
+  value.default_text = member;
+  return value;
+}
+
+Value boolean(bool& member) {
+  static const std::map<std::string, bool> words{{"true", true}, {"false", false}, {"1", true},
+                                                 {"0", false},   {"yes", true},    {"no", false},
+                                                 {"on", true},   {"off", false}};
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const auto word = words.find(text);
+    if (word != words.end()) member = word->second;
+    return word != words.end();
+  };
+  value.expected = "true or false";
+  value.accepted = {TomlType::kBoolean};
+  value.default_text = member ? "true" : "false";
+  return value;
+}
+
+std::string number_text(double number) { return fmt::format("{}", number); }
+
+Value number_value(bool integer, double min, double max, std::function<void(double)> store) {
+  Value value;
+  value.set = [=](const std::string& text) {
+    const auto whole = parse<std::int64_t>(text);
+    const auto number = whole ? std::optional(static_cast<double>(*whole)) : parse_finite(text);
+    if (!number || (integer && !whole) || !(*number >= min && *number <= max)) return false;
+    store(*number);
+    return true;
+  };
+  const char* const kind = integer ? "a whole number" : "a number";
+  value.expected = max == kUnlimited ? fmt::format("{} of {} or more", kind, min)
+                                     : fmt::format("{} from {} to {}", kind, min, max);
+  value.accepted = {TomlType::kInteger};
+  if (!integer) value.accepted.push_back(TomlType::kFloat);
+  value.placeholder = "N";
+  return value;
+}
+
+Value number_or_auto(int& member, int min, int max) {
+  Value value = number(member, min, max);
+  value.set = [&member, whole = value.set](const std::string& text) {
+    if (text != "auto") return whole(text);
+    member = 0;
+    return true;
+  };
+  value.expected = "auto or " + value.expected;
+  value.accepted.push_back(TomlType::kString);
+  value.placeholder = "auto|N";
+  if (member == 0) value.default_text = "auto";
+  return value;
+}
+
+Value sampling_share(double& member) {
+  // LibTorch cannot sample more rarely than one call in a million.
+  Value value = number(member, 1e-6, 1);
+  value.set = [&member, share = value.set](const std::string& text) {
+    if (parse_finite(text) != 0) return share(text);
+    member = 0;
+    return true;
+  };
+  value.expected = "0 or a share of calls from 0.000001 to 1";
+  return value;
+}
+
+Value time_value(std::chrono::milliseconds& member, const TimeForm& form) {
+  Value value;
+  value.set = [&member, form](const std::string& text) {
+    const auto ms =
+        text == "auto" && form.zero_is_auto ? 0 : parse_time_ms(text, form.bare_milliseconds);
+    if (!ms || !(*ms >= 0 && *ms <= kMaxTimeMs)) return false;
+    const std::chrono::milliseconds time(*ms > 0 ? std::max(std::llround(*ms), 1LL) : 0);
+    if (time < form.min) return false;
+    member = time;
+    return true;
+  };
+  value.expected =
+      fmt::format("{}a time{}, as in 500ms, 10s, 5min or 1h, of at most ten years",
+                  form.zero_is_auto ? "auto or " : "", form.min.count() > 0 ? " above 0" : "");
+  value.accepted = {TomlType::kString, TomlType::kInteger};
+  value.placeholder = form.zero_is_auto ? "auto|TIME" : "TIME";
+  value.default_text = form.zero_is_auto && member.count() == 0 ? "auto" : time_text(member);
+  return value;
+}
+
+Value size_value(std::uint64_t& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const auto size = parse_size(text);
+    if (size) member = *size;
+    return size.has_value();
+  };
+  value.expected = "a size of 1 byte or more, as in 500KB, 100MB or 2GB";
+  value.accepted = {TomlType::kString, TomlType::kInteger};
+  value.placeholder = "SIZE";
+  value.default_text = size_text(member);
+  return value;
+}
+
+Value numbers(std::vector<int>& member, int min, int max, const std::string& what,
+              std::optional<int> automatic) {
+  Value value;
+  value.set = [&member, min, max, automatic](const std::string& text) {
+    std::vector<int> parsed;
+    for (const std::string& part : split_at_commas(text)) {
+      const bool is_auto = automatic && part == "auto";
+      const auto number = is_auto ? automatic : parse<int>(part);
+      if (!number || (!is_auto && (*number < min || *number > max))) return false;
+      parsed.push_back(*number);
+    }
+    member = parsed;
+    return true;
+  };
+  value.expected = fmt::format("numbers of {}, as in 2,3, each from {} to {}{}", what, min, max,
+                               automatic ? ", or auto" : "");
+  value.accepted = {TomlType::kString, TomlType::kInteger, TomlType::kArray};
+  value.placeholder = automatic ? "N|auto,..." : "N,...";
+  value.default_text = fmt::format("{}", fmt::join(member, ","));
+  return value;
+}
+
+Value region(cv::Rect2d& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const auto region = parse_region(text);
+    if (region) member = *region;
+    return region.has_value();
+  };
+  value.expected = fmt::format(
+      "x,y,width,height, each from 0 to 1, inside the picture, width and height at least {}",
+      kMinRegion);
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.placeholder = "X,Y,W,H";
+  value.default_text = fmt::format("{},{},{},{}", member.x, member.y, member.width, member.height);
+  return value;
+}
+
+Value command(std::vector<std::string>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    if (text.find('\0') != std::string::npos) return false;
+    member = text.empty() ? std::vector<std::string>() : split_command(text);
+    return true;
+  };
+  value.expected = "a command";
+  value.accepted = {TomlType::kString};
+  value.placeholder = "CMD";
+  return value;
+}
+
+Value source(std::string& member) {
+  Value value = text(member, "SOURCE");
+  value.set = [&member](const std::string& text) {
+    check_source_text(text);
+    member = text;
+    return true;
+  };
+  value.expected = "a camera, a picture, a folder, a video or test://PATTERN";
+  return value;
+}
+
+Value choice_value(const std::vector<std::string>& names, std::function<void(std::size_t)> store) {
+  Value value;
+  value.set = [names, store = std::move(store)](const std::string& text) {
+    const auto name = std::find(names.begin(), names.end(), text);
+    if (name == names.end()) return false;
+    store(static_cast<std::size_t>(name - names.begin()));
+    return true;
+  };
+  const std::vector<std::string> front(names.begin(), names.end() - 1);
+  value.expected =
+      front.empty() ? names.back() : fmt::format("{} or {}", fmt::join(front, ", "), names.back());
+  value.accepted = {TomlType::kString};
+  value.placeholder = fmt::format("{}", fmt::join(names, "|"));
+  return value;
+}
+
+}  // namespace lookout

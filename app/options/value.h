@@ -1,0 +1,112 @@
+// The value of a setting: a text that becomes a member of an options struct.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <opencv2/core/types.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "app/options/toml_node.h"
+
+namespace lookout {
+
+// The constructors below take a member by reference: it holds the default when the value is
+// declared, and has to outlive the value.
+struct Value {
+  // Parses the text and stores the result. Returns false when the text is not `expected`. Throws
+  // Error when the reason deserves a sentence of its own.
+  std::function<bool(const std::string&)> set;
+  std::string expected;            // "a number from 1 to 64": completes "expected ..."
+  std::vector<TomlType> accepted;  // types that a configuration file may use
+  std::string placeholder;         // in --help: "N"; empty: a switch, which needs no text
+  std::string default_text;        // empty: no default to show
+};
+
+// Stores `text`. Throws Error(kUsage) whose sentence says what is wrong with the text.
+void assign(const Value& value, const std::string& text);
+
+Value text(std::string& member, const std::string& placeholder);
+Value boolean(bool& member);
+
+// `member`: an integer, a double, or an optional one of them.
+Value number_value(bool integer, double min, double max, std::function<void(double)> store);
+std::string number_text(double number);
+
+constexpr double kUnlimited = 1e18;
+
+template <typename T>
+struct Number {
+  using Type = T;
+  static std::string text(const T& member) { return number_text(static_cast<double>(member)); }
+};
+template <typename T>
+struct Number<std::optional<T>> {
+  using Type = T;
+  static std::string text(const std::optional<T>& member) {
+    return member ? Number<T>::text(*member) : std::string();
+  }
+};
+
+template <typename T>
+Value number(T& member, double min, double max = kUnlimited) {
+  using Type = typename Number<T>::Type;
+  Value value = number_value(std::is_integral_v<Type>, min, max,
+                             [&member](double parsed) { member = static_cast<Type>(parsed); });
+  value.default_text = Number<T>::text(member);
+  return value;
+}
+
+// A number, or "auto", which stores 0.
+Value number_or_auto(int& member, int min, int max);
+
+// A share of calls that LibTorch can sample: 0, or 0.000001 to 1.
+Value sampling_share(double& member);
+
+struct TimeForm {
+  std::chrono::milliseconds min{0};
+  bool bare_milliseconds = false;  // "1500" is 1500ms; else a number needs its unit
+  bool zero_is_auto = false;       // 0 is written "auto"
+};
+
+// 500ms, 10s, 5min, 1h, at most ten years. A time above 0 never becomes 0.
+Value time_value(std::chrono::milliseconds& member, const TimeForm& form = {});
+
+// Bytes: 500KB, 100MB, 2GB, where 1KB is 1024 bytes.
+Value size_value(std::uint64_t& member);
+
+// "2,3"; in a file also [2, 3] or 2. `what`: "processors". `automatic`: what "auto" stands for.
+Value numbers(std::vector<int>& member, int min, int max, const std::string& what,
+              std::optional<int> automatic = std::nullopt);
+
+// Part of a picture, as x,y,width,height from 0 to 1.
+Value region(cv::Rect2d& member);
+
+// A command that is split into words like a shell's.
+Value command(std::vector<std::string>& member);
+
+// What open_source() opens.
+Value source(std::string& member);
+
+// One of some words. `names` is not empty.
+Value choice_value(const std::vector<std::string>& names, std::function<void(std::size_t)> store);
+
+template <typename T>
+Value choice(T& member, const std::vector<std::pair<std::string, T>>& choices) {
+  std::vector<std::string> names;
+  std::string default_text;
+  for (const auto& [name, choice] : choices) {
+    names.push_back(name);
+    if (choice == member) default_text = name;
+  }
+  Value value = choice_value(
+      names, [&member, choices](std::size_t index) { member = choices[index].second; });
+  value.default_text = default_text;
+  return value;
+}
+
+}  // namespace lookout

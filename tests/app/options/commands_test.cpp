@@ -1,0 +1,115 @@
+// Sub-commands: which one a command line asks for, with which options.
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <regex>
+
+#include "tests/app/options/parsing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+TEST(Commands, RunIsTheDefaultAndTakesNamesOfCommandsForSources) {
+  EXPECT_EQ(parse_command({"x"}).command, "run");
+  EXPECT_EQ(parse_run({"run", "bench"}).camera.source, "bench");
+  EXPECT_EQ(parse_run({"run", "run"}).camera.source, "run");
+  EXPECT_EQ(parse_command({"doctor", "eval"}).run.camera.source, "eval");
+  const RunOptions options = parse_run({"--log-level", "debug", "run", "x", "--top-k", "3"});
+  EXPECT_EQ(options.log.level, "debug");
+  EXPECT_EQ(options.camera.source, "x");
+  EXPECT_EQ(options.results.top_k, 3U);
+}
+
+TEST(Commands, InspectHasOptionsOfItsOwn) {
+  const Parsed parsed = parse_command({"inspect", "m.pt", "--format", "json"});
+  EXPECT_EQ(parsed.command, "inspect");
+  EXPECT_EQ(parsed.inspect.model.file, "m.pt");
+  EXPECT_EQ(parsed.inspect.format, Format::kJson);
+  expect_error({"inspect", "--top-k", "1"}, ErrorKind::kUsage,
+               "there is no --top-k; see lookout inspect --help");
+  expect_error({"inspect", "--format", "xml"}, ErrorKind::kUsage,
+               "--format: expected text or json; see lookout inspect --help");
+}
+
+TEST(Commands, DoctorTakesOptionsOfRun) {
+  const TempDir directory;
+  const std::string file = directory.write("c.toml", "[camera]\nname = \"door\"\n");
+  const Parsed parsed = parse_command(
+      {"doctor", "/dev/video7", "--config", file, "--model", "m.pt", "--format", "json"});
+  EXPECT_EQ(parsed.command, "doctor");
+  EXPECT_EQ(parsed.run.camera.source, "/dev/video7");
+  EXPECT_EQ(parsed.run.camera.name, "door");
+  EXPECT_EQ(parsed.run.model.file, "m.pt");
+  EXPECT_EQ(parsed.run.results.format, Format::kJson);
+  expect_error({"doctor", "--frobnicate"}, ErrorKind::kUsage, "there is no --frobnicate");
+}
+
+TEST(Commands, ListCamerasTakesOptionsOfRun) {
+  const Parsed parsed = parse_command({"list-cameras", "--format", "json", "--width", "1280"});
+  EXPECT_EQ(parsed.command, "list-cameras");
+  EXPECT_EQ(parsed.run.results.format, Format::kJson);
+  EXPECT_EQ(parsed.run.camera.source_options.width, 1280);
+}
+
+TEST(Commands, TraceSummaryHasOptionsOfItsOwn) {
+  const Parsed parsed = parse_command({"trace-summary", "t.json", "--format", "json"});
+  EXPECT_EQ(parsed.command, "trace-summary");
+  EXPECT_EQ(parsed.trace_summary.file, "t.json");
+  EXPECT_EQ(parsed.trace_summary.format, Format::kJson);
+  expect_error({"trace-summary"}, ErrorKind::kUsage, "file");
+}
+
+TEST(Commands, OptionsBeforeACommandThatHasItsOwnAreRefused) {
+  for (const std::string command : {"inspect", "bench", "eval", "trace-summary"}) {
+    const std::string sentence = command + " has options of its own";
+    expect_error({"--model", "m.pt", command, "x"}, ErrorKind::kUsage, "--model: " + sentence);
+    expect_error({"--config", "c.toml", command, "x"}, ErrorKind::kUsage, sentence);
+  }
+  const Environment top_k("LOOKOUT_RESULTS_TOP_K", "many");  // of run alone
+  EXPECT_NO_THROW(parse_command({"bench", "--model", "m.pt"}));
+}
+
+TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
+  expect_error({"--frobnicate"}, ErrorKind::kUsage, "there is no --frobnicate; see lookout --help");
+  expect_error({"--treshold", "1"}, ErrorKind::kUsage, "there is no --treshold; did you mean");
+  expect_error({"run", "--treshold=1"}, ErrorKind::kUsage, "did you mean --threshold?");
+  expect_error({"eval", "x", "--lables", "l"}, ErrorKind::kUsage, "did you mean --labels?");
+  expect_error({"a", "b"}, ErrorKind::kUsage, "b: one argument too many");
+  expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k");
+}
+
+TEST(Commands, HelpAndVersionAreTexts) {
+  const std::string help = parse_command({"--help"}).text;
+  EXPECT_NE(help.find("--roi"), std::string::npos);
+  EXPECT_NE(help.find("LOOKOUT_RESULTS_TOP_K=3"), std::string::npos);
+  EXPECT_NE(help.find("--set"), std::string::npos);
+  EXPECT_EQ(parse_command({"run", "--help"}).text, help);
+  EXPECT_NE(parse_command({"inspect", "--help"}).text.find("archive"), std::string::npos);
+  EXPECT_NE(parse_command({"trace-summary", "--help"}).text.find("--trace wrote"), std::string::npos);
+  EXPECT_NE(parse_command({"doctor", "--help"}).text.find("all options of run"), std::string::npos);
+  EXPECT_EQ(parse_command({"--version"}).text.rfind("lookout ", 0), 0U);
+  EXPECT_EQ(parse_command({"--help"}).command, "");
+}
+
+TEST(Commands, HelpShowsDefaultsAndFewFlags) {
+  const std::string help = parse_command({"--help"}).text;
+  EXPECT_NE(help.find("--top-k N=10"), std::string::npos);
+  EXPECT_NE(help.find("events.on-change-timeout=10s"), std::string::npos);
+  EXPECT_NE(help.find("events.snapshot-limit=100MB"), std::string::npos);
+  const std::regex flag("\n  (-[a-z],)?--[a-z]");
+  const auto flags =
+      std::distance(std::sregex_iterator(help.begin(), help.end(), flag), std::sregex_iterator());
+  EXPECT_GE(flags, 20);
+  EXPECT_LE(flags, 25 + 2);  // with --help and --version
+}
+
+// So that a lookout that is started by --on-change takes none of its variables for a setting.
+TEST(Commands, NoSettingIsCalledLikeAnEvent) {
+  const std::string help = parse_command({"--help"}).text;
+  EXPECT_EQ(help.find("--event"), std::string::npos);
+  EXPECT_EQ(help.find("event."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,262 @@
+// The configuration file and the environment: what they may say, and which wins over which.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "app/options/options.h"
+#include "app/options/settings.h"
+#include "paths.h"
+#include "tests/app/options/parsing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+void expect_equal(const RunOptions& a, const RunOptions& b) {
+  EXPECT_EQ(a.camera.source, b.camera.source);
+  EXPECT_EQ(a.model.file, b.model.file);
+  EXPECT_EQ(a.model.labels, b.model.labels);
+  EXPECT_EQ(a.camera.name, b.camera.name);
+  EXPECT_EQ(a.camera.source_options.width, b.camera.source_options.width);
+  EXPECT_EQ(a.camera.source_options.height, b.camera.source_options.height);
+  EXPECT_EQ(a.camera.source_options.framerate, b.camera.source_options.framerate);
+  EXPECT_EQ(a.camera.source_options.give_up_after, b.camera.source_options.give_up_after);
+  EXPECT_EQ(a.camera.wait, b.camera.wait);
+  EXPECT_EQ(a.camera.view.rotation, b.camera.view.rotation);
+  EXPECT_EQ(a.camera.view.hflip, b.camera.view.hflip);
+  EXPECT_EQ(a.camera.view.vflip, b.camera.view.vflip);
+  EXPECT_EQ(a.camera.view.roi, b.camera.view.roi);
+  EXPECT_EQ(a.results.top_k, b.results.top_k);
+  EXPECT_EQ(a.results.threshold, b.results.threshold);
+  EXPECT_EQ(a.model.threads, b.model.threads);
+  EXPECT_EQ(a.model.workers, b.model.workers);
+  EXPECT_EQ(a.camera.capture.realtime_priority, b.camera.capture.realtime_priority);
+  EXPECT_EQ(a.camera.capture.cpus, b.camera.capture.cpus);
+  EXPECT_EQ(a.results.format, b.results.format);
+  EXPECT_EQ(a.results.write, b.results.write);
+  EXPECT_EQ(a.state.smoothing, b.state.smoothing);
+  EXPECT_EQ(a.state.enter_threshold, b.state.enter_threshold);
+  EXPECT_EQ(a.state.leave_threshold, b.state.leave_threshold);
+  EXPECT_EQ(a.state.min_duration, b.state.min_duration);
+  EXPECT_EQ(a.events.on_change, b.events.on_change);
+  EXPECT_EQ(a.events.on_change_timeout, b.events.on_change_timeout);
+  EXPECT_EQ(a.events.snapshot_on_change, b.events.snapshot_on_change);
+  EXPECT_EQ(a.events.snapshot_cooldown, b.events.snapshot_cooldown);
+  EXPECT_EQ(a.events.snapshot_limit, b.events.snapshot_limit);
+  EXPECT_EQ(a.results.overlay, b.results.overlay);
+  EXPECT_EQ(a.log.stats_interval, b.log.stats_interval);
+  EXPECT_EQ(a.camera.timeout, b.camera.timeout);
+  EXPECT_EQ(a.profile.op_sampling, b.profile.op_sampling);
+  EXPECT_EQ(a.profile.op_shapes, b.profile.op_shapes);
+  EXPECT_EQ(a.profile.trace, b.profile.trace);
+  EXPECT_EQ(a.profile.trace_frames, b.profile.trace_frames);
+  EXPECT_EQ(a.log.level, b.log.level);
+}
+
+RunOptions parse_file(const std::string& text) {
+  const TempDir directory;
+  return parse_run({"--config", directory.write("c.toml", text)});
+}
+
+// `sentence`: begins after the file's name.
+void expect_refused(const std::string& text, const std::string& sentence) {
+  const TempDir directory;
+  const std::string file = directory.write("c.toml", text);
+  expect_error({"--config", file}, ErrorKind::kConfig,
+               fmt::format("configuration {}{}", file, sentence));
+}
+
+TEST(Configuration, DefaultsWhereNothingIsSaid) {
+  expect_equal(parse_run({}), RunOptions());
+  expect_equal(parse_run({"run"}), RunOptions());
+  expect_equal(parse_file(""), RunOptions());
+}
+
+TEST(Configuration, TheShippedFileHoldsEveryKeyAndTheDefaultsButForMinDuration) {
+  const std::string shipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
+  RunOptions expected;
+  expected.state.min_duration = std::chrono::milliseconds(500);
+  expect_equal(parse_run({"--config", shipped}), expected);
+
+  std::ifstream file(shipped);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  Settings settings;
+  declare(settings, expected);
+  for (const Setting& setting : settings.all()) {
+    const auto section = text.find("\n[" + setting.section + "]\n");
+    ASSERT_NE(section, std::string::npos) << setting.section;
+    const std::string keys = text.substr(section, text.find("\n[", section + 1) - section);
+    const bool there = keys.find("\n" + setting.key + " =") != std::string::npos ||
+                       keys.find("\n# " + setting.key + " =") != std::string::npos;
+    EXPECT_TRUE(there) << setting.name() << " is not in deploy/lookout.toml";
+  }
+  EXPECT_GE(settings.all().size(), 38U);
+}
+
+TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
+  const TempDir directory;
+  const std::string file = directory.write("c.toml",
+                                           "[camera]\nsource = \"a\"\nhflip = true\n"
+                                           "[model]\nthreads = 1\n"
+                                           "[results]\ntop-k = 1\nthreshold = 0.1\n");
+  const Environment top_k("LOOKOUT_RESULTS_TOP_K", "2");
+  const Environment threshold("LOOKOUT_RESULTS_THRESHOLD", "0.2");
+  const Environment source("LOOKOUT_CAMERA_SOURCE", "b");
+  const Environment config("LOOKOUT_CONFIG", file.c_str());
+  const RunOptions options = parse_run({"--top-k", "3", "c"});
+  EXPECT_EQ(options.results.top_k, 3U);
+  EXPECT_EQ(options.camera.source, "c");
+  EXPECT_EQ(options.results.threshold, 0.2);
+  EXPECT_EQ(options.model.threads, 1);
+  EXPECT_TRUE(options.camera.view.hflip);
+  EXPECT_FALSE(parse_run({"--hflip=false"}).camera.view.hflip);
+  EXPECT_FALSE(parse_run({"--set", "camera.hflip=false"}).camera.view.hflip);
+  EXPECT_EQ(parse_run({}).camera.source, "b");
+  EXPECT_EQ(parse_run({"--set", "camera.source=d"}).camera.source, "d");
+}
+
+TEST(Configuration, OfFlagsAndSettingsOnTheCommandLineTheLastCounts) {
+  EXPECT_EQ(parse_run({"--top-k", "3", "--set", "results.top-k=4"}).results.top_k, 4U);
+  EXPECT_EQ(parse_run({"--set", "results.top-k=4", "--top-k", "3"}).results.top_k, 3U);
+  EXPECT_EQ(parse_run({"--top-k", "3", "--top-k", "5"}).results.top_k, 5U);
+}
+
+TEST(Configuration, AMistakeThatIsOverriddenIsStillAMistake) {
+  const Environment top_k("LOOKOUT_RESULTS_TOP_K", "many");
+  expect_error({"--top-k", "3"}, ErrorKind::kConfig,
+               "environment LOOKOUT_RESULTS_TOP_K: expected a whole number from 1 to 1000");
+}
+
+TEST(Configuration, ASwitchInTheEnvironmentHasAValue) {
+  const Environment hflip("LOOKOUT_CAMERA_HFLIP", "true");
+  EXPECT_TRUE(parse_run({}).camera.view.hflip);
+}
+
+TEST(Configuration, AnEmptyVariableIsNone) {
+  const Environment model("LOOKOUT_MODEL_FILE", "");
+  const Environment old("LOOKOUT_TOP_K", "");
+  EXPECT_EQ(parse_run({"test://all"}).model.file, "");
+}
+
+TEST(Configuration, ValuesOfTheFileHaveTypes) {
+  const RunOptions options = parse_file(
+      "\xEF\xBB\xBF# written on Windows\r\n"
+      "[camera]\r\n"
+      "name = \"the front door, \\u006Ceft #2\"\r\n"
+      "capture-cpus = [0, 2]\n"
+      "roi = [0, 0, 0.25, 1]\n"
+      "hflip = true\n"
+      "framerate = 15\n"
+      "[model]\nfile = ''\n"
+      "threads = 2\n"
+      "[results]\nthreshold = 0.1  # at least\n"
+      "[events]\nsnapshot-limit = 2048\n");
+  EXPECT_EQ(options.camera.name, "the front door, left #2");
+  EXPECT_EQ(options.camera.capture.cpus, (std::vector<int>{0, 2}));
+  EXPECT_EQ(options.camera.view.roi, cv::Rect2d(0, 0, 0.25, 1));
+  EXPECT_TRUE(options.camera.view.hflip);
+  EXPECT_EQ(options.camera.source_options.framerate, 15);
+  EXPECT_EQ(options.model.file, "");
+  EXPECT_EQ(options.model.threads, 2);
+  EXPECT_EQ(options.results.threshold, 0.1);
+  EXPECT_EQ(options.events.snapshot_limit, 2048U);
+  EXPECT_EQ(parse_file("[model]\nthreads = 'auto'\n").model.threads, 0);
+  EXPECT_EQ(parse_file("results.top-k = 3\n").results.top_k, 3U);
+  EXPECT_EQ(parse_file("[camera]\nroi = '0,0,0.5,1'\ncapture-cpus = '1,3'\n").camera.capture.cpus,
+            (std::vector<int>{1, 3}));
+}
+
+// A # in quotes is a character.
+TEST(Configuration, ACommandMayHaveQuotesAndSigns) {
+  const auto on_change = [](const std::string& value) {
+    return parse_file("[events]\non-change = " + value + "\n").events.on_change;
+  };
+  EXPECT_EQ(on_change("\"sh -c 'echo $LOOKOUT_EVENT_STATE >>/tmp/states'\""),
+            (std::vector<std::string>{"sh", "-c", "echo $LOOKOUT_EVENT_STATE >>/tmp/states"}));
+  EXPECT_EQ(on_change("'./args.sh http://h/#/frag'  # a comment"),
+            (std::vector<std::string>{"./args.sh", "http://h/#/frag"}));
+  EXPECT_EQ(on_change("'''a \"b c\" '''"), (std::vector<std::string>{"a", "b c"}));
+}
+
+TEST(Configuration, MistakesAreNamedWithTheirPlace) {
+  const std::vector<std::pair<const char*, const char*>> wrong{
+      {"[results]\ntop-k = \"many\"\n",
+       ":2:9: results.top-k: expected a whole number from 1 to 1000, not a string"},
+      {"[results]\ntop-k = 3.0\n", ":2:9: results.top-k: expected a whole number from 1 to 1000, "},
+      {"[results]\ntop-k = 0\n", ":2:9: results.top-k: expected a whole number from 1 to 1000"},
+      {"[results]\n\n  threshold = nan\n", ":3:15: results.threshold: expected a number from 0"},
+      {"[results]\nthreshold = inf\n", ":2:13: results.threshold: expected a number from 0"},
+      {"[results]\nthreshold = '0.5'\n", ":2:13: results.threshold: expected a number from 0"},
+      {"[results]\noverlay = 1\n", ":2:11: results.overlay: expected true or false, not an"},
+      {"[results]\nformat = 'xml'\n", ":2:10: results.format: expected text or json"},
+      {"[camera]\nsource = 'tset://all'\n", ":2:10: camera.source: "},
+      {"[camera]\nroi = [0, 0, 1, 'x']\n", ":2:7: camera.roi: expected x,y,width,height"},
+      {"[camera]\ntimeout = 2020-01-01\n", ":2:11: camera.timeout: expected a time"},
+      {"[model]\nworkers = []\n", ":2:11: model.workers: expected a whole number"},
+      {"[events]\non-change = ['touch', 'x']\n", ":2:13: events.on-change: expected a command, "},
+      {"[state]\nleave-threshold = 0.9\n", ":2:19: state.leave-threshold: 0.9 is above"},
+      {"[results]\ntop_k = 3\n", ":2:9: results.top_k: there is no top_k in [results]; did you"},
+      {"[results]\nframerate = 3\n",
+       ":2:13: results.framerate: there is no framerate in [results]; it belongs in [camera]"},
+      {"[camra]\n", ":1:1: camra: there is no section [camra]; did you mean [camera]?"},
+      {"[run]\ntop-k = 3\n", ":1:1: run: there is no section [run]"},
+      {"camera = 3\n", ":1:10: camera: expected a section, [camera]"},
+      {"[[camera]]\nname = 'x'\n", ":1:1: camera: expected a section, [camera]"},
+      {"[camera.name]\nx = 1\n", ":1:1: camera.name: expected a text"},
+      {"config = 'c.toml'\n", ":1:10: config: there is no section [config]"},
+      {"[events]\non-change = touch /tmp/x\n", ":2:14: "},
+      {"[camera]\nname = \"door\n", ":2:13: "},
+      {"[camera]\nname\n", ":2:5: "},
+      {"[camera]\nname = 'a'\nname = 'b'\n", ":3:8: "},
+      {"[\n", ":1:2: "},
+      {"source=[x", ":1:9: "}};
+  for (const auto& [text, sentence] : wrong) expect_refused(text, sentence);
+  const TempDir directory;
+  expect_error({"--config", directory / "none.toml"}, ErrorKind::kConfig, "none.toml");
+  expect_error({"--config", directory.path()}, ErrorKind::kConfig, "Is a directory");
+}
+
+TEST(Configuration, SettingsOnTheCommandLineThatDoNotExist) {
+  expect_error({"--set", "results.topk=3"}, ErrorKind::kUsage,
+               "--set results.topk: there is no topk in [results]; did you mean top-k?");
+  expect_error({"--set", "result.top-k=3"}, ErrorKind::kUsage,
+               "--set result.top-k: there is no section [result]; did you mean [results]?");
+  for (const char* wrong : {"top-k=3", "results.top-k", "", "="}) {
+    expect_error({"--set", wrong}, ErrorKind::kUsage, "expected section.key=value");
+  }
+}
+
+TEST(Configuration, VariablesThatDoNotExist) {
+  {
+    const Environment typo("LOOKOUT_RESULTS_TOPK", "3");
+    expect_error({}, ErrorKind::kConfig,
+                 "environment LOOKOUT_RESULTS_TOPK: there is no such setting; did you mean "
+                 "LOOKOUT_RESULTS_TOP_K?");
+  }
+  const Environment event("LOOKOUT_EVENT_STATE", "cat");  // lookout started by --on-change
+  const Environment others("LOOKOUT_CACHE", "/tmp");
+  EXPECT_NO_THROW(parse_run({}));
+}
+
+TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
+  expect_error({"--smoothing", "500ms"}, ErrorKind::kUsage,
+               "--smoothing is now --set state.smoothing=500ms, or smoothing in [state] of the "
+               "configuration file");
+  expect_error({"--smoothing=500ms"}, ErrorKind::kUsage, "--set state.smoothing=500ms,");
+  expect_error({"--source", "x"}, ErrorKind::kUsage,
+               "--source is now the argument SOURCE, or source in [camera] of the configuration");
+  expect_error({"--wait-for-camera", "no"}, ErrorKind::kUsage, "--set camera.wait=no, or wait in");
+  expect_error({"--op-shapes"}, ErrorKind::kUsage, "--set profile.op-shapes=true");
+  expect_error({"--no-hflip"}, ErrorKind::kUsage, "--no-hflip is now --set camera.hflip=false");
+  expect_refused("top-k = 3\n", ":1:9: top-k: this key is now top-k in [results]");
+  expect_refused("model = 'm.pt'\n", ":1:9: model: this key is now file in [model]");
+  expect_refused("results = 'all'\n", ":1:11: results: this key is now write in [results]");
+  const Environment top_k("LOOKOUT_TOP_K", "3");
+  expect_error({}, ErrorKind::kConfig,
+               "environment LOOKOUT_TOP_K: this variable is now LOOKOUT_RESULTS_TOP_K");
+}
+
+}  // namespace
+}  // namespace lookout
