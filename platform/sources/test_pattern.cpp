@@ -10,7 +10,7 @@
 namespace lookout {
 namespace {
 
-struct Colour {
+struct Color {
   std::uint8_t blue;
   std::uint8_t green;
   std::uint8_t red;
@@ -19,15 +19,15 @@ struct Colour {
 constexpr int kBars = 8;
 constexpr int kCheckerCell = 16;  // pixels, whatever the picture's size
 
-constexpr Colour kBlack{0, 0, 0};
-constexpr Colour kWhite{255, 255, 255};
-constexpr Colour kRed{0, 0, 255};
-constexpr Colour kGreen{0, 255, 0};
-constexpr Colour kBlue{255, 0, 0};
-constexpr Colour kGray{127, 127, 127};
+constexpr Color kBlack{0, 0, 0};
+constexpr Color kWhite{255, 255, 255};
+constexpr Color kRed{0, 0, 255};
+constexpr Color kGreen{0, 255, 0};
+constexpr Color kBlue{255, 0, 0};
+constexpr Color kGray{127, 127, 127};
 
 // The order of the EBU and SMPTE bars, from the brightest to the darkest.
-Colour bar_colour(int index, std::uint8_t level) {
+Color bar_color(int index, std::uint8_t level) {
   static constexpr std::array<std::array<bool, 3>, kBars> kBlueGreenRed{{{true, true, true},
                                                                          {false, true, true},
                                                                          {true, true, false},
@@ -41,32 +41,57 @@ Colour bar_colour(int index, std::uint8_t level) {
   return {value(on[0]), value(on[1]), value(on[2])};
 }
 
-Colour gray(int level) {
+Color gray(int level) {
   const auto byte = static_cast<std::uint8_t>(level);
   return {byte, byte, byte};
 }
 
 int fine_cell(const cv::Size& size) { return std::max(2, std::min(size.width, size.height) / 56); }
 
-template <typename ColourAt>
-void fill(cv::Mat& bgr, ColourAt colour_at) {
+template <typename ColorAt>
+void fill(cv::Mat& bgr, ColorAt color_at) {
   for (int y = 0; y < bgr.rows; ++y) {
-    auto* row = bgr.ptr<Colour>(y);
-    for (int x = 0; x < bgr.cols; ++x) row[x] = colour_at(x, y);
+    auto* row = bgr.ptr<Color>(y);
+    for (int x = 0; x < bgr.cols; ++x) row[x] = color_at(x, y);
   }
 }
 
-void fill_checkers(cv::Mat& bgr, int cell, const Colour& odd, const Colour& even) {
+void draw_color_bars(cv::Mat& bgr) {
+  constexpr std::uint8_t kLevel = 191;  // 75 % bars
+  fill(bgr, [w = bgr.cols](int x, int) { return bar_color(x * kBars / w, kLevel); });
+}
+
+void draw_horizontal_color_bars(cv::Mat& bgr) {
+  fill(bgr, [h = bgr.rows](int, int y) { return bar_color(y * kBars / h, 255); });
+}
+
+void draw_color_squares(cv::Mat& bgr) {
+  fill(bgr, [w = bgr.cols, h = bgr.rows](int x, int y) {
+    return bar_color((y * kBars / h + x * kBars / w) % kBars, 255);
+  });
+}
+
+template <const Color& color>
+void draw_solid(cv::Mat& bgr) {
+  bgr.setTo(cv::Scalar(color.blue, color.green, color.red));
+}
+
+void fill_checkers(cv::Mat& bgr, int cell, const Color& odd, const Color& even) {
   fill(bgr, [&](int x, int y) { return ((x / cell + y / cell) & 1) != 0 ? odd : even; });
 }
 
-void fill_lines(cv::Mat& bgr, bool horizontal) {
+void draw_checkers(cv::Mat& bgr) { fill_checkers(bgr, kCheckerCell, kBlack, kWhite); }
+
+void draw_color_checkers(cv::Mat& bgr) { fill_checkers(bgr, fine_cell(bgr.size()), kRed, kBlue); }
+
+template <bool horizontal>
+void draw_lines(cv::Mat& bgr) {
   const int cell = fine_cell(bgr.size());
   fill(bgr,
        [=](int x, int y) { return (((horizontal ? y : x) / cell) & 1) != 0 ? kWhite : kBlack; });
 }
 
-void fill_cross(cv::Mat& bgr) {
+void draw_cross(cv::Mat& bgr) {
   const int half = std::max(2, std::min(bgr.cols, bgr.rows) / 48);
   const auto in_stroke = [half](int position, int size) {
     return position >= size / 2 - half && position < size / 2 + half;
@@ -76,7 +101,11 @@ void fill_cross(cv::Mat& bgr) {
   });
 }
 
-void fill_noise(cv::Mat& bgr) {
+void draw_ramp(cv::Mat& bgr) {
+  fill(bgr, [w = bgr.cols](int x, int) { return gray(x * 256 / w); });
+}
+
+void draw_noise(cv::Mat& bgr) {
   std::mt19937 random;  // the default seed: the same noise every time
   const int grain = std::max(1, std::min(bgr.cols, bgr.rows) / 240);
   cv::Mat_<std::uint8_t> grains(bgr.rows / grain + 1, bgr.cols / grain + 1);
@@ -97,47 +126,18 @@ std::string_view name_of(Pattern pattern) {
 }
 
 void draw_pattern(Pattern pattern, cv::Mat& bgr) {
-  const int w = bgr.cols;
-  const int h = bgr.rows;
-  const auto solid = [&bgr](const Colour& colour) {
-    bgr.setTo(cv::Scalar(colour.blue, colour.green, colour.red));
+  using Draw = void (*)(cv::Mat&);
+  static constexpr std::array<Draw, kPatternNames.size()> kDraw{
+      draw_color_bars,     draw_horizontal_color_bars,
+      draw_color_squares,  draw_solid<kBlack>,
+      draw_solid<kWhite>,  draw_solid<kRed>,
+      draw_solid<kGreen>,  draw_solid<kBlue>,
+      draw_solid<kGray>,   draw_checkers,
+      draw_color_checkers, draw_lines<true>,
+      draw_lines<false>,   draw_cross,
+      draw_ramp,           draw_noise,
   };
-  switch (pattern) {
-    case Pattern::kColorBars:
-      return fill(bgr, [w](int x, int) { return bar_colour(x * kBars / w, 191); });  // 75 % bars
-    case Pattern::kHorizontalColorBars:
-      return fill(bgr, [h](int, int y) { return bar_colour(y * kBars / h, 255); });
-    case Pattern::kColorSquares:
-      return fill(bgr, [w, h](int x, int y) {
-        return bar_colour((y * kBars / h + x * kBars / w) % kBars, 255);
-      });
-    case Pattern::kBlack:
-      return solid(kBlack);
-    case Pattern::kWhite:
-      return solid(kWhite);
-    case Pattern::kRed:
-      return solid(kRed);
-    case Pattern::kGreen:
-      return solid(kGreen);
-    case Pattern::kBlue:
-      return solid(kBlue);
-    case Pattern::kGray:
-      return solid(kGray);
-    case Pattern::kCheckers:
-      return fill_checkers(bgr, kCheckerCell, kBlack, kWhite);
-    case Pattern::kColorCheckers:
-      return fill_checkers(bgr, fine_cell(bgr.size()), kRed, kBlue);
-    case Pattern::kHorizontalLines:
-      return fill_lines(bgr, true);
-    case Pattern::kVerticalLines:
-      return fill_lines(bgr, false);
-    case Pattern::kCross:
-      return fill_cross(bgr);
-    case Pattern::kRamp:
-      return fill(bgr, [w](int x, int) { return gray(x * 256 / w); });
-    case Pattern::kNoise:
-      return fill_noise(bgr);
-  }
+  kDraw.at(static_cast<std::size_t>(pattern))(bgr);
 }
 
 void copy_shifted(const cv::Mat& picture, int dx, int dy, cv::Mat& out) {
