@@ -21,6 +21,7 @@
 #include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "pipeline/thread.h"
+#include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
 #include "platform/reporters/snapshot_folder.h"
 #include "platform/sources/open_source.h"

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
-#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
@@ -22,6 +22,18 @@ std::optional<NodeInfo> ask_node(const std::string& path) {
   }
 }
 
+// The paths in a folder; empty when it does not exist. An error while reading ends the list, since
+// devices come and go.
+std::vector<fs::path> paths_in(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    paths.push_back(entry->path());
+  }
+  return paths;
+}
+
 // The node that `path` leads to; empty when it leads nowhere.
 std::string target_of(const fs::path& path) {
   std::error_code error;
@@ -29,7 +41,7 @@ std::string target_of(const fs::path& path) {
   return error ? std::string() : target.string();
 }
 
-// Of the node, in /dev/v4l/by-id; empty when udev made none.
+// The node's link in /dev/v4l/by-id; empty when udev made none.
 std::string by_id_link(const std::string& device, const fs::path& root) {
   for (const std::string& link : links_to(device, root)) {
     if (fs::path(link).parent_path().filename() == "by-id") return link;
@@ -54,6 +66,17 @@ CameraNode look_at(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> video_devices(const fs::path& root) {
+  std::vector<std::string> devices;
+  for (const fs::path& path : paths_in(root / "dev")) {
+    if (path.filename().string().rfind("video", 0) == 0) devices.push_back(path);
+  }
+  std::sort(devices.begin(), devices.end(), [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;
+  });
+  return devices;
+}
+
 std::vector<CameraNode> camera_nodes() {
   std::vector<CameraNode> nodes;
   for (const std::string& path : video_devices()) nodes.push_back(look_at(path));
@@ -65,9 +88,8 @@ std::vector<std::string> links_to(const std::string& device, const fs::path& roo
   const std::string target = target_of(device);
   for (const char* folder : {"by-id", "by-path"}) {
     std::vector<std::string> found;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(root / "dev/v4l" / folder, error)) {
-      if (!target.empty() && target_of(entry.path()) == target) found.push_back(entry.path());
+    for (const fs::path& path : paths_in(root / "dev/v4l" / folder)) {
+      if (!target.empty() && target_of(path) == target) found.push_back(path);
     }
     std::sort(found.begin(), found.end());
     links.insert(links.end(), found.begin(), found.end());
@@ -81,7 +103,8 @@ KnownCamera::KnownCamera(std::string path, fs::path root, Ask ask)
 void KnownCamera::remember() {
   if (remembered_) return;
   remembered_ = true;
-  if (fs::is_symlink(path_)) return;
+  std::error_code error;
+  if (fs::is_symlink(path_, error)) return;
   info_ = ask_(path_);
   if (info_ && info_->bus.empty()) info_.reset();
   if (!has_nameless_twin()) link_ = by_id_link(path_, root_);
@@ -98,7 +121,7 @@ std::string KnownCamera::find() const {
       if (is_here(path)) return path;
     }
   }
-  if (!target.empty()) return target;  // at another port
+  if (!target.empty()) return target;  // now at another port
   if (!link_.empty()) {
     throw Error(ErrorKind::kNoInput, fmt::format("camera {} is not there", link_));
   }
@@ -107,7 +130,7 @@ std::string KnownCamera::find() const {
               fmt::format("camera {} ({}) is not there", info_->card, info_->bus));
 }
 
-// Cameras that udev cannot tell apart share one link, which leads to any of them.
+// Cameras that udev cannot distinguish share one link, which leads to any of them.
 bool KnownCamera::has_nameless_twin() const {
   if (!info_) return false;
   const auto paths = video_devices(root_);

@@ -18,10 +18,13 @@ struct CameraNode {
   NodeKind kind = NodeKind::kOther;
   NodeInfo info;
   std::vector<CameraFormat> formats;
-  std::string problem;  // a sentence: why nothing of the above is known; else empty
+  std::string problem;  // a sentence: why the node could not be asked; else empty
 };
 
-// Every /dev/video*, in the order of numbers. Nothing is changed on them.
+// Devices named video* in ROOT/dev, video2 before video10.
+std::vector<std::string> video_devices(const std::filesystem::path& root = "/");
+
+// All of them in that order. Only asks the drivers, changes nothing.
 std::vector<CameraNode> camera_nodes();
 
 // Links in ROOT/dev/v4l/by-id, then by-path, whose target is `device`.
@@ -30,19 +33,19 @@ std::vector<std::string> links_to(const std::string& device,
 
 // Finds a camera again whose number has changed.
 //
-// It is known by its card and the port that it is plugged into, and at another port by its link in
-// /dev/v4l/by-id, unless another camera of the same card was there that had no link of its own:
-// identical cameras without serial numbers share one. What was given as a link is left to whoever
-// made the link.
+// It is recognized by its card and port. At another port it is recognized by its link in
+// /dev/v4l/by-id, unless a second camera of the same card was there without a link of its own:
+// identical cameras without serial numbers share one. A camera that was given as a link is wherever
+// that link leads.
 class KnownCamera {
  public:
-  // The card and port of a node; nothing when it cannot be opened. A test has its own.
+  // The card and port of a node; nothing when it cannot be opened. Tests pass their own.
   using Ask = std::function<std::optional<NodeInfo>(const std::string& path)>;
 
   explicit KnownCamera(std::string path, std::filesystem::path root = "/", Ask ask = {});
 
-  // Where the camera is now: the given path until remember() was called. Throws Error(kNoInput)
-  // when it is not there, whoever has its number now.
+  // The camera's path now; the given one until remember() was called. Throws Error(kNoInput) when
+  // the camera is absent, even if another device has its number.
   std::string find() const;
 
   // Call after the camera was opened at find(). Later calls are ignored.
@@ -56,7 +59,7 @@ class KnownCamera {
   std::filesystem::path root_;
   Ask ask_;
   bool remembered_ = false;
-  std::string link_;  // that is this camera's alone; empty: none
+  std::string link_;  // of this camera alone; empty: none
   std::optional<NodeInfo> info_;
 };
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <system_error>
 
-#include "platform/system/system_info.h"
+#include "platform/cameras/camera_nodes.h"
 
 namespace lookout {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -135,19 +134,5 @@ std::string machine_kind(const SystemInfo& info, bool built_for_arm) {
 }
 
 int processors() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
-
-std::vector<std::string> video_devices(const fs::path& root) {
-  std::vector<std::string> devices;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(root / "dev", error)) {
-    if (entry.path().filename().string().rfind("video", 0) == 0) {
-      devices.push_back(entry.path().string());
-    }
-  }
-  std::sort(devices.begin(), devices.end(), [](const std::string& a, const std::string& b) {
-    return strverscmp(a.c_str(), b.c_str()) < 0;
-  });
-  return devices;
-}
 
 }  // namespace lookout

@@ -51,7 +51,4 @@ inline constexpr bool kBuiltForArm = false;
 // Number of processors, at least 1.
 int processors();
 
-// Devices named video* in ROOT/dev, video2 before video10.
-std::vector<std::string> video_devices(const std::filesystem::path& root = "/");
-
 }  // namespace lookout

@@ -22,6 +22,17 @@ NodeInfo node(const std::string& driver, std::uint32_t capabilities) {
   return {"a card", driver, "a bus", capabilities};
 }
 
+TEST(VideoDevices, AreInTheOrderOfTheirNumbers) {
+  const TempDir root;
+  EXPECT_THAT(video_devices(root.path()), IsEmpty());
+  fs::create_directory(root / "dev");
+  for (const char* name : {"video10", "video2", "media0", "video0"}) {
+    root.write(std::string("dev/") + name, "");
+  }
+  EXPECT_THAT(video_devices(root.path()),
+              ElementsAre(root / "dev/video0", root / "dev/video2", root / "dev/video10"));
+}
+
 TEST(KindOfNode, TheNodesOfARaspberryPi) {
   const CameraFormat bayer{V4L2_PIX_FMT_SBGGR10P, "10-bit Bayer BGBG Packed", {}};
   const CameraFormat yuyv{V4L2_PIX_FMT_YUYV, "YUYV 4:2:2", {}};

@@ -8,7 +8,6 @@
 namespace lookout {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 // A machine in a folder.
@@ -79,15 +78,6 @@ TEST_F(SystemInfoTest, WhatIsAbsentOrNonsenseIsEmpty) {
   EXPECT_FALSE(info.cma_total_kb || info.state.temperature || info.state.clock_mhz ||
                info.state.throttled);
   EXPECT_FALSE(info.systemd);
-  EXPECT_THAT(video_devices(root_.path()), IsEmpty());
-}
-
-TEST_F(SystemInfoTest, DevicesAreInTheOrderOfTheirNumbers) {
-  for (const char* name : {"video10", "video2", "media0", "video0"}) {
-    put(std::string("dev/") + name, "");
-  }
-  EXPECT_THAT(video_devices(root_.path()),
-              ElementsAre(root_ / "dev/video0", root_ / "dev/video2", root_ / "dev/video10"));
 }
 
 TEST(MachineKind, WhatIsNoRealMachine) {
