@@ -14,13 +14,14 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "platform/sources/jpeg_file.h"
 
 namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What OpenCV's readers call themselves.
+// The extensions of OpenCV's readers.
 constexpr std::array<std::string_view, 26> kExtensions{
     ".jpg",  ".jpeg", ".jpe", ".jp2", ".png",  ".bmp", ".dib", ".webp", ".tif",
     ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm",  ".pxm", ".pam", ".pfm",  ".sr",
@@ -37,9 +38,20 @@ std::string folder_name(const std::string& folder) {
   return error || name.empty() ? folder : name;
 }
 
+void log_warnings(const std::string& path, const JpegFile& jpeg) {
+  if (jpeg.warning.empty()) return;
+  const std::string more =
+      jpeg.further_warnings > 0 ? fmt::format(" (and {} more)", jpeg.further_warnings) : "";
+  spdlog::warn("{}: {}{}", path, jpeg.warning, more);
+}
+
 // Empty when the picture cannot be decoded.
 cv::Mat decode(const std::string& path) {
   try {
+    if (auto jpeg = read_jpeg_file(path)) {
+      log_warnings(path, *jpeg);
+      return std::move(jpeg->bgr);
+    }
     return cv::imread(path, cv::IMREAD_COLOR);
   } catch (const cv::Exception&) {  // too large, or a reader's own failure
     return {};
@@ -81,7 +93,9 @@ std::vector<std::string> list_pictures(const std::string& folder) {
   return names;
 }
 
-PictureSource::PictureSource(const std::string& path) : folder_(fs::is_directory(path)) {
+PictureSource::PictureSource(const std::string& path) {
+  std::error_code ignored;
+  folder_ = fs::is_directory(path, ignored);
   if (folder_) {
     pictures_ = list_pictures(path);
     info_.name = folder_name(path);

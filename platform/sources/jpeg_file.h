@@ -1,0 +1,22 @@
+// JPEG files, decoded to the pixels that cv::imread() gives. OpenCV lets libjpeg print its warnings
+// to stderr; here they are returned.
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core/mat.hpp>
+#include <optional>
+#include <string>
+
+namespace lookout {
+
+struct JpegFile {
+  cv::Mat bgr;          // CV_8UC3, turned as its EXIF data say; empty: it cannot be decoded
+  std::string warning;  // libjpeg's first, "Premature end of JPEG file"; empty: none
+  std::int64_t further_warnings = 0;
+};
+
+// Nothing when the file is no JPEG, or one that is left to OpenCV: with four components (CMYK), or
+// larger than OpenCV's limit. For several threads at a time.
+std::optional<JpegFile> read_jpeg_file(const std::string& path);
+
+}  // namespace lookout

@@ -1,0 +1,152 @@
+#include "platform/sources/jpeg_file.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/sources/picture_source.h"
+#include "platform/sources/test_pattern.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using Bytes = std::vector<std::uint8_t>;
+
+cv::Mat noise(int width = 203, int height = 101) {
+  cv::Mat bgr(height, width, CV_8UC3);
+  draw_pattern(Pattern::kNoise, bgr);
+  return bgr;
+}
+
+Bytes encoded(const cv::Mat& picture, const std::vector<int>& parameters = {}) {
+  Bytes jpeg;
+  cv::imencode(".jpg", picture, jpeg, parameters);
+  return jpeg;
+}
+
+class JpegFileTest : public testing::Test {
+ protected:
+  std::string write(const Bytes& bytes) const {
+    return dir_.write("a.jpg", std::string(bytes.begin(), bytes.end()));
+  }
+
+  // Written to a file, it is read as OpenCV does; returns libjpeg's warning.
+  std::string expect_as_opencv(const Bytes& bytes, const std::string& what) const {
+    SCOPED_TRACE(what);
+    const std::string path = write(bytes);
+    testing::internal::CaptureStderr();
+    const auto read = read_jpeg_file(path);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_TRUE(read);
+    testing::internal::CaptureStderr();  // what libjpeg prints for OpenCV
+    const cv::Mat expected = cv::imread(path, cv::IMREAD_COLOR);
+    testing::internal::GetCapturedStderr();
+    if (!read) return {};
+    EXPECT_EQ(read->bgr.size(), expected.size());
+    EXPECT_EQ(read->bgr.type(), CV_8UC3);
+    if (read->bgr.size() == expected.size()) {
+      EXPECT_EQ(cv::norm(read->bgr, expected, cv::NORM_INF), 0);
+    }
+    return read->warning;
+  }
+
+  const TempDir dir_;
+};
+
+TEST_F(JpegFileTest, PixelsAreThoseOfOpenCv) {
+  cv::Mat gray;
+  cv::extractChannel(noise(), gray, 0);
+  EXPECT_EQ(expect_as_opencv(encoded(noise()), "color"), "");
+  EXPECT_EQ(expect_as_opencv(encoded(gray), "gray"), "");
+  EXPECT_EQ(expect_as_opencv(encoded(noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1}), "progressive"),
+            "");
+  EXPECT_EQ(expect_as_opencv(encoded(noise(), {cv::IMWRITE_JPEG_QUALITY, 5}), "poor"), "");
+  EXPECT_EQ(expect_as_opencv(encoded(noise(1, 1)), "one pixel"), "");
+}
+
+// An APP1 segment with one entry, in either order of bytes, after the start of the picture.
+Bytes with_orientation(Bytes jpeg, unsigned char orientation, bool little_endian) {
+  Bytes tiff = little_endian ? Bytes{'I', 'I', 42, 0, 8, 0,           0, 0, 1, 0, 0x12, 1, 3,
+                                     0,   1,   0,  0, 0, orientation, 0, 0, 0, 0, 0,    0, 0}
+                             : Bytes{'M', 'M', 0, 42, 0, 0, 0,           8, 0, 1, 1, 0x12, 0,
+                                     3,   0,   0, 0,  1, 0, orientation, 0, 0, 0, 0, 0,    0};
+  Bytes segment{0xff, 0xe1, 0, static_cast<unsigned char>(2 + 6 + tiff.size())};
+  segment.insert(segment.end(), {'E', 'x', 'i', 'f', 0, 0});
+  segment.insert(segment.end(), tiff.begin(), tiff.end());
+  jpeg.insert(jpeg.begin() + 2, segment.begin(), segment.end());
+  return jpeg;
+}
+
+TEST_F(JpegFileTest, IsTurnedAsItsExifDataSay) {
+  const Bytes jpeg = encoded(noise(24, 16));
+  for (unsigned char orientation = 0; orientation <= 9; ++orientation) {
+    for (const bool little_endian : {false, true}) {
+      expect_as_opencv(with_orientation(jpeg, orientation, little_endian),
+                       std::to_string(orientation) + (little_endian ? " Intel" : " Motorola"));
+    }
+  }
+  const std::string path = write(with_orientation(jpeg, 6, true));
+  EXPECT_EQ(read_jpeg_file(path)->bgr.size(), cv::Size(16, 24));
+}
+
+TEST_F(JpegFileTest, BrokenExifDataAreIgnored) {
+  const Bytes whole = with_orientation(encoded(noise(24, 16)), 6, true);
+  constexpr std::size_t kContent =
+      6;  // follows the start of the picture, the marker and the length
+  for (std::size_t place = kContent; place < kContent + 6 + 26; ++place) {
+    Bytes broken = whole;
+    broken[place] ^= 0xff;
+    const auto read = read_jpeg_file(write(broken));
+    ASSERT_TRUE(read) << place;
+    EXPECT_FALSE(read->bgr.empty()) << place;
+  }
+}
+
+TEST_F(JpegFileTest, AWarningOfLibjpegIsReturnedInsteadOfPrinted) {
+  Bytes jpeg = encoded(noise());
+  Bytes truncated(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2));
+  EXPECT_EQ(expect_as_opencv(truncated, "truncated"), "Premature end of JPEG file");
+  jpeg.erase(jpeg.begin() + static_cast<long>(jpeg.size() / 2),
+             jpeg.begin() + static_cast<long>(jpeg.size() / 2) + 1024);
+  EXPECT_THAT(expect_as_opencv(jpeg, "hole"), HasSubstr("Corrupt JPEG data"));
+}
+
+TEST_F(JpegFileTest, WhatCannotBeDecodedIsEmpty) {
+  const auto read = read_jpeg_file(write({0xff, 0xd8, 0xff, 0xe0, 0, 0}));
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->bgr.empty());
+}
+
+TEST_F(JpegFileTest, OtherFilesAreLeftToOpenCv) {
+  EXPECT_FALSE(read_jpeg_file(dir_ / "absent.jpg"));
+  EXPECT_FALSE(read_jpeg_file(write({})));
+  EXPECT_FALSE(read_jpeg_file(write({0xff, 0xd8})));
+  EXPECT_FALSE(read_jpeg_file(dir_.write("b.jpg", "\x89PNG")));
+}
+
+TEST_F(JpegFileTest, ASourceLogsOneWarningForEachPicture) {
+  const Bytes jpeg = encoded(noise());
+  write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2)));
+  PictureSource source(dir_ / "a.jpg");
+  const CapturedLog log;
+  testing::internal::CaptureStderr();
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const std::string text = log.text();
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("[warning]"), HasSubstr(dir_ / "a.jpg: Premature end of JPEG file")));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+}  // namespace
+}  // namespace lookout
