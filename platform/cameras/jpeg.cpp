@@ -10,10 +10,11 @@
 namespace lookout {
 namespace {
 
-constexpr int kFewBytes = 16;  // between two markers
+constexpr int kFewBytes = 16;          // between two markers
+constexpr JDIMENSION kMaxSide = 8192;  // pixels: a larger one is a damaged header
 
 struct Errors {
-  jpeg_error_mgr manager;  // first: libjpeg knows this one only
+  jpeg_error_mgr manager;  // first: libjpeg knows only this member
   std::jmp_buf way_out;
 };
 
@@ -40,10 +41,8 @@ void take_message(j_common_ptr codec, int level) {
 
 bool decode(jpeg_decompress_struct& codec, cv::Mat& bgr) {
   jpeg_read_header(&codec, TRUE);
-  if (codec.image_width != static_cast<JDIMENSION>(bgr.cols) ||
-      codec.image_height != static_cast<JDIMENSION>(bgr.rows)) {
-    return false;
-  }
+  if (codec.image_width > kMaxSide || codec.image_height > kMaxSide) return false;
+  bgr.create(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width), CV_8UC3);
   codec.out_color_space = JCS_EXT_BGR;
   jpeg_start_decompress(&codec);
   while (codec.output_scanline < codec.output_height) {
@@ -56,10 +55,8 @@ bool decode(jpeg_decompress_struct& codec, cv::Mat& bgr) {
 
 }  // namespace
 
-bool decode_jpeg(const unsigned char* data, std::size_t length, const cv::Size& size,
-                 cv::Mat& bgr) {
-  if (length == 0) return false;  // which libjpeg takes for a mistake of ours
-  bgr.create(size, CV_8UC3);
+bool decode_jpeg(const unsigned char* data, std::size_t length, cv::Mat& bgr) {
+  if (length == 0) return false;  // libjpeg would treat it as an error of the caller
   // Nothing below has a destructor that a jump would pass over.
   Errors errors{};
   jpeg_decompress_struct codec{};

@@ -6,11 +6,10 @@
 
 namespace lookout {
 
-// Decodes `length` bytes into `bgr`, whose memory is kept when it is a CV_8UC3 of `size` already.
-// False, with anything in `bgr`, when the picture is not of `size`, when data are missing or when
-// some are wrong as far as that can be seen. What many cameras do is no damage: no end marker, no
-// Huffman tables, a few bytes too many. Nothing is written to stderr, where OpenCV's decoder has a
-// line for each damaged picture.
-bool decode_jpeg(const unsigned char* data, std::size_t length, const cv::Size& size, cv::Mat& bgr);
+// Decodes `length` bytes into `bgr` (CV_8UC3, allocated when its size differs). Returns false, with
+// unspecified pixels, when data are missing or visibly wrong, or when a side is longer than 8192
+// pixels. Habits of many cameras are no damage: no end marker, no Huffman tables, a few bytes too
+// many. Writes nothing to stderr, unlike OpenCV's decoder.
+bool decode_jpeg(const unsigned char* data, std::size_t length, cv::Mat& bgr);
 
 }  // namespace lookout

@@ -1,25 +1,19 @@
 #include "platform/cameras/libcamera_source.h"
 
 #include <fmt/format.h>
-#include <linux/dma-buf.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
 #include "platform/cameras/camera_mode.h"
+#include "platform/cameras/frame_time.h"
 #include "platform/cameras/libcamera_name.h"
-#include "platform/cameras/sensor_time.h"
 
 namespace lookout {
 namespace {
@@ -29,7 +23,7 @@ namespace lc = libcamera;
 constexpr unsigned int kBuffers = 4;
 constexpr int kMicroseconds = 1'000'000;
 
-// The best first: BGR needs a copy only. libcamera names formats as DRM does, by the order in a
+// Cheapest first: BGR is only copied. libcamera names formats as DRM does, by the order in a
 // little-endian word: its RGB888 is B G R in memory.
 const std::array<std::pair<lc::PixelFormat, RawFormat>, 4> kFormats{{
     {lc::formats::RGB888, RawFormat::kBgr},
@@ -40,8 +34,8 @@ const std::array<std::pair<lc::PixelFormat, RawFormat>, 4> kFormats{{
 
 std::string message(int error) { return std::generic_category().message(std::abs(error)); }
 
-// A new one for every opening: it looks for cameras when it starts, and the events that would tell
-// it of a change do not reach a service without a network.
+// A new manager for every opening: it looks for cameras when it starts, and a service without a
+// network does not receive the kernel's events about later ones.
 std::unique_ptr<lc::CameraManager> start_manager() {
   constexpr int kKeep = 0;  // what the user has set
   ::setenv("LIBCAMERA_LOG_LEVELS", "*:ERROR", kKeep);
@@ -53,8 +47,8 @@ std::unique_ptr<lc::CameraManager> start_manager() {
                                                lc::CameraManager::version(), message(error)));
 }
 
-// What is asked for; without options a small picture, of the shape of most sensors so that the
-// image processor cuts nothing off, that has the pixels which the model makes use of.
+// The size that was asked for. By default it is 4:3, the shape of most sensors, so that the image
+// processor cuts nothing off, and just large enough for the model.
 lc::Size wanted_size(const SourceOptions& options) {
   const int height =
       options.height.value_or(std::max(options.needed_height, options.needed_width * 3 / 4));
@@ -74,25 +68,14 @@ std::vector<LibcameraCamera> describe(const std::vector<std::shared_ptr<lc::Came
   return result;
 }
 
-// Tells the kernel that the processor reads a buffer, where it is one that wants to know.
-class ReadAccess {
- public:
-  explicit ReadAccess(int fd) : fd_(fd) { sync(DMA_BUF_SYNC_START); }
-  ~ReadAccess() { sync(DMA_BUF_SYNC_END); }
-  ReadAccess(const ReadAccess&) = delete;
-  ReadAccess& operator=(const ReadAccess&) = delete;
-
- private:
-  void sync(std::uint64_t what) const {
-    dma_buf_sync argument{};
-    argument.flags = DMA_BUF_SYNC_READ | what;
-    ::ioctl(fd_, DMA_BUF_IOCTL_SYNC, &argument);
-  }
-  int fd_;
-};
-
-bool is_full_range(const lc::StreamConfiguration& stream) {
-  return stream.colorSpace && stream.colorSpace->range == lc::ColorSpace::Range::Full;
+// BT.601 of the limited range where the camera does not say; BT.2020 is nearer to BT.709.
+YuvEncoding yuv_encoding_of(const lc::StreamConfiguration& stream) {
+  if (!stream.colorSpace) return {};
+  const auto encoding = stream.colorSpace->ycbcrEncoding;
+  const bool hd = encoding == lc::ColorSpace::YcbcrEncoding::Rec709 ||
+                  encoding == lc::ColorSpace::YcbcrEncoding::Rec2020;
+  return {hd ? ColorMatrix::kBt709 : ColorMatrix::kBt601,
+          stream.colorSpace->range == lc::ColorSpace::Range::Full};
 }
 
 }  // namespace
@@ -131,9 +114,8 @@ void LibcameraSource::choose_camera(const std::string& name) {
   }
   const auto found = find_camera(descriptions, name);
   if (!found) {
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("{}: no camera, or more than one, is meant; there is {}", name_,
-                            text_of(descriptions)));
+    throw Error(ErrorKind::kNoInput, fmt::format("{} matches no camera or several; there is {}",
+                                                 name_, text_of(descriptions)));
   }
   camera_ = cameras[*found];
   info_.name = descriptions[*found].model.empty() ? "csi" + std::to_string(*found)
@@ -166,7 +148,7 @@ void LibcameraSource::configure(const SourceOptions& options) {
                           name_));
 }
 
-// False when the camera does not have the format.
+// Returns false when the camera does not have the format.
 bool LibcameraSource::configure_as(lc::CameraConfiguration& configuration,
                                    const SourceOptions& options) {
   lc::StreamConfiguration& stream = configuration.at(0);
@@ -183,8 +165,8 @@ bool LibcameraSource::configure_as(lc::CameraConfiguration& configuration,
   layout_.width = static_cast<int>(stream.size.width);
   layout_.height = static_cast<int>(stream.size.height);
   layout_.stride = stream.stride;
-  layout_.full_range = is_full_range(stream);
-  if (layout_.stride < least_stride(layout_.format, layout_.width)) return false;
+  layout_.encoding = yuv_encoding_of(stream);
+  if (layout_.stride < min_stride(layout_.format, layout_.width)) return false;
   return true;
 }
 
@@ -196,43 +178,13 @@ void LibcameraSource::map_buffers() {
                 fmt::format("camera {} gives no buffers: {}", name_, message(count)));
   }
   for (const auto& buffer : allocator_->buffers(stream_)) {
-    std::vector<Plane>& planes = planes_[buffer.get()];
-    for (const lc::FrameBuffer::Plane& plane : buffer->planes()) {
-      // More of them, as libcamera 0.4's virtual camera has, hold nothing.
-      if (planes.size() == plane_count(layout_.format)) break;
-      const int fd = plane.fd.get();
-      planes.push_back({map(fd, plane.offset + plane.length) + plane.offset, plane.length, fd});
-    }
-    bool enough = planes.size() == plane_count(layout_.format);
-    for (std::size_t i = 0; enough && i < planes.size(); ++i) {
-      enough = planes[i].size >=
-               plane_size(layout_.format, layout_.width, layout_.height, layout_.stride, i);
-    }
-    if (!enough) {
-      throw Error(ErrorKind::kDeviceLost,
-                  fmt::format("camera {} gives buffers that are smaller than its picture", name_));
-    }
+    memory_.map(name_, *buffer, layout_);
     auto request = camera_->createRequest();
     if (request == nullptr || request->addBuffer(stream_, buffer.get()) != 0) {
       throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} takes no requests", name_));
     }
     requests_.push_back(std::move(request));
   }
-}
-
-// The first `length` bytes of a buffer, of which other planes may have been mapped.
-const std::uint8_t* LibcameraSource::map(int fd, std::size_t length) {
-  const auto size = static_cast<std::size_t>(std::max<off_t>(0, ::lseek(fd, 0, SEEK_END)));
-  const auto known = mapped_.find(fd);
-  if (known != mapped_.end()) return static_cast<const std::uint8_t*>(known->second.first);
-  const std::size_t all = std::max(size, length);
-  void* memory = ::mmap(nullptr, all, PROT_READ, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) {
-    throw Error(ErrorKind::kDeviceLost,
-                fmt::format("camera {}: its memory cannot be read: {}", name_, message(errno)));
-  }
-  mapped_[fd] = {memory, all};
-  return static_cast<const std::uint8_t*>(memory);
 }
 
 void LibcameraSource::start(const SourceOptions& options) {
@@ -266,17 +218,19 @@ void LibcameraSource::start(const SourceOptions& options) {
                   configuration_->at(0).pixelFormat.toString(), text_of_rate(info_.fps));
 }
 
-// In the opposite order, as far as it came.
+// Undoes the constructor's steps, as far as they were done, in the opposite order.
 void LibcameraSource::close() {
   if (started_) camera_->stop();
   if (camera_ != nullptr) {
     camera_->requestCompleted.disconnect(this);
     camera_->disconnected.disconnect(this);
   }
-  completed_.clear();
+  {
+    const MutexLock lock(mutex_);
+    completed_.clear();
+  }
   requests_.clear();
-  for (const auto& entry : mapped_) ::munmap(entry.second.first, entry.second.second);
-  mapped_.clear();
+  memory_.unmap();
   if (allocator_ != nullptr) allocator_->free(stream_);
   allocator_.reset();
   configuration_.reset();
@@ -286,11 +240,11 @@ void LibcameraSource::close() {
   manager_.reset();
 }
 
-// In libcamera's thread.
+// Called by libcamera's thread.
 void LibcameraSource::on_completed(lc::Request* request) {
   if (request->status() == lc::Request::RequestCancelled) return;  // it stops
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     completed_.push_back(request);
   }
   changed_.notify_one();
@@ -298,7 +252,7 @@ void LibcameraSource::on_completed(lc::Request* request) {
 
 void LibcameraSource::on_disconnected() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     disconnected_ = true;
   }
   changed_.notify_one();
@@ -306,8 +260,10 @@ void LibcameraSource::on_disconnected() {
 
 // Null when none came in time.
 lc::Request* LibcameraSource::wait(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [this] { return disconnected_ || !completed_.empty(); });
+  const auto deadline = Clock::now() + timeout;
+  const MutexLock lock(mutex_);
+  while (!disconnected_ && completed_.empty() && changed_.wait_until(mutex_, deadline)) {
+  }
   if (disconnected_) {
     throw Error(ErrorKind::kDeviceLost, fmt::format("{} was disconnected", name_));
   }
@@ -325,7 +281,7 @@ ReadStatus LibcameraSource::read(Frame& frame, std::chrono::milliseconds timeout
 ReadStatus LibcameraSource::take(lc::Request& request, Frame& frame) {
   const auto start = Clock::now();
   const lc::FrameBuffer& buffer = *request.buffers().at(stream_);
-  // Not "is FrameSuccess": libcamera 0.4's virtual camera leaves the status uninitialised.
+  // Not compared with FrameSuccess: libcamera 0.4's virtual camera leaves the status uninitialised.
   const auto status = buffer.metadata().status;
   const bool good =
       status != lc::FrameMetadata::FrameError && status != lc::FrameMetadata::FrameCancelled;
@@ -334,8 +290,8 @@ ReadStatus LibcameraSource::take(lc::Request& request, Frame& frame) {
     const auto stamp = request.metadata().get(lc::controls::SensorTimestamp);
     const std::chrono::nanoseconds time(
         stamp ? *stamp : static_cast<std::int64_t>(buffer.metadata().timestamp));
-    frame.captured = time_of_sensor(time, read_clocks());
-    copy_out(buffer, picture);
+    frame.captured = sensor_frame_time(time, read_clocks());
+    memory_.copy_out(buffer, picture);
   }
   give_back(request);
   if (!good) return ReadStatus::kSkipped;
@@ -343,19 +299,6 @@ ReadStatus LibcameraSource::take(lc::Request& request, Frame& frame) {
   frame.capture_duration = Clock::now() - start;
   frame.origin.clear();
   return ReadStatus::kFrame;
-}
-
-// The camera's memory is slow to read, and wanted back.
-void LibcameraSource::copy_out(const lc::FrameBuffer& buffer, RawPicture& picture) {
-  const std::vector<Plane>& planes = planes_.at(&buffer);
-  for (std::size_t i = 0; i < planes.size(); ++i) {
-    const ReadAccess access(planes[i].fd);
-    const std::size_t size =
-        plane_size(layout_.format, layout_.width, layout_.height, layout_.stride, i);
-    copies_[i].resize(size);
-    std::memcpy(copies_[i].data(), planes[i].data, size);
-    picture.planes[i] = copies_[i].data();
-  }
 }
 
 void LibcameraSource::give_back(lc::Request& request) {

@@ -3,16 +3,14 @@
 
 #include <libcamera/libcamera.h>
 
-#include <condition_variable>
-#include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "pipeline/mutex.h"
 #include "pipeline/source.h"
+#include "platform/cameras/libcamera_buffers.h"
 #include "platform/cameras/libcamera_module.h"
 #include "platform/cameras/raw_picture.h"
 #include "platform/cameras/source_options.h"
@@ -23,10 +21,10 @@ namespace lookout {
 // camera manager.
 std::vector<LibcameraCamera> list_libcamera_cameras();
 
-// Live. The picture comes from the ISP in the size that was asked for or the next it has.
-// `captured` is the sensor's time stamp. libcamera's threads, which begin and end with this object,
-// have all signals blocked. Where the camera's driver was removed, libcamera 0.0.3 ends the process
-// when this object is destroyed.
+// Live. The image processor scales the picture to the size that was asked for, or the nearest that
+// it has. `captured` is the sensor's time stamp; see sensor_frame_time(). libcamera's threads live
+// as long as this object and have all signals blocked. If the camera's driver was removed,
+// libcamera 0.0.3 ends the process when this object is destroyed.
 class LibcameraSource : public Source {
  public:
   // `camera`: a number, or a model or an id, or a part of one that no other camera has. Throws
@@ -42,25 +40,16 @@ class LibcameraSource : public Source {
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
-  // Memory of one plane of a buffer, mapped.
-  struct Plane {
-    const unsigned char* data = nullptr;
-    std::size_t size = 0;
-    int fd = -1;
-  };
-
   void choose_camera(const std::string& name);
   void configure(const SourceOptions& options);
   bool configure_as(libcamera::CameraConfiguration& configuration, const SourceOptions& options);
   void map_buffers();
-  const std::uint8_t* map(int fd, std::size_t length);
   void start(const SourceOptions& options);
   void close();
   void on_completed(libcamera::Request* request);
   void on_disconnected();
   libcamera::Request* wait(std::chrono::milliseconds timeout);
   ReadStatus take(libcamera::Request& request, Frame& frame);
-  void copy_out(const libcamera::FrameBuffer& buffer, RawPicture& picture);
   void give_back(libcamera::Request& request);
 
   std::string name_;  // for messages
@@ -70,19 +59,17 @@ class LibcameraSource : public Source {
   std::unique_ptr<libcamera::CameraConfiguration> configuration_;
   std::unique_ptr<libcamera::FrameBufferAllocator> allocator_;
   libcamera::Stream* stream_ = nullptr;
-  RawPicture layout_;                                    // without planes: what was granted
-  std::map<int, std::pair<void*, std::size_t>> mapped_;  // by descriptor
-  std::map<const libcamera::FrameBuffer*, std::vector<Plane>> planes_;
+  RawPicture layout_;  // as granted; without planes
+  LibcameraBuffers memory_;
   std::vector<std::unique_ptr<libcamera::Request>> requests_;
   bool acquired_ = false;
   bool started_ = false;
-  std::array<std::vector<unsigned char>, 2> copies_;  // of the planes
   RawConverter converter_;
 
-  std::mutex mutex_;  // of what follows, which libcamera's thread writes
-  std::condition_variable changed_;
-  std::deque<libcamera::Request*> completed_;
-  bool disconnected_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<libcamera::Request*> completed_ GUARDED_BY(mutex_);  // by libcamera's thread
+  bool disconnected_ GUARDED_BY(mutex_) = false;                  // likewise
 };
 
 }  // namespace lookout

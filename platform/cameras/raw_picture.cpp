@@ -1,7 +1,10 @@
 #include "platform/cameras/raw_picture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+
+#include "platform/cameras/bt709.h"
 
 namespace lookout {
 namespace {
@@ -28,17 +31,19 @@ std::size_t stride_of(RawFormat format, std::size_t stride, std::size_t plane) {
   return plane_count(format) == 3 && plane > 0 ? stride / 2 : stride;
 }
 
-// Where a plane begins when they follow each other.
+// Where a plane begins when they follow each other. An odd number of lines has a line of chroma for
+// the last one, too.
 std::size_t offset_of(const RawPicture& picture, std::size_t plane) {
+  const int luma_lines = std::max(picture.lines, picture.height);
   std::size_t offset = 0;
   for (std::size_t i = 0; i < plane; ++i) {
-    const int lines = i == 0 ? picture.height : picture.height / 2;
+    const int lines = i == 0 ? luma_lines : (luma_lines + 1) / 2;
     offset += static_cast<std::size_t>(lines) * stride_of(picture.format, picture.stride, i);
   }
   return offset;
 }
 
-// Header of one plane. OpenCV has no picture without the right to write to it.
+// A header of one plane, which OpenCV only reads although its type lets it write.
 cv::Mat plane(const RawPicture& picture, std::size_t index, int height, int width, int type) {
   auto* data = const_cast<unsigned char*>(picture.planes[index]);
   return {height, width, type, data, stride_of(picture.format, picture.stride, index)};
@@ -63,7 +68,11 @@ bool is_subsampled(RawFormat format) {
   return format != RawFormat::kBgr && format != RawFormat::kRgb && format != RawFormat::kGray;
 }
 
-std::size_t least_stride(RawFormat format, int width) {
+std::size_t plane_stride(const RawPicture& picture, std::size_t plane) {
+  return stride_of(picture.format, picture.stride, plane);
+}
+
+std::size_t min_stride(RawFormat format, int width) {
   const auto pixels = static_cast<std::size_t>(width);
   switch (format) {
     case RawFormat::kBgr:
@@ -80,7 +89,7 @@ std::size_t least_stride(RawFormat format, int width) {
 std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
                        std::size_t plane) {
   const auto lines = static_cast<std::size_t>(plane == 0 ? height : height / 2);
-  const std::size_t line = stride_of(format, least_stride(format, width), plane);
+  const std::size_t line = stride_of(format, min_stride(format, width), plane);
   return lines == 0 ? 0 : (lines - 1) * stride_of(format, stride, plane) + line;
 }
 
@@ -97,6 +106,10 @@ std::size_t contiguous_size(const RawPicture& picture) {
 }
 
 void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
+  if (is_subsampled(picture.format) && picture.encoding.matrix == ColorMatrix::kBt709) {
+    convert_bt709(picture, bgr);
+    return;
+  }
   const auto only_plane = [&picture](int type) {
     return plane(picture, 0, picture.height, picture.width, type);
   };
@@ -125,7 +138,7 @@ void RawConverter::convert_packed(const RawPicture& picture, cv::Mat& bgr) {
   static const cv::Mat uyvy_table = make_table(limited_chroma, limited_luma);
   const bool luma_first = picture.format == RawFormat::kYuyv;
   cv::Mat packed = plane(picture, 0, picture.height, picture.width, CV_8UC2);
-  if (picture.full_range) {
+  if (picture.encoding.full_range) {
     cv::LUT(packed, luma_first ? yuyv_table : uyvy_table, limited_[0]);
     packed = limited_[0];
   }
@@ -146,7 +159,7 @@ void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
   cv::Mat chroma = plane_count(picture.format) == 3
                        ? chroma_
                        : plane(picture, 1, height / 2, width / 2, CV_8UC2);
-  if (picture.full_range) {
+  if (picture.encoding.full_range) {
     // Two pixels at a time, as the table has it.
     cv::LUT(plane(picture, 0, height, width / 2, CV_8UC2), luma_table, limited_[0]);
     cv::LUT(chroma, chroma_table, limited_[1]);

@@ -1,4 +1,4 @@
-// Pictures as cameras deliver them, and their way to BGR: pure functions.
+// Pictures as cameras deliver them, and their conversion to BGR. Pure.
 #pragma once
 
 #include <array>
@@ -20,14 +20,22 @@ enum class RawFormat {
   kYv12,  // a plane of Y, one of V, one of U
 };
 
+// The coefficients between RGB and YUV.
+enum class ColorMatrix { kBt601, kBt709 };
+
+struct YuvEncoding {
+  ColorMatrix matrix = ColorMatrix::kBt601;
+  bool full_range = false;  // luma and chroma are 0..255 instead of 16..235 and 16..240
+};
+
 // Does not own its planes.
 struct RawPicture {
   RawFormat format = RawFormat::kBgr;
   int width = 0;           // pixels
   int height = 0;          // pixels
+  int lines = 0;           // of the first plane in memory, where they are more than `height`
   std::size_t stride = 0;  // bytes from a line to the next, of the first plane
-  // Luma and chroma (BT.601) are 0..255 instead of 16..235 and 16..240. Gray is always 0..255.
-  bool full_range = false;
+  YuvEncoding encoding;    // of formats with chroma; gray is always 0..255
   std::array<const unsigned char*, 3> planes{};
 };
 
@@ -36,31 +44,34 @@ std::size_t plane_count(RawFormat format);
 // Whether pixels share U and V.
 bool is_subsampled(RawFormat format);
 
-// Bytes that a plane has at least; the last line needs no padding. `stride`: of the first plane.
+// Bytes from a line of that plane to the next.
+std::size_t plane_stride(const RawPicture& picture, std::size_t plane);
+
+// The fewest bytes that a plane has; the last line needs no padding. `stride`: of the first plane.
 std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
                        std::size_t plane);
 
-// Fewest bytes of a line of the first plane.
-std::size_t least_stride(RawFormat format, int width);
+// The fewest bytes of a line of the first plane.
+std::size_t min_stride(RawFormat format, int width);
 
-// Where the planes lie that follow each other in one piece of memory, as V4L2 has them.
+// Sets planes that follow each other in one piece of memory, as V4L2 has them.
 void set_planes(const unsigned char* memory, RawPicture& picture);
 
-// Bytes that such a piece has at least.
+// The fewest bytes that such a piece has.
 std::size_t contiguous_size(const RawPicture& picture);
 
-// Writes `bgr` (CV_8UC3, made when it is of another size). Allocates nothing else from the second
-// picture of a size on.
 class RawConverter {
  public:
+  // Writes `bgr` (CV_8UC3, allocated when its size differs). Allocates nothing else from the second
+  // picture of a size on.
   void convert(const RawPicture& picture, cv::Mat& bgr);
 
  private:
   void convert_planes(const RawPicture& picture, cv::Mat& bgr);
   void convert_packed(const RawPicture& picture, cv::Mat& bgr);
 
-  cv::Mat chroma_;                  // two planes of chroma in one, as OpenCV wants them
-  std::array<cv::Mat, 2> limited_;  // the planes of a full-range picture, in OpenCV's range
+  cv::Mat chroma_;                  // both planes of chroma, interleaved for OpenCV
+  std::array<cv::Mat, 2> limited_;  // the planes of a full-range picture, in the limited range
 };
 
 }  // namespace lookout

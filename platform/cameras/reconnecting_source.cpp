@@ -74,6 +74,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   last_frame_ = now;
   damaged_since_.reset();
   if (lost_since_) note_return(now);
+  note_shortfall();
   const SourceInfo& info = camera_->info();
   const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)
                                                              : std::max(info.fps, info.asked_fps);
@@ -92,10 +93,13 @@ void ReconnectingSource::opened() {
   last_frame_.reset();
   damaged_since_.reset();
   rate_.restart();
+  note_shortfall();
+}
+
+void ReconnectingSource::note_shortfall() {
   const SourceInfo& info = camera_->info();
-  if (info.shortfall.empty() || info.shortfall == shortfall_) return;
-  shortfall_ = info.shortfall;
-  spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, shortfall_);
+  if (info.shortfall.empty() || !logged_shortfalls_.insert(info.shortfall).second) return;
+  spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, info.shortfall);
 }
 
 // Closes a camera that sends nothing, or nothing that is of use.

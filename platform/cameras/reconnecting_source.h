@@ -72,6 +72,7 @@ class ReconnectingSource : public Source {
   void note_loss(ErrorKind kind, const std::string& why);
   void note_attempt(ErrorKind kind, const std::string& why);
   void note_return(Clock::time_point now);
+  void note_shortfall();
   void note_damage(Clock::time_point now);
   void check_patience() const;
   void try_to_open();
@@ -96,7 +97,7 @@ class ReconnectingSource : public Source {
   Clock::time_point next_attempt_;
   Clock::duration delay_;
   bool damage_noted_ = false;  // since the last loss
-  std::string shortfall_;      // the last that was said
+  std::set<std::string> logged_shortfalls_;
   RateWatch rate_;
 };
 

@@ -16,51 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kLongestGap = 10'000;  // frames; a longer one is a count that jumped
-
-// Nothing for JPEGs and what cannot be read.
-std::optional<RawFormat> raw_format_of(std::uint32_t fourcc) {
-  switch (fourcc) {
-    case V4L2_PIX_FMT_BGR24:
-      return RawFormat::kBgr;
-    case V4L2_PIX_FMT_RGB24:
-      return RawFormat::kRgb;
-    case V4L2_PIX_FMT_GREY:
-      return RawFormat::kGray;
-    case V4L2_PIX_FMT_YUYV:
-      return RawFormat::kYuyv;
-    case V4L2_PIX_FMT_UYVY:
-      return RawFormat::kUyvy;
-    case V4L2_PIX_FMT_NV12:
-      return RawFormat::kNv12;
-    case V4L2_PIX_FMT_NV21:
-      return RawFormat::kNv21;
-    case V4L2_PIX_FMT_YUV420:
-      return RawFormat::kI420;
-    case V4L2_PIX_FMT_YVU420:
-      return RawFormat::kYv12;
-    default:
-      return std::nullopt;
-  }
-}
-
-// How the pictures of a format lie in memory; nothing for JPEGs.
-std::optional<RawPicture> raw_picture_of(const V4l2Format& granted) {
-  const auto format = raw_format_of(granted.fourcc);
-  if (!format) return std::nullopt;
-  RawPicture picture;
-  picture.format = *format;
-  picture.width = granted.width;
-  picture.height = granted.height;
-  if (is_subsampled(*format)) {  // drivers that grant odd sizes have half a pixel at the edge
-    picture.width -= picture.width % 2;
-    picture.height -= picture.height % 2;
-  }
-  // Some drivers leave it 0.
-  picture.stride = std::max(granted.stride, least_stride(*format, granted.width));
-  picture.full_range = granted.full_range;
-  return picture;
-}
+constexpr std::uint32_t kMaxGap = 10'000;  // frames; beyond that the driver's count jumped
 
 UnusableDevice no_readable_format(const std::string& path) {
   return UnusableDevice(fmt::format("camera {} has no picture format that can be read", path));
@@ -78,7 +34,7 @@ std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::st
   return formats;
 }
 
-// Says at log level debug what was not taken, and why.
+// Logs at level debug which modes were rejected, and why.
 CameraMode choose(const V4l2Device& device, const std::string& path, const ModeWish& wish) {
   const ModeChoice choice = choose_mode(camera_formats(device, path), wish);
   for (const std::string& line : lines_of(choice)) spdlog::debug("{}: {}", path, line);
@@ -97,10 +53,10 @@ std::string probe_camera(const std::string& path) {
 
 V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
     : path_(path),
+      wish_(wish_of(options)),
       device_(path),
-      stream_(device_, path, choose(device_, path, wish_of(options))),
+      stream_(device_, path, choose(device_, path, wish_)),
       raw_(raw_picture_of(stream_.format())) {
-  const ModeWish wish = wish_of(options);
   const V4l2Format& granted = stream_.format();
   if (!can_be_read(granted.fourcc)) throw no_readable_format(path);
   info_.name = fs::path(path).filename().string();
@@ -109,18 +65,18 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
                   text_of_fourcc(granted.fourcc), text_of_rate(granted.fps));
   info_.live = true;
   info_.fps = granted.fps;
-  info_.asked_fps = wish.framerate;
-  info_.shortfall = shortfall_of(wish, granted.width, granted.height, granted.fps);
+  info_.asked_fps = wish_.framerate;
+  info_.shortfall = shortfall_of(wish_, granted.width, granted.height, granted.fps);
 }
 
 V4l2Source::~V4l2Source() {
-  if (lost_ > 0) spdlog::debug("{}: {} frames were lost before they came here", path_, lost_);
+  if (dropped_ > 0) spdlog::debug("{}: the driver dropped {} frames", path_, dropped_);
 }
 
 ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
   const auto buffer = stream_.take(timeout);
   if (!buffer) return ReadStatus::kTimeout;
-  count_lost(buffer->sequence);
+  count_dropped(buffer->sequence);
   const auto start = Clock::now();
   const bool good = !buffer->damaged && convert(*buffer, frame.bgr);
   stream_.give_back(*buffer);
@@ -131,21 +87,33 @@ ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
   return ReadStatus::kFrame;
 }
 
-void V4l2Source::count_lost(std::uint32_t sequence) {
+void V4l2Source::count_dropped(std::uint32_t sequence) {
   const std::uint32_t gap = sequence_ ? sequence - *sequence_ - 1 : 0;  // the count may wrap
-  if (gap <= kLongestGap) lost_ += gap;
+  if (gap <= kMaxGap) dropped_ += gap;
   sequence_ = sequence;
 }
 
 // False when the frame is damaged.
 bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
-  const V4l2Format& format = stream_.format();
-  if (!raw_) return decode_jpeg(buffer.data, buffer.size, {format.width, format.height}, bgr);
+  if (!raw_) {
+    if (!decode_jpeg(buffer.data, buffer.size, bgr)) return false;
+    note_size(bgr.size());
+    return true;
+  }
   if (buffer.size < contiguous_size(*raw_)) return false;
   RawPicture picture = *raw_;
   set_planes(buffer.data, picture);
   converter_.convert(picture, bgr);
   return true;
+}
+
+// Some cameras ignore the size that their driver granted.
+void V4l2Source::note_size(const cv::Size& size) {
+  const V4l2Format& granted = stream_.format();
+  if (other_size_noted_ || (size.width == granted.width && size.height == granted.height)) return;
+  other_size_noted_ = true;
+  info_.shortfall = fmt::format("granted {}x{}, but its pictures are {}x{}", granted.width,
+                                granted.height, size.width, size.height);
 }
 
 }  // namespace lookout

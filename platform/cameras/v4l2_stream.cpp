@@ -11,32 +11,23 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "platform/cameras/frame_time.h"
 
 namespace lookout {
 namespace {
 
 constexpr std::uint32_t kBuffers = 4;
-// The driver may keep a buffer for each failure.
-constexpr int kMostFailures = kBuffers;
-constexpr auto kStampTolerance = std::chrono::seconds(10);
+// The driver may keep a buffer at each failure.
+constexpr int kMaxFailures = kBuffers;
 
-// Of another clock are also stamps that are called monotonic and are far from now.
 Clock::time_point time_of(const v4l2_buffer& buffer) {
   const auto now = Clock::now();
   if ((buffer.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) != V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) {
     return now;
   }
-  const Clock::time_point time(std::chrono::seconds(buffer.timestamp.tv_sec) +
-                               std::chrono::microseconds(buffer.timestamp.tv_usec));
-  const bool plausible = time > now - kStampTolerance && time < now + kStampTolerance;
-  return plausible ? time : now;
-}
-
-bool is_full_range(const v4l2_pix_format& format) {
-  if (format.quantization != V4L2_QUANTIZATION_DEFAULT) {
-    return format.quantization == V4L2_QUANTIZATION_FULL_RANGE;
-  }
-  return format.colorspace == V4L2_COLORSPACE_JPEG;
+  const Clock::time_point stamp(std::chrono::seconds(buffer.timestamp.tv_sec) +
+                                std::chrono::microseconds(buffer.timestamp.tv_usec));
+  return frame_time(stamp, now);
 }
 
 v4l2_buffer make_buffer(std::uint32_t index = 0) {
@@ -64,14 +55,14 @@ V4l2Stream::V4l2Stream(const V4l2Device& device, std::string path, const CameraM
   if (is_in_pipeline(device.info())) try_out();
 }
 
-// Now, though the device is about to be closed: a child that is just being started may have it,
-// too.
+// Frees the buffers explicitly: closing the device is not enough while a child process that is
+// being started has it open, too.
 V4l2Stream::~V4l2Stream() {
   mappings_.clear();
   v4l2_requestbuffers none{};
   none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   none.memory = V4L2_MEMORY_MMAP;
-  device_.control(VIDIOC_REQBUFS, &none);  // stops the camera, too
+  device_.control(VIDIOC_REQBUFS, &none);  // also stops the camera
 }
 
 void V4l2Stream::set_format(const CameraMode& mode) {
@@ -82,16 +73,16 @@ void V4l2Stream::set_format(const CameraMode& mode) {
   pix.height = static_cast<std::uint32_t>(mode.height);
   pix.pixelformat = mode.fourcc;
   pix.field = V4L2_FIELD_ANY;
-  pix.priv = V4L2_PIX_FMT_PRIV_MAGIC;  // for the quantization
+  pix.priv = V4L2_PIX_FMT_PRIV_MAGIC;  // for the encoding and quantization
   if (!device_.control(VIDIOC_S_FMT, &format)) throw refused();
   format_.fourcc = pix.pixelformat;
   format_.width = static_cast<int>(pix.width);
   format_.height = static_cast<int>(pix.height);
   format_.stride = pix.bytesperline;
-  format_.full_range = is_full_range(pix);
+  format_.encoding = yuv_encoding_of(pix);
 }
 
-// Drivers that cannot change their rate may still tell it.
+// Drivers that cannot change their rate may still report it.
 void V4l2Stream::set_rate(double fps) {
   v4l2_streamparm parameters{};
   parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
@@ -116,7 +107,7 @@ void V4l2Stream::map_buffers() {
   for (std::uint32_t i = 0; i < request.count; ++i) {
     v4l2_buffer buffer = make_buffer(i);
     if (!device_.control(VIDIOC_QUERYBUF, &buffer)) throw refused();
-    // To be read only, but some drivers grant nothing less.
+    // Only read, but some drivers refuse a mapping that cannot be written.
     void* start = ::mmap(nullptr, buffer.length, PROT_READ | PROT_WRITE, MAP_SHARED, device_.fd(),
                          static_cast<off_t>(buffer.m.offset));
     if (start == MAP_FAILED) throw refused();
@@ -134,17 +125,18 @@ void V4l2Stream::start() {
   int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   if (!device_.control(VIDIOC_STREAMON, &type)) {
     if (is_in_pipeline(device_.info())) throw not_a_camera(path_, NodeKind::kPipeline);
-    // So says the kernel's USB, not of a disk.
+    // The USB core returns ENOSPC when the bus has no bandwidth left.
     const std::string why =
-        errno == ENOSPC ? "other devices leave it too little of the USB bus; ask it for less with "
-                          "--width, --height and --framerate, or plug it into another port"
+        errno == ENOSPC ? "other devices use too much of the USB bus; ask for less with --width, "
+                          "--height and --framerate, or plug the camera into another port"
                         : std::generic_category().message(errno);
     throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} cannot be started: {}", path_, why));
   }
   started_ = true;
 }
 
-// A node that takes any format tells only when it is started what the others of its pipeline give.
+// A node in a pipeline accepts every format, and fails when it is started if the nodes before it
+// give another one.
 void V4l2Stream::try_out() {
   start();
   started_ = false;
@@ -168,7 +160,8 @@ std::optional<V4l2Buffer> V4l2Stream::take(std::chrono::milliseconds timeout) {
   v4l2_buffer buffer = make_buffer();
   if (!device_.control(VIDIOC_DQBUF, &buffer)) {
     if (errno == EAGAIN) return std::nullopt;
-    if (errno == EIO && ++failures_ < kMostFailures) return std::nullopt;  // a loss of signal?
+    if (errno == EIO && ++failures_ < kMaxFailures)
+      return std::nullopt;  // such as a short loss of signal
     throw lost();
   }
   failures_ = 0;

@@ -11,35 +11,26 @@
 #include "pipeline/frame.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/v4l2_device.h"
+#include "platform/cameras/v4l2_picture.h"
 
 namespace lookout {
 
-// What a driver granted.
-struct V4l2Format {
-  std::uint32_t fourcc = 0;  // V4L2_PIX_FMT_...
-  int width = 0;             // pixels
-  int height = 0;            // pixels
-  std::size_t stride = 0;    // bytes from a line to the next; of compressed pictures anything
-  bool full_range = false;   // luma and chroma are 0..255
-  double fps = 0;            // frames a second; 0: unknown
-};
-
-// A filled buffer. Its bytes are the driver's again when it was given back.
+// A filled buffer. Its bytes are valid until it is given back.
 struct V4l2Buffer {
   std::uint32_t index = 0;
   const unsigned char* data = nullptr;
   std::size_t size = 0;        // bytes that were filled; some cameras send empty ones at first
   bool damaged = false;        // the driver says so
-  std::uint32_t sequence = 0;  // the driver's count of frames, also of those that came to nobody
-  Clock::time_point captured;  // the driver's time stamp where it is of Clock's time, else now
+  std::uint32_t sequence = 0;  // the driver's count of frames, dropped ones included
+  Clock::time_point captured;  // the driver's time stamp, see frame_time(); else now
 };
 
-// Has the device's buffers as long as it lives. Not for several threads at a time.
+// Owns the device's buffers. Used by one thread at a time.
 class V4l2Stream {
  public:
-  // Asks for `mode`; what comes of that is format(). `device` has to outlive this object, `path` is
-  // for messages. Throws Error(kDeviceLost) when another program has the device or it refuses,
-  // UnusableDevice when it is in a pipeline that gives no such pictures.
+  // Asks for `mode`; format() is what the driver grants. `device` has to outlive this object,
+  // `path` is for messages. Throws Error(kDeviceLost) when another program has the device or it
+  // refuses, UnusableDevice when it is in a pipeline that gives no such pictures.
   V4l2Stream(const V4l2Device& device, std::string path, const CameraMode& mode);
   ~V4l2Stream();
   V4l2Stream(const V4l2Stream&) = delete;
@@ -47,9 +38,9 @@ class V4l2Stream {
 
   const V4l2Format& format() const { return format_; }
 
-  // The oldest filled buffer, which has to be given back; nothing when none came in time. The first
-  // call starts the camera. Throws Error(kDeviceLost) when it is gone, cannot be started or fails
-  // again and again.
+  // The oldest filled buffer, which the caller has to give back; nothing when none came in time.
+  // The first call starts the camera. Throws Error(kDeviceLost) when it is gone, cannot be started
+  // or fails again and again.
   std::optional<V4l2Buffer> take(std::chrono::milliseconds timeout);
   void give_back(const V4l2Buffer& buffer);
 
@@ -87,7 +78,7 @@ class V4l2Stream {
   V4l2Format format_;
   std::vector<Mapping> mappings_;  // by index
   bool started_ = false;
-  int failures_ = 0;  // in a row, that may pass
+  int failures_ = 0;  // of VIDIOC_DQBUF with EIO, in a row
 };
 
 }  // namespace lookout

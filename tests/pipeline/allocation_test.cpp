@@ -114,13 +114,14 @@ TEST(Allocation, NoneForARawPictureOfACamera) {
   for (const RawFormat format :
        {RawFormat::kBgr, RawFormat::kRgb, RawFormat::kGray, RawFormat::kYuyv, RawFormat::kUyvy,
         RawFormat::kNv12, RawFormat::kNv21, RawFormat::kI420, RawFormat::kYv12}) {
-    for (const bool full_range : {false, true}) {
+    for (const YuvEncoding encoding : {YuvEncoding{}, YuvEncoding{ColorMatrix::kBt601, true},
+                                       YuvEncoding{ColorMatrix::kBt709, false}}) {
       RawPicture picture;
       picture.format = format;
       picture.width = 640;
       picture.height = 480;
-      picture.stride = least_stride(format, picture.width);
-      picture.full_range = full_range;
+      picture.stride = min_stride(format, picture.width);
+      picture.encoding = encoding;
       set_planes(memory.data(), picture);
       RawConverter converter;
       cv::Mat bgr;
@@ -129,7 +130,7 @@ TEST(Allocation, NoneForARawPictureOfACamera) {
       counting = true;
       converter.convert(picture, bgr);
       counting = false;
-      EXPECT_EQ(allocations, 0) << static_cast<int>(format) << ' ' << full_range;
+      EXPECT_EQ(allocations, 0) << static_cast<int>(format) << ' ' << encoding.full_range;
     }
   }
 }

@@ -29,9 +29,7 @@ Bytes encoded(const cv::Mat& picture, const std::vector<int>& parameters = {}) {
   return jpeg;
 }
 
-bool decode(const Bytes& jpeg, cv::Mat& bgr) {
-  return decode_jpeg(jpeg.data(), jpeg.size(), kSize, bgr);
-}
+bool decode(const Bytes& jpeg, cv::Mat& bgr) { return decode_jpeg(jpeg.data(), jpeg.size(), bgr); }
 
 bool is_good(const Bytes& jpeg) {
   cv::Mat bgr;
@@ -61,8 +59,19 @@ TEST(Jpeg, KeepsTheMemory) {
   EXPECT_EQ(bgr.data, pixels);
 }
 
-TEST(Jpeg, AnotherSizeIsDamage) {
-  EXPECT_FALSE(is_good(encoded(drawn()(cv::Rect(0, 0, 320, 232)))));
+TEST(Jpeg, HasItsOwnSize) {
+  cv::Mat bgr(kSize, CV_8UC3);
+  ASSERT_TRUE(decode(encoded(drawn()(cv::Rect(0, 0, 310, 232))), bgr));
+  EXPECT_EQ(bgr.size(), cv::Size(310, 232));
+}
+
+TEST(Jpeg, ASizeThatNoCameraHasIsDamage) {
+  Bytes jpeg = encoded(drawn());
+  const Bytes header{0xff, 0xc0};
+  const auto start = std::search(jpeg.begin(), jpeg.end(), header.begin(), header.end());
+  ASSERT_NE(start, jpeg.end());
+  start[5] = start[7] = 0xff;  // the high bytes of height and width
+  EXPECT_FALSE(is_good(jpeg));
 }
 
 TEST(Jpeg, MissingDataAreDamage) {

@@ -19,7 +19,7 @@ class Memory {
     picture.format = format;
     picture.width = kWidth;
     picture.height = kHeight;
-    picture.stride = least_stride(format, kWidth) + padding;
+    picture.stride = min_stride(format, kWidth) + padding;
     for (std::size_t i = 0; i < plane_count(format); ++i) {
       // Not a byte more than is promised, so that a sanitizer sees what reads beyond.
       planes[i].assign(plane_size(format, kWidth, kHeight, picture.stride, i), 0xEE);
@@ -86,7 +86,7 @@ TEST_P(RawPictureTest, Nv12) {
 
 TEST_P(RawPictureTest, Nv12OfFullRange) {
   Memory memory(RawFormat::kNv12, GetParam());
-  memory.picture.full_range = true;
+  memory.picture.encoding.full_range = true;
   for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({151}, kWidth));
   for (int y = 0; y < kHeight / 2; ++y) memory.set(1, y, repeated({43, 202}, kWidth / 2));
   expect_color(converted(memory.picture), kOrange, 4);
@@ -100,7 +100,7 @@ TEST_P(RawPictureTest, Yuyv) {
 
 TEST_P(RawPictureTest, YuyvOfFullRange) {
   Memory memory(RawFormat::kYuyv, GetParam());
-  memory.picture.full_range = true;
+  memory.picture.encoding.full_range = true;
   for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({151, 43, 151, 202}, kWidth / 2));
   expect_color(converted(memory.picture), kOrange, 4);
 }
@@ -119,7 +119,7 @@ TEST_P(RawPictureTest, Uyvy) {
 
 TEST_P(RawPictureTest, UyvyOfFullRange) {
   Memory memory(RawFormat::kUyvy, GetParam());
-  memory.picture.full_range = true;
+  memory.picture.encoding.full_range = true;
   for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({43, 151, 202, 151}, kWidth / 2));
   expect_color(converted(memory.picture), kOrange, 4);
 }
@@ -145,7 +145,7 @@ TEST_P(ThreePlanesTest, I420) {
 
 TEST_P(ThreePlanesTest, I420OfFullRange) {
   Memory memory(RawFormat::kI420, GetParam());
-  memory.picture.full_range = true;
+  memory.picture.encoding.full_range = true;
   for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({151}, kWidth));
   for (int y = 0; y < kHeight / 2; ++y) memory.set(1, y, repeated({43}, kWidth / 2));
   for (int y = 0; y < kHeight / 2; ++y) memory.set(2, y, repeated({202}, kWidth / 2));

@@ -1,5 +1,5 @@
 // Most of this needs a camera: LOOKOUT_TEST_CAMERA=/dev/video0, the kernel's vivid for instance, or
-// the one of fake_camera.cpp, preloaded. Faults need the latter.
+// the one of fake_camera.h, preloaded.
 #include "platform/cameras/v4l2_source.h"
 
 #include <cstdlib>
@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <opencv2/core.hpp>
-#include <regex>
 #include <string>
 
 #include "platform/sources/open_source.h"
@@ -17,7 +16,6 @@
 namespace lookout {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::AnyOf;
@@ -117,7 +115,7 @@ int descriptors() {
   return static_cast<int>(std::distance(begin(all), end(all)));
 }
 
-// Mapped pieces of memory of a camera, or of the one of fake_camera.cpp.
+// Mapped pieces of memory of a camera, or of the one of fake_camera.h.
 int mappings(const std::string& camera) {
   std::ifstream maps("/proc/self/maps");
   int count = 0;
@@ -140,259 +138,6 @@ TEST_F(CameraTest, LeavesNoDescriptorAndNoMapping) {
   }
   EXPECT_EQ(descriptors(), before);
   EXPECT_EQ(mappings(camera_), 0);
-}
-
-class FaultyCameraTest : public testing::Test {
- public:
-  void set_fault(const std::string& words) const {
-    if (!file_.empty()) std::ofstream(file_) << words;
-  }
-
- protected:
-  void SetUp() override {
-    const char* camera = std::getenv("LOOKOUT_FAKE_CAMERA");
-    const char* file = std::getenv("LOOKOUT_FAKE_FAULT");
-    if (camera == nullptr || file == nullptr) GTEST_SKIP() << "fake_camera.cpp is not preloaded";
-    camera_ = camera;
-    file_ = file;
-    set_fault("");
-    jpeg_.width = 640;  // which the camera gives as MJPG only at this rate
-    jpeg_.height = 480;
-  }
-  void TearDown() override { set_fault(""); }
-
-  std::string camera_;
-  std::string file_;
-  SourceOptions jpeg_;
-};
-
-// Reads until the camera is there, or is not.
-void read_until(Source& source, Frame& frame, bool online) {
-  constexpr int kTries = 200;
-  for (int i = 0; i < kTries && source.online() != online; ++i) source.read(frame, kTimeout);
-  ASSERT_EQ(source.online(), online);
-}
-
-TEST_F(FaultyCameraTest, ComesBackWithAnotherSize) {
-  const auto source = open_source(camera_, {});
-  Frame frame;
-  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
-  const cv::Size size = frame.bgr.size();
-  set_fault("lost");
-  read_until(*source, frame, false);
-  set_fault("resized");
-  read_until(*source, frame, true);
-  EXPECT_NE(frame.bgr.size(), size);
-}
-
-TEST_F(FaultyCameraTest, LostWhileItIsOpenedIsAnError) {
-  set_fault("lost");
-  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " cannot be opened"),
-               [&] { V4l2Source source(camera_, {}); });
-}
-
-TEST_F(FaultyCameraTest, TakenByAnotherProgramWhileItIsOpenedIsInUse) {
-  set_fault("busy");
-  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " is in use by another program"),
-               [&] { V4l2Source source(camera_, {}); });
-}
-
-TEST_F(FaultyCameraTest, TooLittleOfTheUsbBusIsAnErrorThatSaysWhatHelps) {
-  set_fault("crowded");
-  V4l2Source source(camera_, {});
-  Frame frame;
-  expect_error(ErrorKind::kDeviceLost,
-               AllOf(HasSubstr(camera_ + " cannot be started"), HasSubstr("--width")),
-               [&] { source.read(frame, kTimeout); });
-}
-
-TEST_F(FaultyCameraTest, NodeOfAPipelineIsACameraWhenSomebodySetItUp) {
-  set_fault("pipeline unlinked");
-  expect_error(ErrorKind::kNoInput, AllOf(HasSubstr(camera_), HasSubstr("use csi://0")),
-               [&] { V4l2Source source(camera_, {}); });
-  set_fault("pipeline");
-  expect_error(ErrorKind::kNoInput, HasSubstr("use csi://0"), [&] { probe_camera(camera_); });
-  V4l2Source source(camera_, {});
-  Frame frame;
-  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-}
-
-TEST_F(FaultyCameraTest, FormatThatCannotBeReadIsAnError) {
-  set_fault("foreign");
-  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format"),
-               [&] { V4l2Source source(camera_, {}); });
-}
-
-TEST_F(FaultyCameraTest, LostWhileItStreamsIsAnError) {
-  V4l2Source source(camera_, {});
-  Frame frame;
-  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-  set_fault("lost");
-  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " was disconnected or failed"),
-               [&] { source.read(frame, kTimeout); });
-}
-
-TEST_F(FaultyCameraTest, OneFailureMayPassManyAreALoss) {
-  V4l2Source source(camera_, {});
-  Frame frame;
-  set_fault("eio");
-  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
-  set_fault("");
-  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-  set_fault("eio");
-  expect_error(ErrorKind::kDeviceLost, HasSubstr(camera_ + " was disconnected or failed"),
-               [&] { read_next(source, frame); });
-}
-
-TEST_F(FaultyCameraTest, StaysOpenWithoutFrames) {
-  set_fault("stalled");
-  V4l2Source source(camera_, {});
-  Frame frame;
-  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
-  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
-  set_fault("");
-  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-}
-
-// Every frame is skipped while there is that fault, and then they come again.
-void expect_skipped(const FaultyCameraTest& test, V4l2Source& source, const std::string& fault) {
-  test.set_fault(fault);
-  Frame frame;
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(read_next(source, frame), ReadStatus::kSkipped);
-  test.set_fault("");
-  EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-}
-
-TEST_F(FaultyCameraTest, JpegThatEndsTooEarlyIsSkipped) {
-  V4l2Source source(camera_, jpeg_);
-  expect_skipped(*this, source, "short");
-}
-
-TEST_F(FaultyCameraTest, JpegOfAnotherSizeThanWasGrantedIsSkipped) {
-  V4l2Source source(camera_, jpeg_);
-  expect_skipped(*this, source, "othersize");
-}
-
-TEST_F(FaultyCameraTest, RawFrameThatEndsTooEarlyIsSkipped) {
-  V4l2Source source(camera_, {});
-  expect_skipped(*this, source, "short");
-}
-
-TEST_F(FaultyCameraTest, FrameThatTheDriverCallsDamagedIsSkipped) {
-  V4l2Source raw(camera_, {});
-  expect_skipped(*this, raw, "error");
-}
-
-TEST_F(FaultyCameraTest, JpegThatTheDriverCallsDamagedIsSkipped) {
-  V4l2Source source(camera_, jpeg_);
-  Frame frame;
-  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);  // so that buffers hold whole ones
-  expect_skipped(*this, source, "error");
-}
-
-TEST_F(FaultyCameraTest, EmptyFrameIsSkipped) {
-  V4l2Source source(camera_, {});
-  expect_skipped(*this, source, "empty");
-}
-
-TEST_F(FaultyCameraTest, EmptyJpegIsSkipped) {
-  V4l2Source source(camera_, jpeg_);
-  expect_skipped(*this, source, "empty");
-}
-
-TEST_F(FaultyCameraTest, RateIsSetSinceTheCameraHasAnother) {
-  const V4l2Source source(camera_, {});
-  EXPECT_EQ(source.info().fps, 30);
-  EXPECT_EQ(source.info().shortfall, "");
-}
-
-TEST_F(FaultyCameraTest, RateThatCannotBeSetIsToldAllTheSame) {
-  set_fault("fixedrate");
-  const V4l2Source source(camera_, {});
-  EXPECT_EQ(source.info().fps, 15);
-  EXPECT_THAT(source.info().shortfall,
-              AllOf(HasSubstr("asked for 320x240 at 30"), HasSubstr("gives 320x240 at 15")));
-}
-
-TEST_F(FaultyCameraTest, PaddingIsNotOfThePicture) {
-  Frame plain;
-  Frame padded;
-  {
-    V4l2Source source(camera_, {});
-    ASSERT_EQ(read_next(source, plain), ReadStatus::kFrame);
-  }
-  set_fault("padded");
-  V4l2Source source(camera_, {});
-  ASSERT_EQ(read_next(source, padded), ReadStatus::kFrame);
-  ASSERT_EQ(padded.bgr.size(), plain.bgr.size());
-  EXPECT_EQ(cv::norm(padded.bgr, plain.bgr, cv::NORM_INF), 0);
-}
-
-// The first bar is a gray of 192, which is a luma of 181 in the limited range.
-TEST_F(FaultyCameraTest, RangeOfThePictureIsTheGrantedOne) {
-  const auto gray = [this] {
-    V4l2Source source(camera_, {});
-    Frame frame;
-    EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-    return static_cast<int>(frame.bgr.at<cv::Vec3b>(10, 10)[1]);
-  };
-  EXPECT_NEAR(gray(), 192, 2);
-  set_fault("fullrange");
-  EXPECT_NEAR(gray(), 181, 2);
-}
-
-// A frame of the fake camera was captured 50 ms before it can be taken.
-TEST_F(FaultyCameraTest, FramesAreOfTheTimeThatTheDriverTells) {
-  V4l2Source source(camera_, {});
-  Frame frame;
-  for (int i = 0; i < 3; ++i) {
-    const auto before = Clock::now();
-    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-    EXPECT_GE(frame.captured, before - milliseconds(50));
-    EXPECT_LE(frame.captured, Clock::now() - milliseconds(50));
-  }
-}
-
-TEST_F(FaultyCameraTest, FramesWithoutATimeAreOfNow) {
-  V4l2Source source(camera_, {});
-  set_fault("unstamped");
-  Frame frame;
-  for (int i = 0; i < 3; ++i) {
-    const auto before = Clock::now();
-    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-    EXPECT_GE(frame.captured, before);
-    EXPECT_LE(frame.captured, Clock::now());
-  }
-}
-
-TEST_F(FaultyCameraTest, FramesThatTheDriverLostAreCounted) {
-  const CapturedLog log;
-  spdlog::default_logger()->set_level(spdlog::level::debug);
-  {
-    V4l2Source source(camera_, {});
-    set_fault("gaps");
-    Frame frame;
-    for (int i = 0; i < 6; ++i) ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-  }
-  const std::string text = log.text();
-  const std::regex sentence("([0-9]+) frames were lost");
-  std::smatch found;
-  ASSERT_TRUE(std::regex_search(text, found, sentence)) << text;
-  EXPECT_GE(std::stoi(found[1]), 5 * 2) << "and more on a machine that is slow";
-}
-
-TEST_F(FaultyCameraTest, JpegWithWrongBytesIsSkippedOrOfTheRightSize) {
-  V4l2Source source(camera_, jpeg_);
-  set_fault("corrupt");
-  testing::internal::CaptureStderr();
-  Frame frame;
-  for (int i = 0; i < 60; ++i) {
-    if (read_next(source, frame) == ReadStatus::kFrame) {
-      EXPECT_EQ(frame.bgr.size(), cv::Size(640, 480));
-    }
-  }
-  // Decoders like to say on their own what they found.
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(HasSubstr("JPEG data")));
 }
 
 }  // namespace

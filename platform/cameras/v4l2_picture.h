@@ -1,0 +1,32 @@
+// Pictures of a V4L2 format: their layout in memory and their colors. Pure.
+#pragma once
+
+#include <linux/videodev2.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "platform/cameras/raw_picture.h"
+
+namespace lookout {
+
+// The format that a driver granted.
+struct V4l2Format {
+  std::uint32_t fourcc = 0;  // V4L2_PIX_FMT_...
+  int width = 0;             // pixels
+  int height = 0;            // pixels
+  std::size_t stride = 0;    // bytes from a line to the next; meaningless for compressed pictures
+  YuvEncoding encoding;      // meaningless for RGB and JPEG
+  double fps = 0;            // frames a second; 0: unknown
+};
+
+// By the format's color space, encoding and quantization, with the kernel's rules for what the
+// driver left at its default (V4L2_MAP_YCBCR_ENC_DEFAULT, V4L2_MAP_QUANTIZATION_DEFAULT).
+YuvEncoding yuv_encoding_of(const v4l2_pix_format& format);
+
+// A picture of that format without its planes; see set_planes(). Where pixels share U and V, half a
+// pixel at an odd edge is cut off. Nothing for JPEGs and formats that cannot be read.
+std::optional<RawPicture> raw_picture_of(const V4l2Format& format);
+
+}  // namespace lookout
