@@ -71,11 +71,11 @@ Outcome measure_here(const Combination& combination, const std::atomic<bool>& st
 // opened by the process that measures it.
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
-  ClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.run.model.labels);
-  for (const std::string& model : options.models) {
+  ModelOptions model = options.run.model;
+  for (const std::string& file : options.models) {
     if (stop) return;
-    open_model(model_path(model), classifier_options);
+    model.file = file;
+    open_to_describe(model);
   }
 }
 

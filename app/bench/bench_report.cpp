@@ -41,17 +41,17 @@ std::string processor(const BenchMachine& machine) {
                      counted(machine.processors, "processor"));
 }
 
-std::size_t longest_name(const BenchReport& report) {
-  std::size_t longest = std::string_view("model").size();
+std::size_t max_name_size(const BenchReport& report) {
+  std::size_t size = std::string_view("model").size();
   for (const BenchResult& result : report.results) {
-    longest = std::max(longest, printable(result.model.name).size());
+    size = std::max(size, printable(result.model.name).size());
   }
-  return longest;
+  return size;
 }
 
 // ---- Markdown
 
-// Without what would end a cell of a table.
+// A text that does not end a cell of a table.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -180,7 +180,7 @@ std::string to_text(const BenchReport& report) {
   const std::string interrupted = interruption(report);
   if (!interrupted.empty()) fmt::format_to(to, "{}\n", interrupted);
   text += '\n';
-  const std::size_t width = longest_name(report);
+  const std::size_t width = max_name_size(report);
   fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}\n", "", width,
                  "", "", "", "total", "model", "jitter", "CPU", "", "cold");
   fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}\n", "model",

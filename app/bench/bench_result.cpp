@@ -12,7 +12,8 @@
 namespace lookout {
 namespace {
 
-// Rates and times that differ by less are the same: two runs of the same thing do.
+// Rates and times that differ by less count as equal: two runs of one combination differ by as
+// much.
 constexpr double kSame = 0.03;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
@@ -21,7 +22,7 @@ double busy_ms(const BenchResult& result) {
   return to_ms(result.stats.preprocess.p50) + to_ms(result.stats.inference.p50);
 }
 
-// What the firmware says happened during the measurement.
+// The firmware's events that happened during the measurement.
 std::vector<std::string> throttling(const BenchResult& result) {
   constexpr std::uint32_t kNow = 0xF;
   constexpr int kSinceTheStart = 16;
@@ -32,8 +33,8 @@ std::vector<std::string> throttling(const BenchResult& result) {
   return throttling_words(now | meanwhile << kSinceTheStart);
 }
 
-// The best of `all` that does as well with less of what `count` counts and the same of what `other`
-// counts; nothing when there is none.
+// The best of `all` that is as fast with a smaller `count` and the same `other`; null when there is
+// none.
 const BenchResult* better_with_less(const BenchResult& result, const std::vector<BenchResult>& all,
                                     int BenchResult::*count, int BenchResult::*other) {
   const BenchResult* best = nullptr;

@@ -1,8 +1,8 @@
-// What `lookout bench` found, and what it says about it: pure functions of values.
+// The results of `lookout bench` and its reports: pure functions of values.
 //
-// Words of the figures: "total" is 1000 ms divided by the rate, the time that a frame takes when
-// one comes after the other; "model" is the median of inference; "jitter" is p99 / p50 of a frame's
-// way from its capture to its predictions (stage total, waiting not included).
+// Names of the figures: "total" is 1000 ms divided by the rate, the time of a frame when one comes
+// after the other; "model" is the median of inference; "jitter" is p99 / p50 of the time from a
+// frame's capture to its predictions (stage total, without waiting).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace lookout {
 
-// What was measured: an archive, as `lookout inspect` describes it.
+// The archive that was measured, as `lookout inspect` describes it.
 struct BenchModel {
   std::string name;
   std::string file;
@@ -31,11 +31,11 @@ struct BenchModel {
   bool trained = true;
 };
 
-// One combination.
+// The measurement of one combination.
 struct BenchResult {
   BenchModel model;
-  int threads = 1;            // that computed a frame
-  bool auto_threads = false;  // it is the number that was chosen, at the end
+  int threads = 1;            // that shared the computation of a frame
+  bool auto_threads = false;  // `threads` was chosen automatically
   int workers = 1;
   std::string source;      // its description
   bool live = false;       // a camera, or test:// at a rate
@@ -45,13 +45,13 @@ struct BenchResult {
   double start_s = 0;      // from the start of the process to the first prediction
   MachineState before;
   MachineState after;
-  bool complete = true;  // false: it was interrupted
+  bool complete = true;  // false: the measurement was interrupted
 };
 
 // The machine and the libraries, which all combinations share.
 struct BenchMachine {
   SystemInfo system;
-  std::string kind;  // of figure: see machine_kind()
+  std::string kind;  // see machine_kind()
   int processors = 1;
   std::string lookout;  // its version
   std::string libtorch;
@@ -60,18 +60,19 @@ struct BenchMachine {
 struct BenchReport {
   BenchMachine machine;
   std::vector<BenchResult> results;
-  std::size_t missing = 0;  // combinations without a result: it was interrupted
+  std::size_t missing = 0;  // combinations without a result, because of an interruption
 };
 
-// "interrupted: 1 of 2 combinations", of those that were measured to their end; empty: all were.
+// "interrupted: 1 of 2 combinations", which counts the complete ones; empty: all are complete.
 std::string interruption(const BenchReport& report);
 
 double total_ms(const BenchResult& result);
 double jitter(const BenchResult& result);
 
-// What limits a combination, in words: "throttled: ...", "too many threads: 1 is better", "too many
-// workers: ...", "camera-limited: ...", "source-limited: ...", "preprocessing-limited: ...",
-// "model-limited: ...". `all`: what it is compared with, itself included or not.
+// The reason that limits a combination: "throttled: ...", "too many threads: 1 is better", "too
+// many workers: ...", "camera-limited: ...", "source-limited: ...", "preprocessing-limited: ...",
+// "model-limited: ...". `all`: the results that it is compared
+// with; may include itself.
 std::string verdict(const BenchResult& result, const std::vector<BenchResult>& all);
 
 // With a newline at the end.

@@ -20,7 +20,7 @@
 namespace lookout {
 namespace {
 
-// Counts, and logs how far it is.
+// Counts the results, and logs the progress.
 class EvalReporter : public Reporter {
  public:
   EvalReporter(const EvalSet& set, EvalCounts& counts) : set_(set), counts_(counts) {}

@@ -8,9 +8,10 @@
 
 namespace lookout {
 
-// Gives `print` the report, with a newline at its end; --output is written, too, unless no picture
-// was classified. Ends early, with what was classified so far and a word that this is not all, when
-// `stop` becomes true. Throws Error; when --output cannot be written, after printing.
+// Classifies the pictures and gives `print` the report, with a newline at its end. The report also
+// goes to the file of --output, unless no picture was classified. When `stop` becomes true, the
+// report has the pictures so far and says that it is incomplete. Throws Error; when --output cannot
+// be written, after printing.
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 }  // namespace lookout

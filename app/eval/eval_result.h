@@ -1,4 +1,4 @@
-// How often a model was right: counting, and what is said about it.
+// How often a model was right: the counts and the report.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace lookout {
 
-// One picture: the right class, and what it was taken for, best first.
+// The right class of one picture, and the classes that it was taken for.
 struct EvaluatedPicture {
   std::string file;
   std::size_t expected = 0;            // index of the label
-  std::vector<std::size_t> predicted;  // at most EvalCounts::kTop
+  std::vector<std::size_t> predicted;  // likewise, best first, at most EvalCounts::kTop
 };
 
 struct Confusion {
@@ -28,14 +28,14 @@ struct Confusion {
 
 class EvalCounts {
  public:
-  static constexpr std::size_t kTop = 5;  // predictions of a picture that are looked at
+  static constexpr std::size_t kTop = 5;  // predictions of a picture that count
 
   void record(const std::string& file, std::size_t expected, const std::vector<Prediction>& top);
 
   const std::vector<EvaluatedPicture>& pictures() const { return pictures_; }
   std::uint64_t top1() const { return top1_; }
   std::uint64_t top5() const { return top5_; }
-  // The most frequent first, those that are as frequent by their indices.
+  // The most frequent ones first; equally frequent ones in the order of their indices.
   std::vector<Confusion> confusions() const;
 
  private:
@@ -53,10 +53,10 @@ struct EvalReport {
   std::string source;
   EvalCounts counts;
   StatsSnapshot stats;        // skipped: pictures that could not be read
-  std::uint64_t missing = 0;  // pictures of the set that it did not come to: it was interrupted
+  std::uint64_t missing = 0;  // pictures that were not read because of an interruption
 };
 
-// "705 of 800, 88.12 %"; of none no percentage.
+// "705 of 800, 88.12 %"; without a percentage when `all` is 0.
 std::string share_of(std::uint64_t part, std::uint64_t all);
 
 // With a newline at the end.

@@ -51,7 +51,7 @@ std::vector<std::size_t> find_all(const std::vector<std::string>& labels, Matche
   return found;
 }
 
-// The folders within a folder, without hidden ones, in order.
+// The folders within a folder, sorted, without hidden ones.
 std::vector<fs::path> folders_in(const std::string& folder) {
   std::vector<fs::path> folders;
   std::error_code error;

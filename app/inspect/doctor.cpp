@@ -18,7 +18,6 @@
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
-#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "pipeline/thread.h"
 #include "platform/cameras/camera_nodes.h"
@@ -142,10 +141,8 @@ Check check_need(const std::string& name, const std::function<std::string()>& us
 }
 
 DescribedModel describe_model(const RunOptions& options) {
-  ClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.model.labels);
   const std::filesystem::path path = model_path(options.model.file);
-  const auto classifier = open_model(path, classifier_options);
+  const auto classifier = open_to_describe(options.model);
   const ModelFacts& facts = classifier->facts();
   return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
                       path.string(), sha256_of_file(path), facts.activations, facts.kernels),

@@ -2,17 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <vector>
 
 #include "app/output/json.h"
 #include "app/run/models.h"
-#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
+#include "platform/system/input_file.h"
 #include "platform/system/sha256.h"
 
 namespace lookout {
 namespace {
+
+std::uintmax_t size_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) throw cannot_read("model " + path.string(), error);
+  return size;
+}
 
 std::string to_json(const std::filesystem::path& path, const std::string& sha256,
                     const ModelSpec& spec, const ModelFacts& facts) {
@@ -26,7 +36,7 @@ std::string to_json(const std::filesystem::path& path, const std::string& sha256
                     {"type", "model"},
                     {"file", path.string()},
                     {"sha256", sha256},
-                    {"bytes", std::filesystem::file_size(path)},
+                    {"bytes", size_of(path)},
                     {"name", spec.name},
                     {"metadata", facts.has_metadata},
                     {"input", std::move(input)},
@@ -55,7 +65,7 @@ std::string to_text(const std::filesystem::path& path, const std::string& sha256
     producer.push_back(fmt::format("{} {}", tool, version));
   }
   line("name", spec.name);
-  line("file", fmt::format("{}, {} bytes", path.string(), std::filesystem::file_size(path)));
+  line("file", fmt::format("{}, {} bytes", path.string(), size_of(path)));
   line("sha256", sha256);
   line("input", fmt::format("{}x{} {}, {}", input.width, input.height,
                             to_string(input.channel_order), to_string(input.resize)));
@@ -79,11 +89,8 @@ std::string to_text(const std::filesystem::path& path, const std::string& sha256
 }  // namespace
 
 std::string inspect(const InspectOptions& options) {
-  ClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.model.labels);
-  classifier_options.count_parameters = true;
   const std::filesystem::path path = model_path(options.model.file);
-  const auto classifier = open_model(path, classifier_options);
+  const auto classifier = open_to_describe(options.model, /*count_parameters=*/true);
   const std::string sha256 = sha256_of_file(path);
   return options.format == Format::kJson
              ? to_json(path, sha256, classifier->spec(), classifier->facts())

@@ -1,4 +1,4 @@
-// lookout inspect: tells what is in a model archive.
+// lookout inspect: describes a model archive.
 #pragma once
 
 #include <string>

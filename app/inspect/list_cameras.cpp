@@ -10,14 +10,13 @@
 #include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
-#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
 
 namespace lookout {
 namespace {
 
-// What to do with a node that is no camera for `run`; empty where there is nothing to say.
+// The way to use a node that `run` cannot open; empty: there is none.
 const char* advice(NodeKind kind) {
   switch (kind) {
     case NodeKind::kBayer:
@@ -165,7 +164,7 @@ std::string to_text(const Cameras& cameras, const ModeWish& wish) {
                 text);
   }
   for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
-  // Without a sensor nobody misses it.
+  // Without a sensor the problem does not matter.
   const bool missed = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
                                   [](const auto& node) { return *advice(node.kind) != 0; });
   if (missed && !cameras.csi_problem.empty()) append_line(cameras.csi_problem, text);
@@ -188,11 +187,9 @@ std::string to_json(const Cameras& cameras, const ModeWish& wish) {
 
 ModeWish wish_of_run(const RunOptions& options) {
   const std::filesystem::path model = model_path(options.model.file);
-  InputSpec input;  // the self-test model's, too
+  InputSpec input;  // its defaults are the self-test model's
   if (!options.model.file.empty() || model.filename() != kSelftestModel) {
-    ClassifierOptions classifier_options;
-    classifier_options.labels = read_labels(options.model.labels);
-    input = open_model(model, classifier_options)->spec().input;
+    input = open_to_describe(options.model)->spec().input;
   }
   return wish_of(source_options(options, input));
 }

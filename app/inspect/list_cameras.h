@@ -1,4 +1,5 @@
-// lookout list-cameras: tells which cameras there are, and what they can.
+// lookout list-cameras: the cameras, with their formats, sizes and rates, and the mode that a run
+// chooses.
 #pragma once
 
 #include <string>
@@ -11,20 +12,21 @@
 namespace lookout {
 
 struct Cameras {
-  std::vector<CameraNode> nodes;     // of V4L2
+  std::vector<CameraNode> nodes;     // V4L2 devices
   std::vector<LibcameraCamera> csi;  // csi://0, csi://1, ...
-  std::string csi_problem;           // a sentence: why those could not be listed; else empty
+  std::string csi_problem;  // why `csi` could not be listed, as a sentence; empty: no problem
 };
 
-// What a run with these options asks of a camera of V4L2: the model, which is loaded unless it is
-// the self-test's, and the view decide which size is of use. Throws Error for a bad model.
+// The wish that a run with these options has of a V4L2 camera. The model and the view decide which
+// size is useful; the model is loaded, except the self-test's, whose size is known. Throws Error
+// for a bad model.
 ModeWish wish_of_run(const RunOptions& options);
 
 // The report on this machine, with a newline at its end. Throws as above.
 std::string list_cameras(const ListCamerasOptions& options);
 
-// The same of given cameras, as text and as one JSON object. `wish`: what a mode of V4L2 is chosen
-// for.
+// The report on the given cameras, as text and as one JSON object. `wish` decides which mode of a
+// V4L2 camera is chosen.
 std::string to_text(const Cameras& cameras, const ModeWish& wish);
 std::string to_json(const Cameras& cameras, const ModeWish& wish);
 

@@ -110,6 +110,13 @@ std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, 
   return classifiers;
 }
 
+std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options, bool count_parameters) {
+  ClassifierOptions classifier_options;
+  classifier_options.labels = read_labels(options.labels);
+  classifier_options.count_parameters = count_parameters;
+  return open_model(model_path(options.file), classifier_options);
+}
+
 nlohmann::ordered_json archive_facts(const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();

@@ -29,6 +29,11 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option);
 std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, bool keep_threads,
                                                      OperatorProfile* operators = nullptr);
 
+// Opens the model of `options` to describe it: it computes with one thread, and nothing is logged.
+// `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.
+std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options,
+                                             bool count_parameters = false);
+
 // What is known of the archive of a loaded model, for reports.
 nlohmann::ordered_json archive_facts(const Classifier& classifier);
 
