@@ -19,7 +19,7 @@ constexpr double kSameRate = 0.01;
 constexpr std::uint32_t kLongestFraction = 10'000;
 constexpr double kWhole = 1e-6;
 
-// What becomes BGR, cheapest first.
+// The formats that can be converted to BGR, cheapest first.
 constexpr std::array<std::uint32_t, 11> kReadable{
     V4L2_PIX_FMT_BGR24,  V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_UYVY,  V4L2_PIX_FMT_NV12,
     V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_NV21, V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_YVU420,
@@ -43,18 +43,18 @@ struct Candidate {
   int width = 0;
   int height = 0;
   double rate = 0;  // to ask for
-  // The less of each, the better; the first that differs decides.
+  // Smaller is better; the first member that differs decides.
   int unlike = 0;  // 1: not the size that was asked for
   int small = 0;   // 1: smaller than needed
   int slow = 0;    // 1: slower than wanted
   long slowness = 0;
-  std::int64_t area = 0;  // of too small ones negative: the largest is best
+  std::int64_t area = 0;  // negative if too small, so that the largest wins
   std::ptrdiff_t cost = 0;
 
   auto key() const { return std::make_tuple(unlike, small, slow, slowness, area, cost); }
 };
 
-// The slowest that is fast enough, else the fastest.
+// The slowest rate that is fast enough, else the fastest.
 double rate_to_ask(const CameraSize& size, double wanted) {
   if (size.rates.empty()) return wanted;
   if (size.any_rate) return std::clamp(wanted, size.rates.back(), size.rates.front());

@@ -1,4 +1,4 @@
-// What a camera offers, and which of it to take. Pure: no device is touched here.
+// The modes that a camera offers, and the choice among them. Pure: no device is touched.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace lookout {
 
 // A size of a format, or a grid of them: width, width + width_step, ... most_width.
 struct CameraSize {
-  int width = 0;   // pixels; of a grid the least
-  int height = 0;  // pixels; of a grid the least
+  int width = 0;   // pixels; of a grid the smallest
+  int height = 0;  // pixels; of a grid the smallest
   int most_width = 0;
   int most_height = 0;
   int width_step = 1;
   int height_step = 1;
-  std::vector<double> rates;  // frames a second, fastest first; empty: the driver does not tell
-  bool any_rate = false;      // `rates` are the fastest and the slowest, and those between exist
+  std::vector<double> rates;  // frames a second, fastest first; empty: not reported by the driver
+  bool any_rate = false;      // `rates` are the fastest and the slowest of a range
 
   bool is_grid() const { return most_width > width || most_height > height; }
 };
@@ -30,20 +30,20 @@ struct CameraFormat {
   std::vector<CameraSize> sizes;
 };
 
-// The time from a frame to the next, in seconds, as V4L2 has it: 1001/30000.
+// The time from a frame to the next in seconds, as a fraction: 1001/30000.
 struct FrameInterval {
   std::uint32_t numerator = 0;
   std::uint32_t denominator = 0;
 };
 
-// Frames a second; 0, which is unknown, of an interval of nothing.
+// Frames a second; 0 (unknown) for an interval of 0.
 double rate_of(const FrameInterval& interval);
 
-// The simplest that makes `fps`: drivers take the next slower rate where a rounded one misses
-// theirs.
+// The fraction with the smallest numerator that equals `fps`. A rounded one could be slightly too
+// fast for the driver's rate, and drivers then take the next slower one.
 FrameInterval interval_of(double fps);
 
-// What is asked for: what the user said, else what the model needs.
+// The mode that is wanted: by the user, else by the model.
 struct ModeWish {
   int needed_width = 224;  // pixels, at least
   int needed_height = 224;
@@ -67,20 +67,20 @@ struct ModeChoice {
     std::string size;  // "640x480", "16x16...1920x1080"
     std::string reason;
   };
-  std::optional<CameraMode> mode;  // nothing: no format can be read
-  std::vector<Rejected> rejected;  // all the others
+  std::optional<CameraMode> mode;  // nothing if no format can be read
+  std::vector<Rejected> rejected;  // all others
 };
 
-// Of the formats that can be read: the size that was asked for, else the smallest that is not
-// smaller than needed and reaches the rate; of equal sizes the format that costs least, BGR and
-// YUYV before MJPG. Where nothing reaches the rate, the fastest; where all are too small, the
-// largest. A rate that is not told counts as reached.
+// Chooses among the formats that can be read: the size that the user wants, else the smallest that
+// the model can use in full and that reaches the rate. Among equal sizes the cheapest format wins:
+// BGR and YUYV before MJPG. If no mode reaches the rate, the fastest wins; if all are too small,
+// the largest. An unknown rate counts as reached.
 ModeChoice choose_mode(const std::vector<CameraFormat>& formats, const ModeWish& wish);
 
-// The choice in lines for a log: the mode, then a line for each reason with what was rejected.
+// The choice in lines for a log: the mode, then for each reason a line with the rejected modes.
 std::vector<std::string> lines_of(const ModeChoice& choice);
 
-// Pictures of a sensor as it is, which an image processor has to make pictures of first.
+// Whether it is the raw output of a sensor, which an image processor has to convert first.
 bool is_bayer(const CameraFormat& format);
 
 bool can_be_read(std::uint32_t fourcc);
@@ -97,8 +97,8 @@ std::string text_of_rate(double fps);
 // Whether `given` frames a second are less than those `asked` for: 29.97 is 30.
 bool is_slower(double given, double asked);
 
-// SourceInfo::shortfall of a camera that granted this; empty when it is what was wished for. `fps`:
-// 0 when it is unknown, which is not less.
+// SourceInfo::shortfall for a granted mode; empty if it meets the wish. An `fps` of 0 is unknown
+// and counts as enough.
 std::string shortfall_of(const ModeWish& wish, int width, int height, double fps);
 
 }  // namespace lookout

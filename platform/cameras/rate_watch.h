@@ -11,17 +11,17 @@ namespace lookout {
 
 class RateWatch {
  public:
-  // The first frames of a camera come as they like; then the rate is that of a whole window. Two in
-  // a row have to be slow: one alone may be a process that was stopped for a while.
+  // The first frames of a camera come irregularly and are ignored. Then the rate is measured over a
+  // window. Two slow windows in a row count; a single one may mean that the process was stopped.
   static constexpr std::chrono::seconds kSettling{2};
   static constexpr std::chrono::seconds kWindow{5};
   static constexpr double kTooFew = 0.9;  // of the frames that were expected
 
-  // After a pause. What was said stays said.
+  // Call after a pause. frame() still returns a rate only once.
   void restart();
 
   // Call with the time of each frame and the frames a second that are expected (0: any will do).
-  // Returns the measured rate when it is too low, for the first time.
+  // Returns the measured rate the first time that it is too low.
   std::optional<double> frame(Clock::time_point captured, double expected);
 
  private:

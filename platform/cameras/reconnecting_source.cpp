@@ -13,7 +13,8 @@
 namespace lookout {
 namespace {
 
-// A reason of another kind is said when it has lasted so long: while a camera comes they change.
+// A reason of another kind is logged when it has lasted this long; while a camera is plugged in,
+// reasons change quickly.
 constexpr std::chrono::seconds kLasting{5};
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -60,7 +61,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
     status = camera_->read(frame, timeout);
   } catch (const Error& error) {
     if (!may_pass(error)) throw;
-    // One that sent frames is gone: that it is absent next is no other reason.
+    // Being absent afterwards is not a new reason to log.
     close(last_frame_ ? ErrorKind::kNoInput : error.kind(), error.what());
     return ReadStatus::kTimeout;
   }
@@ -87,7 +88,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   return status;
 }
 
-// After open_().
+// Called after open_().
 void ReconnectingSource::opened() {
   last_sign_.reset();
   last_frame_.reset();
@@ -102,7 +103,7 @@ void ReconnectingSource::note_shortfall() {
   spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, info.shortfall);
 }
 
-// Closes a camera that sends nothing, or nothing that is of use.
+// Closes a camera that sends no frames or only damaged ones.
 void ReconnectingSource::check_life(Clock::time_point now) {
   const auto limit = [this](Clock::duration shortest) { return std::max(shortest, periods()); };
   const auto silent = now - *last_sign_;
@@ -115,10 +116,10 @@ void ReconnectingSource::check_life(Clock::time_point now) {
   }
 }
 
-// Leaves nothing open. What happens before there was a frame again belongs to the same loss.
+// Closes the camera. Failures until the next frame belong to the same loss.
 void ReconnectingSource::close(ErrorKind kind, const std::string& why) {
   const auto now = options_.now();
-  // One that comes and goes is not asked, and talked of, ever faster.
+  // The delay keeps growing for a camera that comes and goes.
   const bool was_stable =
       !lost_since_ && last_frame_ && *last_frame_ - back_since_ >= options_.longest_delay;
   if (was_stable) delay_ = options_.first_delay;
@@ -207,7 +208,7 @@ void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
   options_.sleep(std::min<Clock::duration>(next_attempt_ - options_.now(), timeout));
 }
 
-// As many of them as a stall has; 0: they are not known.
+// The duration of `stall_periods` periods; 0 if the rate is unknown.
 Clock::duration ReconnectingSource::periods() const {
   const double fps = camera_->info().fps;
   if (fps <= 0) return Clock::duration::zero();

@@ -16,29 +16,31 @@ namespace lookout {
 
 struct ReconnectOptions {
   std::string name;             // of the camera; empty: that of the first opening
-  bool wait_for_first = false;  // a camera that is not there at first is one that was lost
+  bool wait_for_first = false;  // treat a camera that is absent at first as one that was lost
   std::chrono::milliseconds give_up_after{0};  // without a frame for so long; 0: never
   // A camera that sends no frame for this time, or for this many of its periods if that is longer,
-  // is lost, too.
+  // counts as lost.
   std::chrono::milliseconds shortest_stall{2000};
   int stall_periods = 30;
-  // Instead of the shortest stall, for the first frame after an opening, since many cameras start
-  // slowly, and for a whole one among damaged ones.
+  // Used in place of shortest_stall for the first frame after an opening, since many cameras start
+  // slowly, and for the next whole frame among damaged ones.
   std::chrono::milliseconds start_time{10'000};
-  // Between attempts to open it again: doubled each time, and back to the first for a camera that
-  // sent frames for longer than the longest.
+  // Between attempts to open it again. Doubled each time, and reset once the camera has sent frames
+  // for longer than longest_delay.
   std::chrono::milliseconds first_delay{250};
   std::chrono::milliseconds longest_delay{10'000};
-  // Time, and waiting for it to pass.
+  // The clock, and waiting by it. Tests pass their own.
   std::function<Clock::time_point()> now = Clock::now;
-  std::function<void(Clock::duration)> sleep;  // empty: that of the calling thread
+  std::function<void(Clock::duration)> sleep;  // empty: sleeps on the calling thread
 };
 
-// Live. Loss, before the camera is closed, and return are logged, a line each; in between, once for
-// each kind of Error, another reason why the camera does not come, when it lasts; that a camera
-// gives less than it was asked for, or less than it granted, is logged once, and not again when it
-// comes back; that a frame was damaged, once between two losses. What is open() is destroyed before
-// it is opened anew, so that the kernel can give a camera that comes back its old name.
+// Live. Logs one line each when
+// - the camera is lost (before it is closed) and when it is back,
+// - it stays away for another kind of reason, once for each kind and loss, if the reason lasts,
+// - it gives less than was asked for or than it granted, once whatever comes back,
+// - a frame is damaged, once between two losses.
+// The open camera is destroyed before it is opened again, so that the kernel can give a returning
+// camera its old name.
 class ReconnectingSource : public Source {
  public:
   // Opens the camera; throws Error when it is not there, may not be used or is none.
@@ -52,9 +54,9 @@ class ReconnectingSource : public Source {
   // That of the first opening, whatever comes back; of a camera that was not there its name alone.
   const SourceInfo& info() const override { return info_; }
 
-  // The time for a stall starts with the end of the first call after an opening, in which the
-  // camera may be started. Damaged frames, kSkipped, end it, but not for ever: a camera that sends
-  // nothing else is lost, too.
+  // A stall is measured from the end of the first call after an opening, which may start the
+  // camera. Damaged frames (kSkipped) are a sign of life, but a camera that sends nothing else for
+  // too long is lost as well.
   //
   // While the camera is away: waits, sometimes opens, returns kTimeout. To open a camera may take
   // longer than `timeout`. Throws Error(kDeviceLost) when it was away for longer than the options
@@ -84,13 +86,13 @@ class ReconnectingSource : public Source {
   ReconnectOptions options_;
   std::unique_ptr<Source> camera_;  // null while there is nothing to read from
   SourceInfo info_;
-  std::optional<Clock::time_point> last_sign_;      // of life; nothing before the first read
-  std::optional<Clock::time_point> last_frame_;     // a whole one, since it was opened
+  std::optional<Clock::time_point> last_sign_;      // of any frame; nothing before the first read
+  std::optional<Clock::time_point> last_frame_;     // the last whole one since the opening
   std::optional<Clock::time_point> damaged_since_;  // nothing while whole frames come
   Clock::time_point back_since_;                    // the last return, or the first opening
   std::optional<Clock::time_point> lost_since_;     // nothing while frames come
   bool was_there_ = false;                          // since the start
-  std::string reason_;                              // why it is away, the last that was said
+  std::string reason_;                              // why it is away, as logged last
   std::set<ErrorKind> said_kinds_;                  // of reasons, since the loss
   ErrorKind last_kind_{};                           // of the last attempt that failed
   Clock::time_point kind_since_;                    // the first of these in a row

@@ -1,4 +1,4 @@
-// What the user asked of a source.
+// The wishes of the user and the model, and how long to wait for a camera.
 #pragma once
 
 #include <chrono>
@@ -7,15 +7,15 @@
 namespace lookout {
 
 struct SourceOptions {
+  // By the user.
   std::optional<int> width;         // pixels
   std::optional<int> height;        // pixels
   std::optional<double> framerate;  // frames a second
-  // Pixels that the model makes use of: of a camera whose width or height is not said, the smallest
-  // size is taken that has them.
+  // By the model: the smallest picture that it can use in full. Decides where the user does not.
   int needed_width = 224;
   int needed_height = 224;
-  std::chrono::milliseconds give_up_after{0};  // that a camera was lost; 0: never
-  bool wait = false;  // for a camera that is not there yet; else that is an error
+  std::chrono::milliseconds give_up_after{0};  // after the loss of a camera; 0: never
+  bool wait = false;  // for a camera that is absent at the start, which is an error otherwise
 };
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-"""One run of the program on the V4L2 camera of fake_camera.cpp, with faults of that camera."""
+"""One run of the program on the V4L2 camera of fake_camera.h, with faults of that camera."""
 
 import os
 import re

@@ -3,7 +3,7 @@
 
 usage: soak.py [--program PATH] [--camera PATH] [--minutes M] [--seed N] [--memory MB]
 
-The program watches the paced test camera, or the V4L2 camera of fake_camera.cpp with faults of its
+The program watches the paced test camera, or the V4L2 camera of fake_camera.h with faults of its
 own, and is restarted at times. A seed decides what happens when; the same seed gives the same
 faults again, on a machine that does as it did. Exits with 1 after a sentence for each thing that was
 wrong.
