@@ -1,6 +1,9 @@
 #include "platform/system/non_blocking_writer.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,24 +17,51 @@
 namespace lookout {
 namespace {
 
-constexpr int kLongestWaitMs = 100;
+constexpr int kMaxWaitMs = 100;
+constexpr int kRetryMs = 10;
 
 bool has_room(int fd, int timeout_ms) {
   pollfd room{fd, POLLOUT, 0};
-  // A closed pipe counts as room: writing will tell.
+  // A closed pipe counts as room: the write reports it.
   return poll(&room, 1, timeout_ms) > 0;
+}
+
+bool is_kind(int fd, mode_t kind) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind;
+}
+
+// Opens a pipe or terminal once more, with O_NONBLOCK. Returns -1 when the system refuses. Files
+// are never opened again: a new description would begin to write at their start.
+int open_again(int fd) {
+  if (!is_kind(fd, S_IFIFO) && isatty(fd) != 1) return -1;
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 }  // namespace
 
 NonBlockingWriter::NonBlockingWriter(int fd, std::string name, WhenFull when_full,
                                      std::atomic<bool>& stop)
-    : fd_(fd), name_(std::move(name)), when_full_(when_full), stop_(stop) {}
+    : fd_(fd),
+      socket_(is_kind(fd, S_IFSOCK)),
+      name_(std::move(name)),
+      when_full_(when_full),
+      stop_(stop) {
+  if (const int again = open_again(fd); again >= 0) {
+    fd_ = again;
+    own_fd_ = true;
+  }
+}
+
+NonBlockingWriter::~NonBlockingWriter() {
+  if (own_fd_) close(fd_);
+}
 
 bool NonBlockingWriter::wait_for_room() {
   if (has_room(fd_, 0)) return true;
   if (when_full_ == WhenFull::kDrop) return false;
-  while (!has_room(fd_, kLongestWaitMs)) {
+  while (!has_room(fd_, kMaxWaitMs)) {
     if (stop_) return false;
   }
   return true;
@@ -41,16 +71,22 @@ bool NonBlockingWriter::wait_for_room() {
 std::size_t NonBlockingWriter::send(std::string_view text) {
   std::size_t sent = 0;
   while (sent < text.size() && wait_for_room()) {
-    // A pipe with any room takes PIPE_BUF bytes without blocking.
+    // A blocking pipe with any room takes PIPE_BUF bytes at once.
+    const char* const rest = text.data() + sent;
+    const std::size_t count = std::min<std::size_t>(text.size() - sent, PIPE_BUF);
     const ssize_t written =
-        ::write(fd_, text.data() + sent, std::min<std::size_t>(text.size() - sent, PIPE_BUF));
+        socket_ ? ::send(fd_, rest, count, MSG_DONTWAIT | MSG_NOSIGNAL) : ::write(fd_, rest, count);
     if (written >= 0) {
       sent += static_cast<std::size_t>(written);
     } else if (errno == EPIPE) {
       stop_ = true;
       closed_ = true;
       break;
-    } else if (errno != EINTR && errno != EAGAIN) {
+    } else if (errno == EAGAIN) {
+      // A terminal may have room for a byte, but not for a line end, which it makes two of.
+      if (when_full_ == WhenFull::kDrop || stop_) break;
+      poll(nullptr, 0, kRetryMs);
+    } else if (errno != EINTR) {
       throw Error(ErrorKind::kOutput,
                   name_ + ": " + std::generic_category().message(errno) + " while writing results");
     }
@@ -58,15 +94,36 @@ std::size_t NonBlockingWriter::send(std::string_view text) {
   return sent;
 }
 
+bool NonBlockingWriter::flush() {
+  if (!closed_) pending_.erase(0, send(pending_));
+  return pending_.empty();
+}
+
 bool NonBlockingWriter::write(std::string_view text) {
   if (closed_) return false;
-  pending_.erase(0, send(pending_));
-  const std::size_t sent = pending_.empty() ? send(text) : 0;
+  const std::size_t sent = flush() ? send(text) : 0;
   if (sent == 0 && !text.empty()) {
     if (!closed_) ++dropped_;
     return false;
   }
   pending_ = text.substr(sent);
+  return true;
+}
+
+bool write_at_end(int fd, std::string_view text, std::chrono::milliseconds time_limit) {
+  const auto end = std::chrono::steady_clock::now() + time_limit;
+  std::atomic<bool> closed{false};
+  try {
+    NonBlockingWriter writer(fd, "", NonBlockingWriter::WhenFull::kDrop, closed);
+    bool begun = writer.write(text);
+    while (!(begun && writer.flush())) {
+      if (closed || std::chrono::steady_clock::now() > end) return false;
+      poll(nullptr, 0, kRetryMs);
+      if (!begun) begun = writer.write(text);
+    }
+  } catch (const Error&) {
+    return false;
+  }
   return true;
 }
 

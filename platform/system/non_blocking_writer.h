@@ -1,30 +1,43 @@
-// Lines of data to a file descriptor, without ever blocking for long.
+// Lines of text to a file descriptor, without ever blocking for long.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace lookout {
 
+// A pipe, socket or terminal is written to without blocking: through a description of the file of
+// our own, so that O_NONBLOCK does not reach other programs that share it. Where the system refuses
+// one (another user's terminal), a write may block although poll() promised room for a byte.
+//
 // Used by one thread at a time.
 class NonBlockingWriter {
  public:
-  // When a pipe's or terminal's reader is slow: wait for it (every frame of a file is wanted), or
-  // drop the line (a live camera does not wait).
+  // What to do when the reader is slow: wait for it (every frame of a file is wanted), or drop the
+  // line (a live camera does not wait).
   enum class WhenFull { kWait, kDrop };
 
-  // `name` is for messages: "stdout". `fd` stays open. `stop` is the program's: waiting ends when
-  // it becomes true, and it is set when the reader has gone away, which is a clean stop.
+  // `name` is for messages: "stdout". `fd` stays open and belongs to the caller. `stop` is the
+  // program's: waiting ends when it becomes true, and it is set when the reader has gone away,
+  // which is a clean stop.
   NonBlockingWriter(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop);
+  ~NonBlockingWriter();
+  NonBlockingWriter(const NonBlockingWriter&) = delete;
+  NonBlockingWriter& operator=(const NonBlockingWriter&) = delete;
 
-  // Writes `text` and returns true, or nothing of it. What was begun and could not be finished is
-  // finished by later calls, before anything else. Throws Error(kOutput) when the system refuses
-  // (no space left on device). SIGPIPE has to be ignored by the program.
+  // Writes `text` and returns true, or writes nothing of it and returns false. The rest of a text
+  // that was written in part is kept and written by later calls, before anything else. Throws
+  // Error(kOutput) when the system refuses (no space left on device). The program has to ignore
+  // SIGPIPE.
   bool write(std::string_view text);
 
-  // Calls of write() that were given up because the reader was slow.
+  // Writes what is kept of an earlier text. Returns whether nothing is left of it. Throws likewise.
+  bool flush();
+
+  // Texts that were dropped because the reader was slow.
   std::uint64_t dropped() const { return dropped_; }
 
  private:
@@ -32,6 +45,8 @@ class NonBlockingWriter {
   std::size_t send(std::string_view text);
 
   int fd_;
+  bool own_fd_ = false;  // fd_ is ours to close
+  bool socket_ = false;
   std::string name_;
   WhenFull when_full_;
   std::atomic<bool>& stop_;
@@ -39,5 +54,9 @@ class NonBlockingWriter {
   std::string pending_;  // the rest of a text that there was no room for
   std::uint64_t dropped_ = 0;
 };
+
+// Writes the last text of a program, and gives up when the reader has not taken it after
+// `time_limit`. Returns whether all of it was written. Never throws.
+bool write_at_end(int fd, std::string_view text, std::chrono::milliseconds time_limit);
 
 }  // namespace lookout
