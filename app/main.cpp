@@ -18,8 +18,6 @@
 #include "app/run/log.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
-#include "pipeline/results/format.h"
-#include "platform/system/journal.h"
 #include "platform/system/non_blocking_writer.h"
 
 namespace {
@@ -99,8 +97,7 @@ void add_commands(lookout::CommandLine& line) {
 }
 
 int fail(const std::string& sentence, int status) {
-  const char* priority = lookout::is_journal(STDERR_FILENO) ? "<3>" : "";
-  std::fprintf(stderr, "%slookout: %s\n", priority, lookout::printable(sentence).c_str());
+  lookout::print_last_sentence(sentence);
   return status;
 }
 
@@ -125,6 +122,7 @@ int main(int argc, char** argv) {
   const int status = run_program(argc, argv);
   // Everything of ours is destroyed and written. The destructors of LibTorch's globals would take
   // longer than all the rest of stopping.
+  lookout::flush_log();
   std::fflush(nullptr);
   _exit(status);
 }

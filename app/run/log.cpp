@@ -1,16 +1,21 @@
 #include "app/run/log.h"
 
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <mutex>
 
+#include "pipeline/results/format.h"
 #include "platform/system/journal.h"
+#include "platform/system/log_sink.h"
+#include "platform/system/non_blocking_writer.h"
 
 namespace lookout {
 namespace {
+
+constexpr std::chrono::seconds kLastSentenceTime{1};
 
 // Prints log lines above the display of a terminal.
 class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
@@ -32,12 +37,22 @@ class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
 }  // namespace
 
 void set_up_log() {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("lookout"));
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("lookout", make_log_sink(STDERR_FILENO)));
   spdlog::set_formatter(is_journal(STDERR_FILENO) ? make_journal_formatter()
                                                   : make_log_formatter());
 }
 
 void set_log_level(const std::string& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+
+void flush_log() { spdlog::default_logger()->flush(); }
+
+void print_last_sentence(const std::string& sentence) {
+  flush_log();
+  const char* priority = is_journal(STDERR_FILENO) ? "<3>" : "";
+  write_at_end(STDERR_FILENO, priority + ("lookout: " + printable(sentence)) + "\n",
+               kLastSentenceTime);
+}
 
 LogAboveDisplay::LogAboveDisplay(Terminal& terminal) : before_(spdlog::default_logger()) {
   auto logger =

@@ -16,6 +16,13 @@ void set_up_log();
 // `level` as in LogOptions.
 void set_log_level(const std::string& level);
 
+// Reports log lines that were dropped because stderr's reader was slow, if there is room now.
+void flush_log();
+
+// Prints the reason why the program ends to stderr, after the log. Waits at most a second for a
+// reader that stalls.
+void print_last_sentence(const std::string& sentence);
+
 // While it lives, log lines go above the terminal's display instead of to stderr.
 class LogAboveDisplay {
  public:

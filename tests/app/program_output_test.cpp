@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -120,6 +122,57 @@ TEST(Program, AClosedPipeIsACleanStop) {
   const ProgramResult result = program.finish();
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.err.find("summary of "), std::string::npos);
+}
+
+// A pipe that is full from the start and that nobody reads until the test does.
+class StalledStderr : public testing::Test {
+ protected:
+  StalledStderr() {
+    EXPECT_EQ(pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    const std::string filling(4096, '.');
+    while (write(ends_[1], filling.data(), filling.size()) > 0) {
+    }
+    fcntl(ends_[1], F_SETFL, 0);
+    options_.stderr_fd = ends_[1];
+  }
+  ~StalledStderr() override {
+    for (const int end : ends_) close(end);
+  }
+  std::string read_some() const {
+    std::string text(1 << 16, '\0');
+    const ssize_t size = read(ends_[0], text.data(), text.size());
+    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return text;
+  }
+
+  std::array<int, 2> ends_{};
+  Program::Options options_;
+};
+
+TEST_F(StalledStderr, NeitherStopsResultsNorOutlivesASigterm) {
+  Program program({"test://all", "--format", "json", "--stats-interval", "100ms"}, options_);
+  ASSERT_TRUE(program.wait_for("\"type\":\"stats\""));
+  kill(program.pid(), SIGTERM);
+  const ProgramResult result = program.finish();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(json_lines(result.out).back()["type"], "summary");
+}
+
+TEST_F(StalledStderr, IsToldWhatWasDroppedWhenItIsReadAgain) {
+  Program program({"test://all", "--stats-interval", "100ms"}, options_);
+  ASSERT_TRUE(program.wait_for(" ms)"));
+  std::string log;
+  while (log.find("log lines were dropped") == std::string::npos) {
+    pollfd data{ends_[0], POLLIN, 0};
+    ASSERT_EQ(poll(&data, 1, -1), 1);
+    log += read_some();
+  }
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().status, 0);
+}
+
+TEST_F(StalledStderr, DoesNotKeepAProgramThatFailed) {
+  EXPECT_EQ(run_lookout({"/no/such.png"}, options_).status, 66);
 }
 
 TEST(Program, AFullDiskIsSaid) {

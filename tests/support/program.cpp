@@ -35,7 +35,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 Program::Program(std::vector<std::string> arguments, const Options& options) {
   arguments.insert(arguments.begin(), LOOKOUT_PROGRAM);
-  const int err = open_for_writing(directory_ / "err");
+  const int err = options.stderr_fd >= 0 ? options.stderr_fd : open_for_writing(directory_ / "err");
   const int out = options.stdout_fd >= 0         ? options.stdout_fd
                   : !options.stdout_path.empty() ? open_for_writing(options.stdout_path)
                                                  : open_for_writing(directory_ / "out");
@@ -56,7 +56,7 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
     execve(argv[0], argv.data(), envp.data());
     _exit(127);
   }
-  close(err);
+  if (options.stderr_fd < 0) close(err);
   if (options.stdout_fd < 0) close(out);
 }
 

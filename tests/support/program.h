@@ -25,6 +25,7 @@ class Program {
     int stdout_fd = -1;                    // a descriptor instead
     unsigned int user = 0;                 // != 0: run as this user
     bool ignore_sigchld = false;           // start it with that signal ignored
+    int stderr_fd = -1;                    // a descriptor instead of a temporary file
   };
 
   Program(std::vector<std::string> arguments, const Options& options);
