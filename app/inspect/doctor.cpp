@@ -4,8 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <chrono>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -25,6 +24,7 @@
 #include "platform/reporters/snapshot_folder.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
+#include "platform/system/process.h"
 #include "platform/system/sha256.h"
 
 namespace lookout {
@@ -33,6 +33,7 @@ namespace {
 using State = Check::State;
 
 constexpr int kUnusable = static_cast<int>(ErrorKind::kInternal);
+constexpr std::chrono::seconds kTimeOfSystemctl{10};
 
 Check check_userland() {
   if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
@@ -215,15 +216,15 @@ void append(const std::vector<Check>& more, std::vector<Check>& checks) {
 }
 
 std::vector<ServiceState> ask_systemd() {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(
-      ::popen("systemctl list-units --all --plain --no-legend lookout.service 'lookout@*.service' "
-              "2>/dev/null",
-              "re"),
-      ::pclose);
+  const auto end = Clock::now() + kTimeOfSystemctl;
+  const ProcessOutput answer =
+      capture_process({"systemctl", "list-units", "--all", "--plain", "--no-legend",
+                       "lookout.service", "lookout@*.service"},
+                      {}, [end] { return Clock::now() > end; });
   std::vector<ServiceState> services;
-  std::array<char, 512> line{};
-  while (answer && std::fgets(line.data(), static_cast<int>(line.size()), answer.get())) {
-    std::istringstream words(line.data());
+  std::istringstream lines(answer.out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
     ServiceState service;
     std::string loaded;
     if (words >> service.unit >> loaded >> service.state) services.push_back(std::move(service));

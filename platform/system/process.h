@@ -1,4 +1,4 @@
-// Other programs: started without a shell, and never for longer than they may.
+// Runs other programs, without a shell and within a time limit.
 #pragma once
 
 #include <functional>
@@ -9,38 +9,35 @@ namespace lookout {
 
 // Splits a command into the program and its arguments as wordexp(3) does: blanks separate, '...',
 // "..." and \ quote, ~ and set variables are expanded, *, ? and [ ] name files if there are any.
-// Nothing is run for that. Throws Error(kUsage) with a sentence when nothing is left, a quote is
-// not closed, a variable is not set, or what only a shell can do stands outside of quotes: | & ; <
-// > ( ) { } $(...).
+// Nothing is executed. Throws Error(kUsage) with a sentence when nothing is left, a quote is not
+// closed, a variable is not set, or something that needs a shell is not quoted: | & ; < > ( ) { }
+// $(...).
 std::vector<std::string> split_command(const std::string& text);
 
-// Runs a program until it ends or `expired` returns true, which is asked every 100 ms; then, and
-// when it ended but left something running, its process group is killed. Nothing of it remains, no
-// zombie either.
+// Runs a program until it ends or `expired`, which is called every 100 ms, returns true. Then its
+// process group is killed, also when it ended by itself and left something running.
 //
-// `arguments`: the program, found in PATH, and what it gets. `environment`: NAME=value, in place of
-// what the calling process has of these names; what systemd said to the caller alone is left out.
-// The program reads nothing from stdin, writes both stdout and stderr to the caller's stderr, has
-// no other descriptor, no signal blocked and none ignored that the caller ignores for itself
-// (SIGPIPE).
+// `arguments` and `environment` are those of ProcessOptions. The program's stdin is /dev/null; both
+// its stdout and stderr are the caller's stderr.
 //
-// Returns nothing when it exited with status 0, else how it ended: "exit status 3", "killed: it
-// took too long", "Killed (signal 9)", "cannot be started: No such file or directory".
+// Returns an empty text when it exited with status 0, else how it ended: "exit status 3", "killed:
+// it took too long", "Killed (signal 9)", "cannot be started: No such file or directory".
 std::string run_process(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment,
                         const std::function<bool()>& expired);
 
 struct ProcessOutput {
-  std::string out;      // what it wrote to stdout,
-  std::string err;      // and to stderr
-  int status = -1;      // its exit status; -1: it did not exit by itself
-  std::string problem;  // as run_process() returns it
+  std::string out;      // all that it wrote to stdout
+  std::string err;      // likewise, stderr
+  int status = -1;      // exit status; -1: it did not exit by itself
+  std::string problem;  // the text that run_process() returns
 };
 
 // Where a captured program writes its log: into ProcessOutput, or to the caller's stderr.
 enum class Stderr { kCaptured, kInherited };
 
-// The same, but what the program writes is kept. Throws Error(kInternal) when that is not possible.
+// The same, but the program's output is kept. Throws Error(kInternal) when there is no memory for
+// it.
 ProcessOutput capture_process(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
                               const std::function<bool()>& expired,
