@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <opencv2/imgproc.hpp>
 #include <string>
 
@@ -33,8 +32,10 @@ constexpr int kScoreWidth = 64;
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
+int rounded(double value) { return static_cast<int>(std::lround(value)); }
+
 // The font has no other characters.
-std::string as_ascii(const OverlayText& text) {
+std::string to_ascii(const OverlayText& text) {
   std::string result;
   for (auto c = text.begin(); c != text.end() && *c != '\0'; ++c) {
     if (continues_character(*c)) continue;
@@ -48,27 +49,28 @@ int width_of(const std::string& text) {
   return cv::getTextSize(text, kFont, kFontScale, 1, &baseline).width;
 }
 
-std::string cut(std::string text, int width) {
-  if (width_of(text) <= width) return text;
-  while (!text.empty() && width_of(text + "..") > width) text.pop_back();
-  return text + "..";
-}
-
 void put(const std::string& text, const cv::Point& at, const cv::Scalar& color, cv::Mat& canvas) {
   cv::putText(canvas, text, at, kFont, kFontScale, color, 1, cv::LINE_AA);
 }
 
+// At the panel's left edge, cut to `width`.
+void put(const OverlayText& text, int baseline, int width, const cv::Scalar& color,
+         cv::Mat& canvas) {
+  std::string shown = to_ascii(text);
+  if (width_of(shown) > width) {
+    while (!shown.empty() && width_of(shown + "..") > width) shown.pop_back();
+    shown += "..";
+  }
+  put(shown, {kLeft, baseline}, color, canvas);
+}
+
 cv::Mat turned(const cv::Mat& picture, const View& view) {
   cv::Mat result = picture;
-  if (view.rotation == 90) cv::rotate(picture, result, cv::ROTATE_90_CLOCKWISE);
-  if (view.rotation == 180) cv::rotate(picture, result, cv::ROTATE_180);
-  if (view.rotation == 270) cv::rotate(picture, result, cv::ROTATE_90_COUNTERCLOCKWISE);
+  // OpenCV's codes are the quarter turns, less one.
+  if (view.rotation != 0) cv::rotate(picture, result, view.rotation / 90 - 1);
   cv::Mat mirrored = result;
-  if (view.hflip && view.vflip) {
-    cv::flip(result, mirrored, -1);
-  } else if (view.hflip || view.vflip) {
-    cv::flip(result, mirrored, view.vflip ? 0 : 1);
-  }
+  if (view.hflip) cv::flip(result, mirrored, view.vflip ? -1 : 1);
+  if (view.vflip && !view.hflip) cv::flip(result, mirrored, 0);
   return mirrored;
 }
 
@@ -76,37 +78,28 @@ void draw_picture(const cv::Mat& picture, const View& view, cv::Mat& canvas) {
   const cv::Mat upright = turned(picture, view);
   const double scale = std::min(static_cast<double>(kOverlayPictureWidth) / upright.cols,
                                 static_cast<double>(kOverlayHeight) / upright.rows);
-  const cv::Size size(std::max(1, static_cast<int>(std::lround(upright.cols * scale))),
-                      std::max(1, static_cast<int>(std::lround(upright.rows * scale))));
-  const cv::Rect place(
-      {(kOverlayPictureWidth - size.width) / 2, (kOverlayHeight - size.height) / 2}, size);
-  cv::Mat target = canvas(place);
-  if (size == upright.size()) {
-    upright.copyTo(target);
-  } else {
-    cv::resize(upright, target, size, 0, 0, scale < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
-  }
+  const cv::Size size(std::max(1, rounded(upright.cols * scale)),
+                      std::max(1, rounded(upright.rows * scale)));
+  const cv::Point place((kOverlayPictureWidth - size.width) / 2,
+                        (kOverlayHeight - size.height) / 2);
+  cv::Mat target = canvas(cv::Rect(place, size));
+  cv::resize(upright, target, size, 0, 0, scale < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
   if (view.roi == cv::Rect2d(0, 0, 1, 1)) return;
-  const cv::Rect part(static_cast<int>(std::lround(view.roi.x * size.width)),
-                      static_cast<int>(std::lround(view.roi.y * size.height)),
-                      static_cast<int>(std::lround(view.roi.width * size.width)),
-                      static_cast<int>(std::lround(view.roi.height * size.height)));
+  const cv::Rect part(rounded(view.roi.x * size.width), rounded(view.roi.y * size.height),
+                      rounded(view.roi.width * size.width), rounded(view.roi.height * size.height));
   cv::rectangle(target, part, kOutline);
 }
 
-void draw_row(const OverlayRow& row, int top, const cv::Scalar& bar, cv::Mat& canvas) {
-  const float score = std::min(1.0F, std::max(0.0F, row.score));
-  std::array<char, 16> number{};
-  const int tenths = static_cast<int>(std::lround(score * 1000));  // of a percent; no locale
-  std::snprintf(number.data(), number.size(), "%d.%d %%", tenths / 10, tenths % 10);
-  put(cut(as_ascii(row.label), kPanelWidth - kScoreWidth), {kLeft, top + 14}, kBrightText, canvas);
-  put(number.data(), {kLeft + kPanelWidth - width_of(number.data()), top + 14}, kText, canvas);
-  const cv::Rect ground(kLeft, top + kBarTop, kPanelWidth, kBarHeight);
-  cv::rectangle(canvas, ground, kBarGround, cv::FILLED);
-  const int length = static_cast<int>(std::lround(score * kPanelWidth));
-  if (length > 0) {
-    cv::rectangle(canvas, {ground.x, ground.y, length, kBarHeight}, bar, cv::FILLED);
-  }
+void draw_row(const OverlayRow& row, int top, const cv::Scalar& color, cv::Mat& canvas) {
+  const float score = std::clamp(row.score, 0.0F, 1.0F);
+  const int tenths = rounded(score * 1000.0);  // of a percent; no locale changes integers
+  const std::string number = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+  put(row.label, top + 14, kPanelWidth - kScoreWidth, kBrightText, canvas);
+  put(number, {kLeft + kPanelWidth - width_of(number), top + 14}, kText, canvas);
+  cv::Rect bar(kLeft, top + kBarTop, kPanelWidth, kBarHeight);
+  cv::rectangle(canvas, bar, kBarGround, cv::FILLED);
+  bar.width = rounded(score * static_cast<double>(kPanelWidth));
+  if (bar.width > 0) cv::rectangle(canvas, bar, color, cv::FILLED);
 }
 
 }  // namespace
@@ -124,14 +117,11 @@ void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent
   canvas.create(kOverlayHeight, kOverlayWidth, CV_8UC3);
   canvas.setTo(kBackground);
   draw_picture(picture, view, canvas);
-  const cv::Scalar& line_color = content.alert ? kAlert : kText;
-  put(cut(as_ascii(content.title), kPanelWidth), {kLeft, kTitleBaseline}, kBrightText, canvas);
-  put(cut(as_ascii(content.rates), kPanelWidth), {kLeft, kTitleBaseline + kLineHeight}, line_color,
-      canvas);
-  put(cut(as_ascii(content.latency), kPanelWidth), {kLeft, kTitleBaseline + 2 * kLineHeight},
-      line_color, canvas);
-  const int rows = std::min(content.rows, kOverlayRows);
-  for (int i = 0; i < rows; ++i) {
+  const cv::Scalar& color = content.alert ? kAlert : kText;
+  put(content.title, kTitleBaseline, kPanelWidth, kBrightText, canvas);
+  put(content.rates, kTitleBaseline + kLineHeight, kPanelWidth, color, canvas);
+  put(content.latency, kTitleBaseline + 2 * kLineHeight, kPanelWidth, color, canvas);
+  for (int i = 0; i < std::min(content.rows, kOverlayRows); ++i) {
     draw_row(content.row[static_cast<std::size_t>(i)], kFirstRow + i * kRowHeight,
              i == 0 ? kBestBar : kBar, canvas);
   }

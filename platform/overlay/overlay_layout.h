@@ -38,10 +38,10 @@ struct OverlayContent {
   std::array<OverlayRow, kOverlayRows> row;
 };
 
-// Draws on `canvas`, kOverlayWidth x kOverlayHeight CV_8UC3, which is made when it is of another
-// size. `picture`: CV_8UC3 of any size but empty; it is turned and mirrored as `view` says and
-// scaled to its place, what the view cuts off is shown, outside a frame. Characters that are not
-// ASCII are drawn as question marks, texts that are too long are cut.
+// Draws on `canvas`, kOverlayWidth x kOverlayHeight CV_8UC3, which is allocated when its size
+// differs. `picture` is CV_8UC3 of any size but empty; it is turned and mirrored as `view` says and
+// scaled to its place. The view's region is framed. Characters other than ASCII are drawn as
+// question marks, texts that are too long are cut.
 void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent& content,
                   cv::Mat& canvas);
 

@@ -14,16 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLongestWait{100};
-constexpr std::chrono::seconds kPatience{10};
-
-template <typename... Arguments>
-OverlayText text(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  OverlayText result{};
-  fmt::format_to_n(result.begin(), result.size() - 1, format,
-                   std::forward<Arguments>(arguments)...);
-  return result;
-}
+constexpr milliseconds kMaxWait{100};
+constexpr std::chrono::seconds kMaxTimeOfAPicture{10};
 
 }  // namespace
 
@@ -33,25 +25,22 @@ OverlayReporter::OverlayReporter(Options options, std::atomic<bool>& stop)
 }
 
 void OverlayReporter::report(const Result& result, const Frame& frame) {
-  if (!camera_.online) return;  // the last one before the loss
+  if (!camera_.online) return;  // the last frame before the loss
   if (options_.every_picture) wait_until_ready();
   if (!window_.is_ready()) return;
-  fill_lines(result, frame);
+  content_.rates =
+      overlay_text(options_.every_picture
+                       ? std::filesystem::path(frame.origin).filename().string()
+                       : fmt::format("{:.1f} fps (camera {:.1f})  dropped {}",
+                                     stats_.classified_fps, stats_.camera_fps, result.dropped));
+  content_.latency = overlay_text(fmt::format(
+      "latency {:.1f} ms  age {:.1f} ms", to_ms(result.durations.total), to_ms(result.frame_age)));
   content_.alert = false;
   content_.rows = static_cast<int>(std::min<std::size_t>(result.top.size(), kOverlayRows));
   for (std::size_t i = 0; i < static_cast<std::size_t>(content_.rows); ++i) {
     content_.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
   }
   window_.show(frame.bgr, options_.view, content_);
-}
-
-void OverlayReporter::fill_lines(const Result& result, const Frame& frame) {
-  content_.rates = options_.every_picture
-                       ? overlay_text(std::filesystem::path(frame.origin).filename().string())
-                       : text("{:.1f} fps (camera {:.1f})  dropped {}", stats_.classified_fps,
-                              stats_.camera_fps, result.dropped);
-  content_.latency = text("latency {:.1f} ms  age {:.1f} ms", to_ms(result.durations.total),
-                          to_ms(result.frame_age));
 }
 
 void OverlayReporter::tick(const StatsSnapshot& stats) {
@@ -69,7 +58,7 @@ void OverlayReporter::show_offline() {
   const auto away = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now() - camera_.since);
   content_.alert = true;
-  content_.rates = text("offline for {} s", away.count());
+  content_.rates = overlay_text(fmt::format("offline for {} s", away.count()));
   content_.latency = overlay_text("waiting for the camera");
   content_.rows = 0;
   window_.show(content_);
@@ -83,17 +72,15 @@ void OverlayReporter::serve(milliseconds timeout) {
 }
 
 void OverlayReporter::wait_until_ready() {
-  const auto patient_until = Clock::now() + kPatience;
-  while (window_.is_open() && !window_.is_ready() && !window_.is_frozen() && !stop_) {
-    serve(kLongestWait);
-    if (Clock::now() > patient_until && window_.is_open() && !window_.is_frozen()) {
-      window_.give_up("the window does not answer");
-    }
+  const auto end = Clock::now() + kMaxTimeOfAPicture;
+  while (window_.is_open() && !window_.is_ready() && !stop_) {
+    serve(kMaxWait);
+    if (Clock::now() > end && window_.is_open()) window_.give_up("the window does not answer");
   }
 }
 
 void OverlayReporter::linger(std::optional<Clock::time_point> end) {
-  while (window_.is_open() && !stop_ && (!end || Clock::now() < *end)) serve(kLongestWait);
+  while (window_.is_open() && !stop_ && (!end || Clock::now() < *end)) serve(kMaxWait);
 }
 
 }  // namespace lookout

@@ -10,16 +10,16 @@
 
 namespace lookout {
 
-// Shows the picture with its top predictions, rates and latency; without a camera, since when.
-// What it takes of the inference thread's time is a copy of the pixels, and only when the window
-// has drawn the picture before. Key q sets `stop`.
+// Shows the picture with its top predictions, rates and latency, or since when the camera is
+// offline. The inference thread only copies the pixels, and only when the window has drawn the
+// picture before. Key q sets `stop`.
 class OverlayReporter : public Reporter {
  public:
   struct Options {
     std::string title;
     View view;
-    // Every picture is shown, for which classification waits; otherwise those are that come when
-    // the window is ready. A window that does not become ready for 10 s is given up.
+    // true: every picture is shown, for which classification waits, at most 10 s for one; then the
+    // window is given up. false: pictures are shown that come when the window is ready.
     bool every_picture = false;
   };
 
@@ -36,7 +36,6 @@ class OverlayReporter : public Reporter {
  private:
   void serve(std::chrono::milliseconds timeout);
   void wait_until_ready();
-  void fill_lines(const Result& result, const Frame& frame);
   void show_offline();
 
   Options options_;

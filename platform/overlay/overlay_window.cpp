@@ -1,13 +1,10 @@
 #include "platform/overlay/overlay_window.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,10 +12,11 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <opencv2/core/version.hpp>
 #include <opencv2/imgproc.hpp>
+#include <string_view>
 #include <system_error>
 
 #include "platform/system/module.h"
@@ -26,192 +24,131 @@
 namespace lookout {
 namespace {
 
-constexpr int kPatienceMs = 1000;  // with a process that should end
-constexpr int kCannotRun = 127;    // exit status of the dynamic loader
+constexpr std::chrono::milliseconds kNoWait{0};
+constexpr std::chrono::milliseconds kTimeToEnd{1000};
+constexpr int kCannotRun = 127;  // exit status of the dynamic loader
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
-std::string message(int error) { return std::generic_category().message(error); }
-
-void close_descriptor(int& fd) {
-  if (fd >= 0) ::close(fd);
-  fd = -1;
-}
-
-// Returns the exit status, or 128 + signal.
-int reap(pid_t pid) {
-  pollfd end{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)), POLLIN, 0};
-  if (end.fd < 0 || ::poll(&end, 1, kPatienceMs) != 1) ::kill(pid, SIGKILL);
-  if (end.fd >= 0) ::close(end.fd);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-// Debian's name of the package with OpenCV's windows, as of libopencv_highgui.so.406.
-std::string highgui_package() {
-  return fmt::format("libopencv-highgui{}{:02}", CV_VERSION_MAJOR, CV_VERSION_MINOR);
+// Throws std::system_error with the last error's number unless `done`.
+void check(bool done) {
+  if (!done) throw std::system_error(errno, std::generic_category());
 }
 
 }  // namespace
 
 OverlayWindow::OverlayWindow() {
   // Qt has platforms without a display, such as the console's framebuffer.
-  if (!is_set("DISPLAY") && !is_set("QT_QPA_PLATFORM")) {
+  if (variable("DISPLAY").empty() && variable("QT_QPA_PLATFORM").empty()) {
     give_up("there is no display, DISPLAY is not set");
     return;
   }
-  start();
+  try {
+    start();
+  } catch (const std::exception& error) {
+    give_up(fmt::format("{} cannot be started: {}", kOverlayProgram, error.what()));
+  }
 }
 
 OverlayWindow::~OverlayWindow() {
-  close();
+  if (is_open()) ::close(socket_);  // at which the process ends
+  if (process_) process_->wait(kTimeToEnd);
   if (shared_ != nullptr) ::munmap(shared_, sizeof(OverlayShared));
 }
 
 void OverlayWindow::start() {
-  std::array<int, 2> sockets{-1, -1};
-  std::array<int, 2> errors{-1, -1};
-  int memory = ::memfd_create("lookout-overlay", MFD_CLOEXEC);
-  void* mapped = MAP_FAILED;
-  if (memory >= 0 && ::ftruncate(memory, sizeof(OverlayShared)) == 0) {
-    mapped = ::mmap(nullptr, sizeof(OverlayShared), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-  }
-  const bool made = mapped != MAP_FAILED &&
-                    ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) == 0 &&
-                    ::pipe2(errors.data(), O_CLOEXEC | O_NONBLOCK) == 0;
-  if (mapped != MAP_FAILED) shared_ = new (mapped) OverlayShared;
+  const MemoryFile memory;
+  check(::ftruncate(memory.fd(), sizeof(OverlayShared)) == 0);
+  void* mapped =
+      ::mmap(nullptr, sizeof(OverlayShared), PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd(), 0);
+  check(mapped != MAP_FAILED);
+  shared_ = new (mapped) OverlayShared;
+  errors_.emplace();
+  std::array<int, 2> sockets{};
+  check(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) == 0);
   socket_ = sockets[0];
-  errors_ = errors[0];
-  if (made) {
-    spawn(sockets[1], memory, errors[1]);
-  } else {
-    give_up(message(errno));
+  ProcessOptions options{
+      {module_path(kOverlayProgram).string()},
+      {},
+      {ProcessOptions::kDevNull, ProcessOptions::kDevNull, errors_->fd(), sockets[1], memory.fd()}};
+  try {
+    process_.emplace(options);
+  } catch (const std::exception&) {
+    ::close(sockets[1]);
+    throw;
   }
-  close_descriptor(sockets[1]);
-  close_descriptor(errors[1]);
-  close_descriptor(memory);
-}
-
-// The process gets these descriptors, and none of the camera's.
-void OverlayWindow::spawn(int socket, int memory, int errors) {
-  const std::string program = module_path(kOverlayProgram).string();
-  std::array<char*, 3> arguments{const_cast<char*>(kOverlayProgram),
-                                 const_cast<char*>(kOverlayVersion), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  // Above the places, so that none is overwritten before it is moved.
-  const int high_socket = ::fcntl(socket, F_DUPFD_CLOEXEC, kOverlayMemory + 1);
-  const int high_memory = ::fcntl(memory, F_DUPFD_CLOEXEC, kOverlayMemory + 1);
-  posix_spawn_file_actions_adddup2(&actions, high_socket, kOverlaySocket);
-  posix_spawn_file_actions_adddup2(&actions, high_memory, kOverlayMemory);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kOverlayMemory + 1);
-  const int error =
-      ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(high_socket);
-  ::close(high_memory);
-  if (error == 0) return;
-  pid_ = -1;
-  give_up(fmt::format("{} cannot be started: {}", program, message(error)));
+  ::close(sockets[1]);
 }
 
 void OverlayWindow::show(const cv::Mat& picture, const View& view, const OverlayContent& content) {
-  const double scale = std::min(
-      1.0, static_cast<double>(kOverlayLongestSide) / std::max(picture.cols, picture.rows));
+  const double scale =
+      std::min(1.0, static_cast<double>(kOverlayMaxSide) / std::max(picture.cols, picture.rows));
   shared_->width = std::max(1, static_cast<int>(std::lround(picture.cols * scale)));
   shared_->height = std::max(1, static_cast<int>(std::lround(picture.rows * scale)));
   shared_->view = view;
   cv::Mat target(shared_->height, shared_->width, CV_8UC3, shared_->bgr.data());
-  if (target.size() == picture.size()) {
-    picture.copyTo(target);
-  } else {
-    cv::resize(picture, target, target.size(), 0, 0, cv::INTER_LINEAR);
-  }
+  cv::resize(picture, target, target.size(), 0, 0, cv::INTER_LINEAR);
   show(content);
 }
 
 void OverlayWindow::show(const OverlayContent& content) {
-  if (shared_->width == 0) shared_->width = shared_->height = 1;
   shared_->content = content;
   ready_ = false;
-  // That nobody takes it is seen by serve().
-  ::send(socket_, &kOverlayShow, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::send(socket_, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);  // serve() notices a failure
 }
 
 void OverlayWindow::serve(std::chrono::milliseconds timeout) {
-  if (!is_open()) return;
+  if (!is_open()) {
+    if (process_ && process_->wait(kNoWait)) process_.reset();
+    return;
+  }
   pollfd socket{socket_, POLLIN, 0};
   if (::poll(&socket, 1, static_cast<int>(timeout.count())) <= 0) return;
-  std::array<char, kOverlayLongestPacket> packet;
-  while (is_open()) {
-    const ssize_t size = ::recv(socket_, packet.data(), packet.size(), MSG_DONTWAIT);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (size <= 0) {
-      lost();
-    } else {
-      take(packet[0], std::string(packet.data() + 1, static_cast<std::size_t>(size - 1)));
-    }
-  }
+  if (!receive() && process_->wait(timeout)) handle_end();
 }
 
-void OverlayWindow::take(char what, const std::string& text) {
-  switch (what) {
-    case kOverlayReady:
-      was_ready_ = ready_ = true;
-      frozen_ = false;
-      break;
-    case kOverlayFrozen:
-      ready_ = false;
-      frozen_ = true;
-      break;
-    case kOverlayQuit:
-      wants_to_quit_ = true;
-      close();
-      break;
-    case kOverlayClosed:
-      give_up("the window was closed");
-      break;
-    case kOverlaySaved:
-      spdlog::info("overlay: snapshot {}", text);
-      break;
-    case kOverlayNotSaved:
-      spdlog::warn("overlay: no snapshot, {} cannot be written", text);
-      break;
-    default:
-      break;
+// Handles all packets. Returns false when the process has closed its end.
+bool OverlayWindow::receive() {
+  std::array<char, kOverlayMaxPacket> packet;
+  ssize_t size = 0;
+  while ((size = ::recv(socket_, packet.data(), packet.size(), MSG_DONTWAIT)) > 0) {
+    const std::string_view text(packet.data() + 1, static_cast<std::size_t>(size - 1));
+    if (packet[0] == kOverlayTaken) was_ready_ = ready_ = true;
+    if (packet[0] == kOverlayInfo) spdlog::info("overlay: {}", text);
+    if (packet[0] == kOverlayWarning) spdlog::warn("overlay: {}", text);
   }
+  return size < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-// The first line that the process wrote to stderr: what follows is advice for Qt's developers.
-std::string OverlayWindow::last_words() {
-  std::array<char, 4096> buffer;
-  const ssize_t size = ::read(errors_, buffer.data(), buffer.size());
-  const std::string text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+// What follows the first line is advice for Qt's developers.
+std::string OverlayWindow::first_error_line() const {
+  const std::string text = errors_->content();
   std::string line = text.substr(0, text.find('\n'));
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
 
-void OverlayWindow::lost() {
-  const int status = reap(pid_);
-  pid_ = -1;
-  const std::string words = last_words();
-  const std::string why = words.empty() ? fmt::format("exit status {}", status) : words;
-  if (status == kCannotRun) {
-    give_up(fmt::format("{}; this may help: apt install {}", why, highgui_package()));
+void OverlayWindow::handle_end() {
+  const int wait_status = process_->kill();
+  const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+  std::string why = first_error_line();
+  if (why.empty()) why = describe_end(wait_status);
+  if (status == kOverlayQuit) {
+    wants_to_quit_ = true;
+    close();
+  } else if (status == kOverlayClosed) {
+    give_up("the window was closed");
+  } else if (status == kCannotRun) {
+    // Debian's name of the package, as of libopencv_highgui.so.406.
+    give_up(fmt::format("{}; this may help: apt install libopencv-highgui{}{:02}", why,
+                        CV_VERSION_MAJOR, CV_VERSION_MINOR));
   } else if (was_ready_) {
     give_up(fmt::format("the window is lost: {}", why));
   } else {
-    const char* display = std::getenv("DISPLAY");
-    give_up(fmt::format("no window on DISPLAY '{}': {}", display == nullptr ? "" : display, why));
+    give_up(fmt::format("no window on DISPLAY '{}': {}", variable("DISPLAY"), why));
   }
 }
 
@@ -220,13 +157,11 @@ void OverlayWindow::give_up(const std::string& why) {
   close();
 }
 
-// The process ends when its socket is closed.
+// The process has nothing left to do; serve() reaps it.
 void OverlayWindow::close() {
-  close_descriptor(socket_);
-  if (pid_ >= 0) reap(pid_);
-  pid_ = -1;
-  close_descriptor(errors_);
-  ready_ = frozen_ = false;
+  if (is_open()) ::close(socket_);
+  socket_ = -1;
+  if (process_) process_->send_kill();
 }
 
 }  // namespace lookout

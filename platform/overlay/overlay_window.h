@@ -1,23 +1,23 @@
-// The overlay window, seen from lookout: it is drawn by another process, which is started here.
+// The overlay window, seen from lookout: another process draws it, which is started here.
 #pragma once
-
-#include <sys/types.h>
 
 #include <chrono>
 #include <opencv2/core/mat.hpp>
+#include <optional>
 #include <string>
 
-#include "pipeline/model/preprocessor.h"
-#include "platform/overlay/overlay_layout.h"
 #include "platform/overlay/overlay_protocol.h"
+#include "platform/system/child_process.h"
 
 namespace lookout {
 
-// Used by one thread at a time. Nothing here throws or, but for serve(), waits: what keeps the
-// window from opening or takes it away is a warning in the log, once, and then is_open() is false.
+// Used by one thread at a time. Nothing throws, and nothing but serve() and the destructor waits.
+// What keeps the window from opening or takes it away is logged once, as a warning, and then
+// is_open() is false.
 class OverlayWindow {
  public:
   OverlayWindow();
+  // Gives the window's process one second to end, and kills it then.
   ~OverlayWindow();
   OverlayWindow(const OverlayWindow&) = delete;
   OverlayWindow& operator=(const OverlayWindow&) = delete;
@@ -25,10 +25,8 @@ class OverlayWindow {
   bool is_open() const { return socket_ >= 0; }
   // The user pressed q, which also closes the window.
   bool wants_to_quit() const { return wants_to_quit_; }
-  // The window shows what it got last and waits for more.
+  // The window has taken what it got last and waits for more.
   bool is_ready() const { return is_open() && ready_; }
-  // The user stopped the picture; it is not ready until he lets it go on.
-  bool is_frozen() const { return frozen_; }
 
   // When it is ready: copies the picture (CV_8UC3, not empty), scaled down if it is larger than can
   // be seen, and has it shown with `content`.
@@ -36,7 +34,8 @@ class OverlayWindow {
   // The same with the last picture, black if there was none.
   void show(const OverlayContent& content);
 
-  // Waits at most `timeout` for the window to say something, and takes all it said.
+  // Waits at most `timeout` for packets of the window, and handles all of them. Also has to be
+  // called after the window was closed, without a timeout: it reaps the process.
   void serve(std::chrono::milliseconds timeout);
 
   // Takes the window away, with a warning.
@@ -44,19 +43,17 @@ class OverlayWindow {
 
  private:
   void start();
-  void spawn(int socket, int memory, int errors);
-  void take(char what, const std::string& text);
-  std::string last_words();
-  void lost();
+  bool receive();
+  std::string first_error_line() const;
+  void handle_end();
   void close();
 
-  pid_t pid_ = -1;
+  std::optional<ChildProcess> process_;
+  std::optional<MemoryFile> errors_;  // the process' stderr
   int socket_ = -1;
-  int errors_ = -1;  // what the process writes to stderr
   OverlayShared* shared_ = nullptr;
   bool was_ready_ = false;
   bool ready_ = false;
-  bool frozen_ = false;
   bool wants_to_quit_ = false;
 };
 

@@ -4,16 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "platform/overlay/overlay_reporter.h"
 #include "platform/sources/test_pattern.h"
@@ -146,15 +149,62 @@ TEST_F(OverlayTest, KeyQIsTheWishToQuit) {
   EXPECT_THAT(log_.text(), testing::IsEmpty());
 }
 
+// Has content shown that differs each time, until the window takes some without showing it.
+bool becomes_frozen(OverlayWindow& window, const std::function<bool(OverlayWindow&)>& show_next) {
+  for (int i = 0; i < kTries; ++i) {
+    if (!show_next(window)) return true;
+  }
+  return false;
+}
+
 TEST_F(OverlayTest, SpaceFreezesThePictureUntilTheNextSpace) {
   OverlayWindow window;
   show(window);
   x_->press(' ');
-  ASSERT_TRUE(serve_until(window, [&] { return window.is_frozen(); }));
-  EXPECT_FALSE(window.is_ready());
+  const auto show_next = [this](OverlayWindow& w) {
+    content_.row[0].score += content_.row[0].score < 0.9F ? 0.01F : -0.8F;
+    EXPECT_TRUE(serve_until(w, [&] { return w.is_ready(); }));
+    w.show(content_);
+    EXPECT_TRUE(serve_until(w, [&] { return w.is_ready(); })) << "a frozen window takes pictures";
+    return shows(picture_, content_) || shows(picture_, content_) || shows(picture_, content_);
+  };
+  ASSERT_TRUE(becomes_frozen(window, show_next));
   x_->press(' ');
-  EXPECT_TRUE(serve_until(window, [&] { return window.is_ready(); }));
-  EXPECT_FALSE(window.is_frozen());
+  EXPECT_TRUE(serve_until(window, [&] { return shows(picture_, content_); }))
+      << "the latest picture is shown again";
+}
+
+// The processes of windows that this one started and has not reaped.
+std::vector<pid_t> window_processes() {
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    pid_t pid = 0;
+    pid_t parent = 0;
+    std::string name;
+    std::string state;
+    // The kernel cuts names to 15 characters, and `lookout-overlay` has as many.
+    if (file >> pid >> name >> state >> parent && parent == ::getpid() &&
+        name == "(lookout-overlay)") {
+      found.push_back(pid);
+    }
+  }
+  return found;
+}
+
+TEST_F(OverlayTest, AWindowThatHangsIsNotWaitedFor) {
+  OverlayWindow window;
+  show(window);
+  const std::vector<pid_t> processes = window_processes();
+  ASSERT_EQ(processes.size(), 1U);
+  ::kill(processes[0], SIGSTOP);
+  window.give_up("it hangs");
+  EXPECT_EQ(window_processes(), processes) << "its end was waited for";
+  EXPECT_FALSE(window.is_open());
+  EXPECT_TRUE(until([&] {
+    window.serve(milliseconds(0));
+    return window_processes().empty();
+  })) << "it is not reaped later";
 }
 
 TEST_F(OverlayTest, KeySSavesWhatIsShownInTheCurrentFolder) {
