@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,12 +14,18 @@
 namespace lookout {
 namespace {
 
-// The bytes of the first `columns` characters.
+// As much of the line as fits into `columns`: a wide character takes two, a combining one none.
 std::string_view cut(std::string_view line, std::size_t columns) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool starts_character = (static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U;
-    if (starts_character && characters++ == columns) return line.substr(0, i);
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < line.size();) {
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(line.data()) + i;
+    utf8proc_int32_t character = 0;
+    const utf8proc_ssize_t size =
+        utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(line.size() - i), &character);
+    // A byte that is not UTF-8 is shown as one replacement character.
+    used += size > 0 ? static_cast<std::size_t>(utf8proc_charwidth(character)) : 1;
+    if (used > columns) return line.substr(0, i);
+    i += size > 0 ? static_cast<std::size_t>(size) : 1;
   }
   return line;
 }
@@ -54,13 +61,13 @@ void append_redraw(std::size_t old_lines, std::string_view above,
 Terminal::Terminal(int fd, NonBlockingWriter& output) : fd_(fd), output_(output) {}
 
 void Terminal::draw(const std::vector<std::string>& lines) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   lines_ = lines;
   redraw({});
 }
 
 void Terminal::print_above(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   redraw(text);
 }
 

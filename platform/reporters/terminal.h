@@ -2,11 +2,11 @@
 // above it.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pipeline/mutex.h"
 #include "platform/system/non_blocking_writer.h"
 
 namespace lookout {
@@ -16,16 +16,15 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-// Whether the descriptor is a terminal that takes control sequences: TERM names it, and not as
-// dumb.
+// Whether the descriptor is a terminal that understands control sequences: TERM names its kind, and
+// not "dumb".
 bool can_redraw(int fd);
 
-// Of the terminal behind a descriptor; the default where it does not tell.
+// The size of the terminal behind a descriptor, or the default size where it reports none.
 TerminalSize terminal_size(int fd);
 
-// The control sequences that take a block of `old_lines` away, print `above` and draw `lines`, cut
-// to the size: a line that wraps could not be taken away again. Lines are UTF-8; a character counts
-// as one column. Appended to `out`.
+// Appends to `out` the control sequences that erase a block of `old_lines`, print `above` and draw
+// `lines`. These are UTF-8 and are cut to the size, since a line that wraps could not be erased.
 void append_redraw(std::size_t old_lines, std::string_view above,
                    const std::vector<std::string>& lines, const TerminalSize& size,
                    std::string& out);
@@ -33,7 +32,7 @@ void append_redraw(std::size_t old_lines, std::string_view above,
 // Thread-safe.
 class Terminal {
  public:
-  // `fd` is the terminal that `output` writes to.
+  // `fd` is the terminal that `output` writes to. Both outlive this.
   Terminal(int fd, NonBlockingWriter& output);
 
   // Replaces the block.
@@ -42,14 +41,14 @@ class Terminal {
   void print_above(std::string_view text);
 
  private:
-  void redraw(std::string_view above);
+  void redraw(std::string_view above) REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  int fd_;
-  NonBlockingWriter& output_;
-  std::vector<std::string> lines_;
-  std::size_t drawn_ = 0;
-  std::string text_;
+  const int fd_;
+  Mutex mutex_;
+  NonBlockingWriter& output_ GUARDED_BY(mutex_);
+  std::vector<std::string> lines_ GUARDED_BY(mutex_);
+  std::size_t drawn_ GUARDED_BY(mutex_) = 0;  // lines on the terminal
+  std::string text_ GUARDED_BY(mutex_);
 };
 
 }  // namespace lookout
