@@ -7,13 +7,12 @@
 #include <fstream>
 #include <memory>
 
-#include "pipeline/error.h"
+#include "platform/system/input_file.h"
 
 namespace lookout {
 
 std::string sha256_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorKind::kNoInput, path.string() + " cannot be read");
+  std::ifstream file = open_input("file", path.string());
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         &EVP_MD_CTX_free);
   bool ok = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
@@ -26,7 +25,9 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   ok = ok && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
-  if (!ok || file.bad()) throw Error(ErrorKind::kNoInput, path.string() + " cannot be read");
+  if (!ok || file.bad()) {
+    throw cannot_read("file " + path.string(), std::make_error_code(std::errc::io_error));
+  }
   std::string hex;
   for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
   return hex;

@@ -1,4 +1,4 @@
-// Names a file by its content.
+// The SHA-256 of a file.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace lookout {
 
-// Hexadecimal, lower case. Throws Error(kNoInput) when the file cannot be read.
+// Hexadecimal, lower case. Throws Error(kNoInput) or Error(kPermission) when the file cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace lookout
