@@ -33,7 +33,7 @@ void check_is_file(const std::string& what, const fs::path& path) {
 template <typename Use>
 void with_temp_file(const std::string& what, const fs::path& path, Use use) {
   try {
-    fs::remove(temp_path(path));  // of a run that was killed
+    fs::remove(temp_path(path));  // left by a run that was killed
     TempFile file(temp_path(path));
     use(file);
   } catch (const std::system_error& error) {

@@ -1,4 +1,4 @@
-// Files that the user names for what was found.
+// Files that the user names for output.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,12 @@ using WritePart = std::function<void(std::string_view)>;
 
 class AtomicFile {
  public:
-  // Makes sure at once, without changing anything, that the file can be written. `what` it holds is
-  // for errors: "trace". Throws Error(kPermission) or Error(kOutput).
+  // Checks at once, without changing anything, that the file can be written. `what` names its
+  // content in errors: "trace". Throws Error(kPermission) or Error(kOutput).
   AtomicFile(std::string what, std::filesystem::path path);
 
-  // Calls `content` with what takes its parts, and saves them as a whole or not at all, in place of
-  // what is there. Throws as above.
+  // Calls `content` with a function that takes the parts of the file, then replaces the file as a
+  // whole. When anything fails, the old file stays. Throws as above.
   void save(const std::function<void(const WritePart&)>& content) const;
 
  private:

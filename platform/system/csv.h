@@ -1,4 +1,4 @@
-// Comma-separated values, as RFC 4180 has them.
+// Comma-separated values, as RFC 4180 defines them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace lookout {
 
 struct CsvRow {
-  std::size_t line = 0;  // of the text, from 1: where it begins
+  std::size_t line = 0;  // number of its first line in the text, from 1
   std::vector<std::string> values;
 };
 
@@ -18,8 +18,8 @@ class CsvError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Values may be quoted, and then hold commas, line ends and "" for a quote. Lines end with \n or
-// \r\n, empty ones and a byte order mark are left out. Throws CsvError.
+// Quoted values may contain commas, line ends and "" for a quote. Lines end with \n or \r\n. Empty
+// lines and a byte order mark are skipped. Throws CsvError.
 std::vector<CsvRow> parse_csv(const std::string& text);
 
 }  // namespace lookout

@@ -1,6 +1,5 @@
 #include "platform/system/free_processors.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,15 +12,6 @@ namespace lookout {
 
 FreeProcessors::FreeProcessors(std::filesystem::path root, std::function<double()> own_seconds)
     : root_(std::move(root)), own_seconds_(std::move(own_seconds)), before_(read()) {}
-
-double FreeProcessors::used_by_this_process() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // proc(5): "cpu user nice system idle iowait irq ...", then the same for cpu0, cpu1, ...
 FreeProcessors::Times FreeProcessors::read() const {

@@ -1,25 +1,25 @@
-// How many processors do other programs leave to us?
+// How many processors other programs leave to this one.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 
+#include "platform/system/process_usage.h"
+
 namespace lookout {
 
-// Counts from when it is made.
+// Starts to count when it is constructed.
 class FreeProcessors {
  public:
-  // `root`: the folder that holds proc. `own_seconds`: of processor time that this process has used
-  // so far; of all processors together.
+  // `root` is the folder that holds proc. `own_seconds` returns the processor time that this
+  // process has used so far, on all processors together.
   explicit FreeProcessors(std::filesystem::path root = "/",
-                          std::function<double()> own_seconds = used_by_this_process);
+                          std::function<double()> own_seconds = cpu_seconds);
 
-  // The processors that were idle, or ours, since the last call, on average: from /proc/stat. 0
-  // when it cannot be read.
+  // Returns how many processors were idle or used by this process since the last call, on average,
+  // from /proc/stat. 0 when that cannot be read.
   double operator()();
-
-  static double used_by_this_process();
 
  private:
   struct Times {  // in seconds, of all processors together

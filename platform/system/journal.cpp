@@ -51,7 +51,7 @@ class PrintableFlag : public spdlog::custom_flag_formatter {
   }
 };
 
-// With %N and %v of ours.
+// In the pattern, %N is the priority and %v the printable text.
 std::unique_ptr<spdlog::formatter> make_formatter(const char* pattern) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<PriorityFlag>('N').add_flag<PrintableFlag>('v').set_pattern(pattern);

@@ -40,7 +40,6 @@ enum class Stderr { kCaptured, kInherited };
 // it.
 ProcessOutput capture_process(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
-                              const std::function<bool()>& expired,
-                              Stderr log = Stderr::kCaptured);
+                              const std::function<bool()>& expired, Stderr log = Stderr::kCaptured);
 
 }  // namespace lookout

@@ -16,7 +16,7 @@ Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// Of /proc/self/stat; see proc(5).
+// From /proc/self/stat; see proc(5).
 double started_seconds_after_boot() {
   constexpr int kStartTime = 22;
   std::ifstream file("/proc/self/stat");
@@ -40,12 +40,16 @@ double seconds(const timeval& time) {
 
 }  // namespace
 
+double cpu_seconds() {
+  rusage resources{};
+  getrusage(RUSAGE_SELF, &resources);
+  return seconds(resources.ru_utime) + seconds(resources.ru_stime);
+}
+
 ProcessUsage process_usage() {
   ProcessUsage usage;
   usage.age = to_duration(seconds_since_boot() - started_seconds_after_boot());
-  rusage resources{};
-  getrusage(RUSAGE_SELF, &resources);
-  usage.cpu = to_duration(seconds(resources.ru_utime) + seconds(resources.ru_stime));
+  usage.cpu = to_duration(cpu_seconds());
   std::ifstream statm("/proc/self/statm");
   std::uint64_t pages = 0;
   statm >> pages >> pages;  // the second one

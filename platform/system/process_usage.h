@@ -1,4 +1,4 @@
-// What this process has taken of the machine so far.
+// Time and memory that this process has used so far.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,14 @@
 namespace lookout {
 
 struct ProcessUsage {
-  Clock::duration age{};  // since it was started, before its libraries were loaded; to 10 ms
-  Clock::duration cpu{};  // of all its threads
-  std::uint64_t resident_bytes = 0;  // of memory, libraries included
+  Clock::duration age{};  // since its start, before its libraries were loaded; precise to 10 ms
+  Clock::duration cpu{};  // all threads together
+  std::uint64_t resident_bytes = 0;  // libraries included
 };
 
 ProcessUsage process_usage();
+
+// ProcessUsage::cpu alone, in seconds.
+double cpu_seconds();
 
 }  // namespace lookout

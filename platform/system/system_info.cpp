@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Without the newline or zero byte at its end; empty when it cannot be read.
+// The line without its newline and zero bytes. Empty when it cannot be read.
 std::string first_line(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
@@ -32,7 +32,7 @@ std::optional<Number> parse(std::string_view text, int base = 10) {
   return number;
 }
 
-// A number of thousandths.
+// A file's number, divided by 1000.
 std::optional<double> thousandths(const fs::path& path) {
   const auto number = parse<long>(first_line(path));
   if (!number) return std::nullopt;
@@ -57,7 +57,7 @@ std::map<std::string, std::string> read_keys(const fs::path& path) {
   return keys;
 }
 
-// Of a line KEY="value"; see os-release(5).
+// The value of a line KEY="value"; see os-release(5).
 std::string quoted_value(const fs::path& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -126,7 +126,7 @@ SystemInfo read_system_info(const fs::path& root) {
 
 std::string machine_kind(const SystemInfo& info, bool built_for_arm) {
   if (info.arm != built_for_arm) return "emulated machine";
-  // Arm's kernel has no feature for it; its virtual machines have no board, or one of that name.
+  // Arm's kernel does not report a hypervisor. Virtual machines have no board, or one of that name.
   if (info.arm && (info.board.empty() || info.board.find("dummy-virt") != std::string::npos)) {
     return "virtual or emulated machine";
   }

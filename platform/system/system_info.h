@@ -1,4 +1,4 @@
-// The machine, as /proc and /sys describe it.
+// What /proc and /sys say about the machine.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace lookout {
 
-// What could not be read is empty.
+// Empty: not reported by this machine.
 struct SystemInfo {
   std::string board;                      // "Raspberry Pi 4 Model B Rev 1.5"
   std::string cpu;                        // "Cortex-A72", "Intel(R) Xeon(R)"
-  std::vector<std::string> cpu_features;  // as the kernel names them: "asimd", "avx2"
+  std::vector<std::string> cpu_features;  // the kernel's names: "asimd", "avx2"
   bool arm = false;
   std::string system;                         // "Debian GNU/Linux 12 (bookworm)"
-  std::string kernel;                         // its release
-  std::optional<std::uint64_t> memory_kb;     // all of it
-  std::optional<std::uint64_t> cma_total_kb;  // memory for contiguous buffers, of cameras
+  std::string kernel;                         // release
+  std::optional<std::uint64_t> memory_kb;     // total
+  std::optional<std::uint64_t> cma_total_kb;  // contiguous memory, for cameras' buffers
   std::optional<std::uint64_t> cma_free_kb;
   MachineState state;                       // now
-  std::optional<double> highest_clock_mhz;  // the highest it may have
+  std::optional<double> highest_clock_mhz;  // the limit that is set
   std::string governor;
-  bool systemd = false;  // it runs the machine
+  bool systemd = false;  // systemd is the init process
 
   bool has_feature(const std::string& name) const;
 };
@@ -33,13 +33,13 @@ struct SystemInfo {
 // `root`: the folder that holds proc, sys, run and etc.
 SystemInfo read_system_info(const std::filesystem::path& root = "/");
 
-// The part of it that changes, in a few small files: the temperature of the first zone, the clock
-// of the first processor.
+// The part that changes: the temperature of the first zone, the clock of the first processor, the
+// firmware's throttling bits. Reads a few small files.
 MachineState read_machine_state(const std::filesystem::path& root = "/");
 
-// What figures taken on it are worth: "real machine", "virtual machine", or "emulated machine".
-// `built_for_arm`: what this program is made for, since under qemu-user the kernel describes the
-// machine that emulates.
+// "real machine", "virtual machine" or "emulated machine", for figures that were measured on it.
+// `built_for_arm`: this program's target. Under qemu-user the kernel describes the emulating
+// machine.
 std::string machine_kind(const SystemInfo& info, bool built_for_arm);
 
 #ifdef __aarch64__

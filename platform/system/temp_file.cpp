@@ -34,7 +34,7 @@ void TempFile::write(std::string_view bytes) {
 }
 
 void TempFile::keep_as(const std::filesystem::path& path) {
-  // The new name must not get to the disk before the content.
+  // The content has to be on the disk before the new name is.
   if (fsync(fd_) != 0 || rename(path_.c_str(), path.c_str()) != 0) fail();
   kept_ = true;
 }

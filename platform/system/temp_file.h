@@ -1,4 +1,4 @@
-// A file that is there as a whole or not at all.
+// A file that appears under its name only when it is complete.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace lookout {
 
-// Has a name of its own until it is kept; removes itself unless it was. Members throw
-// std::system_error when the system refuses.
+// Is removed by the destructor unless keep_as() was called. Members throw std::system_error when
+// the system refuses.
 class TempFile {
  public:
-  // `path` must not exist; its name until then.
+  // Creates the file `path`, which must not exist.
   explicit TempFile(std::filesystem::path path);
   ~TempFile();
   TempFile(const TempFile&) = delete;
@@ -19,7 +19,8 @@ class TempFile {
 
   void write(std::string_view bytes);
 
-  // Gives it its name, in the same folder, in place of a file that has it.
+  // Writes the content to the disk and renames the file to `path`, in the same folder. Replaces a
+  // file of that name.
   void keep_as(const std::filesystem::path& path);
 
  private:
@@ -28,7 +29,7 @@ class TempFile {
   bool kept_ = false;
 };
 
-// The hidden name beside `path` that a file has until it is finished: `.NAME.part`.
+// The hidden path beside `path` for a file that is not complete: `.NAME.part`.
 std::filesystem::path temp_path(const std::filesystem::path& path);
 
 // Why no file can be made in a folder; no error: one can be made. Changes nothing. `folder`: empty
