@@ -1,0 +1,139 @@
+// Work that must not hold up the frame loop: it is handed to a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "pipeline/frame.h"
+#include "pipeline/mutex.h"
+#include "pipeline/thread.h"
+
+namespace lookout {
+
+// Works on one element at a time, on a thread of its own with all signals blocked. While it works,
+// the newest element that is put waits for its turn; the others are dropped and counted.
+template <typename T>
+class HandOver {
+ private:
+  class Mailbox;
+
+ public:
+  // After the deadline of end_by(), the time that the thread has to notice it.
+  static constexpr std::chrono::seconds kGrace{1};
+
+  // The work on one element, as its thread sees it.
+  class Task {
+   public:
+    // How many elements were dropped since the element before this one.
+    std::uint64_t dropped() const { return dropped_; }
+    // Whether the deadline of end_by() has passed. The work then has to return.
+    bool expired() const { return mailbox_.expired(); }
+
+   private:
+    friend class HandOver;
+    Task(Mailbox& mailbox, std::uint64_t dropped) : mailbox_(mailbox), dropped_(dropped) {}
+
+    Mailbox& mailbox_;
+    std::uint64_t dropped_;
+  };
+
+  // Must not throw. It may outlive the HandOver, if it does not return in time: it must own what it
+  // uses.
+  using Work = std::function<void(T&, const Task&)>;
+
+  // `name` is the thread's, at most 15 bytes.
+  HandOver(const std::string& name, Work work)
+      : thread_(start_thread(
+            name, [mailbox = mailbox_, work = std::move(work)] { mailbox->work_on_all(work); })) {}
+  // As end_by() with a deadline of now, unless that was called before.
+  ~HandOver() { end_by(Clock::now()); }
+  HandOver(const HandOver&) = delete;
+  HandOver& operator=(const HandOver&) = delete;
+
+  // Never waits for the work. Any thread; not after end_by().
+  void put(T element) { mailbox_->put(std::move(element)); }
+
+  // Lets the thread finish its work, and that on the element that waits if it can begin before
+  // `deadline`. Returns true when the thread has ended. A thread that does not end until kGrace
+  // after the deadline, because the system does not let it go, is left to itself, and false is
+  // returned. Called by the thread that owns this.
+  bool end_by(Clock::time_point deadline) {
+    if (!thread_.joinable()) return ended_;
+    ended_ = mailbox_->end(deadline);
+    if (ended_) {
+      thread_.join();
+    } else {
+      thread_.detach();
+    }
+    return ended_;
+  }
+
+ private:
+  // Shared with the thread, which may be left to itself.
+  class Mailbox {
+   public:
+    void put(T element) {
+      {
+        const MutexLock lock(mutex_);
+        if (waiting_) ++dropped_;
+        waiting_ = std::move(element);
+      }
+      changed_.notify_all();
+    }
+
+    bool expired() {
+      const MutexLock lock(mutex_);
+      return is_over();
+    }
+
+    // Returns whether the thread has ended.
+    bool end(Clock::time_point deadline) {
+      const MutexLock lock(mutex_);
+      deadline_ = deadline;
+      changed_.notify_all();
+      while (!ended_) {
+        if (!changed_.wait_until(mutex_, deadline + kGrace)) break;
+      }
+      return ended_;
+    }
+
+    void work_on_all(const Work& work) {
+      std::uint64_t dropped = 0;
+      while (std::optional<T> element = next(dropped)) work(*element, Task(*this, dropped));
+      const MutexLock lock(mutex_);
+      ended_ = true;
+      changed_.notify_all();
+    }
+
+   private:
+    // Waits for an element; returns nothing when there will be none.
+    std::optional<T> next(std::uint64_t& dropped) {
+      const MutexLock lock(mutex_);
+      while (!waiting_ && !deadline_) changed_.wait(mutex_);
+      if (!waiting_ || is_over()) return std::nullopt;
+      dropped = std::exchange(dropped_, 0);
+      return std::exchange(waiting_, std::nullopt);
+    }
+
+    bool is_over() const REQUIRES(mutex_) { return deadline_ && Clock::now() >= *deadline_; }
+
+    Mutex mutex_;
+    ConditionVariable changed_;
+    std::optional<T> waiting_ GUARDED_BY(mutex_);
+    std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;  // in favor of the waiting one
+    std::optional<Clock::time_point> deadline_ GUARDED_BY(mutex_);
+    bool ended_ GUARDED_BY(mutex_) = false;
+  };
+
+  const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace lookout
