@@ -67,8 +67,7 @@ void add_change_reporters(const RunOptions& options, const RunInfo& info,
     OnChangeOptions on_change;
     on_change.command = events.on_change;
     on_change.time_limit = events.on_change_timeout;
-    reporters.push_back(std::make_unique<OnChangeReporter>(on_change, info.camera, info.model,
-                                                           std::move(snapshots)));
+    reporters.push_back(std::make_unique<OnChangeReporter>(on_change, info, std::move(snapshots)));
   } else if (snapshots) {
     reporters.push_back(std::move(snapshots));
   }

@@ -4,37 +4,101 @@
 #include <spdlog/spdlog.h>
 
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "pipeline/results/format.h"
-#include "pipeline/thread.h"
+#include "platform/reporters/log_once.h"
 #include "platform/system/process.h"
 
 namespace lookout {
+namespace {
 
-OnChangeReporter::OnChangeReporter(OnChangeOptions options, const std::string& camera,
-                                   const std::string& model,
+constexpr std::chrono::milliseconds kMaxWait{100};  // before the end is looked for again
+
+}  // namespace
+
+class OnChangeReporter::Runner {
+ public:
+  struct Counts {
+    std::uint64_t runs = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t coalesced = 0;
+  };
+
+  explicit Runner(OnChangeOptions options) : options_(std::move(options)) {}
+
+  // The thread's work.
+  void run(Change& change, const HandOver<Change>::Task& task) {
+    std::string failure;
+    try {
+      change.environment.push_back(fmt::format("LOOKOUT_EVENT_COALESCED={}", task.dropped()));
+      change.environment.push_back("LOOKOUT_EVENT_SNAPSHOT=" + wait_for_snapshot(change, task));
+      if (task.expired()) return;
+      const auto limit = Clock::now() + options_.time_limit;
+      failure = run_process(options_.command, change.environment,
+                            [&] { return Clock::now() >= limit || task.expired(); });
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    count(task.dropped(), !failure.empty());
+    if (failure.empty()) return;
+    failures_.warn(fmt::format("--on-change {}: {}", options_.command[0], failure));
+  }
+
+  Counts counts() const {
+    const MutexLock lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  // Returns the picture's path; an empty one when there is none within the time of a command.
+  std::string wait_for_snapshot(Change& change, const HandOver<Change>::Task& task) const {
+    if (!change.snapshot.valid()) return "";
+    const auto limit = Clock::now() + options_.time_limit;
+    while (change.snapshot.wait_for(kMaxWait) != std::future_status::ready) {
+      if (Clock::now() >= limit || task.expired()) return "";
+    }
+    return change.snapshot.get().string();
+  }
+
+  void count(std::uint64_t coalesced, bool failed) {
+    const MutexLock lock(mutex_);
+    ++counts_.runs;
+    if (failed) ++counts_.failed;
+    counts_.coalesced += coalesced;
+  }
+
+  const OnChangeOptions options_;
+  LogOnce failures_;  // the thread's own
+  mutable Mutex mutex_;
+  Counts counts_ GUARDED_BY(mutex_);
+};
+
+OnChangeReporter::OnChangeReporter(OnChangeOptions options, const RunInfo& info,
                                    std::unique_ptr<SnapshotReporter> snapshots)
-    : options_(std::move(options)),
-      source_{"LOOKOUT_EVENT_CAMERA=" + camera, "LOOKOUT_EVENT_MODEL=" + model},
+    : patience_(options.patience),
+      same_{"LOOKOUT_EVENT_CAMERA=" + info.camera, "LOOKOUT_EVENT_MODEL=" + info.model},
       snapshots_(std::move(snapshots)),
-      thread_(start_thread("on-change", [this] { work(); })) {}
+      runner_(std::make_shared<Runner>(std::move(options))),
+      changes_("on-change", [runner = runner_](Change& change, const auto& task) {
+        runner->run(change, task);
+      }) {}
 
 OnChangeReporter::~OnChangeReporter() {
-  {
-    const std::lock_guard lock(mutex_);
-    end_by_ = Clock::now() + options_.patience;
-  }
-  wake_.notify_one();
-  thread_.join();
-  if (runs_ == 0) return;
-  spdlog::info("--on-change: {} run{}, {} failed, {} changes coalesced", runs_,
-               runs_ == 1 ? "" : "s", failures_, coalesced_);
+  const auto deadline = Clock::now() + patience_;
+  const bool in_time = changes_.end_by(deadline);
+  if (snapshots_) snapshots_->end_by(deadline);
+  if (!in_time) spdlog::warn("--on-change: the last command could not be ended");
+  const Runner::Counts counts = runner_->counts();
+  if (counts.runs == 0) return;
+  spdlog::info("--on-change: {} run{}, {} failed, {} changes coalesced", counts.runs,
+               counts.runs == 1 ? "" : "s", counts.failed, counts.coalesced);
 }
 
 void OnChangeReporter::report(const Result& result, const Frame& frame) {
   if (!result.state_changed) return;
-  Change change{source_, {}};
+  Change change{same_, {}};
   if (snapshots_) change.snapshot = snapshots_->take(result, frame);
   const auto add = [&change](const char* name, std::string_view value) {
     change.environment.push_back(fmt::format("LOOKOUT_EVENT_{}={}", name, value));
@@ -50,55 +114,7 @@ void OnChangeReporter::report(const Result& result, const Frame& frame) {
   add("SEQ", std::to_string(result.sequence));
   add("TIMESTAMP", timestamp);
   add("FILE", frame.origin);
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_) ++replaced_;
-    waiting_ = std::move(change);
-  }
-  wake_.notify_one();
-}
-
-// Waits for a change; returns nothing when there will be none.
-std::optional<OnChangeReporter::Change> OnChangeReporter::next() {
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return waiting_ || end_by_; });
-  if (!waiting_ || (end_by_ && Clock::now() >= *end_by_)) return std::nullopt;
-  std::optional<Change> change = std::exchange(waiting_, std::nullopt);
-  const std::uint64_t replaced = std::exchange(replaced_, 0);
-  coalesced_ += replaced;
-  change->environment.push_back(fmt::format("LOOKOUT_EVENT_COALESCED={}", replaced));
-  return change;
-}
-
-bool OnChangeReporter::ending(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  return end_by_ && now >= *end_by_;
-}
-
-void OnChangeReporter::run(Change change) {
-  const std::string snapshot = change.snapshot.valid() ? change.snapshot.get().string() : "";
-  change.environment.push_back("LOOKOUT_EVENT_SNAPSHOT=" + snapshot);
-  const auto limit = Clock::now() + options_.time_limit;
-  const std::string failure = run_process(options_.command, change.environment, [&] {
-    const auto now = Clock::now();
-    return now >= limit || ending(now);
-  });
-  ++runs_;
-  if (failure.empty()) return;
-  ++failures_;
-  if (said_.insert(failure).second) {
-    spdlog::warn("--on-change {}: {}; this is said once", options_.command[0], failure);
-  }
-}
-
-void OnChangeReporter::work() {
-  while (std::optional<Change> change = next()) {
-    try {
-      run(std::move(*change));
-    } catch (const std::exception& error) {
-      spdlog::warn("--on-change: {}", error.what());
-    }
-  }
+  changes_.put(std::move(change));
 }
 
 }  // namespace lookout

@@ -2,19 +2,15 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <cstdint>
 #include <filesystem>
 #include <future>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "pipeline/flow/hand_over.h"
 #include "pipeline/reporter.h"
+#include "pipeline/results/run_info.h"
 #include "platform/reporters/snapshot_reporter.h"
 
 namespace lookout {
@@ -36,22 +32,23 @@ struct OnChangeOptions {
 //   LOOKOUT_EVENT_SEQ        the frame's number
 //   LOOKOUT_EVENT_TIMESTAMP  of the frame's capture: seconds since 1970
 //   LOOKOUT_EVENT_FILE       the file or test pattern; empty for a camera
-//   LOOKOUT_EVENT_SNAPSHOT   the picture of this change, which is there as a whole; empty when none
-//                            was taken or written
+//   LOOKOUT_EVENT_SNAPSHOT   the picture of this change, a complete file; empty when none was taken
+//                            or written in time
 //   LOOKOUT_EVENT_COALESCED  changes before this one for which no command was run
 //
-// No variable of the program's own options begins so: there is no option --event-...
+// The program's own options have no such variables, since none of them is called event.
 //
-// One command runs at a time, on a thread of this class ("on-change", signals blocked), so that
-// report() never waits. Of changes that come in the meantime the newest waits for its turn, in
-// place of the others; then for its picture to be written. A way in which the command fails is
-// logged the first time; at the end the counts are.
+// One command runs at a time, on a thread of this class ("on-change"): report() never waits. Of the
+// changes that come meanwhile the newest waits for its turn, and the others are dropped. A command
+// starts when the picture of its change is written, or without it after the time limit of a
+// command. Each kind of failure is logged once, the counts are logged at the end.
 class OnChangeReporter : public Reporter {
  public:
   // `snapshots` takes the pictures of all changes; null: there are none.
-  OnChangeReporter(OnChangeOptions options, const std::string& camera, const std::string& model,
+  OnChangeReporter(OnChangeOptions options, const RunInfo& info,
                    std::unique_ptr<SnapshotReporter> snapshots = nullptr);
   // Lets the running and the waiting command end, together within the patience, or kills them.
+  // Returns HandOver::kGrace later at the latest.
   ~OnChangeReporter() override;
   OnChangeReporter(const OnChangeReporter&) = delete;
   OnChangeReporter& operator=(const OnChangeReporter&) = delete;
@@ -59,30 +56,17 @@ class OnChangeReporter : public Reporter {
   void report(const Result& result, const Frame& frame) override;
 
  private:
-  using Environment = std::vector<std::string>;
   struct Change {
-    Environment environment;  // less the snapshot
-    std::future<std::filesystem::path> snapshot;
+    std::vector<std::string> environment;
+    std::future<std::filesystem::path> snapshot;  // not valid: there is none
   };
+  class Runner;
 
-  void work();
-  std::optional<Change> next();
-  void run(Change change);
-  bool ending(Clock::time_point now);
-
-  const OnChangeOptions options_;
-  const Environment source_;  // the variables that are always the same
+  const std::chrono::milliseconds patience_;
+  const std::vector<std::string> same_;  // the variables that are the same for all changes
   const std::unique_ptr<SnapshotReporter> snapshots_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::optional<Change> waiting_;            // guarded by mutex_, as are...
-  std::uint64_t replaced_ = 0;               // ...changes that waited in vain since the last start
-  std::optional<Clock::time_point> end_by_;  // ...and when the patience is over
-  std::uint64_t runs_ = 0;                   // the thread's own, as are...
-  std::uint64_t failures_ = 0;
-  std::uint64_t coalesced_ = 0;
-  std::set<std::string> said_;  // ...ways to fail that were logged
-  std::thread thread_;          // last: it uses all of the above
+  const std::shared_ptr<Runner> runner_;  // shared with the thread, which may outlive this
+  HandOver<Change> changes_;
 };
 
 }  // namespace lookout

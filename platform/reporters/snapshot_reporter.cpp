@@ -1,89 +1,114 @@
 #include "platform/reporters/snapshot_reporter.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <exception>
+#include <optional>
 #include <utility>
 
-#include "pipeline/thread.h"
+#include "platform/reporters/log_once.h"
 
 namespace lookout {
+namespace {
+
+constexpr std::chrono::seconds kPatience{2};  // at the end
+
+}  // namespace
+
+class SnapshotReporter::Writer {
+ public:
+  struct Counts {
+    std::uint64_t written = 0;
+    std::uint64_t failed = 0;
+  };
+
+  explicit Writer(Write write) : write_(std::move(write)) {}
+
+  // Returns whether a picture of that time may be handed over, and expects it then.
+  bool begin(Clock::time_point captured, std::chrono::milliseconds cooldown) {
+    const MutexLock lock(mutex_);
+    if (writing_ || (last_ && captured - *last_ < cooldown)) return false;
+    writing_ = true;
+    return true;
+  }
+
+  // The thread's work.
+  void write(Picture& picture, const HandOver<Picture>::Task& task) {
+    std::filesystem::path path;
+    try {
+      path = write_(picture.bgr, picture.label, picture.time);
+    } catch (const std::exception& error) {
+      // After the deadline the log may be gone.
+      if (!task.expired()) failures_.warn(fmt::format("--snapshot-on-change {}", error.what()));
+    }
+    {
+      const MutexLock lock(mutex_);
+      ++(path.empty() ? counts_.failed : counts_.written);
+      if (!path.empty()) last_ = picture.captured;
+      writing_ = false;
+    }
+    picture.path.set_value(std::move(path));
+  }
+
+  Counts counts() const {
+    const MutexLock lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  const Write write_;
+  LogOnce failures_;  // the thread's own
+  mutable Mutex mutex_;
+  bool writing_ GUARDED_BY(mutex_) = false;  // or handed over
+  // When the last picture that was written was captured.
+  std::optional<Clock::time_point> last_ GUARDED_BY(mutex_);
+  Counts counts_ GUARDED_BY(mutex_);
+};
 
 SnapshotReporter::SnapshotReporter(SnapshotFolder folder, std::chrono::milliseconds cooldown)
-    : folder_(std::move(folder)),
-      cooldown_(cooldown),
-      thread_(start_thread("snapshots", [this] { work(); })) {}
+    : SnapshotReporter([folder = std::move(folder)](
+                           const cv::Mat& bgr, std::string_view label,
+                           auto time) mutable { return folder.write(bgr, label, time); },
+                       cooldown) {}
 
-SnapshotReporter::~SnapshotReporter() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-  if (written_ + failures_ + left_out_ == 0) return;
-  spdlog::info("--snapshot-on-change: {} written, {} failed, {} left out by the cool-down",
-               written_, failures_, left_out_);
-}
+SnapshotReporter::SnapshotReporter(Write write, std::chrono::milliseconds cooldown)
+    : cooldown_(cooldown),
+      writer_(std::make_shared<Writer>(std::move(write))),
+      pictures_("snapshots", [writer = writer_](Picture& picture, const auto& task) {
+        writer->write(picture, task);
+      }) {}
+
+SnapshotReporter::~SnapshotReporter() { end_by(Clock::now() + kPatience); }
 
 std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
                                                           const Frame& frame) {
   if (!result.state_changed) return {};
-  {
-    const std::lock_guard lock(mutex_);
-    if (busy_ || (last_ && frame.captured - *last_ < cooldown_)) {
-      ++left_out_;
-      return {};
-    }
+  if (!writer_->begin(frame.captured, cooldown_)) {
+    ++dropped_;
+    return {};
   }
-  frame.bgr.copyTo(picture_.bgr);
-  picture_.label = result.state.name();
-  picture_.time = result.timestamp;
-  picture_.captured = frame.captured;
-  picture_.path = {};
-  auto path = picture_.path.get_future();
-  {
-    const std::lock_guard lock(mutex_);
-    busy_ = true;
-  }
-  wake_.notify_one();
+  Picture picture;
+  picture.bgr = frame.bgr.clone();
+  picture.label = result.state.name();
+  picture.time = result.timestamp;
+  picture.captured = frame.captured;
+  auto path = picture.path.get_future();
+  pictures_.put(std::move(picture));
   return path;
 }
 
-// Returns false when there will be none.
-bool SnapshotReporter::wait_for_picture() {
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return busy_ || ending_; });
-  return busy_;
-}
-
-// Returns its path, or an empty one.
-std::filesystem::path SnapshotReporter::write_picture() {
-  std::filesystem::path path;
-  try {
-    path = folder_.write(picture_.bgr, picture_.label, picture_.time);
-    ++written_;
-  } catch (const std::exception& error) {
-    ++failures_;
-    if (said_.insert(error.what()).second) {
-      spdlog::warn("--snapshot-on-change {}; classification goes on, and this is said once",
-                   error.what());
-    }
+void SnapshotReporter::end_by(Clock::time_point deadline) {
+  if (std::exchange(ended_, true)) return;
+  const bool in_time = pictures_.end_by(deadline);
+  const Writer::Counts counts = writer_->counts();
+  if (!in_time) {
+    spdlog::warn("--snapshot-on-change: the last picture is not complete: the storage is too slow");
+  } else if (counts.written + counts.failed + dropped_ == 0) {
+    return;
   }
-  return path;
-}
-
-void SnapshotReporter::work() {
-  while (wait_for_picture()) {
-    std::filesystem::path path = write_picture();
-    std::promise<std::filesystem::path> done = std::move(picture_.path);
-    {
-      const std::lock_guard lock(mutex_);
-      if (!path.empty()) last_ = picture_.captured;
-      busy_ = false;
-    }
-    done.set_value(std::move(path));
-  }
+  spdlog::info("--snapshot-on-change: {} written, {} failed, {} dropped by the cool-down",
+               counts.written, counts.failed, dropped_);
 }
 
 }  // namespace lookout

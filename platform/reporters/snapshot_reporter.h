@@ -2,40 +2,49 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <future>
-#include <mutex>
-#include <optional>
-#include <set>
+#include <memory>
 #include <string>
-#include <thread>
+#include <string_view>
 
+#include "pipeline/flow/hand_over.h"
 #include "pipeline/reporter.h"
 #include "platform/reporters/snapshot_folder.h"
 
 namespace lookout {
 
-// Writes the frame, as the source delivered it, at a change of the state, unless the last picture
-// is not older than the cool-down (by the frames' times of capture) or still being written. Such
-// changes are counted; a picture that could not be written starts no cool-down. Pictures are
-// written by a thread of this class ("snapshots", signals blocked): report() copies the frame and
-// never waits. A way in which that fails is logged the first time; at the end the counts are.
+// Writes the frame, as the source delivered it, when the state changes. A change is dropped, and
+// counted, while a picture is being written and in the cool-down after one, which is measured by
+// the frames' times of capture; a picture that could not be written starts no cool-down. Pictures
+// are written by a thread of this class ("snapshots"): report() copies the frame and never waits.
+// Each kind of failure is logged once, the counts are logged at the end.
 class SnapshotReporter : public Reporter {
  public:
+  // Writes a picture and returns its path, as SnapshotFolder::write().
+  using Write = std::function<std::filesystem::path(const cv::Mat& bgr, std::string_view label,
+                                                    std::chrono::system_clock::time_point time)>;
+
   SnapshotReporter(SnapshotFolder folder, std::chrono::milliseconds cooldown);
-  // Writes what waits.
+  // `write` is called by the thread, which may outlive this: it owns what it uses.
+  SnapshotReporter(Write write, std::chrono::milliseconds cooldown);
+  // As end_by(), in 2 s, unless that was called before.
   ~SnapshotReporter() override;
   SnapshotReporter(const SnapshotReporter&) = delete;
   SnapshotReporter& operator=(const SnapshotReporter&) = delete;
 
-  // What report() does. The future waits for the picture and has its path then, an empty one if it
-  // could not be written, and so that the next one can be taken; when none is taken it is not
-  // valid().
+  // As report(). The future gets the picture's path when the file is complete and the next picture
+  // can be taken; the path is empty when the picture could not be written. The future is not
+  // valid() when no picture is taken, and broken when the end came first.
   std::future<std::filesystem::path> take(const Result& result, const Frame& frame);
 
   void report(const Result& result, const Frame& frame) override { take(result, frame); }
+
+  // Writes the picture that waits, and logs the counts. A write that takes longer (storage that
+  // does not answer) is left to itself HandOver::kGrace after the deadline.
+  void end_by(Clock::time_point deadline);
 
  private:
   struct Picture {
@@ -45,24 +54,13 @@ class SnapshotReporter : public Reporter {
     Clock::time_point captured;
     std::promise<std::filesystem::path> path;
   };
+  class Writer;
 
-  void work();
-  bool wait_for_picture();
-  std::filesystem::path write_picture();
-
-  SnapshotFolder folder_;  // the thread's own
   const std::chrono::milliseconds cooldown_;
-  std::uint64_t left_out_ = 0;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool busy_ = false;    // guarded by mutex_; while it is true picture_ is the thread's own
-  bool ending_ = false;  // guarded by mutex_, as is...
-  std::optional<Clock::time_point> last_;  // ...the capture of the last picture that was written
-  Picture picture_;
-  std::uint64_t written_ = 0;  // the thread's own, as are...
-  std::uint64_t failures_ = 0;
-  std::set<std::string> said_;  // ...ways to fail that were logged
-  std::thread thread_;          // last: it uses all of the above
+  const std::shared_ptr<Writer> writer_;  // shared with the thread, which may outlive this
+  HandOver<Picture> pictures_;
+  std::uint64_t dropped_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace lookout

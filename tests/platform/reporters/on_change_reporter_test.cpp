@@ -8,6 +8,7 @@
 #include <iterator>
 #include <opencv2/imgcodecs.hpp>
 
+#include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -56,6 +57,13 @@ class OnChangeReporterTest : public testing::Test {
     return std::make_unique<SnapshotReporter>(SnapshotFolder(folder, "front", 100 << 20), hours(1));
   }
 
+  static RunInfo info(const std::string& camera = "", const std::string& model = "") {
+    RunInfo info;
+    info.camera = camera;
+    info.model = model;
+    return info;
+  }
+
   static Result change(const std::string_view& label) {
     Result result;
     result.state_changed = true;
@@ -79,7 +87,8 @@ TEST_F(OnChangeReporterTest, TheChangeIsInTheEnvironment) {
   Frame frame;
   frame.origin = "dir/a b.jpg";
   {
-    OnChangeReporter reporter(shell("env | grep ^LOOKOUT_EVENT_ | sort > " + out), "front", "net");
+    OnChangeReporter reporter(shell("env | grep ^LOOKOUT_EVENT_ | sort > " + out),
+                              info("front", "net"));
     reporter.report(result, frame);
   }
   std::ifstream file(out);
@@ -104,7 +113,7 @@ TEST_F(OnChangeReporterTest, UnknownHasNeitherIndexNorScore) {
   result.state.kind = SceneState::Kind::kUnknown;
   OnChangeReporter reporter(shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_INDEX,"
                                   "$LOOKOUT_EVENT_SCORE,$LOOKOUT_EVENT_PREVIOUS\" > $SAID"),
-                            "", "");
+                            info());
   reporter.report(result, {});
   EXPECT_EQ(said(), "unknown,,,");
 }
@@ -116,19 +125,19 @@ TEST_F(OnChangeReporterTest, ThePictureOfTheChangeIsThereAsAWhole) {
   OnChangeReporter reporter(shell("[ -z \"$LOOKOUT_EVENT_SNAPSHOT\" ] || "
                                   "cp \"$LOOKOUT_EVENT_SNAPSHOT\" " +
                                   copy + "; echo \"$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"),
-                            "", "", snapshots_in(directory_.path()));
+                            info(), snapshots_in(directory_.path()));
   reporter.report(change("cat"), frame);
   EXPECT_THAT(said(), AllOf(StartsWith(directory_ / "front_"), EndsWith("_cat.jpg")));
   EXPECT_EQ(cv::imread(copy).size(), frame.bgr.size());
   reporter.report(change("dog"), frame);
-  EXPECT_EQ(said(), "") << "left out by the cool-down";
+  EXPECT_EQ(said(), "") << "dropped by the cool-down";
 }
 
 TEST_F(OnChangeReporterTest, ACommandIsRunWithoutAPictureThatCannotBeWritten) {
   const CapturedLog log;
   {
     OnChangeReporter reporter(
-        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"), "", "",
+        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"), info(),
         snapshots_in(directory_ / "none"));
     std::filesystem::remove(directory_ / "none");
     Frame frame;
@@ -144,7 +153,7 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
   {
     OnChangeReporter reporter(
         shell("echo \"$LOOKOUT_EVENT_STATE $LOOKOUT_EVENT_COALESCED\" > $SAID; read line < $GATE"),
-        "", "");
+        info());
     reporter.report(change("a"), {});
     EXPECT_EQ(said(), "a 0");
     Result same = change("x");
@@ -163,7 +172,7 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
 TEST_F(OnChangeReporterTest, AFailureIsSaidOnceWithItsStatus) {
   const CapturedLog log;
   {
-    OnChangeReporter reporter(shell("echo > $SAID; exit 3"), "", "");
+    OnChangeReporter reporter(shell("echo > $SAID; exit 3"), info());
     for (const char* label : {"a", "b", "c"}) {
       reporter.report(change(label), {});
       said();
@@ -180,7 +189,7 @@ TEST_F(OnChangeReporterTest, OneThatTakesTooLongIsKilled) {
   {
     OnChangeOptions options = shell("read line < $GATE");
     options.time_limit = milliseconds(1);
-    OnChangeReporter reporter(options, "", "");
+    OnChangeReporter reporter(options, info());
     reporter.report(change("a"), {});
   }
   EXPECT_THAT(log.text(), HasSubstr("killed: it took too long"));
@@ -188,8 +197,8 @@ TEST_F(OnChangeReporterTest, OneThatTakesTooLongIsKilled) {
 
 TEST_F(OnChangeReporterTest, WhatWaitsAtTheEndIsStillRun) {
   {
-    OnChangeReporter reporter(shell("echo $LOOKOUT_EVENT_STATE > $SAID; read line < $GATE"), "",
-                              "");
+    OnChangeReporter reporter(shell("echo $LOOKOUT_EVENT_STATE > $SAID; read line < $GATE"),
+                              info());
     reporter.report(change("a"), {});
     EXPECT_EQ(said(), "a");
     reporter.report(change("b"), {});
@@ -204,7 +213,7 @@ TEST_F(OnChangeReporterTest, AtTheEndPatienceIsBounded) {
   {
     OnChangeOptions options = shell("echo > $SAID; read line < $GATE");
     options.patience = milliseconds(0);
-    OnChangeReporter reporter(options, "", "");
+    OnChangeReporter reporter(options, info());
     reporter.report(change("a"), {});
     said();
     reporter.report(change("b"), {});
@@ -212,9 +221,48 @@ TEST_F(OnChangeReporterTest, AtTheEndPatienceIsBounded) {
   EXPECT_THAT(log.text(), HasSubstr("1 run, 1 failed"));
 }
 
+TEST_F(OnChangeReporterTest, AFolderThatDoesNotAnswerDoesNotHoldTheEnd) {
+  const CapturedLog log;
+  const auto storage = std::make_shared<Gate>();
+  const auto returned = std::make_shared<std::promise<void>>();
+  {
+    OnChangeOptions options = shell("exit 0");
+    options.patience = milliseconds(0);
+    OnChangeReporter reporter(options, info(),
+                              std::make_unique<SnapshotReporter>(
+                                  [storage, returned](const auto&...) -> std::filesystem::path {
+                                    storage->wait();
+                                    returned->set_value();
+                                    return "too late";
+                                  },
+                                  hours(1)));
+    reporter.report(change("cat"), {});
+  }
+  EXPECT_THAT(log.text(), HasSubstr("the last picture is not complete"));
+  storage->open();
+  returned->get_future().wait();
+}
+
+TEST_F(OnChangeReporterTest, ACommandDoesNotWaitForEverForItsPicture) {
+  const auto storage = std::make_shared<Gate>();
+  OnChangeOptions options = shell("echo \"$LOOKOUT_EVENT_SNAPSHOT\" > $SAID");
+  options.time_limit = milliseconds(1);
+  options.patience = hours(1);
+  OnChangeReporter reporter(options, info(),
+                            std::make_unique<SnapshotReporter>(
+                                [storage](const auto&...) -> std::filesystem::path {
+                                  storage->wait();
+                                  return "too late";
+                                },
+                                hours(1)));
+  reporter.report(change("cat"), {});
+  EXPECT_EQ(said(), "");
+  storage->open();
+}
+
 TEST_F(OnChangeReporterTest, IsSilentWithoutAChange) {
   const CapturedLog log;
-  { OnChangeReporter reporter(shell("exit 1"), "", ""); }
+  { OnChangeReporter reporter(shell("exit 1"), info()); }
   EXPECT_EQ(log.text(), "");
 }
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <opencv2/imgcodecs.hpp>
 
+#include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -132,10 +133,10 @@ TEST_F(SnapshotReporterTest, APictureForAChangeAndThenACoolDown) {
     change(reporter, "bird", seconds(10));
   }
   EXPECT_THAT(names_in(directory_), ElementsAre("front_20261121T120001.000Z_cat.jpg"));
-  EXPECT_THAT(log.text(), HasSubstr("1 written, 0 failed, 2 left out"));
+  EXPECT_THAT(log.text(), HasSubstr("1 written, 0 failed, 2 dropped by the cool-down"));
   SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(10));
   change(reporter, "dog", seconds(11));
-  // The first may still be being written: then this one is left out, and the next takes its turn.
+  // The first may still be being written: then this one is dropped, and the next takes its turn.
   for (int at = 21; names_in(directory_).size() < 3; at += 10) {
     change(reporter, "unknown", seconds(at));
   }
@@ -165,6 +166,30 @@ TEST_F(SnapshotReporterTest, AFolderThatCannotBeWrittenIsSaidOnce) {
   EXPECT_THAT(log.text(), HasSubstr(sentence));
   EXPECT_EQ(log.text().find(sentence), log.text().rfind(sentence));
   EXPECT_THAT(log.text(), Not(HasSubstr(" 0 failed")));
+}
+
+TEST_F(SnapshotReporterTest, AFolderThatDoesNotAnswerDoesNotHoldTheEnd) {
+  const CapturedLog log;
+  const auto storage = std::make_shared<Gate>();
+  const auto started = std::make_shared<std::promise<void>>();
+  std::future<std::filesystem::path> path;
+  {
+    SnapshotReporter reporter(
+        [storage, started](const auto&...) -> std::filesystem::path {
+          started->set_value();
+          storage->wait();
+          return "too late";
+        },
+        seconds(0));
+    path = change(reporter, "cat", seconds(1));
+    started->get_future().wait();
+    EXPECT_FALSE(change(reporter, "dog", seconds(2)).valid()) << "one is being written";
+    reporter.end_by(Clock::now());
+  }
+  EXPECT_THAT(log.text(), HasSubstr("the last picture is not complete"));
+  EXPECT_THAT(log.text(), HasSubstr("0 written, 0 failed, 1 dropped by the cool-down"));
+  storage->open();
+  EXPECT_EQ(path.get(), "too late") << "the thread goes on without the reporter";
 }
 
 }  // namespace
