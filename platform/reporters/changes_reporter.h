@@ -1,4 +1,4 @@
-// For a journal: results only when there is something new to say.
+// For a journal: results only when the state changes.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace lookout {
 
-// Passes a result on when the state changed with it. Everything else is passed on as it is.
+// Passes on the results that change the state, and everything that is not a result.
 class ChangesReporter : public Reporter {
  public:
   explicit ChangesReporter(std::unique_ptr<Reporter> to) : to_(std::move(to)) {}

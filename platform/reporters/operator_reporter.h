@@ -1,4 +1,4 @@
-// Which operators take the time, as a table in the log: at the end, and when asked.
+// Logs the table of the operators: at the end, and when asked.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@ namespace lookout {
 
 class OperatorReporter : public Reporter {
  public:
-  // `table`: what was measured so far; empty: operators are not sampled. `asked`: the program's,
-  // set by a signal handler, and reset here.
+  // `table` returns what was measured so far; empty: operators are not sampled. `asked` is set by a
+  // signal handler, and reset here.
   OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked);
 
   void tick(const StatsSnapshot& stats) override;

@@ -18,20 +18,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLongestPart = 60;  // bytes; a file's name takes 255
+constexpr std::size_t kMaxPartBytes = 60;  // a file's name takes 255
 
-// ASCII alone, whatever the locale.
+// ASCII only, whatever the locale.
 bool is_plain(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
          c == '-';
 }
 
 std::string plain(std::string_view text) {
-  std::string result(text.substr(0, kLongestPart));
+  std::string result(text.substr(0, kMaxPartBytes));
   for (char& c : result) {
     if (!is_plain(c)) c = '-';
   }
-  // A hidden file, or an option to whoever says *.
+  // Avoids hidden files, and names that a shell's * would pass as options.
   result.erase(0, std::min(result.find_first_not_of("-."), result.size()));
   return result;
 }
@@ -50,9 +50,9 @@ std::string stamp(std::chrono::system_clock::time_point time) {
 
 void make(const fs::path& folder, const std::string& prefix) {
   try {
-    fs::create_directory(folder);  // nothing happens to one that is there
+    fs::create_directory(folder);  // does nothing when it exists
     const fs::path file = temp_path(folder / prefix);
-    fs::remove(file);  // of a run that was killed
+    fs::remove(file);  // left by a run that was killed
     const TempFile can_be_made(file);
   } catch (const std::system_error& error) {
     refuse(folder, error.code());
@@ -75,7 +75,7 @@ void check_snapshot_folder(const fs::path& folder) {
 }
 
 bool SnapshotFolder::is_own(const std::string& name) const {
-  // Nothing in the prefix means anything to a pattern.
+  // The prefix has no characters that are special in a pattern.
   return fnmatch((prefix_ + "????????T??????.???Z_*.jpg").c_str(), name.c_str(), 0) == 0;
 }
 
@@ -87,7 +87,7 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
     if (!fs::is_regular_file(entry.symlink_status())) continue;
     const std::string finished = fs::path(name.substr(1)).stem().string();
     if (name == temp_path(finished) && is_own(finished)) {
-      fs::remove(entry.path());  // of a run that was killed
+      fs::remove(entry.path());  // left by a run that was killed
     } else if (is_own(name)) {
       own.emplace_back(name, entry.file_size());
       sum += own.back().second;
@@ -118,7 +118,7 @@ fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
     write_file(path);
     return path;
   } catch (const std::system_error& error) {
-    // The same sentence for the same reason: no file's name.
+    // No file name: the same reason has the same sentence, which is logged once.
     throw Error(ErrorKind::kOutput, folder_.string() + ": " + error.code().message());
   }
 }

@@ -1,4 +1,4 @@
-// Pictures in a folder, no more than fit.
+// A folder of pictures, of limited size.
 #pragma once
 
 #include <chrono>
@@ -12,19 +12,19 @@
 namespace lookout {
 
 // Writes pictures named CAMERA_20271122T101500.123Z_LABEL.jpg (UTC; other characters than letters,
-// digits, '.' and '-' of the camera's name and the label become '-'). A picture is there as a whole
-// or not at all. Files of other names, as those of another camera, are neither touched nor counted.
-// Used by one thread.
+// digits, '.' and '-' of the camera's name and the label become '-'). A picture is complete or
+// absent. Files with other names, such as another camera's, are neither changed nor counted. Used
+// by one thread at a time.
 class SnapshotFolder {
  public:
-  // `limit`: bytes that all pictures of this camera may take together. A folder that is not there
-  // is made, where its parent is. Throws Error(kPermission) or Error(kOutput) when it cannot be
-  // made, or pictures cannot be written into it.
+  // `limit`: the most bytes that all pictures of this camera may take. A folder that does not exist
+  // is created; its parent must exist. Throws Error(kPermission) or Error(kOutput) when the folder
+  // cannot be created or written into.
   SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
 
-  // Removes the oldest pictures, by their names, until there is room, and writes. Returns the
-  // picture's path. Throws Error(kOutput) when the system refuses or the picture alone is larger
-  // than the limit.
+  // Removes the oldest pictures, by the times in their names, until there is room, then writes.
+  // Returns the picture's path. Throws Error(kOutput) when the system refuses or the picture alone
+  // is larger than the limit.
   std::filesystem::path write(const cv::Mat& bgr, std::string_view label,
                               std::chrono::system_clock::time_point time);
 

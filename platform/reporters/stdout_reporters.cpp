@@ -10,7 +10,7 @@
 namespace lookout {
 namespace {
 
-constexpr std::chrono::milliseconds kShortestRedraw{30};  // more often than the eye can follow
+constexpr std::chrono::milliseconds kMinRedrawInterval{30};  // the eye cannot follow more
 constexpr std::size_t kBarColumns = 20;
 
 std::string bar(float score) {
@@ -28,16 +28,16 @@ void TextReporter::report(const Result& result, const Frame& frame) {
   output_.write(line_);
 }
 
-void JsonReporter::begin() { line_ = unsaid_state_; }
+void JsonReporter::begin() { line_ = pending_state_; }
 
 void JsonReporter::end() {
-  if (output_.write(line_)) unsaid_state_.clear();
+  if (output_.write(line_)) pending_state_.clear();
 }
 
 void JsonReporter::report(const Result& result, const Frame& frame) {
   if (result.state_changed) {
-    unsaid_state_.clear();
-    format_.append_state(result, frame.origin, unsaid_state_);
+    pending_state_.clear();
+    format_.append_state(result, frame.origin, pending_state_);
   }
   begin();
   format_.append(result, frame.origin, line_);
@@ -66,9 +66,9 @@ TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::s
     : terminal_(terminal), title_(std::move(title)), top_k_(top_k), states_(states) {}
 
 void TerminalReporter::report(const Result& result, const Frame& frame) {
-  if (!camera_.online) return;  // the last one before the loss
+  if (!camera_.online) return;  // the last result before the loss
   const auto now = Clock::now();
-  if (now - last_drawn_ < kShortestRedraw) return;
+  if (now - last_drawn_ < kMinRedrawInterval) return;
   last_drawn_ = now;
   lines_.assign(top_k_ + 3, "");
   lines_[0] = title_;

@@ -1,4 +1,4 @@
-// The reporters of the command line: plain text, JSON lines, a display on a terminal, and the log.
+// The reporters of the command line: text lines, JSON lines, a display on a terminal, and the log.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace lookout {
 
-// One line of text a frame. Of the camera's coming and going the log tells.
+// Writes one line of text a frame. The log has the camera's loss and return.
 class TextReporter : public Reporter {
  public:
-  // With `states` each line ends with the state; else that is the first prediction.
+  // With `states` each line ends with the state. Without, the state is the first prediction.
   explicit TextReporter(NonBlockingWriter& output, bool states = false)
       : output_(output), states_(states) {}
   void report(const Result& result, const Frame& frame) override;
@@ -27,12 +27,12 @@ class TextReporter : public Reporter {
   std::string line_;
 };
 
-// One JSON object a frame, one for each change of the state, for each statistics interval and for a
-// camera that comes or goes, and one at the end. When a change of the state cannot be written
-// because the reader is slow, it is written with the next line that can.
+// Writes one JSON object a line: for each frame, each change of the state, each statistics
+// interval, each loss and return of the camera, and at the end. A change of the state that is
+// dropped because the reader is slow is written with the next line.
 class JsonReporter : public Reporter {
  public:
-  // `operators`: what was measured of them so far; empty: they are not sampled.
+  // `operators` returns what was measured so far; empty: operators are not sampled.
   JsonReporter(NonBlockingWriter& output, JsonFormat format,
                std::function<OperatorTable()> operators = {})
       : output_(output), format_(std::move(format)), operators_(std::move(operators)) {}
@@ -47,15 +47,16 @@ class JsonReporter : public Reporter {
   NonBlockingWriter& output_;
   JsonFormat format_;
   std::function<OperatorTable()> operators_;
-  std::string unsaid_state_;  // a line, until it is written
+  std::string pending_state_;  // a line, until it is written
   std::string line_;
 };
 
-// The top list with bars, rates and latency, in place; without a camera, since when.
+// Redraws the top predictions with bars, rates and latency in place; while the camera is away, for
+// how long.
 class TerminalReporter : public Reporter {
  public:
-  // `title` stands on top; `top_k` lines are reserved for predictions. With `states` the state is
-  // shown, too.
+  // `title` is the first line; `top_k` lines are reserved for predictions. With `states` the state
+  // is shown.
   TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k, bool states = false);
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
@@ -74,7 +75,7 @@ class TerminalReporter : public Reporter {
   std::vector<std::string> lines_;
 };
 
-// The statistics, one log line an interval and a summary at the end.
+// Logs the statistics of each interval, and a summary at the end.
 class LogReporter : public Reporter {
  public:
   void tick(const StatsSnapshot& stats) override;

@@ -13,9 +13,9 @@ namespace lookout {
 namespace {
 
 constexpr bool kKeepEnvironment = false;
-constexpr auto kShortestStatus = std::chrono::seconds(1);
+constexpr auto kMinStatusInterval = std::chrono::seconds(1);
 
-// A refused message is not worth ending for.
+// A message that systemd refuses does not end the program.
 void send(const std::string& message) { sd_notify(kKeepEnvironment, message.c_str()); }
 
 }  // namespace
@@ -26,65 +26,65 @@ SystemdNotifier::SystemdNotifier() : enabled_(std::getenv("NOTIFY_SOCKET") != nu
   watchdog_period_ = std::chrono::microseconds(microseconds / 2);
 }
 
-SystemdNotifier::~SystemdNotifier() { stopping(); }
+SystemdNotifier::~SystemdNotifier() { send_stopping(); }
 
 void SystemdNotifier::report(const Result& result, const Frame& /*frame*/) {
   if (!enabled_) return;
-  const bool first = !std::exchange(seen_, true);
+  const bool first = !std::exchange(has_result_, true);
   if (first || result.state.name() != state_) {
     state_ = result.state.name();
-    unsaid_ = true;
+    status_is_new_ = true;
   }
-  say_ready();
-  say_status();
+  send_ready();
+  send_status();
 }
 
 void SystemdNotifier::tick(const StatsSnapshot& stats) {
   fps_ = stats.classified_fps;
   machine_ = to_text(stats.machine);
-  unsaid_ = true;
+  status_is_new_ = true;
   if (stats.final) {
-    stopping();
+    send_stopping();
   } else {
-    say_status();
+    send_status();
   }
 }
 
 void SystemdNotifier::status(const CameraStatus& status) {
   camera_ = status;
-  unsaid_ = true;
-  say_ready();
-  say_status();
+  status_is_new_ = true;
+  send_ready();
+  send_status();
 }
 
 void SystemdNotifier::beat() {
-  say_status();
+  send_status();
   if (watchdog_period_ == Clock::duration::zero()) return;
   const auto now = Clock::now();
-  if (now - last_beat_ < watchdog_period_) return;
-  last_beat_ = now;
+  if (now - last_watchdog_ < watchdog_period_) return;
+  last_watchdog_ = now;
   send("WATCHDOG=1");
 }
 
-void SystemdNotifier::say_ready() {
-  if (enabled_ && !ready_) send("READY=1");
-  ready_ = true;
+void SystemdNotifier::send_ready() {
+  if (enabled_ && !ready_sent_) send("READY=1");
+  ready_sent_ = true;
 }
 
-void SystemdNotifier::stopping() {
-  if (!enabled_ || stopping_) return;
-  stopping_ = true;
+void SystemdNotifier::send_stopping() {
+  if (!enabled_ || stopping_sent_) return;
+  stopping_sent_ = true;
   send("STOPPING=1\nSTATUS=stopping");
 }
 
-// What is left unsaid for the sake of the rate is said with a later beat.
-void SystemdNotifier::say_status() {
-  if (!enabled_ || !ready_ || !unsaid_) return;
+// A status that comes too early is sent with a later beat.
+void SystemdNotifier::send_status() {
+  if (!enabled_ || !ready_sent_ || !status_is_new_) return;
   const auto now = Clock::now();
-  if (last_status_ && now - *last_status_ < kShortestStatus) return;
+  if (last_status_ && now - *last_status_ < kMinStatusInterval) return;
   std::string status = "STATUS=";
   if (!camera_.online) {
-    status += seen_ ? "camera offline" : "waiting for the camera";
+    status += has_result_ ? "camera offline" : "waiting for the camera";
   } else {
     if (fps_) status += fmt::format("{:.1f} fps: ", *fps_);
     status += state_.empty() ? "no state yet" : state_;
@@ -92,7 +92,7 @@ void SystemdNotifier::say_status() {
   if (!machine_.empty()) status += "; " + machine_;
   send(status);
   last_status_ = now;
-  unsaid_ = false;
+  status_is_new_ = false;
 }
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-// Tells systemd how the service is: ready, alive, what it sees.
+// Notifies systemd of the service's state: ready, alive, what the camera shows.
 #pragma once
 
 #include <optional>
@@ -8,20 +8,19 @@
 
 namespace lookout {
 
-// Does nothing unless systemd started the program (NOTIFY_SOCKET; WATCHDOG_USEC for the watchdog),
-// which is looked up once, in the constructor.
+// Does nothing unless systemd started the program (NOTIFY_SOCKET is set; WATCHDOG_USEC for the
+// watchdog). The constructor looks that up.
 //
-// READY comes with the first result: then the model is warm and the camera delivers. It also comes
-// when the camera turned out to be away, with a STATUS that says so: the model is warm, and the
-// rest may take hours. Until READY a service is "activating", in which systemd would kill it after
-// TimeoutStartSec=; and were that put off (EXTEND_TIMEOUT_USEC=), the machine's boot, `systemctl
-// start` and the upgrade of the package would wait for the camera, too. WATCHDOG comes
-// from beat() alone, so that a frame loop that hangs is noticed; a camera that is away is not a
-// hang.
+// READY is sent with the first result: the model is warm and the camera delivers. It is also sent
+// when the camera is away, with a STATUS that says so, because the camera may take hours to come.
+// Without READY the service stays "activating": systemd kills it after TimeoutStartSec=, or, if
+// that is extended (EXTEND_TIMEOUT_USEC=), booting, `systemctl start` and upgrades of the package
+// wait for the camera. WATCHDOG is sent from beat() alone: systemd notices a frame loop that hangs,
+// and a camera that is away is not a hang.
 class SystemdNotifier : public Reporter {
  public:
   SystemdNotifier();
-  // Tells that the service is stopping, unless the last tick has.
+  // Sends STOPPING, unless the final tick did.
   ~SystemdNotifier() override;
   SystemdNotifier(const SystemdNotifier&) = delete;
   SystemdNotifier& operator=(const SystemdNotifier&) = delete;
@@ -32,21 +31,21 @@ class SystemdNotifier : public Reporter {
   void beat() override;
 
  private:
-  void stopping();
-  void say_ready();
-  void say_status();
+  void send_stopping();
+  void send_ready();
+  void send_status();
 
   bool enabled_ = false;
-  Clock::duration watchdog_period_{};  // between two signs of life; 0: systemd wants none
-  Clock::time_point last_beat_;
-  bool ready_ = false;
-  bool seen_ = false;  // there was a result
-  bool stopping_ = false;
+  Clock::duration watchdog_period_{};  // between two WATCHDOG messages; 0: none are wanted
+  Clock::time_point last_watchdog_;
+  bool ready_sent_ = false;
+  bool has_result_ = false;
+  bool stopping_sent_ = false;
   CameraStatus camera_;
-  std::string state_;          // its name; empty: none yet
-  std::optional<double> fps_;  // of the last interval
-  std::string machine_;        // what slows it down now
-  bool unsaid_ = false;        // something of the above is new
+  std::string state_;           // of the scene, its name; empty: none yet
+  std::optional<double> fps_;   // of the last interval
+  std::string machine_;         // the reasons why it is slow now, for people
+  bool status_is_new_ = false;  // something of the above changed after last_status_
   std::optional<Clock::time_point> last_status_;
 };
 
