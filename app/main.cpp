@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -28,6 +29,15 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler")
 
 extern "C" void request_stop(int /*signal*/) { stop = true; }
 extern "C" void ask_for_operators(int /*signal*/) { operators_asked = true; }
+
+// A descriptor from 0 to 2 that the parent closed is opened: else the next file that is opened gets
+// its number, and results or log lines are written into it. Writing to a closed stdout still fails.
+void open_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    static_cast<void>(open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
 
 // A second signal of the same kind ends the program at once.
 void handle_signals() {
@@ -119,6 +129,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   const int status = run_program(argc, argv);
   // Everything of ours is destroyed and written. The destructors of LibTorch's globals would take
   // longer than all the rest of stopping.

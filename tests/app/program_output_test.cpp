@@ -38,6 +38,28 @@ TEST(Program, StdoutIsDataAndStderrIsLog) {
   EXPECT_NE(result.err.find("no --model given"), std::string::npos);
 }
 
+TEST(Program, NoFileTakesThePlaceOfAClosedStandardDescriptor) {
+  Program::Options options;
+  options.closed = {STDIN_FILENO, STDERR_FILENO};
+  Program program({"test://all"}, options);
+  ASSERT_TRUE(program.wait_for("test://colorbars: "));
+  for (const char* fd : {"/fd/0", "/fd/2"}) {
+    const std::string link = "/proc/" + std::to_string(program.pid()) + fd;
+    std::error_code absent;
+    EXPECT_EQ(std::filesystem::read_symlink(link, absent), "/dev/null") << link;
+  }
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().status, 0);
+}
+
+TEST(Program, AClosedStdoutIsAnError) {
+  Program::Options options;
+  options.closed = {STDOUT_FILENO};
+  const std::string sentence = "stdout: Bad file descriptor";
+  expect_failure(run_lookout({"test://red?fps=0&frames=10"}, options), 74, sentence);
+  expect_failure(run_lookout({"--help"}, options), 74, sentence);
+}
+
 TEST(Program, StatisticsTellHowWarmAndThrottledTheBoardIs) {
   const TempDir machine;
   std::filesystem::create_directories(machine / "thermal/thermal_zone0");

@@ -51,6 +51,7 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
   if (pid_ == 0) {
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    for (const int fd : options.closed) close(fd);
     if (options.ignore_sigchld) std::signal(SIGCHLD, SIG_IGN);
     if (options.user != 0 && setuid(options.user) != 0) _exit(126);
     execve(argv[0], argv.data(), envp.data());

@@ -26,6 +26,7 @@ class Program {
     unsigned int user = 0;                 // != 0: run as this user
     bool ignore_sigchld = false;           // start it with that signal ignored
     int stderr_fd = -1;                    // a descriptor instead of a temporary file
+    std::vector<int> closed;               // start it without these descriptors
   };
 
   Program(std::vector<std::string> arguments, const Options& options);
