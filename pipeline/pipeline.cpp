@@ -34,9 +34,9 @@ class FrameLoop {
         capture_(source, options.capture, options.trace),
         inference_(capture_.frames(), std::move(classifiers), options.trace) {}
 
-  // Returns when the source ended or failed, the duration is over or `stop` is true.
+  // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {
-    const auto end = options_.duration ? start_ + *options_.duration : Clock::time_point::max();
+    const auto end = options_.end.value_or(Clock::time_point::max());
     while (!stop) {
       const auto now = Clock::now();
       if (now >= end) return;

@@ -30,11 +30,11 @@ struct PipelineOptions {
   std::chrono::milliseconds stats_interval{1000};
   // Called for each statistics, on the calling thread. Empty: the machine's state is not reported.
   std::function<MachineState()> machine_state;
-  std::optional<std::chrono::milliseconds> duration;  // the run ends after this time; empty: never
-  Trace* trace = nullptr;                             // outlives the run; null: none
+  std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
+  Trace* trace = nullptr;                // outlives the run; null: none
 };
 
-// Classifies frames of `source` until it ends, `stop` becomes true or the duration is over; then
+// Classifies frames of `source` until it ends, `stop` becomes true or the end has come; then
 // every reporter gets the final statistics, which are returned. `stop` may be set by any thread or
 // a signal handler and is seen within 100 ms + one inference.
 //

@@ -165,7 +165,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   PipelineOptions pipeline_options;
   pipeline_options.view = options.camera.view;
   pipeline_options.capture = options.camera.capture;
-  if (limits.time.count() > 0) pipeline_options.duration = limits.time + kMaxWarmUp;
+  if (limits.time.count() > 0) pipeline_options.end = Clock::now() + limits.time + kMaxWarmUp;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<Stopwatch>(limits, stop));
   const auto& stopwatch = static_cast<const Stopwatch&>(*reporters.back());

@@ -3,12 +3,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/options/options.h"
+#include "app/output/json.h"
 #include "pipeline/open_model.h"
 
 namespace lookout {
@@ -35,7 +35,7 @@ std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options,
                                              bool count_parameters = false);
 
 // What is known of the archive of a loaded model, for reports.
-nlohmann::ordered_json archive_facts(const Classifier& classifier);
+Json archive_facts(const Classifier& classifier);
 
 // Whether a service manager started the program (NOTIFY_SOCKET is set).
 bool is_service();

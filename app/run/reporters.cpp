@@ -43,8 +43,7 @@ std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const 
   const bool changes = results_to_write(options.results.write) == Results::kChanges;
   std::unique_ptr<Reporter> reporter;
   if (options.results.format == Format::kJson) {
-    reporter = std::make_unique<JsonReporter>(
-        output.lines, JsonFormat(info.camera, info.model, info.labels, info.archive), operators);
+    reporter = std::make_unique<JsonReporter>(output.lines, JsonFormat(info), operators);
   } else if (info.live && !changes && can_redraw(STDOUT_FILENO)) {
     reporter = make_terminal_reporter(options, info, output);
   } else {

@@ -44,8 +44,10 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   return info;
 }
 
-std::unique_ptr<Trace> make_trace(const RunOptions& options, const AtomicFile& file,
+// Returns null when there is no file to write a trace to.
+std::unique_ptr<Trace> make_trace(const RunOptions& options, const std::optional<AtomicFile>& file,
                                   const RunInfo& info, const Classifier& classifier) {
+  if (!file) return nullptr;
   TraceOptions trace_options;
   trace_options.frames = options.profile.trace_frames;
   trace_options.skip = info.live ? kWarmUpFrames : 0;  // files need no warm-up
@@ -55,10 +57,16 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, const AtomicFile& f
                          {"kernels", classifier.facts().kernels},
                          {"libtorch", classifier.facts().version}};
   return std::make_unique<Trace>(
-      trace_options, [file, name = options.profile.trace](const Trace& trace) {
+      trace_options, [file = *file, name = options.profile.trace](const Trace& trace) {
         file.save([&trace](const WritePart& write) { trace.write_json(write); });
         spdlog::info("trace: {} frames in {}", trace.frames(), name);
       });
+}
+
+// The end of a run that begins now.
+std::optional<Clock::time_point> end_of(const CameraOptions& options) {
+  if (options.timeout.count() == 0) return std::nullopt;
+  return Clock::now() + options.timeout;
 }
 
 PipelineOptions pipeline_options(const RunOptions& options, Trace* trace) {
@@ -71,8 +79,20 @@ PipelineOptions pipeline_options(const RunOptions& options, Trace* trace) {
   pipeline.stats_interval = stats_interval(options.log.stats_interval);
   pipeline.machine_state = [] { return read_machine_state(); };
   pipeline.trace = trace;
-  if (options.camera.timeout.count() > 0) pipeline.duration = options.camera.timeout;
+  pipeline.end = end_of(options.camera);
   return pipeline;
+}
+
+// Throws when all pictures were skipped.
+void require_pictures(const std::string& source, const StatsSnapshot& total) {
+  if (total.captured > 0 || total.skipped == 0) return;
+  throw Error(ErrorKind::kNoInput,
+              fmt::format("{}: none of the {} pictures can be read", source, total.skipped));
+}
+
+void log_dropped(std::uint64_t writes) {
+  if (writes == 0) return;
+  spdlog::warn("stdout's reader was too slow: {} writes were dropped", writes);
 }
 
 }  // namespace
@@ -107,22 +127,14 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   ResultOutput output(info.live, stop);
   const RunReporters reporters =
       make_reporters(options, info, operators, output, {stop, operators_asked});
-  std::unique_ptr<Trace> trace;
-  if (trace_file) trace = make_trace(options, *trace_file, info, model);
-  std::optional<Clock::time_point> end;
-  if (options.camera.timeout.count() > 0) end = Clock::now() + options.camera.timeout;
-  const StatsSnapshot total =
-      run_pipeline(*source, models, reporters.all, pipeline_options(options, trace.get()), stop);
+  const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
+  const PipelineOptions pipeline = pipeline_options(options, trace.get());
+  const StatsSnapshot total = run_pipeline(*source, models, reporters.all, pipeline, stop);
   if (trace) trace->finish();
-  const bool ended_early = stop || (end && Clock::now() >= *end);
-  if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {
-    throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
-                                                 options.camera.source, total.skipped));
-  }
-  if (reporters.overlay != nullptr && !info.live) reporters.overlay->linger(end);
-  if (output.lines.dropped() > 0) {
-    spdlog::warn("stdout's reader was too slow: {} writes were dropped", output.lines.dropped());
-  }
+  const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
+  if (!info.live && !ended_early) require_pictures(options.camera.source, total);
+  if (reporters.overlay != nullptr && !info.live) reporters.overlay->linger(pipeline.end);
+  log_dropped(output.lines.dropped());
 }
 
 }  // namespace lookout

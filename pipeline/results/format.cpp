@@ -226,13 +226,12 @@ std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times
   return lines;
 }
 
-JsonFormat::JsonFormat(const std::string& camera, const std::string& model,
-                       const std::vector<std::string>& labels, std::string archive)
-    : camera_(to_json(camera)),
-      source_(fmt::format(R"("camera":{},"model":{})", camera_, to_json(model))),
-      archive_(std::move(archive)) {
-  labels_.reserve(labels.size());
-  for (const std::string& label : labels) labels_.push_back(to_json(label));
+JsonFormat::JsonFormat(const RunInfo& info)
+    : camera_(to_json(info.camera)),
+      source_(fmt::format(R"("camera":{},"model":{})", camera_, to_json(info.model))),
+      archive_(info.archive) {
+  labels_.reserve(info.labels.size());
+  for (const std::string& label : info.labels) labels_.push_back(to_json(label));
 }
 
 void JsonFormat::append_head(const char* type, const Result& result, const std::string& origin,

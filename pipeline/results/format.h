@@ -17,6 +17,7 @@
 #include "pipeline/result.h"
 #include "pipeline/results/machine_state.h"
 #include "pipeline/results/operator_table.h"
+#include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {
@@ -72,9 +73,7 @@ std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times
 // JSON lines, schema 1; see README.md for the fields.
 class JsonFormat {
  public:
-  // `archive`: a JSON object that describes the model's archive, for the summary; may be empty.
-  JsonFormat(const std::string& camera, const std::string& model,
-             const std::vector<std::string>& labels, std::string archive = "");
+  explicit JsonFormat(const RunInfo& info);
 
   // `{"schema":1,"type":"classification",...}` and a newline.
   void append(const Result& result, const std::string& origin, std::string& out);

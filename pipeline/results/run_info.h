@@ -9,11 +9,11 @@ namespace lookout {
 // The same from the start of a run to its end; every reporter may keep a copy.
 struct RunInfo {
   std::string camera;               // its name in results
-  std::string source;               // a description: "/dev/video0: 640x480 YUYV at 30 fps"
-  bool live = false;                // frames come whether or not they are waited for
   std::string model;                // its name
   std::vector<std::string> labels;  // one for each of the model's outputs, in order
   std::string archive;              // facts about the model's archive, a JSON object; may be empty
+  std::string source;               // a description: "/dev/video0: 640x480 YUYV at 30 fps"
+  bool live = false;                // frames come whether or not somebody waits for them
 };
 
 }  // namespace lookout

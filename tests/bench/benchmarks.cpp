@@ -153,7 +153,7 @@ Result make_result(const std::vector<std::string>& labels) {
 void result_as_json(benchmark::State& state) {
   const std::vector<std::string> labels = make_labels();
   const Result result = make_result(labels);
-  JsonFormat format("camera", "model", labels);
+  JsonFormat format({"camera", "model", labels, "", "", true});
   std::string line;
   for (auto _ : state) {
     line.clear();
@@ -186,7 +186,7 @@ BENCHMARK(statistics_of_a_frame);
 void statistics_of_an_interval_as_json(benchmark::State& state) {
   const std::vector<std::string> labels = make_labels();
   const Result result = make_result(labels);
-  const JsonFormat format("camera", "model", labels);
+  const JsonFormat format({"camera", "model", labels, "", "", true});
   Statistics statistics(Clock::now());
   std::string line;
   for (auto _ : state) {
@@ -206,8 +206,8 @@ void everything_but_the_model(benchmark::State& state, const cv::Size& size) {
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   NonBlockingWriter output(null, "null", NonBlockingWriter::WhenFull::kWait, stop);
   std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(
-      std::make_unique<JsonReporter>(output, JsonFormat("camera", "model", model.spec().labels)));
+  reporters.push_back(std::make_unique<JsonReporter>(
+      output, JsonFormat({"camera", "model", model.spec().labels, "", "", true})));
   TestSourceOptions options;
   options.pattern = Pattern::kColorSquares;
   options.width = size.width;

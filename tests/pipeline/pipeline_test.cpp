@@ -114,7 +114,7 @@ TEST(Pipeline, EndsByItselfAfterTheDuration) {
   FakeClassifier classifier;
   FakeReporter::Log log;
   PipelineOptions options;
-  options.duration = milliseconds(50);
+  options.end = Clock::now() + milliseconds(50);
   const std::atomic<bool> stop{false};
   const StatsSnapshot total = run_pipeline(source, classifier, reporting_to(log), options, stop);
   EXPECT_GE(total.interval, milliseconds(50));

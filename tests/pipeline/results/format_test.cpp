@@ -56,7 +56,7 @@ TEST(Format, TextIsOneLineWhateverTheNamesAre) {
 
 TEST(JsonFormat, IsTheDocumentedLine) {
   std::string out;
-  JsonFormat("front", "mobilenet_v2", kLabels).append(example(), "", out);
+  JsonFormat({"front", "mobilenet_v2", kLabels, "", "", true}).append(example(), "", out);
   EXPECT_EQ(out,
             R"({"schema":1,"type":"classification","camera":"front","model":"mobilenet_v2",)"
             R"("seq":812,"timestamp":1795262400.123,"frame_age_ms":31.200,"results":[)"
@@ -67,7 +67,7 @@ TEST(JsonFormat, IsTheDocumentedLine) {
 }
 
 TEST(JsonFormat, StateOfAResult) {
-  JsonFormat format("front", "net", kLabels);
+  JsonFormat format({"front", "net", kLabels, "", "", true});
   Result result = example();
   result.state = {SceneState::Kind::kClass, {2, kLabels[2], 0.61234F}};
   std::string out;
@@ -88,7 +88,7 @@ TEST(JsonFormat, StateOfAResult) {
 
 TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
   std::string out;
-  JsonFormat("a\nb", "m", kLabels).append(example(), "dir/caf\xe9 \"1\".jpg", out);
+  JsonFormat({"a\nb", "m", kLabels, "", "", true}).append(example(), "dir/caf\xe9 \"1\".jpg", out);
   const Json line = Json::parse(out);
   EXPECT_EQ(line["camera"], "a\nb");
   EXPECT_EQ(line["file"], "dir/caf\xef\xbf\xbd \"1\".jpg");
@@ -96,7 +96,7 @@ TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
 }
 
 TEST(JsonFormat, StatusOfTheCamera) {
-  const JsonFormat format("front \"door\"", "mobilenet_v2", kLabels);
+  const JsonFormat format({"front \"door\"", "mobilenet_v2", kLabels, "", "", true});
   CameraStatus status{false, std::chrono::system_clock::time_point(milliseconds(1795262400007))};
   std::string out;
   format.append(status, out);
@@ -119,7 +119,7 @@ TEST(JsonFormat, StatisticsAndSummary) {
   stats.in_flight = 1;
   stats.inference = {milliseconds(20), milliseconds(22), milliseconds(25), milliseconds(31)};
   std::string out;
-  JsonFormat format("front", "net", kLabels);
+  JsonFormat format({"front", "net", kLabels, "", "", true});
   format.append(stats, out);
   const Json line = Json::parse(out);
   EXPECT_EQ(line["type"], "stats");
@@ -137,7 +137,7 @@ TEST(JsonFormat, StatisticsAndSummary) {
 }
 
 TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
-  const JsonFormat format("front", "net", kLabels);
+  const JsonFormat format({"front", "net", kLabels, "", "", true});
   for (const bool final : {false, true}) {
     StatsSnapshot stats;
     stats.final = final;
@@ -179,7 +179,8 @@ OperatorTable two_operators() {
 }
 
 TEST(JsonFormat, OperatorsAreInTheStatisticsAndTheArchiveInTheSummary) {
-  const JsonFormat format("front", "net", kLabels, R"({"producer":{"torch":"1.13.1"}})");
+  const JsonFormat format(
+      {"front", "net", kLabels, R"({"producer":{"torch":"1.13.1"}})", "", true});
   OperatorTable table = two_operators();
   std::string out;
   StatsSnapshot stats;
@@ -328,7 +329,7 @@ TEST(Format, DoesNotDependOnTheLocale) {
   append_text(example(), "", out);
   EXPECT_NE(out.find("87.3 %"), std::string::npos) << out;
   out.clear();
-  JsonFormat("c", "m", kLabels).append(example(), "", out);
+  JsonFormat({"c", "m", kLabels, "", "", true}).append(example(), "", out);
   EXPECT_EQ(Json::parse(out)["timing_ms"]["total"], 27.1);
   std::setlocale(LC_ALL, "C");
 }

@@ -43,7 +43,7 @@ class ReportersTest : public testing::Test {
 };
 
 TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
-  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  JsonReporter reporter(output_, JsonFormat({"front", "m", {"a"}, "", "", true}));
   reporter.status(offline_);
   EXPECT_THAT(written(), HasSubstr(R"("type":"status","camera":"front","state":"offline")"));
   reporter.status(online_);
@@ -51,7 +51,7 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
 }
 
 TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
-  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  JsonReporter reporter(output_, JsonFormat({"front", "m", {"a"}, "", "", true}));
   Result result;
   result.state = {SceneState::Kind::kUnknown, {}};
   result.state_changed = true;
@@ -64,7 +64,7 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
 }
 
 TEST_F(ReportersTest, ASlowReaderGetsTheLatestChangeOfTheStateLater) {
-  JsonReporter reporter(output_, JsonFormat("front", "m", {"a"}));
+  JsonReporter reporter(output_, JsonFormat({"front", "m", {"a"}, "", "", true}));
   const std::string filling(4096, '.');
   while (output_.write(filling)) {
   }
