@@ -1,0 +1,166 @@
+#include "pipeline/profile/trace_recording.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/profile/stage.h"
+#include "pipeline/results/format.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kPart = 64 << 10;  // bytes that are written at a time
+// Viewers compute with microseconds as floating-point numbers and may be a nanosecond off. The gap
+// keeps a stage from overlapping the next one, which begins when it ends.
+constexpr std::int64_t kGapNs = 2;
+
+using Event = TraceRecording::Event;
+
+// The format's unit, microseconds, with all nanoseconds, so that nested events stay nested.
+std::string us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+class TraceWriter {
+ public:
+  TraceWriter(const TraceRecording& recording, const std::function<void(std::string_view)>& out)
+      : recording_(recording), out_(out), process_(getpid()) {}
+
+  void write(const std::map<std::string, std::string>& about) {
+    part_ += "{\"displayTimeUnit\":\"ms\",\"otherData\":";
+    part_ += nlohmann::json(about).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    part_ += ",\"traceEvents\":[";
+    write_names();
+    for (const Event& event : complete_events()) write(event);
+    part_ += "\n]}\n";
+    flush();
+  }
+
+ private:
+  // Appends an element of the JSON array.
+  void element(const std::string& text) {
+    part_ += first_ ? "\n" : ",\n";
+    part_ += text;
+    first_ = false;
+    if (part_.size() >= kPart) flush();
+  }
+
+  void flush() {
+    out_(part_);
+    part_.clear();
+  }
+
+  void write_names() {
+    element(fmt::format(
+        R"({{"ph":"M","name":"process_name","pid":{},"tid":{},"args":{{"name":"lookout"}}}})",
+        process_, process_));
+    for (const TraceRecording::Thread& thread : recording_.threads) {
+      element(
+          fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
+                      process_, thread.id, to_json(thread.name)));
+    }
+  }
+
+  bool is_reported(std::uint64_t frame) const {
+    return std::binary_search(recording_.reported.begin(), recording_.reported.end(), frame);
+  }
+
+  // The events of reported frames, and all captures. Outer events come before those within them;
+  // times are relative to the first event.
+  std::vector<Event> complete_events() const {
+    std::vector<Event> events;
+    std::copy_if(recording_.events.begin(), recording_.events.end(), std::back_inserter(events),
+                 [this](const Event& e) {
+                   return e.what == static_cast<std::uint32_t>(Stage::kCapture) ||
+                          is_reported(e.frame);
+                 });
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+      if (a.thread != b.thread) return a.thread < b.thread;
+      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+      if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
+      return a.what < b.what;
+    });
+    const auto first =
+        std::min_element(events.begin(), events.end(),
+                         [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    const std::int64_t origin = first == events.end() ? 0 : first->start_ns;
+    for (Event& event : events) event.start_ns -= origin;
+    return events;
+  }
+
+  // Arrows lead from the capture to the first stage behind the double buffer, and on to the report.
+  void write(const Event& event) {
+    switch (static_cast<Stage>(std::min<std::uint32_t>(event.what, kStages))) {
+      case Stage::kQueueWait:
+        write_wait(event);
+        break;
+      case Stage::kCapture:
+        write_slice(event);
+        if (is_reported(event.frame)) write_arrow("s", event);
+        break;
+      case Stage::kPreprocess:
+        write_slice(event);
+        write_arrow("t", event);
+        break;
+      case Stage::kReport:
+        write_slice(event);
+        write_arrow("f", event);
+        break;
+      default:
+        write_slice(event);
+    }
+  }
+
+  void write_slice(const Event& event) {
+    const bool is_stage = event.what < kStages;
+    const std::int64_t duration =
+        is_stage ? std::max<std::int64_t>(0, event.duration_ns - kGapNs) : event.duration_ns;
+    const std::string common = fmt::format(
+        R"("pid":{},"tid":{},"ts":{},"dur":{},"args":{{"frame":{})", process_,
+        recording_.threads[event.thread].id, us(event.start_ns), us(duration), event.frame);
+    if (is_stage) {
+      element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}",{}}}}})",
+                          to_string(static_cast<Stage>(event.what)), common));
+      return;
+    }
+    const auto& [model, name] = recording_.operators[event.what - kStages];
+    element(fmt::format(R"({{"ph":"X","cat":"operator","name":{},{},"model":{}}}}})", to_json(name),
+                        common, to_json(model)));
+  }
+
+  // Waiting happens on no thread: it becomes an asynchronous event.
+  void write_wait(const Event& event) {
+    for (const auto& [phase, time] :
+         {std::pair("b", event.start_ns), std::pair("e", event.start_ns + event.duration_ns)}) {
+      element(fmt::format(R"({{"ph":"{}","cat":"queue","name":"{}","id2":{{"local":"{:#x}"}},)"
+                          R"("pid":{},"tid":{},"ts":{},"args":{{"frame":{}}}}})",
+                          phase, to_string(Stage::kQueueWait), event.frame, process_, process_,
+                          us(time), event.frame));
+    }
+  }
+
+  // An arrow belongs to the event that its time lies in.
+  void write_arrow(const char* phase, const Event& event) {
+    element(fmt::format(
+        R"({{"ph":"{}","cat":"frame","name":"frame","id":{},"pid":{},"tid":{},"ts":{}{}}})", phase,
+        event.frame, process_, recording_.threads[event.thread].id,
+        us(event.start_ns + event.duration_ns / 2), *phase == 'f' ? R"(,"bp":"e")" : ""));
+  }
+
+  const TraceRecording& recording_;
+  const std::function<void(std::string_view)>& out_;
+  const pid_t process_;
+  std::string part_;  // gathered until it is large enough to be written
+  bool first_ = true;
+};
+
+}  // namespace
+
+void write_trace(const TraceRecording& recording, const std::map<std::string, std::string>& about,
+                 const std::function<void(std::string_view)>& out) {
+  TraceWriter(recording, out).write(about);
+}
+
+}  // namespace lookout

@@ -1,0 +1,41 @@
+// The events of a trace, and their form in a file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lookout {
+
+struct TraceRecording {
+  struct Event {
+    std::uint64_t frame;
+    std::int64_t start_ns;  // of Clock
+    std::int64_t duration_ns;
+    std::uint32_t thread;  // index in `threads`
+    std::uint32_t what;    // a Stage, or kStages + index in `operators`
+  };
+  struct Thread {
+    pid_t id;
+    std::string name;
+  };
+
+  std::vector<Event> events;
+  std::vector<Thread> threads;
+  std::vector<std::pair<std::string, std::string>> operators;  // model, name
+  std::vector<std::uint64_t>
+      reported;  // frames, from capture to report; sorted once it is complete
+};
+
+// Writes a complete recording in parts, as one JSON object in the trace-event format. `about`
+// becomes its otherData.
+void write_trace(const TraceRecording& recording, const std::map<std::string, std::string>& about,
+                 const std::function<void(std::string_view)>& out);
+
+}  // namespace lookout
