@@ -7,11 +7,11 @@
 namespace lookout {
 namespace {
 
-constexpr double kHopeless = 8;     // one inference to the mean of one thread
-constexpr double kSpiky = 1.5;      // 90th percentile to median
-constexpr double kAsGood = 1.1;     // a mean that far from the least is as good
-constexpr double kNotWorse = 1.05;  // than one thread
-constexpr double kBetter = 0.95;    // than one thread
+constexpr double kHopeless = 8;     // one inference, relative to the mean of one thread
+constexpr double kSpiky = 1.5;      // 90th percentile, relative to the median
+constexpr double kAsGood = 1.1;     // a mean, relative to the best one
+constexpr double kNotWorse = 1.05;  // relative to one thread
+constexpr double kBetter = 0.95;    // relative to one thread
 
 Clock::duration times(double factor, Clock::duration duration) {
   return std::chrono::duration_cast<Clock::duration>(factor * duration);
@@ -33,125 +33,151 @@ bool ThreadTuner::Samples::spiky() const {
   return high > lookout::times(kSpiky, median);
 }
 
-ThreadTuner::ThreadTuner(int most, Start start, std::function<double()> free_processors,
+ThreadTuner::ThreadTuner(int max_threads, Start start, std::function<double()> free_processors,
                          Clock::duration budget)
     : start_(start),
       free_processors_(std::move(free_processors)),
-      samples_(static_cast<std::size_t>(most)),
-      left_(budget) {
-  if (most == 1) settle(1);
+      samples_(static_cast<std::size_t>(max_threads)),
+      budget_left_(budget) {
+  if (max_threads == 1) settle(1);
 }
-
-void ThreadTuner::record_start(Clock::duration inference) {
-  left_ -= inference;
-  Samples& samples = samples_[static_cast<std::size_t>(threads_) - 1];
-  samples.hopeless = threads_ > 1 && inference > times(kHopeless, samples_[0].mean());
-  if (in_batch_ > 0 || samples.hopeless) samples.times.push_back(inference);
-  // Every number gets a batch, if a short one, whatever the budget.
-  const bool out_of_time = left_.count() <= 0 && in_batch_ > 0;
-  if (++in_batch_ < kBatch && !out_of_time && !samples.hopeless) return;
-  in_batch_ = 0;
-  if (start_ == Start::kMost) {
-    one_ = samples.mean();
-    more_ = static_cast<int>(samples_.size());
-    return settle(more_);
-  }
-  const auto count = static_cast<int>(samples_.size());
-  do {
-    threads_ = threads_ == count ? 1 : threads_ + 1;
-  } while (samples_[static_cast<std::size_t>(threads_) - 1].hopeless);
-  if (threads_ > 1) return;
-  const bool enough = samples_[0].times.size() >= kEnoughPerCount;
-  const bool only_one = std::all_of(samples_.begin() + 1, samples_.end(),
-                                    [](const Samples& more) { return more.hopeless; });
-  if (enough || only_one || left_.count() <= 0) choose();
-}
-
-void ThreadTuner::choose() {
-  one_ = samples_[0].mean();
-  Clock::duration least = one_;
-  Clock::duration least_of_more = Clock::duration::max();
-  for (std::size_t i = 1; i < samples_.size(); ++i) {
-    const Clock::duration mean = samples_[i].mean();
-    if (mean < least_of_more) {
-      least_of_more = mean;
-      more_ = static_cast<int>(i) + 1;
-    }
-    if (!samples_[i].spiky()) least = std::min(least, mean);
-  }
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    if (i > 0 && samples_[i].spiky()) continue;
-    if (samples_[i].mean() > times(kAsGood, least)) continue;
-    if (i > 0) more_ = static_cast<int>(i) + 1;
-    settle(static_cast<int>(i) + 1);
-    return;
-  }
-  settle(1);
-}
-
-void ThreadTuner::settle(int threads) {
-  phase_ = Phase::kSettled;
-  threads_ = threads;
-  window_ = {};
-  in_window_ = 0;
-  held_ = 0;
-}
-
-bool ThreadTuner::there_is_room() {
-  constexpr double kOthers = 0.3;  // of a processor, that other programs may take
-  return free_processors_() >= more_ - kOthers;
-}
-
-Clock::duration ThreadTuner::window_mean() const { return window_ / std::max(1, in_window_); }
 
 void ThreadTuner::record(Clock::duration inference) {
   if (phase_ == Phase::kStart) return record_start(inference);
-  if (more_ == 1) return;  // nothing to choose from
+  if (best_count_ == 1) return;  // nothing to choose from
   window_ += inference;
   ++in_window_;
-  const bool full = in_window_ == kWindow;
-  const auto one_thread_takes = [this](double factor) { return times(factor * kWindow, one_); };
   switch (phase_) {
     case Phase::kStart:
       break;
     case Phase::kSettled:
-      if (threads_ > 1) {
-        if (window_ > one_thread_takes(kNotWorse)) {
-          before_ = window_mean();
-          settle(1);
-          phase_ = Phase::kTryingOne;
-        } else if (full) {
-          settle(threads_);
-        }
-        break;
-      }
-      ++held_;
-      if (full) {
-        one_ = window_mean();
-        window_ = {};
-        in_window_ = 0;
-        if (held_ >= hold_) {
-          const bool room = there_is_room();
-          settle(room ? more_ : 1);
-          if (room) phase_ = Phase::kTryingMore;
-        }
-      }
-      break;
+      return threads_ > 1 ? watch_several() : watch_one();
     case Phase::kTryingOne:
-      if (!full) break;
-      one_ = window_mean();
-      settle(one_ < before_ ? 1 : more_);
-      break;
-    case Phase::kTryingMore:
-      if (window_ > one_thread_takes(kBetter)) {
-        hold_ = std::min(2 * hold_, kLongestHold);
-        settle(1);
-      } else if (full) {
-        hold_ = kShortestHold;
-        settle(more_);
-      }
-      break;
+      return try_one();
+    case Phase::kTryingSeveral:
+      return try_several();
   }
+}
+
+void ThreadTuner::record_start(Clock::duration inference) {
+  budget_left_ -= inference;
+  Samples& samples = samples_of(threads_);
+  samples.hopeless = threads_ > 1 && inference > times(kHopeless, samples_of(1).mean());
+  if (in_batch_ > 0 || samples.hopeless) samples.times.push_back(inference);
+  // Every number gets a batch, if a short one, whatever the budget.
+  const bool out_of_time = budget_left_.count() <= 0 && in_batch_ > 0;
+  ++in_batch_;
+  if (in_batch_ == kBatch || out_of_time || samples.hopeless) advance_start();
+}
+
+// A batch is over.
+void ThreadTuner::advance_start() {
+  in_batch_ = 0;
+  const auto max_threads = static_cast<int>(samples_.size());
+  if (start_ == Start::kMax) {
+    single_thread_mean_ = samples_of(1).mean();
+    best_count_ = max_threads;
+    return settle(max_threads);
+  }
+  do {
+    threads_ = threads_ == max_threads ? 1 : threads_ + 1;
+  } while (samples_of(threads_).hopeless);
+  if (threads_ == 1 && has_enough_samples()) choose();
+}
+
+bool ThreadTuner::has_enough_samples() const {
+  const bool only_one = std::all_of(samples_.begin() + 1, samples_.end(),
+                                    [](const Samples& several) { return several.hopeless; });
+  return samples_.front().times.size() >= kEnoughPerCount || only_one || budget_left_.count() <= 0;
+}
+
+void ThreadTuner::find_best_count() {
+  const auto best =
+      std::min_element(samples_.begin() + 1, samples_.end(),
+                       [](const Samples& a, const Samples& b) { return a.mean() < b.mean(); });
+  best_count_ = static_cast<int>(best - samples_.begin()) + 1;
+}
+
+void ThreadTuner::choose() {
+  single_thread_mean_ = samples_of(1).mean();
+  find_best_count();
+  // One thread is never too spiky.
+  Clock::duration best = single_thread_mean_;
+  const auto max_threads = static_cast<int>(samples_.size());
+  for (int threads = 2; threads <= max_threads; ++threads) {
+    const Samples& samples = samples_of(threads);
+    if (!samples.spiky()) best = std::min(best, samples.mean());
+  }
+  const auto is_as_good = [best](const Samples& samples) {
+    return samples.mean() <= times(kAsGood, best);
+  };
+  if (is_as_good(samples_of(1))) return settle(1);
+  for (int threads = 2; threads <= max_threads; ++threads) {
+    const Samples& samples = samples_of(threads);
+    if (samples.spiky() || !is_as_good(samples)) continue;
+    best_count_ = threads;
+    return settle(threads);
+  }
+}
+
+void ThreadTuner::watch_several() {
+  if (window_exceeds(kNotWorse)) {
+    mean_before_trial_ = window_mean();
+    begin_trial(Phase::kTryingOne, 1);
+  } else if (window_is_full()) {
+    clear_window();
+  }
+}
+
+void ThreadTuner::watch_one() {
+  ++inferences_with_one_;
+  if (!window_is_full()) return;
+  single_thread_mean_ = window_mean();
+  clear_window();
+  if (inferences_with_one_ < hold_) return;
+  inferences_with_one_ = 0;
+  if (enough_processors_are_free()) begin_trial(Phase::kTryingSeveral, best_count_);
+}
+
+void ThreadTuner::try_one() {
+  if (!window_is_full()) return;
+  single_thread_mean_ = window_mean();
+  settle(single_thread_mean_ < mean_before_trial_ ? 1 : best_count_);
+}
+
+void ThreadTuner::try_several() {
+  if (window_exceeds(kBetter)) {
+    hold_ = std::min(2 * hold_, kMaxHold);
+    settle(1);
+  } else if (window_is_full()) {
+    hold_ = kMinHold;
+    settle(best_count_);
+  }
+}
+
+void ThreadTuner::settle(int threads) { begin_trial(Phase::kSettled, threads); }
+
+void ThreadTuner::begin_trial(Phase phase, int threads) {
+  phase_ = phase;
+  threads_ = threads;
+  inferences_with_one_ = 0;
+  clear_window();
+}
+
+void ThreadTuner::clear_window() {
+  window_ = {};
+  in_window_ = 0;
+}
+
+Clock::duration ThreadTuner::window_mean() const { return window_ / std::max(1, in_window_); }
+
+bool ThreadTuner::window_exceeds(double factor) const {
+  return window_ > times(factor * kWindow, single_thread_mean_);
+}
+
+bool ThreadTuner::enough_processors_are_free() {
+  constexpr double kOthers = 0.3;  // of a processor, that other programs may take
+  return free_processors_() >= best_count_ - kOthers;
 }
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-// How many threads should compute? Decided by what inferences took.
+// Decides from the durations of inferences how many threads compute.
 #pragma once
 
 #include <cstddef>
@@ -9,42 +9,47 @@
 
 namespace lookout {
 
-// At the start it tries 1..most threads in turn, in short batches, and chooses the least mean time;
-// of numbers within 10 % of it the smallest, and none whose times are spiky (the 90th percentile
-// above 1.5 times the median); a number of which one inference takes 8 times as long as with one
-// thread is not tried any more. Or it is told the number. Later it watches: threads that wait for
-// each other lose far more than one thread does when other programs want the processors. As soon as
-// inferences take longer than one thread's would, one thread is tried, and the faster stays. One
-// thread is left again when a short trial shows that more are faster; trials wait until other
-// programs leave the processors for it, and come less and less often as they fail.
+// At the start it tries 1 to max_threads threads in turn, in short batches, and chooses the
+// smallest number whose mean time is within 10 % of the best. It never chooses a number with spiky
+// times (the 90th percentile above 1.5 times the median), and stops trying one once an inference
+// takes 8 times as long as with one thread. Instead of the trials the number may be given.
 //
-// Pure: knows neither clock nor threads. Not thread-safe. Allocates in the constructor alone.
+// Later it watches, since threads that wait for each other lose far more than one thread does when
+// other programs want the processors. When inferences take longer than one thread's would, it tries
+// one thread, and keeps what is faster. From one thread it goes back when a short trial shows that
+// more are faster. It makes such trials only while other programs leave the processors free, and
+// less and less often as they fail.
+//
+// It knows neither clock nor threads. Not thread-safe. Allocates in the constructor and at the
+// start alone.
 class ThreadTuner {
  public:
-  enum class Start { kTryAll, kMost };
+  enum class Start {
+    kTryAll,
+    kMax,  // times one thread only, then uses max_threads
+  };
 
-  // most: at least 1. kMost: with so many, and only one thread is timed before. `free_processors`:
-  // how many other programs left to us since its last call, on average. `budget`: of the inferences
-  // at the start, together.
-  ThreadTuner(int most, Start start, std::function<double()> free_processors,
+  // `max_threads`: at least 1. `free_processors`: average number of processors that other programs
+  // left free since its last call. `budget`: total time of the inferences at the start.
+  ThreadTuner(int max_threads, Start start, std::function<double()> free_processors,
               Clock::duration budget = std::chrono::milliseconds(1200));
 
-  // For the next inference.
+  // Number of threads for the next inference.
   int threads() const { return threads_; }
 
-  // What an inference with threads() took.
+  // `inference`: duration of an inference with threads() threads.
   void record(Clock::duration inference);
 
-  // The trials at the start are not over.
+  // True until the trials at the start are over.
   bool starting() const { return phase_ == Phase::kStart; }
 
  private:
-  enum class Phase { kStart, kSettled, kTryingOne, kTryingMore };
+  enum class Phase { kStart, kSettled, kTryingOne, kTryingSeveral };
   static constexpr int kBatch = 4;  // inferences in a row; the first one warms the pool up
   static constexpr int kEnoughPerCount = 12;
-  static constexpr int kWindow = 16;         // inferences that are compared later
-  static constexpr int kShortestHold = 300;  // inferences before more threads are tried again: 10 s
-  static constexpr int kLongestHold = 9600;  // 5 min at 30 a second
+  static constexpr int kWindow = 16;     // inferences that are compared later
+  static constexpr int kMinHold = 300;   // inferences between trials of several threads: 10 s
+  static constexpr int kMaxHold = 9600;  // 5 min at 30 a second
 
   struct Samples {
     std::vector<Clock::duration> times;
@@ -54,10 +59,26 @@ class ThreadTuner {
   };
 
   void record_start(Clock::duration inference);
+  void advance_start();
+  bool has_enough_samples() const;
+  void find_best_count();
   void choose();
+
+  // One for each phase after the start; kSettled has two.
+  void watch_several();
+  void watch_one();
+  void try_one();
+  void try_several();
+
   void settle(int threads);
+  void begin_trial(Phase phase, int threads);
+  void clear_window();
+  bool window_is_full() const { return in_window_ == kWindow; }
   Clock::duration window_mean() const;
-  bool there_is_room();
+  // Whether the window's time exceeds that of a full window of one thread, times `factor`.
+  bool window_exceeds(double factor) const;
+  bool enough_processors_are_free();
+  Samples& samples_of(int threads) { return samples_[static_cast<std::size_t>(threads) - 1]; }
 
   Start start_;
   std::function<double()> free_processors_;
@@ -65,15 +86,15 @@ class ThreadTuner {
   int threads_ = 1;
   std::vector<Samples> samples_;  // of 1, 2, ... threads
   int in_batch_ = 0;
-  Clock::duration left_;  // of the budget
+  Clock::duration budget_left_;
 
-  int more_ = 1;              // the best number above one, as far as known
-  Clock::duration one_{};     // mean with one thread, when last seen
-  Clock::duration before_{};  // mean of the window that made one thread be tried
-  Clock::duration window_{};
+  int best_count_ = 1;                    // the best number above one, as far as known
+  Clock::duration single_thread_mean_{};  // as last measured
+  Clock::duration mean_before_trial_{};   // with several threads, before one thread was tried
+  Clock::duration window_{};              // sum of the inferences in the window
   int in_window_ = 0;
-  int hold_ = kShortestHold;
-  int held_ = 0;  // inferences with one thread since it was settled on
+  int hold_ = kMinHold;
+  int inferences_with_one_ = 0;  // since one thread was settled on
 };
 
 }  // namespace lookout

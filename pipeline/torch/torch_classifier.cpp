@@ -207,9 +207,9 @@ class TorchClassifier::Impl {
 
   void start_tuning(const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
-    const int most = choose ? options.processors : options.threads;
-    if (most == 1 || (options.keep_threads && !choose)) return;
-    tuner_.emplace(most, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMost,
+    const int max_threads = choose ? options.processors : options.threads;
+    if (max_threads == 1 || (options.keep_threads && !choose)) return;
+    tuner_.emplace(max_threads, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMax,
                    options.free_processors);
     threads_ = tuner_->threads();
     set_compute_threads(threads_, quantized());

@@ -8,8 +8,19 @@
 namespace lookout {
 namespace {
 
-// Of a node that quantizes a tensor in a way that is fixed. The tensor that LibTorch makes of bytes
-// has a scale of type float, so there is nothing for a finer one.
+// The parameters as a quantized tensor of LibTorch can hold them; empty: they are out of range.
+// LibTorch stores the scale of a tensor that is made of bytes as float, so a finer one does not
+// fit.
+std::optional<InputQuantization> checked_quantization(double scale, std::int64_t zero_point,
+                                                      bool is_signed) {
+  const InputQuantization found{static_cast<float>(scale), static_cast<int>(zero_point), is_signed};
+  if (found.scale != scale || found.scale <= 0 || !std::isnormal(found.scale)) return std::nullopt;
+  const std::int64_t min = is_signed ? -128 : 0;
+  if (zero_point < min || zero_point > min + 255) return std::nullopt;
+  return found;
+}
+
+// The parameters of a node that quantizes a tensor with constants; empty: it does not.
 std::optional<InputQuantization> read_quantization(const torch::jit::Node& node) {
   if (node.kind() != c10::Symbol::fromQualString("aten::quantize_per_tensor") ||
       node.inputs().size() != 4) {
@@ -18,22 +29,15 @@ std::optional<InputQuantization> read_quantization(const torch::jit::Node& node)
   const auto scale = torch::jit::toIValue(node.input(1));
   const auto zero_point = torch::jit::toIValue(node.input(2));
   const auto type = torch::jit::toIValue(node.input(3));
-  const bool known =
-      scale && scale->isDouble() && zero_point && zero_point->isInt() && type && type->isInt();
-  if (!known) return std::nullopt;
+  if (!scale || !scale->isDouble() || !zero_point || !zero_point->isInt()) return std::nullopt;
+  if (!type || !type->isInt()) return std::nullopt;
   const bool is_signed = type->toInt() == static_cast<std::int64_t>(at::kQInt8);
   if (!is_signed && type->toInt() != static_cast<std::int64_t>(at::kQUInt8)) return std::nullopt;
-  const InputQuantization found{static_cast<float>(scale->toDouble()),
-                                static_cast<int>(zero_point->toInt()), is_signed};
-  const int least = is_signed ? -128 : 0;
-  const bool exact = found.scale == scale->toDouble() && found.zero_point == zero_point->toInt();
-  const bool valid = found.scale > 0 && std::isnormal(found.scale) && found.zero_point >= least &&
-                     found.zero_point <= least + 255;
-  return exact && valid ? std::optional(found) : std::nullopt;
+  return checked_quantization(scale->toDouble(), zero_point->toInt(), is_signed);
 }
 
-// The tensors in the packed objects of quantized layers are given when these are asked for their
-// state. Integer tensors there are strides and paddings.
+// Packed objects of quantized layers give their tensors with their state (`__getstate__`). Integer
+// tensors there are strides and paddings.
 class ParameterCount {
  public:
   std::uint64_t count_module(const torch::jit::Module& module) {
@@ -107,7 +111,7 @@ std::optional<InputQuantization> find_input_quantization(
   return found;
 }
 
-// The input's type stays right: in an archive it says no more than that it is a tensor.
+// The input keeps its type: in an archive that is just "Tensor".
 void expect_quantized_input(torch::jit::Graph& graph) {
   torch::jit::Value* input = graph.inputs()[1];
   torch::jit::Node* node = input->uses().front().user;
@@ -115,7 +119,7 @@ void expect_quantized_input(torch::jit::Graph& graph) {
   node->destroy();
 }
 
-// They point to the functions that they were inlined from. `forward` is still there.
+// Call stacks point to the functions that nodes were inlined from; `forward` still exists.
 void forget_callers(torch::jit::Block& block, torch::jit::Function& forward) {
   for (torch::jit::Node* node : block.nodes()) {
     if (node->callstack()) {

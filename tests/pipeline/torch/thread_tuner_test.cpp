@@ -136,8 +136,8 @@ TEST(ThreadTuner, TriesNoMoreThreadsThanThereAreFreeProcessors) {
   EXPECT_EQ(tuner.threads(), 2);
 }
 
-TEST(ThreadTuner, ANumberThatIsGivenIsTheMostThatIsUsed) {
-  ThreadTuner tuner(2, ThreadTuner::Start::kMost, all_free);
+TEST(ThreadTuner, AGivenNumberIsTheMaximum) {
+  ThreadTuner tuner(2, ThreadTuner::Start::kMax, all_free);
   start(tuner, [](int, int) { return milliseconds(100); });
   EXPECT_EQ(tuner.threads(), 2);
   run(
