@@ -17,9 +17,11 @@ constexpr int kWeightBits = 14;
 constexpr int kRowBits = 7;
 constexpr int kOne = 1 << kWeightBits;
 
+bool is_quarter_turn(const View& view) { return view.rotation == 90 || view.rotation == 270; }
+
 int round_half_up(double value) { return static_cast<int>(std::floor(value + 0.5)); }
 
-// The part of `area` that the mode looks at.
+// The part of `area` that the mode uses.
 cv::Rect crop_for(ResizeMode mode, const cv::Rect& area, const cv::Size& output) {
   if (mode != ResizeMode::kCenterSquare) return area;
   const double aspect = static_cast<double>(output.width) / output.height;
@@ -34,7 +36,7 @@ cv::Rect crop_for(ResizeMode mode, const cv::Rect& area, const cv::Size& output)
   return {area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height};
 }
 
-// How large the crop becomes within the output.
+// The crop's size within the output.
 cv::Size scaled_size(ResizeMode mode, const cv::Size& crop, const cv::Size& output) {
   if (mode != ResizeMode::kLetterbox) return output;
   const double scale = std::min(static_cast<double>(output.width) / crop.width,
@@ -77,8 +79,7 @@ cv::Size useful_size(const InputSpec& spec, const View& view) {
     return static_cast<int>(std::min<double>(kMaxFrameSide, std::ceil(needed / fraction)));
   };
   const cv::Size turned(side(spec.width, view.roi.width), side(spec.height, view.roi.height));
-  const bool quarter_turn = view.rotation == 90 || view.rotation == 270;
-  return quarter_turn ? cv::Size(turned.height, turned.width) : turned;
+  return is_quarter_turn(view) ? cv::Size(turned.height, turned.width) : turned;
 }
 
 Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {
@@ -129,7 +130,7 @@ Preprocessor::Taps Preprocessor::make_taps(int crop_start, int crop_size, int ou
 }
 
 void Preprocessor::plan(const cv::Size& frame) {
-  const bool quarter_turn = view_.rotation == 90 || view_.rotation == 270;
+  const bool quarter_turn = is_quarter_turn(view_);
   const cv::Size picture = quarter_turn ? cv::Size(frame.height, frame.width) : frame;
   const cv::Size output(spec_.width, spec_.height);
   const cv::Rect crop = crop_for(spec_.resize, roi_in_pixels(view_.roi, picture), output);
@@ -144,35 +145,26 @@ void Preprocessor::plan(const cv::Size& frame) {
   sums_.resize(static_cast<std::size_t>(crop_.width) * 3);
   row_.resize(sums_.size());
 
-  // Where the first column and row of the frame's crop go, and which way the next ones lie. A turn
-  // by 90 degrees clockwise makes the first row the last column, read downwards.
+  plan_output(scaled, output);
+  planned_ = frame;
+}
+
+// `scaled`: the crop's size in the output, turned as the picture.
+void Preprocessor::plan_output(const cv::Size& scaled, const cv::Size& output) {
+  // A turn by 90 degrees clockwise makes the frame's first row the last column, read downwards.
+  const int rotation = view_.rotation;
+  const bool mirror_x = view_.hflip != (rotation == 90 || rotation == 180);
+  const bool mirror_y = view_.vflip != (rotation == 180 || rotation == 270);
   const std::ptrdiff_t right = 3;
   const std::ptrdiff_t down = 3 * static_cast<std::ptrdiff_t>(output.width);
-  bool mirror_x = view_.hflip;
-  bool mirror_y = view_.vflip;
-  switch (view_.rotation) {
-    case 90:
-      mirror_x = !mirror_x;
-      break;
-    case 180:
-      mirror_x = !mirror_x;
-      mirror_y = !mirror_y;
-      break;
-    case 270:
-      mirror_y = !mirror_y;
-      break;
-    default:
-      break;
-  }
   const std::ptrdiff_t step_x = mirror_x ? -right : right;
   const std::ptrdiff_t step_y = mirror_y ? -down : down;
-  column_stride_ = quarter_turn ? step_y : step_x;
-  row_stride_ = quarter_turn ? step_x : step_y;
+  column_stride_ = is_quarter_turn(view_) ? step_y : step_x;
+  row_stride_ = is_quarter_turn(view_) ? step_x : step_y;
   const int left = (output.width - scaled.width) / 2;
   const int top = (output.height - scaled.height) / 2;
   origin_ = (mirror_x ? left + scaled.width - 1 : left) * right +
             (mirror_y ? top + scaled.height - 1 : top) * down;
-  planned_ = frame;
 }
 
 // Leaves in row_ the weighted sum of the rows of a span.
@@ -196,9 +188,10 @@ void Preprocessor::blend_rows(const cv::Mat& bgr, const Taps::Span& span) {
   }
 }
 
-// What is the same for a whole row is in locals: a byte that is written may be anything's.
+// Below, values that are constant for a row are copied into locals: writes through std::uint8_t*
+// may alias members.
 
-// Blends row_ over columns, rounds to bytes and writes what the table has for them.
+// Blends row_ over columns, rounds to bytes and writes the table's values for them.
 template <typename Value>
 void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
   constexpr int kShift = kWeightBits + kRowBits;
@@ -224,7 +217,7 @@ void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
   }
 }
 
-// The same of a row that has the output's size: cameras behind an image processor give that.
+// The same for a row that has the output's size already: an image processor may scale for us.
 template <typename Value>
 void Preprocessor::write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table,
                                       Value* out) const {

@@ -1,4 +1,4 @@
-// From a camera's frame to what the model wants to see.
+// Turns a camera's frame into the model's input.
 #pragma once
 
 #include <array>
@@ -55,13 +55,14 @@ class Preprocessor {
     std::vector<int> weights;
   };
 
-  // From a byte of the picture to what the model sees, for B, G, R.
+  // The model's value for a byte of the picture, for B, G, R.
   template <typename Value>
   using Table = std::array<std::array<Value, 256>, 3>;
 
   static Taps make_taps(int crop_start, int crop_size, int output_size);
   void plan(const cv::Size& frame);
-  // Value: float or std::uint8_t. `mean`: what the mean colour becomes.
+  void plan_output(const cv::Size& scaled, const cv::Size& output);
+  // Value: float or std::uint8_t. `mean`: the mean color's value.
   template <typename Value>
   void write(const cv::Mat& bgr, const Table<Value>& table, Value mean, std::vector<Value>& out);
   void blend_rows(const cv::Mat& bgr, const Taps::Span& span);
