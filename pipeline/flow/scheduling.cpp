@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 
@@ -13,11 +14,18 @@
 namespace lookout {
 namespace {
 
+std::string thread_name() {
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return name.data();
+}
+
 Error refused(const std::string& what) {
-  return {ErrorKind::kPermission,
-          "no permission for " + what +
-              ": it needs root, a limit that allows it (ulimit -r), or in a service LimitRTPRIO=, "
-              "RestrictRealtime=no and SystemCallFilter=@resources (systemctl edit lookout)"};
+  return {
+      ErrorKind::kPermission,
+      "no permission for " + what + " of the thread \"" + thread_name() +
+          "\": it needs root, a limit that allows it (ulimit -r), or in a service LimitRTPRIO=, "
+          "RestrictRealtime=no and SystemCallFilter=@resources (systemctl edit lookout)"};
 }
 
 }  // namespace
@@ -31,16 +39,16 @@ void schedule_this_thread(const Scheduling& scheduling) {
     const std::string what = fmt::format("processors {}", fmt::join(scheduling.cpus, ","));
     if (error == EINVAL) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("{} for the capture thread: there is none of them here", what));
+                  fmt::format("{} for the thread \"{}\": this machine has none of them", what,
+                              thread_name()));
     }
-    if (error != 0) throw refused(what + " for the capture thread");
+    if (error != 0) throw refused(what);
   }
   if (scheduling.realtime_priority > 0) {
     sched_param parameters{};
     parameters.sched_priority = scheduling.realtime_priority;
     if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {
-      throw refused(
-          fmt::format("real-time priority {} of the capture thread", scheduling.realtime_priority));
+      throw refused(fmt::format("real-time priority {}", scheduling.realtime_priority));
     }
   }
 }

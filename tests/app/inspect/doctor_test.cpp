@@ -149,7 +149,7 @@ TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
   EXPECT_EQ(check(wrong, "trace").state, State::kOk);
   EXPECT_EQ(check(wrong, "capture").state, State::kFailure);
   EXPECT_EQ(check(wrong, "capture").text,
-            "processors 1023 for the capture thread: there is none of them here");
+            "processors 1023 for the thread \"capture\": this machine has none of them");
   EXPECT_EQ(check(wrong, "snapshots").state, State::kOk);
   EXPECT_FALSE(std::filesystem::exists(options_.profile.trace)) << "nothing is changed";
   options_.profile.trace = root_ / "none/trace.json";

@@ -70,7 +70,7 @@ TEST(Scheduling, WhatIsRefusedEndsTheRunWithTheWayOut) {
   Scheduling scheduling;
   scheduling.cpus = {1023};
   expect_error(ErrorKind::kUsage,
-               "processors 1023 for the capture thread: there is none of them here",
+               "processors 1023 for the thread \"capture\": this machine has none of them",
                [&] { run(source, scheduling); });
   scheduling.cpus.clear();
   scheduling.realtime_priority = 99;
