@@ -1,4 +1,4 @@
-// What lookout says about one frame.
+// The result of one frame.
 #pragma once
 
 #include <chrono>
@@ -26,8 +26,7 @@ struct StageDurations {
   Clock::duration total{};
 };
 
-// What the camera shows, which is steadier than the best prediction of a frame; state_tracker.h
-// says how it comes about.
+// The debounced best prediction: steadier than that of a single frame. See state_tracker.h.
 struct SceneState {
   // None: before the first, and until one is found after the camera was away.
   enum class Kind { kNone, kUnknown, kClass };

@@ -13,18 +13,6 @@ bool same(const SceneState& a, const SceneState& b) {
 
 }  // namespace
 
-std::string_view SceneState::name() const {
-  switch (kind) {
-    case Kind::kClass:
-      return prediction.label;
-    case Kind::kUnknown:
-      return "unknown";
-    case Kind::kNone:
-      break;
-  }
-  return "";
-}
-
 const std::vector<float>& StateTracker::smooth(const std::vector<float>& scores,
                                                Clock::time_point captured) {
   if (options_.smoothing.count() == 0) return scores;

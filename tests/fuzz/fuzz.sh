@@ -55,5 +55,5 @@ fuzz configuration app/options/config_file.cpp app/options/run_options.cpp app/o
   app/options/toml_node.cpp app/options/value.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
   platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
-  pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/results/state_tracker.cpp platform/system/input_file.cpp
+  pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
 fuzz source_uri platform/sources/source_uri.cpp platform/sources/test_pattern.cpp
