@@ -112,6 +112,26 @@ TEST(Workers, AFailingSourceIsThrownAfterAllItsFrames) {
   EXPECT_EQ(log.sequences.size(), 20U);
 }
 
+// Lets the workers go on when the loop has waited in vain while the camera was away.
+class Patience : public Reporter {
+ public:
+  Patience(const std::atomic<bool>& offline, Gate& waited, Gate& told)
+      : offline_(offline), waited_(waited), told_(told) {}
+  void status(const CameraStatus& /*status*/) override {
+    waited_.open();
+    told_.open();
+  }
+  void beat() override {
+    if (offline_ && ++turns_ == 3) waited_.open();
+  }
+
+ private:
+  const std::atomic<bool>& offline_;
+  Gate& waited_;
+  Gate& told_;
+  int turns_ = 0;
+};
+
 TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
   Gate first_reported;
   Gate began[2];  // the frames that are inside the workers when the camera goes
@@ -140,26 +160,6 @@ TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
     return ReadStatus::kEnd;
   });
   camera = &source;
-
-  // Lets the workers go on when the loop has waited in vain while the camera was away.
-  class Patience : public Reporter {
-   public:
-    Patience(const std::atomic<bool>& offline, Gate& waited, Gate& told)
-        : offline_(offline), waited_(waited), told_(told) {}
-    void status(const CameraStatus& /*status*/) override {
-      waited_.open();
-      told_.open();
-    }
-    void beat() override {
-      if (offline_ && ++turns_ == 3) waited_.open();
-    }
-
-   private:
-    const std::atomic<bool>& offline_;
-    Gate& waited_;
-    Gate& told_;
-    int turns_ = 0;
-  };
 
   FakeClassifier one(classify);
   FakeClassifier two(classify);
