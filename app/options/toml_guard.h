@@ -1,4 +1,5 @@
-// Stands before the TOML library, for inputs that it cannot handle.
+// Stands before the TOML library, for inputs that it cannot handle. tests/tools/toml_test.py
+// compares the outcome with Python's tomllib.
 #pragma once
 
 #include <string>
