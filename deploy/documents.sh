@@ -13,7 +13,7 @@ licenses=$2
 shift 2
 
 "$@" --help > "$dir/help"
-commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | tr '\n' ' ')
+commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | grep -vx run | tr '\n' ' ')
 # table HEADING: the rows of app/README.md's table under it, as a list of the manual.
 table() {
   awk -F ' *[|] *' -v heading="$1" '
