@@ -319,8 +319,9 @@ TEST_F(OverlayProgramTest, TheLastPictureOfAFolderStaysUntilTheWindowIsClosed) {
 }
 
 TEST_F(OverlayProgramTest, WithoutADisplayFilesAreClassifiedAtOnce) {
-  const ProgramResult result =
-      run_lookout({picture_file_, "--overlay"}, {{"DISPLAY=:4711"}, "", -1, 0});
+  Program::Options options;
+  options.environment = {"DISPLAY=:4711"};
+  const ProgramResult result = run_lookout({picture_file_, "--overlay"}, options);
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr(":4711"));
   EXPECT_THAT(result.out, HasSubstr("red"));
