@@ -172,7 +172,8 @@ class StalledStderr : public testing::Test {
 };
 
 TEST_F(StalledStderr, NeitherStopsResultsNorOutlivesASigterm) {
-  Program program({"test://all", "--format", "json", "--stats-interval", "100ms"}, options_);
+  Program program({"test://all", "--format", "json", "--set", "log.stats-interval=100ms"},
+                  options_);
   ASSERT_TRUE(program.wait_for("\"type\":\"stats\""));
   kill(program.pid(), SIGTERM);
   const ProgramResult result = program.finish();
@@ -181,7 +182,7 @@ TEST_F(StalledStderr, NeitherStopsResultsNorOutlivesASigterm) {
 }
 
 TEST_F(StalledStderr, IsToldWhatWasDroppedWhenItIsReadAgain) {
-  Program program({"test://all", "--stats-interval", "100ms"}, options_);
+  Program program({"test://all", "--set", "log.stats-interval=100ms"}, options_);
   ASSERT_TRUE(program.wait_for(" ms)"));
   std::string log;
   while (log.find("log lines were dropped") == std::string::npos) {
