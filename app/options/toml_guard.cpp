@@ -36,20 +36,29 @@ class Guard {
   bool at_end() const { return at_ >= text_.size(); }
   bool sees(std::string_view word) const { return text_.compare(at_, word.size(), word) == 0; }
 
+  // The byte `i` after `at_`; 0 behind the end.
+  unsigned byte(std::size_t i) const {
+    return at_ + i < text_.size() ? static_cast<unsigned char>(text_[at_ + i]) : 0U;
+  }
+
+  // Whether the character at `at_`, of `count` bytes, is written with more bytes than it needs, is
+  // a surrogate, or is none of Unicode's.
+  bool is_out_of_range(std::size_t count) const {
+    const unsigned first = byte(0);
+    const unsigned second = byte(1);
+    if (count == 2) return first < 0xC2;
+    if (count == 3) return (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0);
+    return (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90) || first > 0xF4;
+  }
+
   // Bytes of the character at `at_`. Throws when it is not UTF-8.
   std::size_t length() const {
-    const auto byte = [this](std::size_t i) {
-      return at_ + i < text_.size() ? static_cast<unsigned char>(text_[at_ + i]) : 0U;
-    };
     const unsigned first = byte(0);
     if (first < 0x80) return 1;
     const std::size_t count = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    bool valid = first >= 0xC2 && first <= 0xF4;
+    bool valid = !is_out_of_range(count);
     for (std::size_t i = 1; i < count; ++i) valid = valid && (byte(i) & 0xC0U) == 0x80;
-    const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-    const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-    const bool too_large = first == 0xF4 && byte(1) >= 0x90;
-    if (!valid || overlong || surrogate || too_large) refuse("this is not UTF-8");
+    if (!valid) refuse("this is not UTF-8");
     return count;
   }
 

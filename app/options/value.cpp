@@ -65,6 +65,14 @@ std::optional<double> parse_time_ms(const std::string& text, bool bare_milliseco
   return std::nullopt;
 }
 
+std::optional<std::chrono::milliseconds> parse_time(const std::string& text, const TimeForm& form) {
+  if (text == "auto" && form.zero_is_auto) return std::chrono::milliseconds(0);
+  const auto ms = parse_time_ms(text, form.bare_milliseconds);
+  if (!ms || !(*ms >= 0 && *ms <= kMaxTimeMs)) return std::nullopt;
+  const std::chrono::milliseconds time(*ms > 0 ? std::max(std::llround(*ms), 1LL) : 0);
+  return time < form.min ? std::nullopt : std::optional(time);
+}
+
 std::string time_text(std::chrono::milliseconds time) {
   if (time.count() == 0) return "0";
   const TimeUnit* best = &kTimeUnits[0];
@@ -202,20 +210,16 @@ Value sampling_share(double& member) {
 Value time_value(std::chrono::milliseconds& member, const TimeForm& form) {
   Value value;
   value.set = [&member, form](const std::string& text) {
-    const auto ms =
-        text == "auto" && form.zero_is_auto ? 0 : parse_time_ms(text, form.bare_milliseconds);
-    if (!ms || !(*ms >= 0 && *ms <= kMaxTimeMs)) return false;
-    const std::chrono::milliseconds time(*ms > 0 ? std::max(std::llround(*ms), 1LL) : 0);
-    if (time < form.min) return false;
-    member = time;
-    return true;
+    const auto time = parse_time(text, form);
+    if (time) member = *time;
+    return time.has_value();
   };
-  value.expected =
-      fmt::format("{}a time{}, as in 500ms, 10s, 5min or 1h, of at most ten years",
-                  form.zero_is_auto ? "auto or " : "", form.min.count() > 0 ? " above 0" : "");
+  const bool is_auto = form.zero_is_auto;
+  value.expected = fmt::format("{}a time{}, as in 500ms, 10s, 5min or 1h, of at most ten years",
+                               is_auto ? "auto or " : "", form.min.count() > 0 ? " above 0" : "");
   value.accepted = {TomlType::kString, TomlType::kInteger};
-  value.placeholder = form.zero_is_auto ? "auto|TIME" : "TIME";
-  value.default_text = form.zero_is_auto && member.count() == 0 ? "auto" : time_text(member);
+  value.placeholder = is_auto ? "auto|TIME" : "TIME";
+  value.default_text = is_auto && member.count() == 0 ? "auto" : time_text(member);
   return value;
 }
 
