@@ -164,7 +164,7 @@ void CommandLine::add_old_flag(const Setting& setting, const std::string& old, b
 }
 
 void CommandLine::add_like_run(const std::string& name, const std::string& description,
-                               RunAction action) {
+                               const RunAction& action) {
   CLI::App* app = app_.add_subcommand(name, description);
   app->fallthrough();
   app->set_help_flag("-h,--help", "Print this and exit");

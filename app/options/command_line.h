@@ -65,7 +65,8 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   // A sub-command that takes the options of `run`. The first one is the default.
-  void add_like_run(const std::string& name, const std::string& description, RunAction action);
+  void add_like_run(const std::string& name, const std::string& description,
+                    const RunAction& action);
 
   // A sub-command with flags of its own. The reference stays valid.
   Command& add(const std::string& name, const std::string& description);

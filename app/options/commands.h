@@ -12,9 +12,9 @@ namespace lookout {
 template <typename Options>
 using Action = std::function<int(const Options&)>;
 
-void add_run(CommandLine& line, CommandLine::RunAction action);
-void add_doctor(CommandLine& line, CommandLine::RunAction action);
-void add_list_cameras(CommandLine& line, CommandLine::RunAction action);
+void add_run(CommandLine& line, const CommandLine::RunAction& action);
+void add_doctor(CommandLine& line, const CommandLine::RunAction& action);
+void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 void add_inspect(CommandLine& line, Action<InspectOptions> action);
 void add_bench(CommandLine& line, Action<BenchOptions> action);
 void add_eval(CommandLine& line, Action<EvalOptions> action);

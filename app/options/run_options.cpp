@@ -178,19 +178,17 @@ Value log_level(std::string& level) {
       {{"debug", "debug"}, {"info", "info"}, {"warn", "warn"}, {"error", "error"}, {"off", "off"}});
 }
 
-void add_run(CommandLine& line, CommandLine::RunAction action) {
-  line.add_like_run("run", "Classify frames (the default)", std::move(action));
+void add_run(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run("run", "Classify frames (the default)", action);
 }
 
-void add_doctor(CommandLine& line, CommandLine::RunAction action) {
-  line.add_like_run("doctor",
-                    "Check whether run would start with these options, and explain problems",
-                    std::move(action));
+void add_doctor(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run(
+      "doctor", "Check whether run would start with these options, and explain problems", action);
 }
 
-void add_list_cameras(CommandLine& line, CommandLine::RunAction action) {
-  line.add_like_run("list-cameras", "List cameras, and the mode that run would choose",
-                    std::move(action));
+void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run("list-cameras", "List cameras, and the mode that run would choose", action);
 }
 
 }  // namespace lookout

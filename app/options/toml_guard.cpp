@@ -86,13 +86,41 @@ class Guard {
     if (c == '#') {
       while (!at_end() && text_[at_] != '\n') copy();
     } else if (c == '"' || c == '\'') {
+      if (!string_may_begin()) refuse("a string cannot begin here");
       string(c);
+      last_ = c;
     } else if (!is_ascii(c)) {
       length();
       refuse("a character outside ASCII has to stand in quotes or in a comment");
     } else {
-      count_key_parts(c);
+      follow(c);
       copy();
+    }
+  }
+
+  // Else the library may take the quote, and what is in the string, for a part of a number or date.
+  bool string_may_begin() const {
+    if (last_ == '.') return !in_value_;
+    return std::string_view("\n=,[{").find(last_) != std::string_view::npos;
+  }
+
+  void follow(char c) {
+    count_key_parts(c);
+    follow_brackets(c);
+    if (c == '=') in_value_ = true;
+    if (c == '\n' && brackets_.empty()) in_value_ = false;
+    if (c == ',' && !brackets_.empty()) in_value_ = brackets_.back() == '[';
+    if (!is_blank(c)) last_ = c;
+  }
+
+  void follow_brackets(char c) {
+    if ((c == '[' || c == '{') && in_value_) {  // else of a table's header
+      brackets_ += c;
+      in_value_ = c == '[';
+    }
+    if (!brackets_.empty() && c == (brackets_.back() == '[' ? ']' : '}')) {
+      brackets_.pop_back();
+      in_value_ = true;
     }
   }
 
@@ -165,6 +193,9 @@ class Guard {
   int line_ = 1;
   int column_ = 1;
   int key_parts_ = 1;
+  std::string brackets_;   // of arrays and inline tables, from the outermost
+  bool in_value_ = false;  // not in a key
+  char last_ = '\n';       // the last character but blanks, comments and strings' contents
 };
 
 }  // namespace

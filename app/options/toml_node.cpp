@@ -85,12 +85,12 @@ bool breaks_assertion(std::string_view text) {
 }
 
 // Where the parser broke. It reads forward only: the shortest text that breaks it ends there.
-TomlError broken(const std::string& text) {
+TomlError broken(std::string_view text) {
   std::size_t unbroken = 0;
   std::size_t broken = text.size();
   while (broken - unbroken > 1) {
     const std::size_t middle = unbroken + (broken - unbroken) / 2;
-    (breaks_assertion(std::string_view(text).substr(0, middle)) ? broken : unbroken) = middle;
+    (breaks_assertion(text.substr(0, middle)) ? broken : unbroken) = middle;
   }
   int line = 1;
   int column = 1;

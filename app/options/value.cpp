@@ -53,10 +53,10 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-std::optional<double> parse_time_ms(const std::string& text, bool bare_milliseconds) {
+std::optional<double> parse_time_ms(std::string_view text, bool bare_milliseconds) {
   const auto unit_at = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
-  const std::string_view name = std::string_view(text).substr(unit_at);
-  const auto number = parse_finite(trimmed(std::string_view(text).substr(0, unit_at)));
+  const std::string_view name = text.substr(unit_at);
+  const auto number = parse_finite(trimmed(text.substr(0, unit_at)));
   if (!number) return std::nullopt;
   if (name.empty()) return bare_milliseconds || *number == 0 ? number : std::nullopt;
   for (const TimeUnit& unit : kTimeUnits) {
@@ -91,10 +91,10 @@ std::optional<std::uint64_t> size_unit(std::string_view name) {
   return std::uint64_t{1} << (10 * (power + 1));
 }
 
-std::optional<std::uint64_t> parse_size(const std::string& text) {
+std::optional<std::uint64_t> parse_size(std::string_view text) {
   const auto unit_at = text.find_last_of("0123456789") + 1;
   const auto number = parse<std::uint64_t>(text.substr(0, unit_at));
-  const auto unit = size_unit(trimmed(std::string_view(text).substr(unit_at)));
+  const auto unit = size_unit(trimmed(text.substr(unit_at)));
   if (!number || !unit || *number == 0) return std::nullopt;
   if (*number > (std::uint64_t{1} << 62U) / *unit) return std::nullopt;
   return *number * *unit;
@@ -163,7 +163,7 @@ Value boolean(bool& member) {
 
 std::string number_text(double number) { return fmt::format("{}", number); }
 
-Value number_value(bool integer, double min, double max, std::function<void(double)> store) {
+Value number_value(bool integer, double min, double max, const std::function<void(double)>& store) {
   Value value;
   value.set = [=](const std::string& text) {
     const auto whole = parse<std::int64_t>(text);

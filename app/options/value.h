@@ -34,7 +34,7 @@ Value text(std::string& member, const std::string& placeholder);
 Value boolean(bool& member);
 
 // `member`: an integer, a double, or an optional one of them.
-Value number_value(bool integer, double min, double max, std::function<void(double)> store);
+Value number_value(bool integer, double min, double max, const std::function<void(double)>& store);
 std::string number_text(double number);
 
 constexpr double kUnlimited = 1e18;
