@@ -18,8 +18,7 @@ void softmax(const std::vector<float>& logits, std::vector<float>& scores) {
     sum += power;
   }
   if (!std::isfinite(sum)) {
-    throw Error(ErrorKind::kBadData,
-                "the model's output holds values that are not finite numbers");
+    throw Error(ErrorKind::kBadData, "the model's output holds values that are not finite numbers");
   }
   for (float& score : scores) score = static_cast<float>(score / sum);
 }
