@@ -6,7 +6,8 @@
 
 namespace lookout {
 
-// Hexadecimal, lower case. Throws Error(kNoInput) or Error(kPermission) when the file cannot be read.
+// Hexadecimal, lower case. Throws Error(kNoInput) or Error(kPermission) when the file cannot be
+// read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace lookout
