@@ -224,19 +224,23 @@ TEST_F(OnChangeReporterTest, AtTheEndPatienceIsBounded) {
 TEST_F(OnChangeReporterTest, AFolderThatDoesNotAnswerDoesNotHoldTheEnd) {
   const CapturedLog log;
   const auto storage = std::make_shared<Gate>();
+  const auto started = std::make_shared<std::promise<void>>();
   const auto returned = std::make_shared<std::promise<void>>();
   {
     OnChangeOptions options = shell("exit 0");
     options.patience = milliseconds(0);
-    OnChangeReporter reporter(options, info(),
-                              std::make_unique<SnapshotReporter>(
-                                  [storage, returned](const auto&...) -> std::filesystem::path {
-                                    storage->wait();
-                                    returned->set_value();
-                                    return "too late";
-                                  },
-                                  hours(1)));
+    OnChangeReporter reporter(
+        options, info(),
+        std::make_unique<SnapshotReporter>(
+            [storage, started, returned](const auto&...) -> std::filesystem::path {
+              started->set_value();
+              storage->wait();
+              returned->set_value();
+              return "too late";
+            },
+            hours(1)));
     reporter.report(change("cat"), {});
+    started->get_future().wait();
   }
   EXPECT_THAT(log.text(), HasSubstr("the last picture is not complete"));
   storage->open();
