@@ -12,8 +12,8 @@ namespace lookout {
 // Not live: every frame, in order, at the reader's speed. `origin` is the path as given.
 //
 // OpenCV converts every video as BT.601 of the limited range and does not report the file's color
-// space: colors of a BT.709 file are off by up to 23 levels of 255 (saturated ones; skin 6), those of
-// the full range by up to 13.
+// space: colors of a BT.709 file are off by up to 23 levels of 255 (saturated ones; skin 6), those
+// of the full range by up to 13.
 class VideoSource : public Source {
  public:
   // Throws Error(kNoInput) when the file is not a video that can be decoded here.
