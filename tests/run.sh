@@ -113,6 +113,7 @@ for stage in "${stages[@]}"; do
     configure host
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
+    check tests/tools/check_size.py .
     check tests/tools/install_deps_test.sh
     check tests/tools/check_links.py .
     check tests/tools/check_style.sh build/host
