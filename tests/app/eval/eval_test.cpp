@@ -13,11 +13,11 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "app/options/options.h"
-#include "tests/app/options/parsing.h"
 #include "paths.h"
 #include "pipeline/error.h"
 #include "platform/sources/test_pattern.h"
 #include "platform/system/process.h"
+#include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
 
 namespace lookout {

@@ -86,7 +86,8 @@ TEST(Commands, HelpAndVersionAreTexts) {
   EXPECT_NE(help.find("--set"), std::string::npos);
   EXPECT_EQ(parse_command({"run", "--help"}).text, help);
   EXPECT_NE(parse_command({"inspect", "--help"}).text.find("archive"), std::string::npos);
-  EXPECT_NE(parse_command({"trace-summary", "--help"}).text.find("--trace wrote"), std::string::npos);
+  EXPECT_NE(parse_command({"trace-summary", "--help"}).text.find("--trace wrote"),
+            std::string::npos);
   EXPECT_NE(parse_command({"doctor", "--help"}).text.find("all options of run"), std::string::npos);
   EXPECT_EQ(parse_command({"--version"}).text.rfind("lookout ", 0), 0U);
   EXPECT_EQ(parse_command({"--help"}).command, "");
