@@ -9,6 +9,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# A checkout elsewhere finds what another one compiled.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
+
 stages=("$@")
 here=(host models asan tsan style)
 [ $# -gt 0 ] || stages=("${here[@]}")

@@ -1,18 +1,17 @@
 // Stand-ins for the outside world that a test can delay, stall and make fail.
 #pragma once
 
-#include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <opencv2/core.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "pipeline/classifier.h"
+#include "pipeline/mutex.h"
 #include "pipeline/reporter.h"
 #include "pipeline/source.h"
 
@@ -22,21 +21,19 @@ namespace lookout {
 class Gate {
  public:
   void open() {
-    {
-      const std::lock_guard lock(mutex_);
-      open_ = true;
-    }
+    const MutexLock lock(mutex_);
+    open_ = true;
     opened_.notify_all();
   }
   void wait() {
-    std::unique_lock lock(mutex_);
-    opened_.wait(lock, [this] { return open_; });
+    const MutexLock lock(mutex_);
+    while (!open_) opened_.wait(mutex_);
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool open_ = false;
+  Mutex mutex_;
+  ConditionVariable opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
 };
 
 // Calls a function for each read; it gets the number of the read, from 0.
