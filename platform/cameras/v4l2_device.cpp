@@ -147,7 +147,9 @@ V4l2Device::V4l2Device(const std::string& path)
   if (!control(VIDIOC_QUERYCAP, &capability)) {
     const int error = errno;
     ::close(fd_);
-    if (error == ENOTTY || error == EINVAL) throw not_a_camera(path, NodeKind::kOther);
+    // ENOSYS: qemu-user, which knows no call of a camera's.
+    if (error == ENOTTY || error == EINVAL || error == ENOSYS)
+      throw not_a_camera(path, NodeKind::kOther);
     throw cannot_open(path, error);  // it went away in this moment
   }
   const bool has_own = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0;
