@@ -51,9 +51,8 @@ std::string stamp(std::chrono::system_clock::time_point time) {
 void make(const fs::path& folder, const std::string& prefix) {
   try {
     fs::create_directory(folder);  // does nothing when it exists
-    const fs::path file = temp_path(folder / prefix);
-    fs::remove(file);  // left by a run that was killed
-    const TempFile can_be_made(file);
+    remove_abandoned(folder / prefix);
+    const TempFile can_be_made(folder / prefix);
   } catch (const std::system_error& error) {
     refuse(folder, error.code());
   }
@@ -82,17 +81,19 @@ bool SnapshotFolder::is_own(const std::string& name) const {
 void SnapshotFolder::make_room(std::uint64_t bytes) const {
   std::vector<std::pair<std::string, std::uint64_t>> own;
   std::uint64_t sum = bytes;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-    const std::string name = entry.path().filename().string();
-    if (!fs::is_regular_file(entry.symlink_status())) continue;
-    const std::string finished = fs::path(name.substr(1)).stem().string();
-    if (name == temp_path(finished) && is_own(finished)) {
-      fs::remove(entry.path());  // left by a run that was killed
-    } else if (is_own(name)) {
-      own.emplace_back(name, entry.file_size());
-      sum += own.back().second;
-    }
+  std::error_code error;
+  fs::directory_iterator entries(folder_, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (is_own(finished_name(name))) remove_if_abandoned(entries->path());
+    std::error_code gone;  // another program removed it
+    if (!is_own(name) || !fs::is_regular_file(entries->symlink_status(gone))) continue;
+    const std::uintmax_t size = entries->file_size(gone);
+    if (gone) continue;
+    own.emplace_back(name, size);
+    sum += size;
   }
+  if (error) throw std::system_error(error);
   std::sort(own.begin(), own.end());
   for (auto oldest = own.begin(); sum > limit_ && oldest != own.end(); ++oldest) {
     fs::remove(folder_ / oldest->first);
@@ -101,9 +102,9 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
 }
 
 void SnapshotFolder::write_file(const fs::path& path) const {
-  TempFile file(temp_path(path));
+  TempFile file(path);
   file.write({reinterpret_cast<const char*>(jpeg_.data()), jpeg_.size()});
-  file.keep_as(path);
+  file.keep();
 }
 
 fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,

@@ -33,8 +33,8 @@ void check_is_file(const std::string& what, const fs::path& path) {
 template <typename Use>
 void with_temp_file(const std::string& what, const fs::path& path, Use use) {
   try {
-    fs::remove(temp_path(path));  // left by a run that was killed
-    TempFile file(temp_path(path));
+    remove_abandoned(path);
+    TempFile file(path);
     use(file);
   } catch (const std::system_error& error) {
     refuse(what, path, error.code());
@@ -52,7 +52,7 @@ AtomicFile::AtomicFile(std::string what, fs::path path)
 void AtomicFile::save(const std::function<void(const WritePart&)>& content) const {
   with_temp_file(what_, path_, [&](TempFile& file) {
     content([&file](std::string_view part) { file.write(part); });
-    file.keep_as(path_);
+    file.keep();
   });
 }
 

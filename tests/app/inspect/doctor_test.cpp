@@ -215,7 +215,7 @@ std::vector<std::string> tree(const std::filesystem::path& folder) {
 TEST_F(DoctorTest, NothingOnTheDiskIsChanged) {
   const TempDir work;
   options_.profile.trace = work / "trace.json";
-  work.write(".trace.json.part", "of a run that is at work");
+  work.write(".trace.json.ab12yz.part", "of a run that was killed");
   const auto before = tree(work.path());
   for (const char* folder : {"new", "new/"}) {
     options_.events.snapshot_on_change = work / folder;

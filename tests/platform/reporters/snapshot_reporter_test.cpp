@@ -6,6 +6,7 @@
 #include <csignal>
 #include <opencv2/imgcodecs.hpp>
 
+#include "platform/system/temp_file.h"
 #include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
@@ -19,6 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr std::uint64_t kMegabyte = 1 << 20;
 
@@ -51,18 +53,19 @@ TEST(SnapshotFolder, TheOldestOfItsOwnMakeRoom) {
   const TempDir directory;
   directory.write("holiday.jpg", std::string(5000, 'x'));
   directory.write("back_20200101T000000.000Z_cat.jpg", std::string(5000, 'x'));
-  directory.write(".front_20200101T000000.000Z_cat.jpg.part", "of a run that was killed");
+  directory.write(".front_20200101T000000.000Z_cat.jpg.ab12yz.part", "of a run that was killed");
+  const TempFile at_work(directory / "front_20300101T000000.000Z_cat.jpg");
   directory.write(".front_notes.part", "not ours");
   SnapshotFolder unlimited(directory.path(), "front", kMegabyte);
   for (int i = 0; i < 3; ++i) unlimited.write(picture(), "cat", kNoon + seconds(i));
   const auto size = std::filesystem::file_size(directory / "front_20261121T120000.000Z_cat.jpg");
   SnapshotFolder limited(directory.path(), "front", 3 * size);
   limited.write(picture(), "cat", kNoon + seconds(3));
-  EXPECT_THAT(
-      names_in(directory),
-      ElementsAre(".front_notes.part", "back_20200101T000000.000Z_cat.jpg",
-                  "front_20261121T120001.000Z_cat.jpg", "front_20261121T120002.000Z_cat.jpg",
-                  "front_20261121T120003.000Z_cat.jpg", "holiday.jpg"));
+  EXPECT_THAT(names_in(directory),
+              ElementsAre(StartsWith(".front_20300101T000000.000Z_cat.jpg."), ".front_notes.part",
+                          "back_20200101T000000.000Z_cat.jpg", "front_20261121T120001.000Z_cat.jpg",
+                          "front_20261121T120002.000Z_cat.jpg",
+                          "front_20261121T120003.000Z_cat.jpg", "holiday.jpg"));
 }
 
 TEST(SnapshotFolder, OneThatIsTooLargeIsRefusedAndNothingRemoved) {

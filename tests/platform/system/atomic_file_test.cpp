@@ -20,7 +20,7 @@ std::string content(const std::string& path) {
 TEST(AtomicFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
   const TempDir directory;
   const std::string file = directory.write("trace.json", "old");
-  directory.write(".trace.json.part", "of a run that was killed");
+  directory.write(".trace.json.ab12yz.part", "of a program that was killed");
   const AtomicFile saved("trace", file);
   EXPECT_EQ(content(file), "old") << "nothing is changed until there is a trace";
   saved.save([](const WritePart& write) {
@@ -29,6 +29,32 @@ TEST(AtomicFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
   });
   EXPECT_EQ(content(file), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(AtomicFile, TwoProgramsMayWriteTheSameFile) {
+  const TempDir directory;
+  const std::string file = directory / "trace.json";
+  AtomicFile("trace", file).save([&file](const WritePart& write) {
+    AtomicFile("trace", file).save([](const WritePart& other) { other("the first to end"); });
+    write("the last to end");
+  });
+  EXPECT_EQ(content(file), "the last to end");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(AtomicFile, OnlyUnfinishedFilesForItsOwnNameAreRemoved) {
+  const TempDir directory;
+  directory.write(".other.json.ab12yz.part", "of a program that was killed");
+  directory.write(".trace.json.part", "of nobody knows whom");
+  const AtomicFile saved("trace", directory / "trace.json");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 2);
+}
+
+TEST(AtomicFile, ALongNameIsWritten) {
+  const TempDir directory;
+  const std::string file = directory / std::string(255, 'x');
+  AtomicFile("trace", file).save([](const WritePart& write) { write("new"); });
+  EXPECT_EQ(content(file), "new");
 }
 
 TEST(AtomicFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
