@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "platform/sources/picture_source.h"
 #include "platform/system/csv.h"
 #include "platform/system/input_file.h"
+#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
@@ -21,11 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<std::size_t> as_index(const std::string& name, std::size_t count) {
-  std::size_t index = 0;
-  const char* end = name.data() + name.size();
-  const auto result = std::from_chars(name.data(), end, index);
-  if (result.ec != std::errc() || result.ptr != end || index >= count) return std::nullopt;
-  return index;
+  const auto index = parse_number<std::size_t>(name);
+  return index && *index < count ? index : std::nullopt;
 }
 
 std::string without_wordnet_number(const std::string& name) {

@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <sstream>
 
 #include "pipeline/error.h"
 #include "platform/sources/source_uri.h"
+#include "platform/system/parse_number.h"
 #include "platform/system/process.h"
 
 namespace lookout {
@@ -25,16 +25,8 @@ struct TimeUnit {
 };
 constexpr TimeUnit kTimeUnits[] = {{"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
 
-template <typename T>
-std::optional<T> parse(std::string_view text) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<double> parse_finite(std::string_view text) {
-  const auto number = parse<double>(text);
+  const auto number = parse_number<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
@@ -93,7 +85,7 @@ std::optional<std::uint64_t> size_unit(std::string_view name) {
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
   const auto unit_at = text.find_last_of("0123456789") + 1;
-  const auto number = parse<std::uint64_t>(text.substr(0, unit_at));
+  const auto number = parse_number<std::uint64_t>(text.substr(0, unit_at));
   const auto unit = size_unit(trimmed(text.substr(unit_at)));
   if (!number || !unit || *number == 0) return std::nullopt;
   if (*number > (std::uint64_t{1} << 62U) / *unit) return std::nullopt;
@@ -166,7 +158,7 @@ std::string number_text(double number) { return fmt::format("{}", number); }
 Value number_value(bool integer, double min, double max, const std::function<void(double)>& store) {
   Value value;
   value.set = [=](const std::string& text) {
-    const auto whole = parse<std::int64_t>(text);
+    const auto whole = parse_number<std::int64_t>(text);
     const auto number = whole ? std::optional(static_cast<double>(*whole)) : parse_finite(text);
     if (!number || (integer && !whole) || !(*number >= min && *number <= max)) return false;
     store(*number);
@@ -244,7 +236,7 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
     std::vector<int> parsed;
     for (const std::string& part : split_at_commas(text)) {
       const bool is_auto = automatic && part == "auto";
-      const auto number = is_auto ? automatic : parse<int>(part);
+      const auto number = is_auto ? automatic : parse_number<int>(part);
       if (!number || (!is_auto && (*number < min || *number > max))) return false;
       parsed.push_back(*number);
     }

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <system_error>
+#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
@@ -25,11 +24,8 @@ std::optional<std::size_t> only(const std::vector<LibcameraCamera>& cameras, Mat
 
 std::optional<std::size_t> find_camera(const std::vector<LibcameraCamera>& cameras,
                                        const std::string& name) {
-  std::size_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data(), end, number);
-  if (parsed.ec == std::errc() && parsed.ptr == end) {
-    return number < cameras.size() ? std::optional(number) : std::nullopt;
+  if (const auto number = parse_number<std::size_t>(name)) {
+    return *number < cameras.size() ? number : std::nullopt;
   }
   auto found = only(cameras, [&](const auto& c) { return c.id == name || c.model == name; });
   if (!found) {

@@ -6,16 +6,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "pipeline/error.h"
+#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
@@ -96,15 +95,6 @@ std::string local_path(const Uri& uri) {
                             uri.scheme));
   }
   return uri.path;
-}
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return number;
 }
 
 template <typename Number>

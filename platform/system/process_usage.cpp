@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "platform/system/parse_number.h"
+
 namespace lookout {
 namespace {
 
@@ -25,7 +27,7 @@ double started_seconds_after_boot() {
   std::istringstream rest(text.substr(text.rfind(')') + 1));
   std::string field;
   for (int number = 3; number <= kStartTime; ++number) rest >> field;
-  return std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return parse_number<double>(field).value_or(0) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 double seconds_since_boot() {

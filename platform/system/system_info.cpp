@@ -1,7 +1,6 @@
 #include "platform/system/system_info.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -9,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+
+#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
@@ -24,17 +25,9 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-template <typename Number>
-std::optional<Number> parse(std::string_view text, int base = 10) {
-  Number number{};
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (result.ec != std::errc()) return std::nullopt;
-  return number;
-}
-
 // A file's number, divided by 1000.
 std::optional<double> thousandths(const fs::path& path) {
-  const auto number = parse<long>(first_line(path));
+  const auto number = parse_leading_number<long>(first_line(path));
   if (!number) return std::nullopt;
   return static_cast<double>(*number) / 1000;
 }
@@ -100,7 +93,7 @@ MachineState read_machine_state(const fs::path& root) {
   MachineState state;
   state.temperature = thousandths(root / "sys/class/thermal/thermal_zone0/temp");
   state.clock_mhz = thousandths(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-  state.throttled = parse<std::uint32_t>(
+  state.throttled = parse_leading_number<std::uint32_t>(
       first_line(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
   return state;
 }
@@ -112,9 +105,9 @@ SystemInfo read_system_info(const fs::path& root) {
   info.system = quoted_value(root / "etc/os-release", "PRETTY_NAME");
   info.kernel = first_line(root / "proc/sys/kernel/osrelease");
   auto memory = read_keys(root / "proc/meminfo");
-  info.memory_kb = parse<std::uint64_t>(memory["MemTotal"]);
-  info.cma_total_kb = parse<std::uint64_t>(memory["CmaTotal"]);
-  info.cma_free_kb = parse<std::uint64_t>(memory["CmaFree"]);
+  info.memory_kb = parse_leading_number<std::uint64_t>(memory["MemTotal"]);
+  info.cma_total_kb = parse_leading_number<std::uint64_t>(memory["CmaTotal"]);
+  info.cma_free_kb = parse_leading_number<std::uint64_t>(memory["CmaFree"]);
   info.state = read_machine_state(root);
   const fs::path clock = root / "sys/devices/system/cpu/cpu0/cpufreq";
   info.highest_clock_mhz = thousandths(clock / "scaling_max_freq");
