@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <opencv2/core/utility.hpp>
 
 #include "app/output/json.h"
@@ -12,6 +11,7 @@
 #include "pipeline/model/model_spec.h"
 #include "platform/system/free_processors.h"
 #include "platform/system/input_file.h"
+#include "platform/system/service.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -66,8 +66,6 @@ void log_model(const RunOptions& options, const std::filesystem::path& path,
 }
 
 }  // namespace
-
-bool is_service() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
 
 std::filesystem::path model_path(const std::string& option) {
   if (!option.empty()) return option;

@@ -37,7 +37,4 @@ std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options,
 // What is known of the archive of a loaded model, for reports.
 Json archive_facts(const Classifier& classifier);
 
-// Whether a service manager started the program (NOTIFY_SOCKET is set).
-bool is_service();
-
 }  // namespace lookout

@@ -21,6 +21,7 @@
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/journal.h"
+#include "platform/system/service.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
