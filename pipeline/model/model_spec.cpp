@@ -1,5 +1,7 @@
 #include "pipeline/model/model_spec.h"
 
+#include <utf8proc.h>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -114,12 +116,16 @@ Json parse_json(const std::string& text) {
 
 // JSON has to be UTF-8, so the library checks.
 bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(Json(text).dump());
-    return true;
-  } catch (const Json::type_error&) {
-    return false;
+  const auto* next = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  auto left = static_cast<utf8proc_ssize_t>(text.size());
+  while (left > 0) {
+    utf8proc_int32_t character = 0;
+    const utf8proc_ssize_t size = utf8proc_iterate(next, left, &character);
+    if (size < 0) return false;
+    next += size;
+    left -= size;
   }
+  return true;
 }
 
 }  // namespace
