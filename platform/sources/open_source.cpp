@@ -24,6 +24,7 @@
 #include "platform/sources/source_uri.h"
 #include "platform/sources/test_source.h"
 #include "platform/sources/video_source.h"
+#include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
@@ -37,8 +38,7 @@ Error cannot_reach(const std::string& path, int error) {
   if (error == ENOENT || error == ENOTDIR) {
     return {ErrorKind::kNoInput, fmt::format("no such device, file or folder: {}", path)};
   }
-  return {ErrorKind::kNoInput,
-          fmt::format("{} cannot be read: {}", path, std::generic_category().message(error))};
+  return cannot_read(path, {error, std::generic_category()});
 }
 
 void check_readable(const std::string& path) {

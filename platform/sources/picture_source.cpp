@@ -15,6 +15,7 @@
 
 #include "pipeline/error.h"
 #include "platform/sources/jpeg_file.h"
+#include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
@@ -78,13 +79,7 @@ std::vector<std::string> list_pictures(const std::string& folder) {
       names.push_back(name);
     }
   }
-  if (error == std::errc::permission_denied) {
-    throw Error(ErrorKind::kPermission, fmt::format("folder {} may not be read", folder));
-  }
-  if (error) {
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("folder {} cannot be read: {}", folder, error.message()));
-  }
+  if (error) throw cannot_read("folder " + folder, error);
   if (names.empty()) {
     throw Error(ErrorKind::kNoInput, fmt::format("there are no pictures in folder {}", folder));
   }
