@@ -45,10 +45,8 @@ cat > "$dir/lookout" <<END
 case \$1 in --version) exec cat '$dir/version' ;; *) exec cat '$dir/help' ;; esac
 END
 chmod +x "$dir/lookout"
-# The lines of usage stay lines.
 help2man --no-info --section 1 --include "$dir/sections" \
   --name 'classify what a camera sees' "$dir/lookout" |
-  sed '/^lookout /i .br' |
   gzip -9n > "$dir/lookout.1.gz"
 
 words=$(grep -ohE '(^ *|,)--?[a-z][a-z-]*' "$dir"/help* | tr -d ', ' | sort -u | tr '\n' ' ')
