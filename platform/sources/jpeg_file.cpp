@@ -7,6 +7,8 @@
 #include <memory>
 
 #include <jpeglib.h>
+// after jpeglib.h, whose types it uses
+#include <jerror.h>
 
 #include "platform/sources/exif_orientation.h"
 
@@ -21,16 +23,27 @@ struct Messages {
   jpeg_error_mgr manager;  // first: libjpeg knows only this member
   std::jmp_buf on_error;
   std::array<char, JMSG_LENGTH_MAX> first;
+  bool truncated;
 };
 
 [[noreturn]] void give_up(j_common_ptr codec) {
   std::longjmp(reinterpret_cast<Messages*>(codec->err)->on_error, 1);
 }
 
+// A file without the marker of its end, or with less than that, is complete for all that.
+bool has_all_lines(j_common_ptr codec) {
+  const auto* decoder = reinterpret_cast<const jpeg_decompress_struct*>(codec);
+  return decoder->output_height > 0 && decoder->output_scanline >= decoder->output_height;
+}
+
 void keep_message(j_common_ptr codec, int level) {
   constexpr int kWarning = -1;  // other levels are traces
   if (level != kWarning) return;
   auto* messages = reinterpret_cast<Messages*>(codec->err);
+  if (messages->manager.msg_code == JWRN_JPEG_EOF && !has_all_lines(codec)) {
+    messages->truncated = true;
+    give_up(codec);
+  }
   if (messages->manager.num_warnings++ > 0) return;
   messages->manager.format_message(codec, messages->first.data());
 }
@@ -100,6 +113,7 @@ std::optional<JpegFile> read_jpeg_file(const std::string& path) {
   } else {
     result.bgr.release();
   }
+  result.truncated = messages.truncated;
   result.warning = messages.first.data();
   if (messages.manager.num_warnings > 1) {
     result.further_warnings = messages.manager.num_warnings - 1;

@@ -1,5 +1,6 @@
 // JPEG files, decoded to the pixels that cv::imread() gives. OpenCV lets libjpeg print its warnings
-// to stderr; here they are returned.
+// to stderr, and fills the missing part of a truncated picture with gray; here the warnings are
+// returned, and a truncated picture has no pixels.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 namespace lookout {
 
 struct JpegFile {
-  cv::Mat bgr;          // CV_8UC3, turned as its EXIF data say; empty: it cannot be decoded
-  std::string warning;  // libjpeg's first, "Premature end of JPEG file"; empty: none
+  cv::Mat bgr;             // CV_8UC3, turned as its EXIF data say; empty: it cannot be decoded
+  bool truncated = false;  // the file ends before the last line of pixels; `bgr` is empty then
+  std::string warning;     // libjpeg's first, "Corrupt JPEG data: bad Huffman code"; empty: none
   std::int64_t further_warnings = 0;
 };
 

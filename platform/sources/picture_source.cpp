@@ -46,17 +46,23 @@ void log_warnings(const std::string& path, const JpegFile& jpeg) {
   spdlog::warn("{}: {}{}", path, jpeg.warning, more);
 }
 
-// Empty when the picture cannot be decoded.
-cv::Mat decode(const std::string& path) {
+// Returns why there is no picture; nothing when there is one.
+const char* decode(const std::string& path, cv::Mat& bgr) {
+  constexpr const char* kUnreadable = "cannot be read as a picture";
   try {
-    if (auto jpeg = read_jpeg_file(path)) {
+    auto jpeg = read_jpeg_file(path);
+    if (!jpeg) {
+      bgr = cv::imread(path, cv::IMREAD_COLOR);
+    } else if (jpeg->truncated) {
+      return "is truncated: the end of the picture is missing";
+    } else {
       log_warnings(path, *jpeg);
-      return std::move(jpeg->bgr);
+      bgr = std::move(jpeg->bgr);
     }
-    return cv::imread(path, cv::IMREAD_COLOR);
   } catch (const cv::Exception&) {  // too large, or a reader's own failure
-    return {};
+    return kUnreadable;
   }
+  return bgr.empty() ? kUnreadable : nullptr;
 }
 
 }  // namespace
@@ -114,16 +120,14 @@ ReadStatus PictureSource::read(Frame& frame, std::chrono::milliseconds /*timeout
   if (next_ == pictures_.size()) return ReadStatus::kEnd;
   const std::string& path = pictures_[next_++];
   frame.captured = Clock::now();
-  frame.bgr = decode(path);
+  const char* problem = decode(path, frame.bgr);
   frame.capture_duration = Clock::now() - frame.captured;
-  if (!frame.bgr.empty()) {
+  if (problem == nullptr) {
     frame.origin = path;
     return ReadStatus::kFrame;
   }
-  if (!folder_) {
-    throw Error(ErrorKind::kNoInput, fmt::format("{} cannot be read as a picture", path));
-  }
-  spdlog::warn("{} cannot be read as a picture, skipped", path);
+  if (!folder_) throw Error(ErrorKind::kNoInput, fmt::format("{} {}", path, problem));
+  spdlog::warn("{} {}; skipped", path, problem);
   return ReadStatus::kSkipped;
 }
 

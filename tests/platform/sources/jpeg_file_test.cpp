@@ -111,13 +111,35 @@ TEST_F(JpegFileTest, BrokenExifDataAreIgnored) {
   }
 }
 
+// With a restart marker, which it does not have, in the middle of the pixels.
+Bytes with_foreign_bytes(Bytes jpeg) {
+  const Bytes marker{0xff, 0xd5};
+  jpeg.insert(jpeg.begin() + static_cast<long>(jpeg.size() / 2), marker.begin(), marker.end());
+  return jpeg;
+}
+
 TEST_F(JpegFileTest, AWarningOfLibjpegIsReturnedInsteadOfPrinted) {
+  EXPECT_THAT(expect_as_opencv(with_foreign_bytes(encoded(noise())), "foreign bytes"),
+              HasSubstr("Corrupt JPEG data"));
+}
+
+TEST_F(JpegFileTest, ATruncatedPictureHasNoPixels) {
+  for (const int progressive : {0, 1}) {
+    const Bytes jpeg = encoded(noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, progressive});
+    for (std::size_t size = jpeg.size() - 30; size < jpeg.size() - 4; ++size) {
+      const auto read =
+          read_jpeg_file(write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(size))));
+      ASSERT_TRUE(read);
+      EXPECT_TRUE(read->truncated) << size << " of " << jpeg.size();
+      EXPECT_TRUE(read->bgr.empty());
+    }
+  }
+}
+
+TEST_F(JpegFileTest, BytesAfterTheEndAreIgnored) {
   Bytes jpeg = encoded(noise());
-  Bytes truncated(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2));
-  EXPECT_EQ(expect_as_opencv(truncated, "truncated"), "Premature end of JPEG file");
-  jpeg.erase(jpeg.begin() + static_cast<long>(jpeg.size() / 2),
-             jpeg.begin() + static_cast<long>(jpeg.size() / 2) + 1024);
-  EXPECT_THAT(expect_as_opencv(jpeg, "hole"), HasSubstr("Corrupt JPEG data"));
+  jpeg.insert(jpeg.end(), 50, 0xab);
+  EXPECT_EQ(expect_as_opencv(jpeg, "bytes after the end"), "");
 }
 
 TEST_F(JpegFileTest, WhatCannotBeDecodedIsEmpty) {
@@ -134,8 +156,7 @@ TEST_F(JpegFileTest, OtherFilesAreLeftToOpenCv) {
 }
 
 TEST_F(JpegFileTest, ASourceLogsOneWarningForEachPicture) {
-  const Bytes jpeg = encoded(noise());
-  write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2)));
+  write(with_foreign_bytes(encoded(noise())));
   PictureSource source(dir_ / "a.jpg");
   const CapturedLog log;
   testing::internal::CaptureStderr();
@@ -143,9 +164,21 @@ TEST_F(JpegFileTest, ASourceLogsOneWarningForEachPicture) {
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   const std::string text = log.text();
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("[warning]"), HasSubstr(dir_ / "a.jpg: Premature end of JPEG file")));
+  EXPECT_THAT(text, AllOf(HasSubstr("[warning]"), HasSubstr(dir_ / "a.jpg: Corrupt JPEG data")));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+TEST_F(JpegFileTest, ASourceSkipsATruncatedPictureAndSaysSo) {
+  const Bytes jpeg = encoded(noise());
+  write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2)));
+  PictureSource alone(dir_ / "a.jpg");
+  Frame frame;
+  expect_error(ErrorKind::kNoInput, HasSubstr("a.jpg is truncated"),
+               [&] { alone.read(frame, kTimeout); });
+  PictureSource folder(dir_.path());
+  const CapturedLog log;
+  EXPECT_EQ(folder.read(frame, kTimeout), ReadStatus::kSkipped);
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("a.jpg is truncated"), HasSubstr("skipped")));
 }
 
 }  // namespace
