@@ -15,7 +15,7 @@ import sys
 try:
     import torch
     import torchvision
-    from PIL import Image
+    from PIL import Image, ImageOps
     from torch import Tensor, nn
 except ImportError as error:
     print(
@@ -36,6 +36,7 @@ ARCHES = (
     "mobilenet_v3_large",
     "resnet18",
     "resnet50",
+    "resnext101_32x8d",
     "googlenet",
     "inception_v3",
     "shufflenet_v2_x0_5",
@@ -246,8 +247,9 @@ def find_files(directory):
 
 
 def read_picture(path):
+    """An RGB picture, turned upright by its EXIF data as `lookout` turns it."""
     with Image.open(path) as picture:
-        return picture.convert("RGB")
+        return ImageOps.exif_transpose(picture).convert("RGB")
 
 
 def as_input(picture, options):

@@ -99,7 +99,13 @@ def read_state_dict(path):
     try:
         # weights_only: a pickle may otherwise run anything.
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:
+    except pickle.UnpicklingError as error:
+        raise Failure(
+            BAD_DATA,
+            f"{path} holds more than names and tensors, perhaps a whole model; save its weights alone, "
+            "with torch.save(model.state_dict(), FILE)",
+        ) from error
+    except (RuntimeError, EOFError, KeyError, ValueError) as error:
         raise Failure(
             BAD_DATA, f"{path} is not a state dict that torch.save wrote ({reason(error)})"
         ) from error

@@ -8,11 +8,14 @@ from testing import ARCH, CLASSES, SIZE, TemporaryFolder, run_export
 
 import torch
 import torchvision
+from PIL import Image
 
 import archive
 import export
 import preprocess
 import quantize
+
+ORIENTATION = 0x0112  # EXIF's tag
 
 
 class ExportTest(TemporaryFolder):
@@ -129,6 +132,14 @@ class CalibrationTest(TemporaryFolder):
         self.assertIn("on 4 calibration pictures", out)
         for name in ("notes.txt", "broken.png"):
             self.assertIn(f"skipped {self.path('pictures/' + name)}", err)
+
+    def test_pictures_are_turned_upright(self):
+        upright = Image.new("RGB", (48, 32), "red")
+        upright.paste("blue", (0, 0, 24, 32))
+        exif = Image.Exif()
+        exif[ORIENTATION] = 6  # to be turned by 90 degrees clockwise
+        upright.transpose(Image.ROTATE_90).save(self.path("a.png"), exif=exif)
+        self.assertEqual(export.read_picture(self.path("a.png")).tobytes(), upright.tobytes())
 
     def test_every_resize_mode(self):
         folder = self.write_pictures(1)

@@ -43,6 +43,11 @@ class WeightsFileTest(TemporaryFolder):
         state = {f"module.{key}": value for key, value in random_state_dict().items()}
         self.assert_exported(self.export(self.write_weights({"model": state, "epoch": 3})))
 
+    def test_whole_pickled_model(self):
+        torch.save(torchvision.models.get_model(ARCH, num_classes=CLASSES), self.path("whole.pth"))
+        result = self.export(self.path("whole.pth"))
+        self.assert_sentence(result, 65, "whole model", "torch.save(model.state_dict(), FILE)")
+
     def test_torchscript(self):
         model = torchvision.models.get_model(ARCH, num_classes=CLASSES).eval()
         model.load_state_dict(random_state_dict())
