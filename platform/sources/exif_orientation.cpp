@@ -1,12 +1,14 @@
 #include "platform/sources/exif_orientation.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <string_view>
 
 namespace lookout {
 namespace {
 
-constexpr std::size_t kTiff = 6;  // follows "Exif\0\0"
+constexpr std::string_view kPrefix{"Exif\0\0", 6};
 constexpr std::uint32_t kTiffMark = 42;
 constexpr std::uint32_t kOrientationTag = 0x0112;
 constexpr std::size_t kEntry = 12;      // bytes
@@ -40,9 +42,11 @@ class Tiff {
 
 }  // namespace
 
-int exif_orientation(const unsigned char* segment, std::size_t size) {
-  if (size <= kTiff) return kUpright;
-  const Tiff tiff(segment + kTiff, size - kTiff);
+int exif_orientation(const unsigned char* data, std::size_t size) {
+  const std::size_t prefix =
+      size >= kPrefix.size() && std::equal(kPrefix.begin(), kPrefix.end(), data) ? kPrefix.size()
+                                                                                 : 0;
+  const Tiff tiff(data + prefix, size - prefix);
   if (!tiff.is_valid()) return kUpright;
   const std::size_t directory = tiff.number(4, 4);
   const std::uint32_t entries = tiff.number(directory, 2);

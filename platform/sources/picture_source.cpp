@@ -14,7 +14,9 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "platform/sources/exif_orientation.h"
 #include "platform/sources/jpeg_file.h"
+#include "platform/sources/webp_orientation.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
@@ -53,6 +55,7 @@ const char* decode(const std::string& path, cv::Mat& bgr) {
     auto jpeg = read_jpeg_file(path);
     if (!jpeg) {
       bgr = cv::imread(path, cv::IMREAD_COLOR);
+      if (!bgr.empty()) turn_upright(webp_orientation(path), bgr);
     } else if (jpeg->truncated) {
       return "is truncated: the end of the picture is missing";
     } else {
