@@ -5,7 +5,7 @@
 # recommended, and a machine without a screen should not get Qt, one without videos no FFmpeg.
 set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
 file(GLOB _suggesting "${_stage}/usr/lib/lookout/lookout-overlay"
-     "${_stage}/usr/lib/lookout/liblookout-*.so" "${_stage}/usr/lib/lookout/libopencv_videoio_*.so")
+     "${_stage}/usr/lib/lookout/liblookout-*.so")
 execute_process(
   COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" ${_suggesting}
   COMMAND_ERROR_IS_FATAL ANY)

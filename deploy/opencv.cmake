@@ -1,16 +1,15 @@
 # OpenCV for the package, from the sysroot's source. Debian's brings a hundred libraries for formats
 # that no camera has: 57 MB of the service's memory, and a minute of its start in an emulated machine.
 # This one is of the same version and so has the same binary interface: what was linked with Debian's
-# runs with it. FFmpeg, for videos, is a plug-in that OpenCV loads when one is opened.
+# runs with it.
 #
-# Sets LOOKOUT_OPENCV: the libraries and the plug-in.
+# Sets LOOKOUT_OPENCV: the libraries.
 include(ExternalProject)
 string(REGEX MATCH "..$" _minor "0${OpenCV_VERSION_MINOR}")
 set(_folder ${CMAKE_CURRENT_BINARY_DIR}/opencv/lib)
-set(LOOKOUT_OPENCV core imgcodecs imgproc videoio)
+set(LOOKOUT_OPENCV core imgcodecs imgproc)
 list(TRANSFORM LOOKOUT_OPENCV
      REPLACE "(.+)" "${_folder}/libopencv_\\1.so.${OpenCV_VERSION_MAJOR}${_minor}")
-list(APPEND LOOKOUT_OPENCV ${_folder}/libopencv_videoio_ffmpeg.so)
 
 # What OpenCV would look for on its own account and take.
 set(_without 1394 ADE CAROTENE EIGEN GDAL GDCM GSTREAMER GTK ITT JASPER LAPACK OPENCL OPENEXR OPENJPEG
@@ -23,7 +22,7 @@ ExternalProject_Add(opencv
     -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DLOOKOUT_SYSROOT=${LOOKOUT_SYSROOT}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
     -DCMAKE_INSTALL_RPATH=$ORIGIN -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
-    -DBUILD_LIST=core,imgcodecs,imgproc,videoio -DVIDEOIO_PLUGIN_LIST=ffmpeg
+    -DBUILD_LIST=core,imgcodecs,imgproc
     -DBUILD_TESTS=OFF -DBUILD_PERF_TESTS=OFF -DBUILD_opencv_apps=OFF -DBUILD_JAVA=OFF
     -DBUILD_INFO_SKIP_TIMESTAMP=ON ${_without}
   INSTALL_COMMAND ""

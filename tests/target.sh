@@ -82,7 +82,7 @@ package() {
   find_package
   ls -l "$deb"
   dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
-  ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libcamera' ||
+  ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libsw|libcamera' ||
     fail 'the package cannot be had without windows, videos or libcamera'
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
     lintian --fail-on error "$deb"
@@ -92,7 +92,7 @@ package() {
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
-    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-libcamera.so; do
+    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{libcamera,video}.so; do
     [ -s $file ] || fail "$file is missing"
   done
   "$OLDPWD/tests/tools/check_links.py" --installed usr/share/doc/lookout
@@ -104,8 +104,8 @@ package() {
   done
   needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
   for library in usr/lib/lookout/*; do
-    # Parts of ours and OpenCV's, which are looked for when they are wanted.
-    [[ $library != */*lookout-* && $library != */*_ffmpeg.so ]] || continue
+    # Parts of ours, which are looked for when they are wanted.
+    [[ $library != */*lookout-* ]] || continue
     grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||

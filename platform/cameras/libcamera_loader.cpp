@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "pipeline/error.h"
 #include "platform/system/module.h"
 
@@ -12,14 +10,7 @@ namespace {
 
 const LibcameraModule& load() {
   try {
-    void* entry = load_module(kLibcameraModule, kLibcameraEntry);
-    const auto* module = reinterpret_cast<const LibcameraModule* (*)()>(entry)();
-    if (module->interface == kLibcameraInterface &&
-        std::strcmp(module->release, LOOKOUT_VERSION) == 0) {
-      return *module;
-    }
-    throw Error(ErrorKind::kUnsupported, fmt::format("{} is of another version than lookout",
-                                                     module_path(kLibcameraModule).string()));
+    return load_module<LibcameraModule>(kLibcameraModule, kLibcameraEntry, kLibcameraInterface);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("CSI cameras cannot be used: {}; V4L2 cameras and files can be used",

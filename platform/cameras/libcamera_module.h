@@ -8,6 +8,7 @@
 
 #include "pipeline/source.h"
 #include "platform/cameras/source_options.h"
+#include "platform/system/module.h"
 
 namespace lookout {
 
@@ -15,18 +16,16 @@ inline const char* const kLibcameraModule = "liblookout-libcamera.so";
 inline const char* const kLibcameraEntry = "lookout_libcamera";
 
 // Changes with every change of this file, of Source and of SourceOptions.
-inline constexpr int kLibcameraInterface = 1;
+inline constexpr int kLibcameraInterface = 2;
 
 struct LibcameraCamera {
   std::string id;     // libcamera's, the same after every start: the place on the board
   std::string model;  // the sensor's, such as "imx708"; may be empty
 };
 
-// What the module's entry, `extern "C" const LibcameraModule* lookout_libcamera()`, returns. Both
-// are of one build; the first two members, which stay where they are, tell when they are not.
+// What the module's entry, `extern "C" const LibcameraModule* lookout_libcamera()`, returns.
 struct LibcameraModule {
-  int interface;        // kLibcameraInterface
-  const char* release;  // of lookout
+  ModuleVersion version;  // kLibcameraInterface
   // See libcamera_source.h.
   std::vector<LibcameraCamera> (*list)();
   std::unique_ptr<Source> (*open)(const std::string& camera, const SourceOptions& options);

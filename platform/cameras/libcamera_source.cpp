@@ -316,7 +316,8 @@ std::unique_ptr<Source> open(const std::string& camera, const SourceOptions& opt
 }  // namespace lookout
 
 extern "C" const lookout::LibcameraModule* lookout_libcamera() {
-  static const lookout::LibcameraModule module{lookout::kLibcameraInterface, LOOKOUT_VERSION,
-                                               lookout::list_libcamera_cameras, lookout::open};
+  static const lookout::LibcameraModule module{{lookout::kLibcameraInterface, LOOKOUT_VERSION},
+                                               lookout::list_libcamera_cameras,
+                                               lookout::open};
   return &module;
 }

@@ -23,7 +23,7 @@
 #include "platform/sources/picture_source.h"
 #include "platform/sources/source_uri.h"
 #include "platform/sources/test_source.h"
-#include "platform/sources/video_source.h"
+#include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
@@ -101,16 +101,14 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
   }
   check_readable(path);
   if (S_ISDIR(status.st_mode) || is_picture(path)) return std::make_unique<PictureSource>(path);
-  return std::make_unique<VideoSource>(path);
+  return open_video(path);
 }
 
 // What is already set is the user's wish.
 void silence() {
-  constexpr int kKeep = 0;
   if (std::getenv("OPENCV_LOG_LEVEL") == nullptr) {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   }
-  ::setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", kKeep);  // AV_LOG_QUIET
 }
 
 void silence_libraries() {

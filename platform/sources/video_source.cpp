@@ -1,93 +1,251 @@
 #include "platform/sources/video_source.h"
 
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
+#include <libavutil/cpu.h>
+}
+
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdarg>
 #include <filesystem>
-#include <opencv2/videoio/registry.hpp>
+#include <string_view>
+#include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/thread.h"
+#include "platform/sources/container_size.h"
+#include "platform/sources/exif_orientation.h"
+#include "platform/sources/video_module.h"
 
 namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Containers that only know their duration are off by a few frames, and at a variable rate by many:
-// they announce as many as a constant rate makes.
-constexpr double kCompleteShare = 0.9;
+// FFmpeg's formats that show other files, or text.
+constexpr const char* kRefusedFormats = "hls,concat,dash,imf,sdp,rtp,rtsp,image2,tty";
+constexpr int kMaxThreads = 16;
+constexpr int kMaxErrors = 4096;  // one after the other
 
-std::string describe(const std::string& path, const cv::VideoCapture& capture) {
-  std::string text =
-      fmt::format("video {}, {:.0f}x{:.0f}", path, capture.get(cv::CAP_PROP_FRAME_WIDTH),
-                  capture.get(cv::CAP_PROP_FRAME_HEIGHT));
-  const double fps = capture.get(cv::CAP_PROP_FPS);
+void log_message(void* context, int level, const char* format, va_list arguments) {
+  if (level > AV_LOG_ERROR) return;
+  int prefix = 1;
+  std::array<char, 512> line{};
+  av_log_format_line2(context, level, format, arguments, line.data(), line.size(), &prefix);
+  const std::string_view text(line.data());
+  spdlog::debug("FFmpeg: {}", text.substr(0, text.find_last_not_of('\n') + 1));
+}
+
+int refuse_to_open(AVFormatContext* /*container*/, AVIOContext** /*file*/, const char* /*url*/,
+                   int /*flags*/, AVDictionary** /*options*/) {
+  return AVERROR(EACCES);
+}
+
+std::string message(int error) {
+  std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
+  av_strerror(error, text.data(), text.size());
+  return text.data();
+}
+
+const std::int32_t* display_matrix(const AVStream& stream) {
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+  const AVCodecParameters& parameters = *stream.codecpar;
+  const AVPacketSideData* data = av_packet_side_data_get(
+      parameters.coded_side_data, parameters.nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+  return data == nullptr ? nullptr : reinterpret_cast<const std::int32_t*>(data->data);
+#else
+  return reinterpret_cast<const std::int32_t*>(
+      av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr));
+#endif
+}
+
+}  // namespace
+
+void VideoSource::Free::operator()(AVIOContext* file) const { avio_closep(&file); }
+void VideoSource::Free::operator()(AVFormatContext* c) const { avformat_close_input(&c); }
+void VideoSource::Free::operator()(AVCodecContext* decoder) const {
+  avcodec_free_context(&decoder);
+}
+void VideoSource::Free::operator()(AVPacket* packet) const { av_packet_free(&packet); }
+void VideoSource::Free::operator()(AVFrame* picture) const { av_frame_free(&picture); }
+
+VideoSource::VideoSource(const std::string& path)
+    : path_(path), packet_(av_packet_alloc()), picture_(av_frame_alloc()) {
+  av_log_set_callback(log_message);
+  const SignalsBlocked blocked;
+  open_container();
+  open_decoder();
+  info_.name = fs::path(path).stem().string();
+  info_.description = describe();
+}
+
+VideoSource::~VideoSource() = default;
+
+void VideoSource::check_video(bool good) const {
+  if (good) return;
+  throw Error(ErrorKind::kNoInput,
+              fmt::format("{} is neither a picture nor a video that can be decoded", path_));
+}
+
+void VideoSource::fail(const std::string& what) const {
+  throw Error(ErrorKind::kNoInput, fmt::format("video {} {}", path_, what));
+}
+
+void VideoSource::open_container() {
+  // With the protocol's name, for "12:30.avi" has a colon.
+  const std::string url = "file:" + fs::absolute(path_).string();
+  AVIOContext* file = nullptr;
+  check_video(avio_open(&file, url.c_str(), AVIO_FLAG_READ) >= 0);
+  file_.reset(file);
+#if LIBAVFORMAT_VERSION_MAJOR >= 59
+  const AVInputFormat* format = nullptr;
+#else
+  AVInputFormat* format = nullptr;
+#endif
+  check_video(av_probe_input_buffer2(file, &format, url.c_str(), nullptr, 0, 0) >= 0);
+  check_video(av_match_name(format->name, kRefusedFormats) == 0);
+
+  AVFormatContext* container = avformat_alloc_context();
+  container->pb = file;
+  container->io_open = refuse_to_open;
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "protocol_whitelist", "file", 0);
+  const int status = avformat_open_input(&container, url.c_str(), format, &options);
+  av_dict_free(&options);
+  check_video(status >= 0);
+  container_.reset(container);
+  check_video(avformat_find_stream_info(container, nullptr) >= 0);
+}
+
+void VideoSource::open_decoder() {
+  const int number = av_find_best_stream(container_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  check_video(number >= 0);
+  for (unsigned int i = 0; i < container_->nb_streams; ++i) {
+    if (static_cast<int>(i) != number) container_->streams[i]->discard = AVDISCARD_ALL;
+  }
+  stream_ = container_->streams[number];
+
+  const AVCodec* codec = avcodec_find_decoder(stream_->codecpar->codec_id);
+  check_video(codec != nullptr);
+  decoder_.reset(avcodec_alloc_context3(codec));
+  check_video(avcodec_parameters_to_context(decoder_.get(), stream_->codecpar) >= 0);
+  decoder_->pkt_timebase = stream_->time_base;
+  decoder_->thread_count = std::min(av_cpu_count(), kMaxThreads);
+  check_video(avcodec_open2(decoder_.get(), codec, nullptr) >= 0);
+
+  if (const std::int32_t* matrix = display_matrix(*stream_)) orientation_ = orientation_of(matrix);
+}
+
+std::string VideoSource::describe() const {
+  constexpr int kLastUnturned = 4;
+  int width = decoder_->width;
+  int height = decoder_->height;
+  if (orientation_ > kLastUnturned) std::swap(width, height);
+  std::string text = fmt::format("video {}, {}x{}", path_, width, height);
+  const double fps = av_q2d(av_guess_frame_rate(container_.get(), stream_, nullptr));
   if (std::isfinite(fps) && fps > 0) text += fmt::format(", {:.4g} fps", fps);
   return text;
 }
 
-// FFmpeg first. Not OpenCV's own readers: one takes names with digits for a series of pictures, the
-// other writes to stderr. Absolute, for "12:30.avi" is not a protocol.
-bool open_video(const std::string& path, cv::VideoCapture& capture) {
-  const std::string name = fs::absolute(path).string();
-  for (const auto backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER}) {
-    try {
-      if (capture.open(name, backend)) return true;
-    } catch (const cv::Exception&) {  // the next one may do
+ReadStatus VideoSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {
+  frame.captured = Clock::now();
+  if (!decode()) {
+    check_end();
+    return ReadStatus::kEnd;
+  }
+  fill(frame);
+  frame.capture_duration = Clock::now() - frame.captured;
+  ++frames_;
+  return ReadStatus::kFrame;
+}
+
+// False at the end.
+bool VideoSource::decode() {
+  for (int errors = 0; errors < kMaxErrors;) {
+    const int status = avcodec_receive_frame(decoder_.get(), picture_.get());
+    if (status == AVERROR(EAGAIN)) {
+      feed();
+    } else if (status >= 0) {
+      return true;
+    } else if (status == AVERROR_EOF) {
+      return false;
+    } else {
+      ++errors;
+      ++undecodable_;
     }
   }
   return false;
 }
 
-bool read_frame(cv::VideoCapture& capture, cv::Mat& bgr) {
-  try {
-    return capture.read(bgr) && bgr.type() == CV_8UC3;
-  } catch (const cv::Exception&) {
-    return false;
+// Gives the decoder the next packet or, at the end, asks it for the frames that it holds back.
+void VideoSource::feed() {
+  int status = 0;
+  do {
+    av_packet_unref(packet_.get());
+    status = av_read_frame(container_.get(), packet_.get());
+  } while (status == AVERROR(EAGAIN) || (status >= 0 && packet_->stream_index != stream_->index));
+  if (status < 0) {
+    if (status != AVERROR_EOF) read_error_ = status;
+    avcodec_send_packet(decoder_.get(), nullptr);
+    return;
   }
+  last_packet_cut_ = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
+  if (avcodec_send_packet(decoder_.get(), packet_.get()) < 0) ++undecodable_;
+}
+
+void VideoSource::fill(Frame& frame) {
+  try {
+    converter_.convert(*picture_, frame.bgr);
+  } catch (const Error& error) {
+    fail(fmt::format("cannot be shown: {}", error.what()));
+  }
+  turn_upright(orientation_, frame.bgr);
+  frame.origin = path_;
+}
+
+// Of MP4 the samples that an edit shows: it may leave some out. 0: not announced.
+std::int64_t VideoSource::announced_frames() const {
+  if (av_match_name("mp4", container_->iformat->name) == 0) return stream_->nb_frames;
+  std::int64_t frames = 0;
+  for (int i = 0; i < avformat_index_get_entries_count(stream_); ++i) {
+    if ((avformat_index_get_entry(stream_, i)->flags & AVINDEX_DISCARD_FRAME) == 0) ++frames;
+  }
+  return frames;
+}
+
+void VideoSource::check_end() const {
+  if (frames_ == 0) fail("has no frame that can be read");
+  const std::int64_t announced = announced_frames();
+  const std::string ends = announced > frames_
+                               ? fmt::format("ends after {} of {} frames", frames_, announced)
+                               : fmt::format("ends after {} frames", frames_);
+  const bool is_complete = announced > 0 && frames_ >= announced;
+  if (!is_complete && (last_packet_cut_ || is_cut(path_))) fail(ends + ": the file is truncated");
+  if (read_error_ != 0) fail(fmt::format("{}: {}", ends, message(read_error_)));
+  if (undecodable_ > 0) {
+    spdlog::warn("video {}: {} packets could not be decoded", path_, undecodable_);
+  }
+  if (announced > frames_) spdlog::warn("video {} {}", path_, ends);
+}
+
+namespace {
+
+std::unique_ptr<Source> open(const std::string& path) {
+  return std::make_unique<VideoSource>(path);
 }
 
 }  // namespace
-
-VideoSource::VideoSource(const std::string& path) : path_(path) {
-  if (!open_video(path, capture_)) {
-    // The package has OpenCV but not FFmpeg, whose hundred libraries are for videos alone.
-    const bool ffmpeg = cv::videoio_registry::hasBackend(cv::CAP_FFMPEG);
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("{} is neither a picture nor a video that can be decoded{}", path,
-                            ffmpeg ? "" : "; for videos, install FFmpeg (apt install ffmpeg)"));
-  }
-  info_.name = fs::path(path).stem().string();
-  info_.description = describe(path, capture_);
-  announced_ = capture_.get(cv::CAP_PROP_FRAME_COUNT);
-  fps_ = capture_.get(cv::CAP_PROP_FPS);
-}
-
-ReadStatus VideoSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {
-  frame.captured = Clock::now();
-  if (!read_frame(capture_, frame.bgr)) {
-    check_complete();
-    return ReadStatus::kEnd;
-  }
-  frame.capture_duration = Clock::now() - frame.captured;
-  frame.origin = path_;
-  ++frames_;
-  // The last frames, which the decoder had kept, have no time.
-  position_ms_ = std::max(position_ms_, capture_.get(cv::CAP_PROP_POS_MSEC));
-  return ReadStatus::kFrame;
-}
-
-void VideoSource::check_complete() const {
-  if (frames_ == 0) {
-    throw Error(ErrorKind::kNoInput, fmt::format("video {} has no frame that can be read", path_));
-  }
-  const double constant_rate_frames = position_ms_ / 1000 * fps_;
-  if (std::max(static_cast<double>(frames_), constant_rate_frames) < kCompleteShare * announced_) {
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("video {} ends after {} of {:.0f} frames: the file is truncated", path_,
-                            frames_, announced_));
-  }
-}
-
 }  // namespace lookout
+
+extern "C" const lookout::VideoModule* lookout_video() {
+  static const lookout::VideoModule module{{lookout::kVideoInterface, LOOKOUT_VERSION},
+                                           lookout::open};
+  return &module;
+}

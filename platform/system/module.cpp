@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstring>
 #include <system_error>
 
 #include "pipeline/error.h"
@@ -37,6 +38,12 @@ void* load_module(const std::string& name, const std::string& entry) {
   void* function = ::dlsym(module, entry.c_str());
   if (function == nullptr) throw cannot_load(path);
   return function;
+}
+
+void check_version(const std::string& name, const ModuleVersion& version, int interface) {
+  if (version.interface == interface && std::strcmp(version.release, LOOKOUT_VERSION) == 0) return;
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{} is of another version than lookout", module_path(name).string()));
 }
 
 }  // namespace lookout

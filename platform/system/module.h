@@ -10,9 +10,29 @@ namespace lookout {
 // The path of the module `name`: in ../lib/lookout relative to the program, installed or not.
 std::filesystem::path module_path(const std::string& name);
 
+// What the program and a module agree on. Both are of one build: these two members, which stay
+// where they are, show when they are not.
+struct ModuleVersion {
+  int interface;        // changes with the module's header
+  const char* release;  // of lookout
+};
+
 // Loads the module `name`, which stays loaded, and returns its function `entry`. Throws
 // Error(kUnsupported) when it was not built, or when a library that it needs is missing or has
 // another version.
 void* load_module(const std::string& name, const std::string& entry);
+
+// Throws Error(kUnsupported) when the module `name` has another interface or is of another release.
+void check_version(const std::string& name, const ModuleVersion& version, int interface);
+
+// Loads the module and returns its table of functions, which begins with a ModuleVersion `version`.
+// Throws as the two above.
+template <typename Module>
+const Module& load_module(const std::string& name, const std::string& entry, int interface) {
+  const auto get_module = reinterpret_cast<const Module* (*)()>(load_module(name, entry));
+  const Module& module = *get_module();
+  check_version(name, module.version, interface);
+  return module;
+}
 
 }  // namespace lookout

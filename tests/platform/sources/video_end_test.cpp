@@ -1,0 +1,140 @@
+// Which videos are whole, and which were cut.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "platform/sources/video_loader.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/video_file.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr int kFrames = 90;
+const Yuv kGray{128, 128, 128};
+
+int count_frames(Source& source) {
+  Frame frame;
+  int frames = 0;
+  while (source.read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
+  return frames;
+}
+
+void append(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
+}
+
+class VideoEnd : public testing::Test {
+ protected:
+  // `pause`: the last frame is shown ten seconds after the others.
+  std::string make(const std::string& name, const std::string& codec, bool pause = false) {
+    VideoFormat format;
+    format.codec = codec;
+    if (codec == "mjpeg") format.pixels = AV_PIX_FMT_YUVJ420P;
+    if (name.find(".mp4") != std::string::npos) format.options = "movflags=faststart";
+    const std::string path = dir_ / name;
+    VideoFile file(path, format);
+    for (int i = 0; i < kFrames; ++i) {
+      const Yuv color{static_cast<unsigned char>(2 * i), 128, 128};
+      const bool late = pause && i == kFrames - 1;
+      file.write(color, kGray, late ? i + 300 : i);
+    }
+    return path;
+  }
+
+  const TempDir dir_;
+};
+
+struct Container {
+  const char* name;
+  const char* codec;
+  const char* ends;  // with how many frames announced
+};
+
+const Container kContainers[] = {
+    {"a.avi", "mjpeg", "ends after [0-9]+ of 90 frames: the file is truncated"},
+    {"a.mp4", "mpeg4", "ends after [0-9]+ of 90 frames: the file is truncated"},
+    {"a.mov", "mjpeg", ""},
+    {"a.mkv", "ffv1", "ends after [0-9]+ frames: the file is truncated"},
+};
+
+TEST_F(VideoEnd, ACutFileIsAnErrorAfterItsLastFrame) {
+  for (const auto& [name, codec, ends] : kContainers) {
+    const std::string path = make(name, codec);
+    EXPECT_EQ(count_frames(*open_video(path)), kFrames) << name;
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    int frames = 0;
+    expect_error(ErrorKind::kNoInput, AllOf(HasSubstr(path), ContainsRegex(ends)), [&] {
+      const auto source = open_video(path);
+      Frame frame;
+      while (source->read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
+    });
+    if (*ends != '\0') {
+      EXPECT_GT(frames, kFrames / 4) << name;
+    }
+  }
+}
+
+// A file announces as many frames as a constant rate makes.
+TEST_F(VideoEnd, AVariableRateIsNoTruncation) {
+  const CapturedLog log;
+  for (const char* name : {"pause.mkv", "pause.mp4"}) {
+    const std::string path = make(name, "mpeg4", true);
+    EXPECT_EQ(count_frames(*open_video(path)), kFrames) << name;
+  }
+  EXPECT_THAT(log.text(), IsEmpty());
+}
+
+// As editors trim: all frames since the last key frame are stored, and an edit shows the later
+// ones.
+TEST_F(VideoEnd, AnEditThatLeavesFramesOutIsNoTruncation) {
+  const std::string path = make("edited.mp4", "mpeg4");
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  // Behind the name: version and flags, the number of edits, duration, time in the media.
+  const auto edit = bytes.find("elst");
+  ASSERT_NE(edit, std::string::npos);
+  constexpr int kDuration = 12;
+  file.seekp(static_cast<std::streamoff>(edit) + kDuration);
+  file.write("\0\0\3\350\0\0\100\0", 8);  // 1000 of 1000 a second, from 16384
+  file.close();
+  const CapturedLog log;
+  const int frames = count_frames(*open_video(path));
+  EXPECT_LT(frames, kFrames);
+  EXPECT_GT(frames, 0);
+  EXPECT_THAT(log.text(), IsEmpty());
+}
+
+TEST_F(VideoEnd, OtherDataBehindTheVideoIsNoTruncation) {
+  for (const auto& [name, codec, ends] : kContainers) {
+    const std::string path = make(name, codec);
+    append(path, "TAGdata that another program added");
+    EXPECT_EQ(count_frames(*open_video(path)), kFrames) << name;
+  }
+}
+
+TEST_F(VideoEnd, FramesThatAreAnnouncedButDoNotComeAreLogged) {
+  const std::string path = make("a.avi", "mjpeg");
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  // The stream's length, at byte 32 of its header.
+  const auto header = bytes.find("strh");
+  ASSERT_NE(header, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(header) + 8 + 32);
+  file.put('\x7F');
+  file.close();
+  const CapturedLog log;
+  EXPECT_EQ(count_frames(*open_video(path)), kFrames);
+  EXPECT_THAT(log.text(), HasSubstr("ends after 90 of 127 frames"));
+}
+
+}  // namespace
+}  // namespace lookout
