@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
@@ -27,6 +30,27 @@ TEST(Program, NoSuchInput) {
   expect_failure(run_lookout({"/dev/null"}), 66, "/dev/null is not a camera");
   const TempDir empty;
   expect_failure(run_lookout({empty.path().string()}), 66, empty.path().string());
+}
+
+// A copy of the program has no modules beside it.
+TEST(Program, VideoWithoutFfmpeg) {
+  const TempDir directory;
+  std::filesystem::create_directory(directory / "bin");
+  const std::string program = directory / "bin/lookout";
+  std::filesystem::copy_file(LOOKOUT_PROGRAM, program);
+  const auto built = std::filesystem::path(LOOKOUT_PROGRAM).parent_path().parent_path();
+  std::filesystem::create_directory_symlink(built / "share", directory / "share");
+  const std::string video = directory.write("walk.mp4", "any content");
+  const std::string log = directory / "log";
+  const int status = std::system((program + " " + video + " >" + log + " 2>&1").c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 66);
+  std::ifstream file(log);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("walk.mp4 is neither a picture nor a video that can be decoded; for videos, "
+                      "install FFmpeg (apt install ffmpeg)"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Program, WrongUse) {
