@@ -90,10 +90,7 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   all.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, info, all);
   if (options.results.overlay) {
-    auto overlay = std::make_unique<OverlayReporter>(
-        OverlayReporter::Options{fmt::format("{}: {}", info.camera, info.model),
-                                 options.camera.view, !info.live},
-        flags.stop);
+    auto overlay = std::make_unique<OverlayReporter>(info, options.camera.view, flags.stop);
     reporters.overlay = overlay.get();
     all.push_back(std::move(overlay));
   }

@@ -30,19 +30,7 @@ constexpr int kBarTop = 20;  // in a row
 constexpr int kBarHeight = 9;
 constexpr int kScoreWidth = 64;
 
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-
 int rounded(double value) { return static_cast<int>(std::lround(value)); }
-
-// The font has no other characters.
-std::string to_ascii(const OverlayText& text) {
-  std::string result;
-  for (auto c = text.begin(); c != text.end() && *c != '\0'; ++c) {
-    if (continues_character(*c)) continue;
-    result += *c >= ' ' && *c <= '~' ? *c : '?';
-  }
-  return result;
-}
 
 int width_of(const std::string& text) {
   int baseline = 0;
@@ -56,7 +44,7 @@ void put(const std::string& text, const cv::Point& at, const cv::Scalar& color, 
 // At the panel's left edge, cut to `width`.
 void put(const OverlayText& text, int baseline, int width, const cv::Scalar& color,
          cv::Mat& canvas) {
-  std::string shown = to_ascii(text);
+  std::string shown = text.data();
   if (width_of(shown) > width) {
     while (!shown.empty() && width_of(shown + "..") > width) shown.pop_back();
     shown += "..";
@@ -64,18 +52,17 @@ void put(const OverlayText& text, int baseline, int width, const cv::Scalar& col
   put(shown, {kLeft, baseline}, color, canvas);
 }
 
-cv::Mat turned(const cv::Mat& picture, const View& view) {
-  cv::Mat result = picture;
+cv::Mat upright_copy(const cv::Mat& picture, const View& view) {
+  cv::Mat result = picture.clone();
   // OpenCV's codes are the quarter turns, less one.
   if (view.rotation != 0) cv::rotate(picture, result, view.rotation / 90 - 1);
-  cv::Mat mirrored = result;
-  if (view.hflip) cv::flip(result, mirrored, view.vflip ? -1 : 1);
-  if (view.vflip && !view.hflip) cv::flip(result, mirrored, 0);
-  return mirrored;
+  if (view.hflip) cv::flip(result, result, 1);
+  if (view.vflip) cv::flip(result, result, 0);
+  return result;
 }
 
 void draw_picture(const cv::Mat& picture, const View& view, cv::Mat& canvas) {
-  const cv::Mat upright = turned(picture, view);
+  const cv::Mat upright = upright_copy(picture, view);
   const double scale = std::min(static_cast<double>(kOverlayPictureWidth) / upright.cols,
                                 static_cast<double>(kOverlayHeight) / upright.rows);
   const cv::Size size(std::max(1, rounded(upright.cols * scale)),
@@ -106,9 +93,12 @@ void draw_row(const OverlayRow& row, int top, const cv::Scalar& color, cv::Mat& 
 
 OverlayText overlay_text(std::string_view text) {
   OverlayText result{};
-  std::size_t length = std::min(text.size(), result.size() - 1);
-  while (length > 0 && length < text.size() && continues_character(text[length])) --length;
-  std::copy_n(text.begin(), length, result.begin());
+  std::size_t length = 0;
+  for (const char c : text) {
+    const bool continues_character = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+    if (continues_character || length == result.size() - 1) continue;
+    result[length++] = c >= ' ' && c <= '~' ? c : '?';
+  }
   return result;
 }
 
@@ -121,9 +111,9 @@ void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent
   put(content.title, kTitleBaseline, kPanelWidth, kBrightText, canvas);
   put(content.rates, kTitleBaseline + kLineHeight, kPanelWidth, color, canvas);
   put(content.latency, kTitleBaseline + 2 * kLineHeight, kPanelWidth, color, canvas);
-  for (int i = 0; i < std::min(content.rows, kOverlayRows); ++i) {
-    draw_row(content.row[static_cast<std::size_t>(i)], kFirstRow + i * kRowHeight,
-             i == 0 ? kBestBar : kBar, canvas);
+  int top = kFirstRow;
+  for (std::size_t i = 0; i < content.rows; ++i, top += kRowHeight) {
+    draw_row(content.row[i], top, i == 0 ? kBestBar : kBar, canvas);
   }
 }
 

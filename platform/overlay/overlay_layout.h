@@ -1,7 +1,8 @@
-// What the overlay window looks like: a picture with what was seen in it, on one canvas.
+// The look of the overlay window: a picture and its predictions on one canvas.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
 #include <string_view>
@@ -17,10 +18,11 @@ inline constexpr int kOverlayPictureWidth = 640;
 
 inline constexpr int kOverlayRows = 10;
 
-// UTF-8 that ends with a zero. The canvas has room for about 40 characters.
+// ASCII that ends with a zero. The canvas has room for about 40 characters.
 using OverlayText = std::array<char, 64>;
 
-// Cuts `text` to the size, between two characters.
+// Cuts `text`, UTF-8, to the size. The font has no other characters than ASCII: they become
+// question marks.
 OverlayText overlay_text(std::string_view text);
 
 struct OverlayRow {
@@ -33,15 +35,14 @@ struct OverlayContent {
   OverlayText title{};
   OverlayText rates{};
   OverlayText latency{};
-  bool alert = false;  // the lines above are bad news
-  int rows = 0;        // at most kOverlayRows
+  bool alert = false;    // the lines above are bad news
+  std::size_t rows = 0;  // at most kOverlayRows
   std::array<OverlayRow, kOverlayRows> row;
 };
 
 // Draws on `canvas`, kOverlayWidth x kOverlayHeight CV_8UC3, which is allocated when its size
 // differs. `picture` is CV_8UC3 of any size but empty; it is turned and mirrored as `view` says and
-// scaled to its place. The view's region is framed. Characters other than ASCII are drawn as
-// question marks, texts that are too long are cut.
+// scaled to its place. The view's region is framed. Texts that are too long are cut.
 void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent& content,
                   cv::Mat& canvas);
 

@@ -1,9 +1,11 @@
-// Between lookout and the process of its overlay window, lookout-overlay: shared memory for one
-// picture with its texts, and a socket of packets. Both programs come from one build.
+// The memory that lookout shares with lookout-overlay, the process of its overlay window. Both
+// programs come from one build.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
-#include <type_traits>
+#include <atomic>
 
 #include "platform/overlay/overlay_layout.h"
 
@@ -11,29 +13,26 @@ namespace lookout {
 
 inline const char* const kOverlayProgram = "lookout-overlay";
 
-// Descriptors of the window's process.
-inline constexpr int kOverlaySocket = 3;
-inline constexpr int kOverlayMemory = 4;
+// The memory's descriptor in the window's process.
+inline constexpr int kOverlayMemory = 3;
 
 // Pixels, in each direction: a larger picture is scaled down before it is copied.
 inline constexpr int kOverlayMaxSide = 640;
 
-// lookout writes it while the window is ready, and the window reads it until it is ready again.
 struct OverlayShared {
+  // lookout's process. The window ends when this is no longer its parent.
+  std::atomic<pid_t> owner{0};
+
+  // true: lookout may write the picture and its texts; false: the window may read them.
+  std::atomic<bool> ready{false};
   int width = 1;  // of the picture, pixels
   int height = 1;
   View view;
   OverlayContent content;
   std::array<unsigned char, 3UL * kOverlayMaxSide * kOverlayMaxSide> bgr;  // no padding
 };
-static_assert(std::is_trivially_copyable_v<OverlayShared>);
-
-// lookout sends one kind of packet, of any byte: show what is in the memory. The window's packets
-// are one of these characters; after the last two a sentence follows.
-inline constexpr char kOverlayTaken = 't';           // the memory may be written again
-inline constexpr char kOverlayInfo = 'i';            // to be logged
-inline constexpr char kOverlayWarning = 'w';         // likewise
-inline constexpr int kOverlayMaxPacket = 4096 + 64;  // a path in a sentence
+static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "others do not work between processes");
 
 // Exit statuses of the window's process; any other one is an error.
 inline constexpr int kOverlayQuit = 10;    // the user wants everything to end

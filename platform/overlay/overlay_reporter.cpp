@@ -1,46 +1,109 @@
 #include "platform/overlay/overlay_reporter.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
-#include <utility>
+#include <opencv2/core/version.hpp>
+#include <opencv2/imgproc.hpp>
+#include <system_error>
 
 #include "pipeline/results/format.h"
+#include "platform/system/module.h"
 
 namespace lookout {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
+constexpr milliseconds kPoll{5};  // between two looks at a window that is not ready
 constexpr milliseconds kMaxWait{100};
-constexpr std::chrono::seconds kMaxTimeOfAPicture{10};
+constexpr seconds kTimeToEnd{1};
+constexpr int kCannotRun = 127;  // exit status of the dynamic loader
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Copies the picture, scaled down if it is larger than can be seen.
+void copy(const cv::Mat& picture, OverlayShared& shared) {
+  const int side = std::max({picture.cols, picture.rows, kOverlayMaxSide});
+  shared.width = std::max(1, picture.cols * kOverlayMaxSide / side);
+  shared.height = std::max(1, picture.rows * kOverlayMaxSide / side);
+  cv::Mat target(shared.height, shared.width, CV_8UC3, shared.bgr.data());
+  cv::resize(picture, target, target.size(), 0, 0, cv::INTER_LINEAR);
+}
 
 }  // namespace
 
-OverlayReporter::OverlayReporter(Options options, std::atomic<bool>& stop)
-    : options_(std::move(options)), stop_(stop) {
-  content_.title = overlay_text(options_.title);
+OverlayReporter::OverlayReporter(const RunInfo& info, const View& view, std::atomic<bool>& stop,
+                                 seconds max_wait)
+    : live_(info.live), max_wait_(max_wait), stop_(stop) {
+  // Qt has platforms without a display, such as the console's framebuffer.
+  if (variable("DISPLAY").empty() && variable("QT_QPA_PLATFORM").empty()) {
+    give_up("there is no display, DISPLAY is not set");
+    return;
+  }
+  try {
+    start(info, view);
+  } catch (const std::exception& error) {
+    give_up(fmt::format("{} cannot be started: {}", kOverlayProgram, error.what()));
+  }
+}
+
+OverlayReporter::~OverlayReporter() {
+  if (shared_ == nullptr) return;
+  shared_->owner = 0;
+  if (process_) process_->wait(kTimeToEnd);
+  ::munmap(shared_, sizeof(OverlayShared));
+}
+
+void OverlayReporter::start(const RunInfo& info, const View& view) {
+  const MemoryFile memory;
+  void* mapped = MAP_FAILED;
+  if (::ftruncate(memory.fd(), sizeof(OverlayShared)) == 0) {
+    mapped =
+        ::mmap(nullptr, sizeof(OverlayShared), PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd(), 0);
+  }
+  if (mapped == MAP_FAILED) throw std::system_error(errno, std::generic_category());
+  shared_ = new (mapped) OverlayShared;
+  shared_->owner = ::getpid();
+  shared_->view = view;
+  shared_->content.title = overlay_text(fmt::format("{}: {}", info.camera, info.model));
+  errors_.emplace();
+  constexpr int kNull = ProcessOptions::kDevNull;
+  process_.emplace(ProcessOptions{
+      {module_path(kOverlayProgram).string()}, {}, {kNull, kNull, errors_->fd(), memory.fd()}});
+  open_ = true;
 }
 
 void OverlayReporter::report(const Result& result, const Frame& frame) {
   if (!camera_.online) return;  // the last frame before the loss
-  if (options_.every_picture) wait_until_ready();
-  if (!window_.is_ready()) return;
-  content_.rates =
-      overlay_text(options_.every_picture
-                       ? std::filesystem::path(frame.origin).filename().string()
-                       : fmt::format("{:.1f} fps (camera {:.1f})  dropped {}",
-                                     stats_.classified_fps, stats_.camera_fps, result.dropped));
-  content_.latency = overlay_text(fmt::format(
+  if (!live_) wait_until_ready();
+  if (!is_ready()) return;
+  OverlayContent& content = shared_->content;
+  content.rates =
+      overlay_text(live_ ? fmt::format("{:.1f} fps (camera {:.1f})  dropped {}",
+                                       stats_.classified_fps, stats_.camera_fps, result.dropped)
+                         : std::filesystem::path(frame.origin).filename().string());
+  content.latency = overlay_text(fmt::format(
       "latency {:.1f} ms  age {:.1f} ms", to_ms(result.durations.total), to_ms(result.frame_age)));
-  content_.alert = false;
-  content_.rows = static_cast<int>(std::min<std::size_t>(result.top.size(), kOverlayRows));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(content_.rows); ++i) {
-    content_.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
+  content.alert = false;
+  content.rows = std::min(result.top.size(), content.row.size());
+  for (std::size_t i = 0; i < content.rows; ++i) {
+    content.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
   }
-  window_.show(frame.bgr, options_.view, content_);
+  copy(frame.bgr, *shared_);
+  shared_->ready = false;
 }
 
 void OverlayReporter::tick(const StatsSnapshot& stats) {
@@ -54,33 +117,67 @@ void OverlayReporter::status(const CameraStatus& status) {
 }
 
 void OverlayReporter::show_offline() {
-  if (camera_.online || !window_.is_ready()) return;
-  const auto away = std::chrono::duration_cast<std::chrono::seconds>(
-      std::chrono::system_clock::now() - camera_.since);
-  content_.alert = true;
-  content_.rates = overlay_text(fmt::format("offline for {} s", away.count()));
-  content_.latency = overlay_text("waiting for the camera");
-  content_.rows = 0;
-  window_.show(content_);
+  if (camera_.online || !is_ready()) return;
+  const auto away =
+      std::chrono::duration_cast<seconds>(std::chrono::system_clock::now() - camera_.since);
+  OverlayContent& content = shared_->content;
+  content.alert = true;
+  content.rates = overlay_text(fmt::format("offline for {} s", away.count()));
+  content.latency = overlay_text("waiting for the camera");
+  content.rows = 0;
+  shared_->ready = false;
 }
 
 void OverlayReporter::beat() { serve(milliseconds(0)); }
 
-void OverlayReporter::serve(milliseconds timeout) {
-  window_.serve(timeout);
-  if (window_.wants_to_quit()) stop_ = true;
+void OverlayReporter::linger(std::optional<Clock::time_point> end) {
+  while (open_ && !stop_ && (!end || Clock::now() < *end)) serve(kMaxWait);
 }
 
 void OverlayReporter::wait_until_ready() {
-  const auto end = Clock::now() + kMaxTimeOfAPicture;
-  while (window_.is_open() && !window_.is_ready() && !stop_) {
-    serve(kMaxWait);
-    if (Clock::now() > end && window_.is_open()) window_.give_up("the window does not answer");
+  const auto end = Clock::now() + max_wait_;
+  while (open_ && !is_ready() && !stop_) {
+    serve(kPoll);
+    if (Clock::now() > end && open_ && !is_ready()) give_up("the window does not answer");
   }
 }
 
-void OverlayReporter::linger(std::optional<Clock::time_point> end) {
-  while (window_.is_open() && !stop_ && (!end || Clock::now() < *end)) serve(kMaxWait);
+// Waits for the end of the window's process, at most `timeout`.
+void OverlayReporter::serve(milliseconds timeout) {
+  if (!process_) return;
+  const bool ended = process_->wait(timeout);
+  was_ready_ = was_ready_ || is_ready();
+  if (!ended) return;
+  if (open_) handle_end();
+  process_.reset();
+}
+
+void OverlayReporter::handle_end() {
+  const int wait_status = process_->kill();
+  const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+  const std::string log = errors_->content();
+  std::string why = log.substr(0, log.find('\n'));  // Qt explains it in further lines
+  if (why.empty()) why = describe_end(wait_status);
+  if (status == kOverlayQuit) {
+    stop_ = true;
+    open_ = false;
+  } else if (status == kOverlayClosed) {
+    give_up("the window was closed");
+  } else if (status == kCannotRun) {
+    // Debian's name of the package, as of libopencv_highgui.so.406.
+    give_up(fmt::format("{}; this may help: apt install libopencv-highgui{}{:02}", why,
+                        CV_VERSION_MAJOR, CV_VERSION_MINOR));
+  } else if (was_ready_) {
+    give_up(fmt::format("the window is lost: {}", why));
+  } else {
+    give_up(fmt::format("no window on DISPLAY '{}': {}", variable("DISPLAY"), why));
+  }
+}
+
+void OverlayReporter::give_up(const std::string& why) {
+  spdlog::warn("overlay: {}; going on without it", why);
+  open_ = false;
+  if (process_) process_->send_kill();  // serve() reaps it
 }
 
 }  // namespace lookout

@@ -1,49 +1,63 @@
-// The overlay window as a reporter.
+// The overlay window, seen from lookout: starts the process that draws it, and gives it pictures.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 
 #include "pipeline/reporter.h"
-#include "platform/overlay/overlay_window.h"
+#include "pipeline/results/run_info.h"
+#include "platform/overlay/overlay_protocol.h"
+#include "platform/system/child_process.h"
 
 namespace lookout {
 
 // Shows the picture with its top predictions, rates and latency, or since when the camera is
 // offline. The inference thread only copies the pixels, and only when the window has drawn the
-// picture before. Key q sets `stop`.
+// picture before. A window that cannot be opened, is closed or is lost is logged once, as a
+// warning; after that nothing is shown. Nothing throws.
 class OverlayReporter : public Reporter {
  public:
-  struct Options {
-    std::string title;
-    View view;
-    // true: every picture is shown, for which classification waits, at most 10 s for one; then the
-    // window is given up. false: pictures are shown that come when the window is ready.
-    bool every_picture = false;
-  };
-
-  OverlayReporter(Options options, std::atomic<bool>& stop);
+  // Pictures are turned and mirrored as `view` says. Of a live source those are shown that come
+  // when the window is ready. Otherwise every picture is shown: classification waits for the
+  // window, and gives it up when it takes longer than `max_wait` for a picture. Key q closes the
+  // window and sets `stop`.
+  OverlayReporter(const RunInfo& info, const View& view, std::atomic<bool>& stop,
+                  std::chrono::seconds max_wait = std::chrono::seconds(10));
+  // Gives the window's process one second to end, and kills it then.
+  ~OverlayReporter() override;
+  OverlayReporter(const OverlayReporter&) = delete;
+  OverlayReporter& operator=(const OverlayReporter&) = delete;
 
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
+  // Also reaps the window's process.
   void beat() override;
 
   // Keeps the window as it is until the user closes it, `stop` becomes true or `end` has come.
   void linger(std::optional<Clock::time_point> end);
 
  private:
-  void serve(std::chrono::milliseconds timeout);
+  void start(const RunInfo& info, const View& view);
+  bool is_ready() const { return open_ && shared_->ready; }
   void wait_until_ready();
   void show_offline();
+  void serve(std::chrono::milliseconds timeout);
+  void handle_end();
+  void give_up(const std::string& why);
 
-  Options options_;
+  const bool live_;
+  const std::chrono::seconds max_wait_;
   std::atomic<bool>& stop_;
-  OverlayWindow window_;
   StatsSnapshot stats_;
   CameraStatus camera_;
-  OverlayContent content_;
+  std::optional<ChildProcess> process_;  // until it is reaped
+  std::optional<MemoryFile> errors_;     // the process' stderr
+  OverlayShared* shared_ = nullptr;      // not null while open_
+  bool open_ = false;
+  bool was_ready_ = false;
 };
 
 }  // namespace lookout

@@ -101,6 +101,21 @@ cv::Mat XServer::screenshot() {
   return bgr;
 }
 
+std::string XServer::title() {
+  const auto shown = window();
+  if (!shown) return "";
+  Atom type = None;
+  int format = 0;
+  unsigned long count = 0;
+  unsigned long rest = 0;
+  unsigned char* text = nullptr;
+  XGetWindowProperty(display_, *shown, XInternAtom(display_, "_NET_WM_NAME", False), 0, 1024, False,
+                     AnyPropertyType, &type, &format, &count, &rest, &text);
+  const std::string title(text, text + count);
+  if (text != nullptr) XFree(text);
+  return title;
+}
+
 void XServer::send(XEvent& event) {
   XSendEvent(display_, window().value(), False, NoEventMask, &event);
   XFlush(display_);

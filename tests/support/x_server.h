@@ -27,6 +27,8 @@ class XServer {
   bool has_window(const cv::Size& size);
   // What the window shows, CV_8UC3. Needs a window.
   cv::Mat screenshot();
+  // The window's title; empty: there is no window.
+  std::string title();
   // As if the user typed it, or closed the window by its frame.
   void press(char key);
   void close_window();

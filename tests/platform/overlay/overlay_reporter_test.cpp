@@ -1,5 +1,5 @@
 // The window on a real X server, and the program with it.
-#include "platform/overlay/overlay_window.h"
+#include "platform/overlay/overlay_reporter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "platform/overlay/overlay_reporter.h"
 #include "platform/sources/test_pattern.h"
 #include "tests/support/overlay_places.h"
 #include "tests/support/program.h"
@@ -30,7 +29,6 @@ namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -43,21 +41,32 @@ class OverlayTest : public testing::Test {
     if (!XServer::is_installed()) GTEST_SKIP() << "Xvfb is not installed";
     ::setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
     x_.emplace();
-    draw_pattern(Pattern::kColorBars, picture_);
-    content_.title = overlay_text("title");
-    content_.rates = overlay_text("30.0 fps");
+    frame_.bgr.create(480, 640, CV_8UC3);
+    draw_pattern(Pattern::kColorBars, frame_.bgr);
+    frame_.origin = "folder/picture.png";
+    result_.dropped = 3;
+    result_.durations.total = std::chrono::microseconds(27100);
+    result_.frame_age = std::chrono::microseconds(31200);
+    content_.title = overlay_text("front: net");
+    content_.rates = overlay_text("0.0 fps (camera 0.0)  dropped 3");
+    content_.latency = overlay_text("latency 27.1 ms  age 31.2 ms");
     content_.rows = 2;
-    content_.row[0] = {overlay_text("first"), 0.75F};
+    set_score(0.75F);
+  }
+
+  // Of the best prediction.
+  void set_score(float score) {
+    result_.top = {{0, "first", score}, {1, "second", 0.2F}};
+    content_.row[0] = {overlay_text("first"), score};
     content_.row[1] = {overlay_text("second"), 0.2F};
   }
 
-  static bool serve_until(OverlayWindow& window, const std::function<bool()>& done) {
-    for (int i = 0; i < kTries; ++i) {
-      if (done()) return true;
-      window.serve(milliseconds(20));
-      if (!window.is_open()) return done();
-    }
-    return false;
+  static RunInfo info(bool live = true) {
+    RunInfo info;
+    info.camera = "front";
+    info.model = "net";
+    info.live = live;
+    return info;
   }
 
   static bool until(const std::function<bool()>& done) {
@@ -68,110 +77,110 @@ class OverlayTest : public testing::Test {
     return false;
   }
 
-  bool shows(const cv::Mat& picture, const OverlayContent& content) {
-    if (!x_->has_window(kSize)) return false;
-    cv::Mat expected;
-    draw_overlay(picture, {}, content, expected);
-    return cv::norm(x_->screenshot(), expected, cv::NORM_INF) == 0;
+  // As the frame loop turns without frames.
+  static bool beat_until(OverlayReporter& reporter, const std::function<bool()>& done) {
+    return until([&] {
+      reporter.beat();
+      return done();
+    });
   }
 
-  // Shows the picture and returns when it can be seen.
-  void show(OverlayWindow& window) {
-    ASSERT_TRUE(serve_until(window, [&] { return window.is_ready(); })) << log_.text();
-    window.show(picture_, {}, content_);
-    ASSERT_TRUE(serve_until(window, [&] { return shows(picture_, content_); })) << log_.text();
+  bool logs(const std::string& text) const { return log_.text().find(text) != std::string::npos; }
+
+  cv::Mat expected() const {
+    cv::Mat canvas;
+    draw_overlay(frame_.bgr, {}, content_, canvas);
+    return canvas;
+  }
+
+  bool shows_content() {
+    return x_->has_window(kSize) && cv::norm(x_->screenshot(), expected(), cv::NORM_INF) == 0;
+  }
+
+  // Reports the result and returns when it can be seen.
+  void show(OverlayReporter& reporter) {
+    ASSERT_TRUE(beat_until(reporter, [&] {
+      reporter.report(result_, frame_);
+      return shows_content();
+    })) << log_.text();
   }
 
   TempDir folder_;
   CapturedLog log_;
   std::optional<XServer> x_;
-  cv::Mat picture_ = cv::Mat(480, 640, CV_8UC3);
-  OverlayContent content_;
+  std::atomic<bool> stop_{false};
+  Frame frame_;
+  Result result_;
+  OverlayContent content_;  // what the window is expected to show
 };
 
-TEST_F(OverlayTest, ShowsTheLayoutPixelForPixel) {
-  OverlayWindow window;
-  show(window);
-  content_.row[0].score = 0.1F;
-  ASSERT_TRUE(serve_until(window, [&] { return window.is_ready(); }));
-  window.show(content_);
-  EXPECT_TRUE(serve_until(window, [&] { return shows(picture_, content_); }));
-}
-
-TEST_F(OverlayTest, TheReporterShowsRatesLatencyAndPredictions) {
-  std::atomic<bool> stop{false};
-  OverlayReporter reporter({"front: net", {}, /*every_picture=*/false}, stop);
+TEST_F(OverlayTest, ShowsRatesLatencyAndPredictionsPixelForPixel) {
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
+  set_score(0.1F);
   StatsSnapshot stats;
   stats.classified_fps = 29.5;
   stats.camera_fps = 30;
   reporter.tick(stats);
-  Frame frame;
-  frame.bgr = picture_;
-  Result result;
-  result.top = {{0, "first", 0.75F}, {1, "second", 0.2F}};
-  result.dropped = 3;
-  result.durations.total = std::chrono::microseconds(27100);
-  result.frame_age = std::chrono::microseconds(31200);
-  content_.title = overlay_text("front: net");
   content_.rates = overlay_text("29.5 fps (camera 30.0)  dropped 3");
-  content_.latency = overlay_text("latency 27.1 ms  age 31.2 ms");
+  show(reporter);
+}
+
+TEST_F(OverlayTest, TheLastPictureStaysWhileTheCameraIsOffline) {
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
+  content_.rates = overlay_text("offline for 0 s");
+  content_.latency = overlay_text("waiting for the camera");
+  content_.alert = true;
+  content_.rows = 0;
   EXPECT_TRUE(until([&] {
-    reporter.beat();
-    reporter.report(result, frame);
-    return shows(picture_, content_);
-  })) << log_.text();
+    reporter.status({false, std::chrono::system_clock::now()});
+    return shows_content();
+  }));
 }
 
 TEST_F(OverlayTest, ClosingIsAWarning) {
-  OverlayWindow window;
-  show(window);
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
   x_->close_window();
-  EXPECT_TRUE(serve_until(window, [&] { return !window.is_open(); }));
-  EXPECT_FALSE(window.wants_to_quit());
-  EXPECT_THAT(log_.text(), HasSubstr("closed"));
+  EXPECT_TRUE(beat_until(reporter, [&] { return logs("closed"); }));
+  reporter.report(result_, frame_);
+  EXPECT_FALSE(stop_);
 }
 
 TEST_F(OverlayTest, LosingTheDisplayIsAWarning) {
-  OverlayWindow window;
-  show(window);
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
   x_->lose();
-  EXPECT_TRUE(serve_until(window, [&] { return !window.is_open(); }));
-  EXPECT_FALSE(window.wants_to_quit());
-  EXPECT_THAT(log_.text(), HasSubstr("the window is lost"));
+  EXPECT_TRUE(beat_until(reporter, [&] { return logs("the window is lost"); }));
+  reporter.report(result_, frame_);
+  EXPECT_FALSE(stop_);
 }
 
 TEST_F(OverlayTest, KeyQIsTheWishToQuit) {
-  OverlayWindow window;
-  show(window);
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
   x_->press('q');
-  EXPECT_TRUE(serve_until(window, [&] { return window.wants_to_quit(); }));
-  EXPECT_FALSE(window.is_open());
+  EXPECT_TRUE(beat_until(reporter, [&] { return stop_.load(); }));
   EXPECT_THAT(log_.text(), testing::IsEmpty());
 }
 
-// Has content shown that differs each time, until the window takes some without showing it.
-bool becomes_frozen(OverlayWindow& window, const std::function<bool(OverlayWindow&)>& show_next) {
-  for (int i = 0; i < kTries; ++i) {
-    if (!show_next(window)) return true;
-  }
-  return false;
-}
-
 TEST_F(OverlayTest, SpaceFreezesThePictureUntilTheNextSpace) {
-  OverlayWindow window;
-  show(window);
+  OverlayReporter reporter(info(/*live=*/false), {}, stop_);
+  content_.rates = overlay_text("picture.png");
+  show(reporter);
   x_->press(' ');
-  const auto show_next = [this](OverlayWindow& w) {
-    content_.row[0].score += content_.row[0].score < 0.9F ? 0.01F : -0.8F;
-    EXPECT_TRUE(serve_until(w, [&] { return w.is_ready(); }));
-    w.show(content_);
-    EXPECT_TRUE(serve_until(w, [&] { return w.is_ready(); })) << "a frozen window takes pictures";
-    return shows(picture_, content_) || shows(picture_, content_) || shows(picture_, content_);
+  // Shows results that differ, until the window takes one and does not show it.
+  const auto is_frozen = [&] {
+    set_score(content_.row[0].score < 0.9F ? content_.row[0].score + 0.01F : 0.1F);
+    // Each waits until the window has taken the one before, and it paints between two of them.
+    for (int i = 0; i < 3; ++i) reporter.report(result_, frame_);
+    return !shows_content() && !shows_content() && !shows_content();
   };
-  ASSERT_TRUE(becomes_frozen(window, show_next));
+  ASSERT_TRUE(until(is_frozen));
+  EXPECT_THAT(log_.text(), testing::IsEmpty()) << "a frozen window takes pictures";
   x_->press(' ');
-  EXPECT_TRUE(serve_until(window, [&] { return shows(picture_, content_); }))
-      << "the latest picture is shown again";
+  EXPECT_TRUE(until([&] { return shows_content(); })) << "the latest picture is shown again";
 }
 
 // The processes of windows that this one started and has not reaped.
@@ -193,53 +202,43 @@ std::vector<pid_t> window_processes() {
 }
 
 TEST_F(OverlayTest, AWindowThatHangsIsNotWaitedFor) {
-  OverlayWindow window;
-  show(window);
+  OverlayReporter reporter(info(/*live=*/false), {}, stop_, std::chrono::seconds(0));
+  ASSERT_TRUE(beat_until(reporter, [&] { return x_->has_window(kSize); })) << log_.text();
   const std::vector<pid_t> processes = window_processes();
   ASSERT_EQ(processes.size(), 1U);
   ::kill(processes[0], SIGSTOP);
-  window.give_up("it hangs");
+  for (int i = 0; i < 3; ++i) reporter.report(result_, frame_);
+  EXPECT_THAT(log_.text(), HasSubstr("the window does not answer"));
   EXPECT_EQ(window_processes(), processes) << "its end was waited for";
-  EXPECT_FALSE(window.is_open());
-  EXPECT_TRUE(until([&] {
-    window.serve(milliseconds(0));
-    return window_processes().empty();
-  })) << "it is not reaped later";
+  EXPECT_TRUE(beat_until(reporter, [] { return window_processes().empty(); }))
+      << "it is not reaped later";
 }
 
 TEST_F(OverlayTest, KeySSavesWhatIsShownInTheCurrentFolder) {
   const fs::path before = fs::current_path();
   fs::current_path(folder_.path());
-  {
-    OverlayWindow window;
-    show(window);
-    x_->press('s');
-    EXPECT_TRUE(
-        serve_until(window, [&] { return log_.text().find("snapshot") != std::string::npos; }));
-  }
+  OverlayReporter reporter(info(), {}, stop_);
   fs::current_path(before);
-  fs::path saved;
-  for (const auto& entry : fs::directory_iterator(folder_.path())) {
-    if (entry.path().extension() == ".png") saved = entry.path();
-  }
-  EXPECT_THAT(log_.text(), HasSubstr(saved.string()));
-  cv::Mat expected;
-  draw_overlay(picture_, {}, content_, expected);
-  EXPECT_EQ(cv::norm(cv::imread(saved.string()), expected, cv::NORM_INF), 0);
+  show(reporter);
+  x_->press('s');
+  ASSERT_TRUE(until([&] { return x_->title().rfind("saved ", 0) == 0; })) << x_->title();
+  const cv::Mat saved = cv::imread(folder_ / x_->title().substr(6));
+  ASSERT_EQ(saved.size(), kSize);
+  EXPECT_EQ(cv::norm(saved, expected(), cv::NORM_INF), 0);
 }
 
 TEST_F(OverlayTest, ADisplayThatIsNotThereIsAWarningThatNamesIt) {
   ::setenv("DISPLAY", ":4711", 1);
-  OverlayWindow window;
-  EXPECT_TRUE(serve_until(window, [&] { return !window.is_open(); }));
-  EXPECT_THAT(log_.text(), AllOf(HasSubstr("DISPLAY"), HasSubstr(":4711")));
+  OverlayReporter reporter(info(), {}, stop_);
+  EXPECT_TRUE(beat_until(reporter, [&] { return logs("going on without it"); }));
+  EXPECT_THAT(log_.text(), AllOf(HasSubstr("no window on DISPLAY ':4711'"), HasSubstr("display")));
 }
 
 TEST_F(OverlayTest, NoDisplayIsAWarning) {
   ::unsetenv("DISPLAY");
-  const OverlayWindow window;
-  EXPECT_FALSE(window.is_open());
-  EXPECT_THAT(log_.text(), HasSubstr("DISPLAY"));
+  OverlayReporter reporter(info(), {}, stop_);
+  reporter.report(result_, frame_);
+  EXPECT_THAT(log_.text(), HasSubstr("DISPLAY is not set"));
 }
 
 // The program in such a window, with a picture that has one color in the middle.
@@ -299,6 +298,13 @@ TEST_F(OverlayProgramTest, ItClassifiesOnWhenTheDisplayIsLost) {
   EXPECT_TRUE(until([&] { return results(program) > before + 5; }));
   kill(program.pid(), SIGINT);
   EXPECT_EQ(program.finish().status, 0);
+}
+
+TEST_F(OverlayProgramTest, TheWindowEndsWithTheProgram) {
+  Program program({"test://red", "--overlay"});
+  EXPECT_TRUE(until([&] { return shows_red(); })) << program.err();
+  kill(program.pid(), SIGKILL);
+  EXPECT_TRUE(until([&] { return !x_->has_window(kSize); }));
 }
 
 TEST_F(OverlayProgramTest, KeyQEndsItCleanly) {
