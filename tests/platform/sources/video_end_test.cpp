@@ -16,7 +16,6 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 
 constexpr int kFrames = 90;
 const Yuv kGray{128, 128, 128};
