@@ -66,6 +66,7 @@ def make_metadata(
             "channel_order": "RGB",
             "resize": resize,
         },
+        "output": "logits",
         "quantization": quantization,
         "producer": producer(tool),
         "weights": weights,

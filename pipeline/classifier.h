@@ -53,7 +53,7 @@ class Classifier {
 
   // `image` has the size of spec().input. It holds floats, or bytes if spec().input has a
   // quantization, which is faster and gives the same result. `logits` is overwritten with one score
-  // for each label, before softmax. Throws Error(kBadData) when the model fails.
+  // for each label, which spec().output describes. Throws Error(kBadData) when the model fails.
   virtual void classify(const ImageTensor& image, const FrameContext& frame,
                         std::vector<float>& logits) = 0;
 };

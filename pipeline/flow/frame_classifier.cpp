@@ -22,7 +22,11 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   const auto preprocessed = Clock::now();
   classifier_.classify(image_, context, logits_);
   const auto inferred = Clock::now();
-  softmax(logits_, classified.scores);
+  if (classifier_.spec().output == ModelOutput::kProbabilities) {
+    classified.scores = logits_;
+  } else {
+    softmax(logits_, classified.scores);
+  }
   top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
   const auto done = Clock::now();
   if (traced) {

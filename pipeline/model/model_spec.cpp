@@ -65,11 +65,11 @@ std::string quoted(const Json& value) {
   return text.size() > kMaxQuoted ? "a long text" : text;
 }
 
-// One of `all`, by its name.
+// One of `all`, by its name. `path` is for the message: "input.resize".
 template <typename Enum>
-Enum name_field(const Json& input, const char* key, std::initializer_list<Enum> all) {
-  const std::string path = std::string("input.") + key;
-  const Json& name = field(input, key, path);
+Enum name_field(const Json& object, const char* key, const std::string& path,
+                std::initializer_list<Enum> all) {
+  const Json& name = field(object, key, path);
   std::string known;
   for (const Enum value : all) {
     if (name == to_string(value)) return value;
@@ -89,10 +89,12 @@ InputSpec parse_input(const Json& input) {
   for (const float deviation : spec.std) {
     if (!(deviation > 0)) fail("has an \"input.std\" that is not above zero");
   }
-  spec.channel_order = name_field(input, "channel_order", {ChannelOrder::kRgb, ChannelOrder::kBgr});
+  spec.channel_order = name_field(input, "channel_order", "input.channel_order",
+                                  {ChannelOrder::kRgb, ChannelOrder::kBgr});
   if (input.contains("resize")) {
-    spec.resize = name_field(
-        input, "resize", {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox});
+    spec.resize =
+        name_field(input, "resize", "input.resize",
+                   {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox});
   }
   return spec;
 }
@@ -114,7 +116,6 @@ Json parse_json(const std::string& text) {
   return root;
 }
 
-// JSON has to be UTF-8, so the library checks.
 bool is_utf8(const std::string& text) {
   const auto* next = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
   auto left = static_cast<utf8proc_ssize_t>(text.size());
@@ -130,12 +131,20 @@ bool is_utf8(const std::string& text) {
 
 }  // namespace
 
+const char* to_string(ModelOutput output) {
+  return output == ModelOutput::kLogits ? "logits" : "probabilities";
+}
+
 ModelSpec parse_metadata(const std::string& json) {
   const Json root = parse_json(json);
   if (!root.is_object()) fail("is not a JSON object");
   ModelSpec spec;
   spec.name = text_field(root, "name");
   spec.input = parse_input(field(root, "input", "input"));
+  if (root.contains("output")) {
+    spec.output =
+        name_field(root, "output", "output", {ModelOutput::kLogits, ModelOutput::kProbabilities});
+  }
   spec.quantization = text_field(root, "quantization");
   spec.weights = text_field(root, "weights");
   const Json& trained = field(root, "trained", "trained");

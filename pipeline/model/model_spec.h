@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,19 @@
 
 namespace lookout {
 
+// What the model gives for each label.
+enum class ModelOutput {
+  kLogits,         // any number; softmax makes a probability of it
+  kProbabilities,  // the model ends in softmax
+};
+const char* to_string(ModelOutput output);
+
 struct ModelSpec {
   std::string name;
   InputSpec input;
+  // Empty after parse_metadata(): not stated. A Classifier's spec() always has it, recognised at
+  // warm-up if need be.
+  std::optional<ModelOutput> output;
   std::vector<std::string> labels;              // one for each output, in order
   std::string quantization;                     // how it was quantized, in words
   std::map<std::string, std::string> producer;  // tool -> version

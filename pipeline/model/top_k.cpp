@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "pipeline/error.h"
 
@@ -21,6 +22,13 @@ void softmax(const std::vector<float>& logits, std::vector<float>& scores) {
     throw Error(ErrorKind::kBadData, "the model's output holds values that are not finite numbers");
   }
   for (float& score : scores) score = static_cast<float>(score / sum);
+}
+
+bool are_probabilities(const std::vector<float>& outputs) {
+  constexpr double kTolerance = 1e-3;
+  const double sum = std::accumulate(outputs.begin(), outputs.end(), 0.0);
+  return outputs.size() > 1 && std::abs(sum - 1) <= kTolerance &&
+         std::all_of(outputs.begin(), outputs.end(), [](float output) { return output >= 0; });
 }
 
 void top_k(const std::vector<float>& logits, const std::vector<float>& scores,

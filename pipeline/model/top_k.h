@@ -13,6 +13,10 @@ namespace lookout {
 // when a logit is NaN or plus infinity, or when all are minus infinity.
 void softmax(const std::vector<float>& logits, std::vector<float>& scores);
 
+// Whether the outputs are probabilities already: none below 0, together 1 to within 0.001, and more
+// than one.
+bool are_probabilities(const std::vector<float>& outputs);
+
 // The `k` best with a score of at least `threshold`, best first; equal logits are ordered by index.
 // `scores` and `labels` have an entry for each logit. The labels must outlive `top`, which is
 // overwritten and, once it has held k predictions, not reallocated.

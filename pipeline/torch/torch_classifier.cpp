@@ -19,6 +19,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/model/archive_check.h"
+#include "pipeline/model/top_k.h"
 #include "pipeline/mutex.h"
 #include "pipeline/torch/operator_sampling.h"
 #include "pipeline/torch/thread_tuner.h"
@@ -184,16 +185,17 @@ class TorchClassifier::Impl {
 
   bool quantized() const { return facts_.activations != "float32"; }
 
-  ImageTensor blank_image() const {
+  // An image whose normalized values are all `value`.
+  ImageTensor blank_image(float value = 0) const {
     ImageTensor image;
     image.width = spec_.input.width;
     image.height = spec_.input.height;
     const auto size =
         static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3;
     if (const auto& quantization = spec_.input.quantization) {
-      image.bytes.resize(size, quantization->quantize(0));
+      image.bytes.resize(size, quantization->quantize(value));
     } else {
-      image.values.resize(size);
+      image.values.resize(size, value);
     }
     return image;
   }
@@ -203,6 +205,20 @@ class TorchClassifier::Impl {
     const ImageTensor image = blank_image();
     std::vector<float> logits;
     for (int i = 0; i < kWarmUpRuns; ++i) classify(image, {}, logits);
+    if (!spec_.output) spec_.output = recognise_output(logits);
+  }
+
+  // `outputs` are those of a blank image. Another image decides, too: a few logits may happen to
+  // add up to 1 once.
+  ModelOutput recognise_output(std::vector<float> outputs) {
+    if (!are_probabilities(outputs)) return ModelOutput::kLogits;
+    classify(blank_image(1), {}, outputs);
+    if (!are_probabilities(outputs)) return ModelOutput::kLogits;
+    spdlog::info(
+        "model {}: its outputs are probabilities and are taken as scores; \"output\": "
+        "\"probabilities\" in metadata.json would say so",
+        spec_.name);
+    return ModelOutput::kProbabilities;
   }
 
   void start_tuning(const ClassifierOptions& options) {

@@ -87,6 +87,19 @@ TEST(Pipeline, StopsWhenToldAndAccountsForWhatIsInFlight) {
   expect_counts_add_up(total);
 }
 
+TEST(Pipeline, ProbabilitiesAreScoresAsTheyAre) {
+  ModelSpec spec;
+  spec.output = ModelOutput::kProbabilities;
+  FakeClassifier classifier({}, spec);
+  FakeSource source(/*live=*/false, frames(1));
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  float best = 1;
+  run_pipeline(source, classifier,
+               reporting_to(log, [&](const Result& r) { best = r.top[0].score; }), {}, stop);
+  EXPECT_EQ(best, 0);  // the fake's largest output, which softmax would make 0.46
+}
+
 TEST(Pipeline, StopsAStalledCamera) {
   std::atomic<bool> stop{false};
   FakeSource source(/*live=*/true, [&](int read, Frame& frame) {

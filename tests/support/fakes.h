@@ -81,8 +81,8 @@ inline FakeSource::Read frames(int count, const cv::Size& size = {8, 8}) {
 // Scores label i by how near the picture's first value is to i.
 class FakeClassifier : public Classifier {
  public:
-  explicit FakeClassifier(std::function<void(int)> before_each = {})
-      : before_each_(std::move(before_each)) {
+  explicit FakeClassifier(std::function<void(int)> before_each = {}, ModelSpec spec = {})
+      : spec_(std::move(spec)), before_each_(std::move(before_each)) {
     spec_.name = "fake";
     spec_.input.width = 4;
     spec_.input.height = 4;

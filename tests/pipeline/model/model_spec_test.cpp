@@ -50,6 +50,17 @@ TEST(ModelSpec, ResizeIsCenterSquareWhereNotGiven) {
   EXPECT_EQ(parse_metadata(metadata.dump()).input.resize, ResizeMode::kCenterSquare);
 }
 
+TEST(ModelSpec, OutputIsReadWhereItIsGiven) {
+  Json metadata = good();
+  EXPECT_FALSE(parse_metadata(metadata.dump()).output);
+  metadata["output"] = "logits";
+  EXPECT_EQ(parse_metadata(metadata.dump()).output, ModelOutput::kLogits);
+  metadata["output"] = "probabilities";
+  EXPECT_EQ(parse_metadata(metadata.dump()).output, ModelOutput::kProbabilities);
+  metadata["output"] = "scores";
+  expect_refused(metadata.dump(), "\"output\"");
+}
+
 TEST(ModelSpec, EveryOtherFieldIsNeededAndNamedWhenItIsMissing) {
   for (const char* key : {"name", "input", "quantization", "producer", "weights", "trained"}) {
     Json metadata = good();

@@ -75,6 +75,15 @@ TEST(Softmax, RefusesLogitsThatAreNotFinite) {
   }
 }
 
+TEST(AreProbabilities, NonNegativeNumbersThatAreOneTogether) {
+  EXPECT_TRUE(are_probabilities({0.25F, 0, 0.75F}));
+  EXPECT_TRUE(are_probabilities({0.25F, 0, 0.7504F}));
+  EXPECT_FALSE(are_probabilities({0.25F, 0, 0.7F}));
+  EXPECT_FALSE(are_probabilities({1.25F, -0.25F, 0}));
+  EXPECT_FALSE(are_probabilities({1}));
+  EXPECT_FALSE(are_probabilities({}));
+}
+
 TEST(TopK, ReusesTheListItIsGiven) {
   std::vector<Prediction> top;
   best({1, 2, 3, 4}, 2, 0, top);

@@ -216,6 +216,16 @@ TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
   EXPECT_EQ(classifier.spec().labels.size(), 3U);
 }
 
+TEST_F(TorchArchives, AModelThatEndsInSoftmaxIsRecognised) {
+  const auto output = [this](const char* body) {
+    return TorchClassifier(write(body, small_metadata(), kThreeLabels), {}).spec().output;
+  };
+  EXPECT_EQ(output("return torch.softmax(x.mean([2, 3]), 1)"), ModelOutput::kProbabilities);
+  EXPECT_EQ(output(kMeanOfChannels), ModelOutput::kLogits);
+  // Probabilities of a black image alone.
+  EXPECT_EQ(output("return x.mean([2, 3]) + 0.333333"), ModelOutput::kLogits);
+}
+
 TEST_F(TorchArchives, RefusesALabelCountThatDiffers) {
   expect_refused(write(kMeanOfChannels, small_metadata(), "one\ntwo\n"),
                  "gives 3 scores, but there are 2 labels");
