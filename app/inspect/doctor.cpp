@@ -232,7 +232,7 @@ std::vector<ServiceState> ask_systemd() {
   return services;
 }
 
-const char* to_string(State state) {
+const char* to_text(State state) {
   switch (state) {
     case State::kOk:
       return "ok";
@@ -284,8 +284,8 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
 std::string to_text(const Diagnosis& diagnosis) {
   std::string text;
   for (const Check& check : diagnosis.checks) {
-    fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_string(check.state),
-                   check.name, printable(check.text));
+    fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_text(check.state), check.name,
+                   printable(check.text));
   }
   return text + verdict(diagnosis) + "\n";
 }
@@ -294,7 +294,7 @@ std::string to_json(const Diagnosis& diagnosis) {
   Json checks = Json::array();
   for (const Check& check : diagnosis.checks) {
     checks.push_back(
-        {{"check", check.name}, {"state", to_string(check.state)}, {"text", check.text}});
+        {{"check", check.name}, {"state", to_text(check.state)}, {"text", check.text}});
   }
   const SystemInfo& system = diagnosis.system;
   const Json report{{"schema", 1},

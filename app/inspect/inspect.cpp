@@ -30,8 +30,8 @@ std::string to_json(const std::filesystem::path& path, const std::string& sha256
              {"height", spec.input.height},
              {"mean", spec.input.mean},
              {"std", spec.input.std},
-             {"channel_order", to_string(spec.input.channel_order)},
-             {"resize", to_string(spec.input.resize)}};
+             {"channel_order", to_text(spec.input.channel_order)},
+             {"resize", to_text(spec.input.resize)}};
   const Json report{{"schema", 1},
                     {"type", "model"},
                     {"file", path.string()},
@@ -67,8 +67,8 @@ std::string to_text(const std::filesystem::path& path, const std::string& sha256
   line("name", spec.name);
   line("file", fmt::format("{}, {} bytes", path.string(), size_of(path)));
   line("sha256", sha256);
-  line("input", fmt::format("{}x{} {}, {}", input.width, input.height,
-                            to_string(input.channel_order), to_string(input.resize)));
+  line("input", fmt::format("{}x{} {}, {}", input.width, input.height, to_text(input.channel_order),
+                            to_text(input.resize)));
   line("normalisation", fmt::format("(pixel / 255 - mean) / std, mean {}, std {}",
                                     fmt::join(input.mean, " "), fmt::join(input.std, " ")));
   line("labels",

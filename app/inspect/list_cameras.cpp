@@ -49,12 +49,11 @@ const char* json_name(NodeKind kind) {
 }
 
 // "640x480 30 25 15 fps".
-std::string to_text(const CameraSize& size) {
-  if (size.rates.empty()) return text_of_size(size);
+std::string size_and_rates(const CameraSize& size) {
+  if (size.rates.empty()) return to_text(size);
   std::vector<std::string> rates;
   for (const double rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate));
-  return fmt::format("{} {} fps", text_of_size(size),
-                     fmt::join(rates, size.any_rate ? "..." : " "));
+  return fmt::format("{} {} fps", to_text(size), fmt::join(rates, size.any_rate ? "..." : " "));
 }
 
 void append_line(const std::string& line, std::string& text) {
@@ -66,12 +65,12 @@ void append_formats(const CameraNode& node, std::string& text) {
   std::vector<std::string> unreadable;
   for (const CameraFormat& format : node.formats) {
     if (!can_be_read(format.fourcc)) {
-      unreadable.push_back(text_of_fourcc(format.fourcc));
+      unreadable.push_back(fourcc_to_text(format.fourcc));
       continue;
     }
     append_line(fmt::format("    {:<4} {}", text_of_fourcc(format.fourcc), format.description),
                 text);
-    for (const CameraSize& size : format.sizes) append_line("      " + to_text(size), text);
+    for (const CameraSize& size : format.sizes) append_line("      " + size_and_rates(size), text);
   }
   if (unreadable.empty()) return;
   append_line(fmt::format("    formats that lookout cannot read: {}", fmt::join(unreadable, " ")),
@@ -85,21 +84,21 @@ void append_node(const CameraNode& node, const ModeWish& wish, std::string& text
   }
   const std::string way_out = *advice(node.kind) == 0 ? "" : fmt::format(": {}", advice(node.kind));
   append_line(fmt::format("{}: {} ({}, {}), {}{}", node.path, node.info.card, node.info.driver,
-                          node.info.bus, to_string(node.kind), way_out),
+                          node.info.bus, to_text(node.kind), way_out),
               text);
   for (const std::string& link : node.links) append_line("    " + link, text);
   if (node.kind != NodeKind::kCamera) return;
   append_formats(node, text);
   const ModeChoice choice = choose_mode(node.formats, wish);
-  append_line("    run " + (choice.mode ? lines_of(choice).front() : "finds no format to read"),
+  append_line("    run " + (choice.mode ? to_text(choice).front() : "finds no format to read"),
               text);
 }
 
 Json to_json(const CameraSize& size) {
   Json json{{"width", size.width}, {"height", size.height}};
   if (size.is_grid()) {
-    json["most_width"] = size.most_width;
-    json["most_height"] = size.most_height;
+    json["most_width"] = size.max_width;
+    json["most_height"] = size.max_height;
     json["width_step"] = size.width_step;
     json["height_step"] = size.height_step;
   }
@@ -111,7 +110,7 @@ Json to_json(const CameraSize& size) {
 Json to_json(const CameraFormat& format) {
   Json sizes = Json::array();
   for (const CameraSize& size : format.sizes) sizes.push_back(to_json(size));
-  return {{"format", text_of_fourcc(format.fourcc)},
+  return {{"format", fourcc_to_text(format.fourcc)},
           {"description", format.description},
           {"readable", can_be_read(format.fourcc)},
           {"sizes", std::move(sizes)}};
@@ -121,11 +120,11 @@ Json to_json(const ModeChoice& choice) {
   Json rejected = Json::array();
   for (const auto& other : choice.rejected) {
     rejected.push_back(
-        {{"format", text_of_fourcc(other.fourcc)}, {"size", other.size}, {"reason", other.reason}});
+        {{"format", fourcc_to_text(other.fourcc)}, {"size", other.size}, {"reason", other.reason}});
   }
   Json json{{"taken", nullptr}, {"rejected", std::move(rejected)}};
   if (choice.mode) {
-    json["taken"] = {{"format", text_of_fourcc(choice.mode->fourcc)},
+    json["taken"] = {{"format", fourcc_to_text(choice.mode->fourcc)},
                      {"width", choice.mode->width},
                      {"height", choice.mode->height},
                      {"framerate", choice.mode->framerate}};

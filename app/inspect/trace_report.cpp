@@ -26,7 +26,7 @@ std::vector<std::string> stages_in_order(const TraceSummary& summary) {
     const bool listed = std::find(names.begin(), names.end(), name) != names.end();
     if (!listed && summary.stages.count(name) > 0) names.push_back(name);
   };
-  for (const Stage stage : kAllStages) add(to_string(stage));
+  for (const Stage stage : kAllStages) add(to_text(stage));
   for (const auto& [name, values] : summary.stages) {
     if (name != TraceSummary::kTotal) add(name);
   }
@@ -120,7 +120,7 @@ Json to_json(const OperatorTable& table) {
                      {"total_ms", to_ms(row.total)},
                      {"self_ms", to_ms(row.self)},
                      {"share", row.share},
-                     {"longest_ms", to_ms(row.longest)}});
+                     {"longest_ms", to_ms(row.max)}});
   }
   return array;
 }

@@ -76,10 +76,10 @@ void add_slice(const TraceSlice& slice, Frames& frames) {
   if (slice.category == "operator") add(slice.self, frame.operators[slice.name]);
   if (slice.category != "stage") return;
   add(slice.duration, frame.stages[slice.name]);
-  if (slice.name == to_string(Stage::kCapture)) {
+  if (slice.name == to_text(Stage::kCapture)) {
     frame.captured = true;
     frame.start = slice.start;
-  } else if (slice.name == to_string(Stage::kReport)) {
+  } else if (slice.name == to_text(Stage::kReport)) {
     frame.reported = true;
     frame.end = slice.end();
   }
@@ -91,7 +91,7 @@ Frames find_frames(const TraceEvents& events) {
   for (const TraceSlice& slice : events.slices) add_slice(slice, frames);
   for (const auto& [number, wait] : events.waits) {
     if (!wait.start || !wait.end || *wait.end < *wait.start) continue;
-    frames[number].stages[to_string(Stage::kQueueWait)] = *wait.end - *wait.start;
+    frames[number].stages[to_text(Stage::kQueueWait)] = *wait.end - *wait.start;
   }
   for (auto frame = frames.begin(); frame != frames.end();) {
     FrameTimes& times = frame->second;
@@ -158,9 +158,9 @@ void add_call(const TraceSlice& slice, OperatorRow& row) {
   row.calls = static_cast<double>(row.sampled);
   add(slice.duration, row.total);
   add(slice.self, row.self);
-  if (slice.duration <= row.longest) return;
-  row.longest = slice.duration;
-  row.longest_frame = slice.frame.value_or(0);
+  if (slice.duration <= row.max) return;
+  row.max = slice.duration;
+  row.max_frame = slice.frame.value_or(0);
 }
 
 OperatorTable find_operators(const std::vector<TraceSlice>& slices, std::uint64_t frames) {

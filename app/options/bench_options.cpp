@@ -71,7 +71,7 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
     BenchOptions chosen = state->options;
     if (chosen.workers.empty()) chosen.workers = {1};
     if (chosen.frames > 0 && !bench.has("--timeout")) {
-      chosen.run.camera.timeout = std::chrono::milliseconds(0);
+      chosen.camera.timeout = std::chrono::milliseconds(0);
     }
     return action(chosen);
   });

@@ -117,8 +117,8 @@ struct ListCamerasOptions {
 // Options of `lookout bench`.
 struct BenchOptions {
   BenchOptions() {
-    run.camera.source = "test://all?fps=0&hold=1&frames=16";
-    run.camera.timeout = std::chrono::seconds(10);
+    camera.source = "test://all?fps=0&hold=1&frames=16";
+    camera.timeout = std::chrono::seconds(10);
   }
 
   // The source, its options, the view, the labels, the time of each combination, the format and the

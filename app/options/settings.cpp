@@ -164,11 +164,11 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
                          const char* format) {
   constexpr std::size_t kMaxCompared = 100;
   const std::string* nearest = nullptr;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::size_t min_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : names) {
     const std::size_t distance = edit_distance(name.substr(0, kMaxCompared), candidate);
-    if (distance >= least) continue;
-    least = distance;
+    if (distance >= min_distance) continue;
+    min_distance = distance;
     nearest = &candidate;
   }
   if (nearest == nullptr) return {};

@@ -25,7 +25,7 @@ namespace lookout {
 namespace {
 
 template <typename Date>
-std::string date_text(const Date& date) {
+std::string to_text(const Date& date) {
   std::ostringstream text;
   text << date;
   return text.str();
@@ -49,9 +49,9 @@ TomlNode leaf(const toml::node& node) {
     result.text = boolean->get() ? "true" : "false";
   } else {
     result.type = TomlType::kDate;
-    if (const auto* date = node.as_date()) result.text = date_text(date->get());
-    if (const auto* time = node.as_time()) result.text = date_text(time->get());
-    if (const auto* both = node.as_date_time()) result.text = date_text(both->get());
+    if (const auto* date = node.as_date()) result.text = to_text(date->get());
+    if (const auto* time = node.as_time()) result.text = to_text(time->get());
+    if (const auto* both = node.as_date_time()) result.text = to_text(both->get());
   }
   return result;
 }

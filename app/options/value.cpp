@@ -65,7 +65,7 @@ std::optional<std::chrono::milliseconds> parse_time(const std::string& text, con
   return time < form.min ? std::nullopt : std::optional(time);
 }
 
-std::string time_text(std::chrono::milliseconds time) {
+std::string time_to_text(std::chrono::milliseconds time) {
   if (time.count() == 0) return "0";
   const TimeUnit* best = &kTimeUnits[0];
   for (const TimeUnit& unit : kTimeUnits) {
@@ -92,7 +92,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return *number * *unit;
 }
 
-std::string size_text(std::uint64_t bytes) {
+std::string size_to_text(std::uint64_t bytes) {
   const char* const names[] = {"", "KB", "MB", "GB", "TB"};
   std::size_t unit = 0;
   while (unit < 4 && bytes != 0 && bytes % 1024 == 0) {
@@ -153,7 +153,7 @@ Value boolean(bool& member) {
   return value;
 }
 
-std::string number_text(double number) { return fmt::format("{}", number); }
+std::string number_to_text(double number) { return fmt::format("{}", number); }
 
 Value number_value(bool integer, double min, double max, const std::function<void(double)>& store) {
   Value value;
@@ -211,7 +211,7 @@ Value time_value(std::chrono::milliseconds& member, const TimeForm& form) {
                                is_auto ? "auto or " : "", form.min.count() > 0 ? " above 0" : "");
   value.accepted = {TomlType::kString, TomlType::kInteger};
   value.placeholder = is_auto ? "auto|TIME" : "TIME";
-  value.default_text = is_auto && member.count() == 0 ? "auto" : time_text(member);
+  value.default_text = is_auto && member.count() == 0 ? "auto" : time_to_text(member);
   return value;
 }
 
@@ -225,7 +225,7 @@ Value size_value(std::uint64_t& member) {
   value.expected = "a size of 1 byte or more, as in 500KB, 100MB or 2GB";
   value.accepted = {TomlType::kString, TomlType::kInteger};
   value.placeholder = "SIZE";
-  value.default_text = size_text(member);
+  value.default_text = size_to_text(member);
   return value;
 }
 

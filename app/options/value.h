@@ -35,20 +35,22 @@ Value boolean(bool& member);
 
 // `member`: an integer, a double, or an optional one of them.
 Value number_value(bool integer, double min, double max, const std::function<void(double)>& store);
-std::string number_text(double number);
+std::string number_to_text(double number);
 
 constexpr double kUnlimited = 1e18;
 
 template <typename T>
 struct Number {
   using Type = T;
-  static std::string text(const T& member) { return number_text(static_cast<double>(member)); }
+  static std::string to_text(const T& member) {
+    return number_to_text(static_cast<double>(member));
+  }
 };
 template <typename T>
 struct Number<std::optional<T>> {
   using Type = T;
-  static std::string text(const std::optional<T>& member) {
-    return member ? Number<T>::text(*member) : std::string();
+  static std::string to_text(const std::optional<T>& member) {
+    return member ? Number<T>::to_text(*member) : std::string();
   }
 };
 
@@ -57,7 +59,7 @@ Value number(T& member, double min, double max = kUnlimited) {
   using Type = typename Number<T>::Type;
   Value value = number_value(std::is_integral_v<Type>, min, max,
                              [&member](double parsed) { member = static_cast<Type>(parsed); });
-  value.default_text = Number<T>::text(member);
+  value.default_text = Number<T>::to_text(member);
   return value;
 }
 

@@ -49,9 +49,8 @@ void log_model(const RunOptions& options, const std::filesystem::path& path,
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
   spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
-               spec.input.width, spec.input.height, to_string(spec.input.resize),
-               spec.labels.size(), facts.activations, facts.kernels,
-               compute_text(options, classifier.threads()));
+               spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
+               facts.activations, facts.kernels, compute_text(options, classifier.threads()));
   spdlog::debug("archive: {}", to_text(archive_facts(classifier)));
   if (options.model.file.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(

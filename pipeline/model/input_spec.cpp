@@ -5,7 +5,7 @@
 
 namespace lookout {
 
-const char* to_string(ResizeMode mode) {
+const char* to_text(ResizeMode mode) {
   switch (mode) {
     case ResizeMode::kCenterSquare:
       return "center-square";
@@ -17,7 +17,7 @@ const char* to_string(ResizeMode mode) {
   return "";
 }
 
-const char* to_string(ChannelOrder order) { return order == ChannelOrder::kRgb ? "RGB" : "BGR"; }
+const char* to_text(ChannelOrder order) { return order == ChannelOrder::kRgb ? "RGB" : "BGR"; }
 
 // In float, by the reciprocal, with ties to even: LibTorch's kernels compute it like this on every
 // processor, so the bytes are equal. See at::native::quantize_val and its vectors in

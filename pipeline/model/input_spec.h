@@ -14,10 +14,10 @@ enum class ResizeMode {
   kStretch,       // the whole picture, without keeping its aspect ratio
   kLetterbox,     // the whole picture, centered; the rest is filled with the mean color
 };
-const char* to_string(ResizeMode mode);
+const char* to_text(ResizeMode mode);
 
 enum class ChannelOrder { kRgb, kBgr };
-const char* to_string(ChannelOrder order);
+const char* to_text(ChannelOrder order);
 
 // The first operation of a quantized model:
 // byte = round(value / scale) + zero_point, clamped to the range of a byte.

@@ -72,9 +72,9 @@ Enum name_field(const Json& object, const char* key, const std::string& path,
   const Json& name = field(object, key, path);
   std::string known;
   for (const Enum value : all) {
-    if (name == to_string(value)) return value;
+    if (name == to_text(value)) return value;
     known += known.empty() ? "" : ", ";
-    known += to_string(value);
+    known += to_text(value);
   }
   fail("has an unknown \"" + path + "\": " + quoted(name) + " is none of " + known);
 }
@@ -99,7 +99,7 @@ InputSpec parse_input(const Json& input) {
   return spec;
 }
 
-std::string version_text(const Json& version) {
+std::string version_to_text(const Json& version) {
   if (version.is_string()) return version.get<std::string>();
   return version.is_primitive() ? version.dump() : "?";
 }
@@ -153,7 +153,7 @@ ModelSpec parse_metadata(const std::string& json) {
   const Json& producer = field(root, "producer", "producer");
   if (!producer.is_object()) fail("has a \"producer\" that is not an object");
   for (const auto& [tool, version] : producer.items()) {
-    spec.producer[tool] = version_text(version);
+    spec.producer[tool] = version_to_text(version);
   }
   return spec;
 }

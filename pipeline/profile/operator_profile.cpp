@@ -43,8 +43,8 @@ OperatorTable OperatorProfile::table() const {
     if (all.count() > 0) {
       row.share = static_cast<double>(sums.self.count()) / static_cast<double>(all.count());
     }
-    row.longest = sums.max;
-    row.longest_frame = sums.max_frame;
+    row.max = sums.max;
+    row.max_frame = sums.max_frame;
     table.rows.push_back(std::move(row));
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),

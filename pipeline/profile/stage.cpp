@@ -2,7 +2,7 @@
 
 namespace lookout {
 
-const char* to_string(Stage stage) {
+const char* to_text(Stage stage) {
   switch (stage) {
     case Stage::kCapture:
       return "capture";
@@ -22,7 +22,7 @@ const char* to_string(Stage stage) {
 
 std::optional<Stage> parse_stage(std::string_view name) {
   for (const Stage stage : kAllStages) {
-    if (name == to_string(stage)) return stage;
+    if (name == to_text(stage)) return stage;
   }
   return std::nullopt;
 }

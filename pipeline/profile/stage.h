@@ -23,7 +23,7 @@ inline constexpr std::array<Stage, kStages> kAllStages{Stage::kCapture,    Stage
                                                        Stage::kTopK,       Stage::kReport};
 
 // The name in traces: "queue-wait".
-const char* to_string(Stage stage);
+const char* to_text(Stage stage);
 
 // The stage of that name; empty: there is none.
 std::optional<Stage> parse_stage(std::string_view name);

@@ -122,7 +122,7 @@ class TraceWriter {
         recording_.threads[event.thread].id, us(event.start_ns), us(duration), event.frame);
     if (is_stage) {
       element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}",{}}}}})",
-                          to_string(static_cast<Stage>(event.what)), common));
+                          to_text(static_cast<Stage>(event.what)), common));
       return;
     }
     const auto& [model, name] = recording_.operators[event.what - kStages];
@@ -136,7 +136,7 @@ class TraceWriter {
          {std::pair("b", event.start_ns), std::pair("e", event.start_ns + event.duration_ns)}) {
       element(fmt::format(R"({{"ph":"{}","cat":"queue","name":"{}","id2":{{"local":"{:#x}"}},)"
                           R"("pid":{},"tid":{},"ts":{},"args":{{"frame":{}}}}})",
-                          phase, to_string(Stage::kQueueWait), event.frame, process_, process_,
+                          phase, to_text(Stage::kQueueWait), event.frame, process_, process_,
                           us(time), event.frame));
     }
   }

@@ -34,7 +34,7 @@ void append_json(const OperatorRow& row, bool with_shapes, std::string& out) {
                  R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
                  R"("longest_ms":{:.3f},"longest_seq":{}}})",
                  row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share,
-                 to_ms(row.longest), row.longest_frame);
+                 to_ms(row.max), row.max_frame);
 }
 
 void append_json(const OperatorTable& table, std::string& out) {
@@ -54,7 +54,7 @@ std::string to_text(const OperatorRow& row, OperatorTimes times, double frames) 
           ? fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}  ", to_ms(row.self) / frames,
                         row.share * 100, to_ms(row.total) / frames, row.calls / frames)
           : fmt::format("{:>10.2f} {:>5.1f} % {:>10.2f} {:>10.3f} {:>8.0f}  ", to_ms(row.self),
-                        row.share * 100, to_ms(row.total), to_ms(row.longest), row.calls);
+                        row.share * 100, to_ms(row.total), to_ms(row.max), row.calls);
   append_printable(row.name, line);
   if (!row.shapes.empty()) line += " " + row.shapes;
   return line;

@@ -20,9 +20,9 @@ struct OperatorRow {
   Clock::duration total{};
   Clock::duration self{};  // less what the operators that it called took
   double share = 0;        // of the self time of all operators, 0..1
-  // Of the calls that were measured.
-  Clock::duration longest{};
-  std::uint64_t longest_frame = 0;
+  // The longest measured call and its frame.
+  Clock::duration max{};
+  std::uint64_t max_frame = 0;
 };
 
 // A value: what was measured so far.

@@ -127,7 +127,7 @@ class TorchClassifier::Impl {
  private:
   [[noreturn]] void refuse_as_damaged(const std::string& why) const {
     fail(archive_, "is not a TorchScript archive, or a damaged one (" + why +
-                       "); make it anew with models/export.py");
+                       "); create it again with models/export.py");
   }
 
   void load(const ClassifierOptions& options) {
@@ -166,7 +166,7 @@ class TorchClassifier::Impl {
     if (!facts_.has_metadata && !options.labels) {
       fail(archive_,
            "has no metadata.json: give --labels FILE to use it with ImageNet's values, or "
-           "make it with models/export.py");
+           "create it with models/export.py");
     }
     if (labels.empty() && !options.labels) fail(archive_, "has no labels.txt: give --labels FILE");
     try {

@@ -16,7 +16,7 @@ namespace lookout {
 namespace {
 
 constexpr double kSameRate = 0.01;
-constexpr std::uint32_t kLongestFraction = 10'000;
+constexpr std::uint32_t kMaxNumerator = 10'000;
 constexpr double kWhole = 1e-6;
 
 // The formats that can be converted to BGR, cheapest first.
@@ -29,12 +29,12 @@ std::ptrdiff_t cost_of(std::uint32_t fourcc) {
   return std::find(kReadable.begin(), kReadable.end(), fourcc) - kReadable.begin();
 }
 
-// The place on a grid that is nearest above `wanted`, or the last.
-int on_grid(int wanted, int least, int most, int step) {
-  if (wanted <= least || step <= 0) return least;
-  if (wanted >= most) return most;
-  const int above = least + (wanted - least + step - 1) / step * step;
-  return std::min(above, most);
+// The first place on a grid that is not below `wanted`, or the last place.
+int on_grid(int wanted, int min, int max, int step) {
+  if (wanted <= min || step <= 0) return min;
+  if (wanted >= max) return max;
+  const int above = min + (wanted - min + step - 1) / step * step;
+  return std::min(above, max);
 }
 
 struct Candidate {
@@ -71,8 +71,8 @@ Candidate make_candidate(const CameraFormat& format, const CameraSize& size, con
   Candidate made;
   made.format = &format;
   made.size = &size;
-  made.width = on_grid(needed_width, size.width, size.most_width, size.width_step);
-  made.height = on_grid(needed_height, size.height, size.most_height, size.height_step);
+  made.width = on_grid(needed_width, size.width, size.max_width, size.width_step);
+  made.height = on_grid(needed_height, size.height, size.max_height, size.height_step);
   made.rate = rate_to_ask(size, wish.framerate);
   made.unlike =
       (wish.width && *wish.width != made.width) || (wish.height && *wish.height != made.height) ? 1
@@ -92,10 +92,10 @@ std::string why_not(const Candidate& other, const Candidate& best, const ModeWis
                        wish.height.value_or(wish.needed_height));
   }
   if (other.slow != best.slow || other.slowness != best.slowness) {
-    return fmt::format("only {}", text_of_rate(other.rate));
+    return fmt::format("only {}", rate_to_text(other.rate));
   }
   if (other.area != best.area) return other.area > best.area ? "larger than needed" : "smaller";
-  return fmt::format("costs more than {}", text_of_fourcc(best.format->fourcc));
+  return fmt::format("costs more than {}", fourcc_to_text(best.format->fourcc));
 }
 
 std::string why_unreadable(const CameraFormat& format) {
@@ -110,7 +110,7 @@ double rate_of(const FrameInterval& interval) {
 
 FrameInterval interval_of(double fps) {
   std::uint32_t numerator = 1;
-  while (numerator < kLongestFraction &&
+  while (numerator < kMaxNumerator &&
          std::abs(fps * numerator - std::round(fps * numerator)) > kWhole) {
     ++numerator;
   }
@@ -143,8 +143,8 @@ std::string shortfall_of(const ModeWish& wish, int width, int height, double fps
   const bool slow = fps > 0 && is_slower(fps, wish.framerate);
   if (asked_width != width || asked_height != height || slow) {
     return fmt::format("asked for {}x{} at {}, the camera gives {}x{} at {}", asked_width,
-                       asked_height, text_of_rate(wish.framerate), width, height,
-                       text_of_rate(fps));
+                       asked_height, rate_to_text(wish.framerate), width, height,
+                       rate_to_text(fps));
   }
   const bool size_was_asked_for = wish.width || wish.height;
   if (!size_was_asked_for && (width < wish.needed_width || height < wish.needed_height)) {
@@ -154,7 +154,7 @@ std::string shortfall_of(const ModeWish& wish, int width, int height, double fps
   return {};
 }
 
-std::string text_of_fourcc(std::uint32_t fourcc) {
+std::string fourcc_to_text(std::uint32_t fourcc) {
   std::string text;
   for (int shift = 0; shift < 32; shift += 8) {
     const auto c = static_cast<char>((fourcc >> shift) & 0x7fU);
@@ -163,13 +163,13 @@ std::string text_of_fourcc(std::uint32_t fourcc) {
   return text;
 }
 
-std::string text_of_size(const CameraSize& size) {
-  const std::string least = fmt::format("{}x{}", size.width, size.height);
-  if (!size.is_grid()) return least;
-  return fmt::format("{}...{}x{}", least, size.most_width, size.most_height);
+std::string to_text(const CameraSize& size) {
+  const std::string min = fmt::format("{}x{}", size.width, size.height);
+  if (!size.is_grid()) return min;
+  return fmt::format("{}...{}x{}", min, size.max_width, size.max_height);
 }
 
-std::string text_of_rate(double fps) {
+std::string rate_to_text(double fps) {
   return fps > 0 ? fmt::format("{:.4g} fps", fps) : "an unknown rate";
 }
 
@@ -181,7 +181,7 @@ ModeChoice choose_mode(const std::vector<CameraFormat>& formats, const ModeWish&
       if (can_be_read(format.fourcc)) {
         candidates.push_back(make_candidate(format, size, wish));
       } else {
-        choice.rejected.push_back({format.fourcc, text_of_size(size), why_unreadable(format)});
+        choice.rejected.push_back({format.fourcc, to_text(size), why_unreadable(format)});
       }
     }
   }
@@ -193,24 +193,24 @@ ModeChoice choose_mode(const std::vector<CameraFormat>& formats, const ModeWish&
   for (auto other = candidates.begin(); other != candidates.end(); ++other) {
     if (other == best) continue;
     choice.rejected.push_back(
-        {other->format->fourcc, text_of_size(*other->size), why_not(*other, *best, wish)});
+        {other->format->fourcc, to_text(*other->size), why_not(*other, *best, wish)});
   }
   return choice;
 }
 
-std::vector<std::string> lines_of(const ModeChoice& choice) {
+std::vector<std::string> to_text(const ModeChoice& choice) {
   std::vector<std::string> lines;
   if (choice.mode) {
     lines.push_back(fmt::format("takes {}x{} {} at {}", choice.mode->width, choice.mode->height,
-                                text_of_fourcc(choice.mode->fourcc),
-                                text_of_rate(choice.mode->framerate)));
+                                fourcc_to_text(choice.mode->fourcc),
+                                rate_to_text(choice.mode->framerate)));
   }
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const ModeChoice::Rejected& other : choice.rejected) {
     auto found = std::find_if(reasons.begin(), reasons.end(),
                               [&other](const auto& entry) { return entry.first == other.reason; });
     if (found == reasons.end()) found = reasons.insert(found, {other.reason, {}});
-    std::string what = text_of_fourcc(other.fourcc);
+    std::string what = fourcc_to_text(other.fourcc);
     if (can_be_read(other.fourcc)) what.append(" ").append(other.size);
     auto& rejected = found->second;
     if (rejected.empty() || rejected.back() != what) rejected.push_back(std::move(what));

@@ -12,16 +12,16 @@ namespace lookout {
 
 // A size of a format, or a grid of them: width, width + width_step, ... most_width.
 struct CameraSize {
-  int width = 0;   // pixels; of a grid the smallest
-  int height = 0;  // pixels; of a grid the smallest
-  int most_width = 0;
-  int most_height = 0;
+  int width = 0;   // pixels; the smallest of a grid
+  int height = 0;  // pixels; the smallest of a grid
+  int max_width = 0;
+  int max_height = 0;
   int width_step = 1;
   int height_step = 1;
   std::vector<double> rates;  // frames a second, fastest first; empty: not reported by the driver
   bool any_rate = false;      // `rates` are the fastest and the slowest of a range
 
-  bool is_grid() const { return most_width > width || most_height > height; }
+  bool is_grid() const { return max_width > width || max_height > height; }
 };
 
 struct CameraFormat {
@@ -77,8 +77,8 @@ struct ModeChoice {
 // the largest. An unknown rate counts as reached.
 ModeChoice choose_mode(const std::vector<CameraFormat>& formats, const ModeWish& wish);
 
-// The choice in lines for a log: the mode, then for each reason a line with the rejected modes.
-std::vector<std::string> lines_of(const ModeChoice& choice);
+// The choice as lines for a log: the mode, then one line with the rejected modes for each reason.
+std::vector<std::string> to_text(const ModeChoice& choice);
 
 // Whether it is the raw output of a sensor, which an image processor has to convert first.
 bool is_bayer(const CameraFormat& format);
@@ -86,13 +86,13 @@ bool is_bayer(const CameraFormat& format);
 bool can_be_read(std::uint32_t fourcc);
 
 // "YUYV".
-std::string text_of_fourcc(std::uint32_t fourcc);
+std::string fourcc_to_text(std::uint32_t fourcc);
 
 // "640x480", or "16x16...1920x1080".
-std::string text_of_size(const CameraSize& size);
+std::string to_text(const CameraSize& size);
 
 // "30 fps", "an unknown rate".
-std::string text_of_rate(double fps);
+std::string rate_to_text(double fps);
 
 // Whether `given` frames a second are less than those `asked` for: 29.97 is 30.
 bool is_slower(double given, double asked);

@@ -36,7 +36,7 @@ std::optional<std::size_t> find_camera(const std::vector<LibcameraCamera>& camer
   return found;
 }
 
-std::string text_of(const std::vector<LibcameraCamera>& cameras) {
+std::string to_text(const std::vector<LibcameraCamera>& cameras) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < cameras.size(); ++i) {
     texts.push_back(fmt::format("{} {} ({})", i, cameras[i].model, cameras[i].id));

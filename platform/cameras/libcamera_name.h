@@ -15,7 +15,7 @@ namespace lookout {
 std::optional<std::size_t> find_camera(const std::vector<LibcameraCamera>& cameras,
                                        const std::string& name);
 
-// For messages: `0 imx708 (/base/soc/...), 1 ...`.
-std::string text_of(const std::vector<LibcameraCamera>& cameras);
+// `0 imx708 (/base/soc/...), 1 ...`
+std::string to_text(const std::vector<LibcameraCamera>& cameras);
 
 }  // namespace lookout

@@ -115,7 +115,7 @@ void LibcameraSource::choose_camera(const std::string& name) {
   const auto found = find_camera(descriptions, name);
   if (!found) {
     throw Error(ErrorKind::kNoInput, fmt::format("{} matches no camera or several; there is {}",
-                                                 name_, text_of(descriptions)));
+                                                 name_, to_text(descriptions)));
   }
   camera_ = cameras[*found];
   info_.name = descriptions[*found].model.empty() ? "csi" + std::to_string(*found)
@@ -215,7 +215,7 @@ void LibcameraSource::start(const SourceOptions& options) {
   info_.shortfall = shortfall_of(wish, layout_.width, layout_.height, info_.fps);
   info_.description +=
       fmt::format(", {}x{} {}, {}", layout_.width, layout_.height,
-                  configuration_->at(0).pixelFormat.toString(), text_of_rate(info_.fps));
+                  configuration_->at(0).pixelFormat.toString(), rate_to_text(info_.fps));
 }
 
 // Undoes the constructor's steps, as far as they were done, in the opposite order.

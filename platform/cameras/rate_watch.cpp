@@ -9,7 +9,7 @@ void RateWatch::restart() {
 }
 
 std::optional<double> RateWatch::frame(Clock::time_point captured, double expected) {
-  if (said_) return std::nullopt;
+  if (logged_) return std::nullopt;
   if (!first_) first_ = captured;
   if (!window_start_) {
     if (captured - *first_ < kSettling) return std::nullopt;
@@ -24,9 +24,9 @@ std::optional<double> RateWatch::frame(Clock::time_point captured, double expect
   window_start_ = captured;
   periods_ = 0;
   const bool slow = rate < kTooFew * expected;
-  said_ = slow && was_slow_;
+  logged_ = slow && was_slow_;
   was_slow_ = slow;
-  return said_ ? std::optional(rate) : std::nullopt;
+  return logged_ ? std::optional(rate) : std::nullopt;
 }
 
 }  // namespace lookout

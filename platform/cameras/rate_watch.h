@@ -29,7 +29,7 @@ class RateWatch {
   std::optional<Clock::time_point> window_start_;
   std::int64_t periods_ = 0;  // in the window
   bool was_slow_ = false;     // in the window before
-  bool said_ = false;
+  bool logged_ = false;
 };
 
 }  // namespace lookout

@@ -105,10 +105,10 @@ void ReconnectingSource::note_shortfall() {
 
 // Closes a camera that sends no frames or only damaged ones.
 void ReconnectingSource::check_life(Clock::time_point now) {
-  const auto limit = [this](Clock::duration shortest) { return std::max(shortest, periods()); };
+  const auto limit = [this](Clock::duration min) { return std::max(min, periods()); };
   const auto silent = now - *last_sign_;
   const auto damaged = now - damaged_since_.value_or(now);
-  if (silent >= limit(last_frame_ ? options_.shortest_stall : options_.start_time)) {
+  if (silent >= limit(last_frame_ ? options_.min_stall : options_.start_time)) {
     close(ErrorKind::kDeviceLost, fmt::format("no frame for {:.1f} s", seconds(silent)));
   } else if (damaged >= limit(options_.start_time)) {
     close(ErrorKind::kDeviceLost,
@@ -121,10 +121,10 @@ void ReconnectingSource::close(ErrorKind kind, const std::string& why) {
   const auto now = options_.now();
   // The delay keeps growing for a camera that comes and goes.
   const bool was_stable =
-      !lost_since_ && last_frame_ && *last_frame_ - back_since_ >= options_.longest_delay;
+      !lost_since_ && last_frame_ && *last_frame_ - back_since_ >= options_.max_delay;
   if (was_stable) delay_ = options_.first_delay;
   next_attempt_ = now + delay_;
-  delay_ = std::min<Clock::duration>(delay_ * 2, options_.longest_delay);
+  delay_ = std::min<Clock::duration>(delay_ * 2, options_.max_delay);
   note_loss(kind, why);
   camera_.reset();  // last: libcamera may end the process
 }
@@ -136,7 +136,7 @@ void ReconnectingSource::note_loss(ErrorKind kind, const std::string& why) {
   }
   lost_since_ = kind_since_ = options_.now();
   last_kind_ = kind;
-  said_kinds_ = {kind};
+  logged_kinds_ = {kind};
   damage_noted_ = false;
   reason_ = why;
   if (was_there_) {
@@ -150,7 +150,7 @@ void ReconnectingSource::note_attempt(ErrorKind kind, const std::string& why) {
   const auto now = options_.now();
   if (kind != last_kind_) kind_since_ = now;
   last_kind_ = kind;
-  if (now - kind_since_ < kLasting || !said_kinds_.insert(kind).second) {
+  if (now - kind_since_ < kLasting || !logged_kinds_.insert(kind).second) {
     spdlog::debug("camera {}: {}", info_.name, why);
     return;
   }

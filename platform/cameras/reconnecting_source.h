@@ -15,12 +15,11 @@
 namespace lookout {
 
 struct ReconnectOptions {
-  std::string name;             // of the camera; empty: that of the first opening
-  bool wait_for_first = false;  // treat a camera that is absent at first as one that was lost
-  std::chrono::milliseconds give_up_after{0};  // without a frame for so long; 0: never
-  // A camera that sends no frame for this time, or for this many of its periods if that is longer,
-  // counts as lost.
-  std::chrono::milliseconds shortest_stall{2000};
+  std::string name;             // of the camera; empty: the name of the first opening
+  bool wait_for_first = false;  // treat a camera that is absent at first as lost
+  std::chrono::milliseconds give_up_after{0};  // time without a frame; 0: never
+  // A camera counts as lost when it sends no frame for this time and for this many periods.
+  std::chrono::milliseconds min_stall{2000};
   int stall_periods = 30;
   // Used in place of shortest_stall for the first frame after an opening, since many cameras start
   // slowly, and for the next whole frame among damaged ones.
@@ -28,8 +27,8 @@ struct ReconnectOptions {
   // Between attempts to open it again. Doubled each time, and reset once the camera has sent frames
   // for longer than longest_delay.
   std::chrono::milliseconds first_delay{250};
-  std::chrono::milliseconds longest_delay{10'000};
-  // The clock, and waiting by it. Tests pass their own.
+  std::chrono::milliseconds max_delay{10'000};
+  // The clock and a wait on it. Tests pass their own.
   std::function<Clock::time_point()> now = Clock::now;
   std::function<void(Clock::duration)> sleep;  // empty: sleeps on the calling thread
 };
@@ -92,8 +91,8 @@ class ReconnectingSource : public Source {
   Clock::time_point back_since_;                    // the last return, or the first opening
   std::optional<Clock::time_point> lost_since_;     // nothing while frames come
   bool was_there_ = false;                          // since the start
-  std::string reason_;                              // why it is away, as logged last
-  std::set<ErrorKind> said_kinds_;                  // of reasons, since the loss
+  std::string reason_;                              // of its absence, as logged last
+  std::set<ErrorKind> logged_kinds_;                // of reasons, since the loss
   ErrorKind last_kind_{};                           // of the last attempt that failed
   Clock::time_point kind_since_;                    // the first of these in a row
   Clock::time_point next_attempt_;

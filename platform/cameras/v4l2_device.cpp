@@ -55,7 +55,7 @@ Error cannot_open(const std::string& path, int error) {
 }
 
 template <std::size_t N>
-std::string text_of(const __u8 (&text)[N]) {  // NOLINT(modernize-avoid-c-arrays): the kernel's
+std::string field_text(const __u8 (&text)[N]) {  // NOLINT(modernize-avoid-c-arrays): the kernel's
   const auto* start = reinterpret_cast<const char*>(text);
   return {start, strnlen(start, N)};
 }
@@ -70,7 +70,7 @@ bool is_image_processor(const std::string& driver) {
 
 }  // namespace
 
-const char* to_string(NodeKind kind) {
+const char* to_text(NodeKind kind) {
   switch (kind) {
     case NodeKind::kCamera:
       return "a camera";
@@ -126,7 +126,7 @@ UnusableDevice not_a_camera(const std::string& path, NodeKind kind) {
     case NodeKind::kMetadata:
       return UnusableDevice(
           fmt::format("{} is not a camera but {}; lookout list-cameras shows which node is one",
-                      path, to_string(kind)));
+                      path, to_text(kind)));
     default:
       return UnusableDevice(fmt::format("{} is not a camera", path));
   }
@@ -153,9 +153,9 @@ V4l2Device::V4l2Device(const std::string& path)
     throw cannot_open(path, error);  // it went away in this moment
   }
   const bool has_own = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0;
-  info_.card = text_of(capability.card);
-  info_.driver = text_of(capability.driver);
-  info_.bus = text_of(capability.bus_info);
+  info_.card = field_text(capability.card);
+  info_.driver = field_text(capability.driver);
+  info_.bus = field_text(capability.bus_info);
   info_.capabilities = has_own ? capability.device_caps : capability.capabilities;
 }
 
@@ -168,7 +168,7 @@ std::vector<CameraFormat> V4l2Device::formats() const {
   for (; description.index < kMany && control(VIDIOC_ENUM_FMT, &description); ++description.index) {
     CameraFormat format;
     format.fourcc = description.pixelformat;
-    format.description = text_of(description.description);
+    format.description = field_text(description.description);
     format.sizes = sizes(format.fourcc);
     formats.push_back(std::move(format));
   }
@@ -182,14 +182,14 @@ std::vector<CameraSize> V4l2Device::sizes(std::uint32_t fourcc) const {
   for (; found.index < kMany && control(VIDIOC_ENUM_FRAMESIZES, &found); ++found.index) {
     CameraSize size;
     if (found.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
-      size.width = size.most_width = static_cast<int>(found.discrete.width);
-      size.height = size.most_height = static_cast<int>(found.discrete.height);
+      size.width = size.max_width = static_cast<int>(found.discrete.width);
+      size.height = size.max_height = static_cast<int>(found.discrete.height);
     } else {
       const v4l2_frmsize_stepwise& grid = found.stepwise;
       size.width = static_cast<int>(grid.min_width);
       size.height = static_cast<int>(grid.min_height);
-      size.most_width = static_cast<int>(grid.max_width);
-      size.most_height = static_cast<int>(grid.max_height);
+      size.max_width = static_cast<int>(grid.max_width);
+      size.max_height = static_cast<int>(grid.max_height);
       size.width_step = std::max(1, static_cast<int>(grid.step_width));
       size.height_step = std::max(1, static_cast<int>(grid.step_height));
     }
@@ -198,10 +198,10 @@ std::vector<CameraSize> V4l2Device::sizes(std::uint32_t fourcc) const {
     if (found.type != V4L2_FRMSIZE_TYPE_DISCRETE) break;  // a grid is told in one
   }
   if (sizes.empty()) {
-    CameraSize untold;
-    untold.width = untold.height = 1;
-    untold.most_width = untold.most_height = kLargest;
-    sizes.push_back(untold);
+    CameraSize unreported;
+    unreported.width = unreported.height = 1;
+    unreported.max_width = unreported.max_height = kLargest;
+    sizes.push_back(unreported);
   }
   return sizes;
 }

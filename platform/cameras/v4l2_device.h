@@ -21,8 +21,8 @@ enum class NodeKind {
   kOther,           // outputs, radios, ...
 };
 
-// "a camera", "a codec", ...: for sentences.
-const char* to_string(NodeKind kind);
+// "a camera", "a codec"
+const char* to_text(NodeKind kind);
 
 struct NodeInfo {
   std::string card;                // "HD Pro Webcam C920"

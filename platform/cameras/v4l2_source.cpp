@@ -37,7 +37,7 @@ std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::st
 // Logs at level debug which modes were rejected, and why.
 CameraMode choose(const V4l2Device& device, const std::string& path, const ModeWish& wish) {
   const ModeChoice choice = choose_mode(camera_formats(device, path), wish);
-  for (const std::string& line : lines_of(choice)) spdlog::debug("{}: {}", path, line);
+  for (const std::string& line : to_text(choice)) spdlog::debug("{}: {}", path, line);
   if (!choice.mode) throw no_readable_format(path);
   return *choice.mode;
 }
@@ -62,7 +62,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
   info_.name = fs::path(path).filename().string();
   info_.description =
       fmt::format("{} ({}), {}x{} {}, {}", path, device_.info().card, granted.width, granted.height,
-                  text_of_fourcc(granted.fourcc), text_of_rate(granted.fps));
+                  fourcc_to_text(granted.fourcc), rate_to_text(granted.fps));
   info_.live = true;
   info_.fps = granted.fps;
   info_.asked_fps = wish_.framerate;

@@ -121,7 +121,7 @@ std::optional<Pattern> find_pattern(std::string_view name) {
   return static_cast<Pattern>(found - kPatternNames.begin());
 }
 
-std::string_view name_of(Pattern pattern) {
+std::string_view to_text(Pattern pattern) {
   return kPatternNames.at(static_cast<std::size_t>(pattern));
 }
 

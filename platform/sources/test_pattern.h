@@ -36,7 +36,7 @@ inline constexpr std::array<std::string_view, 16> kPatternNames{
     "gray",      "checkers",   "colorcheckers", "hlines", "vlines", "cross", "ramp",  "noise"};
 
 std::optional<Pattern> find_pattern(std::string_view name);
-std::string_view name_of(Pattern pattern);
+std::string_view to_text(Pattern pattern);
 
 // Fills `bgr` (CV_8UC3, not empty) with the pattern. Noise is the same whenever it is drawn.
 void draw_pattern(Pattern pattern, cv::Mat& bgr);

@@ -50,7 +50,7 @@ void add_saturated(std::uint8_t* bytes, const std::int16_t* noise, std::size_t c
 
 std::string describe(const TestSourceOptions& options) {
   std::string text =
-      fmt::format("test pattern {}, {}x{}, ", options.pattern ? name_of(*options.pattern) : "all",
+      fmt::format("test pattern {}, {}x{}, ", options.pattern ? to_text(*options.pattern) : "all",
                   options.width, options.height);
   text += options.fps > 0 ? fmt::format("{} fps", options.fps) : "unpaced";
   if (options.noise > 0) text += fmt::format(", noise {}", options.noise);

@@ -115,11 +115,11 @@ bool write_at_end(int fd, std::string_view text, std::chrono::milliseconds time_
   std::atomic<bool> closed{false};
   try {
     NonBlockingWriter writer(fd, "", NonBlockingWriter::WhenFull::kDrop, closed);
-    bool begun = writer.write(text);
-    while (!(begun && writer.flush())) {
+    bool accepted = writer.write(text);
+    while (!(accepted && writer.flush())) {
       if (closed || std::chrono::steady_clock::now() > end) return false;
       poll(nullptr, 0, kRetryMs);
-      if (!begun) begun = writer.write(text);
+      if (!accepted) accepted = writer.write(text);
     }
   } catch (const Error&) {
     return false;

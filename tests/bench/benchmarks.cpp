@@ -234,7 +234,7 @@ void forward(benchmark::State& state, Classifier& classifier) {
   }
 }
 
-std::string text_of(const cv::Size& size) {
+std::string to_text(const cv::Size& size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
@@ -244,7 +244,7 @@ void register_sizes() {
          {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox}) {
       InputSpec spec;
       spec.resize = mode;
-      const std::string name = "preprocess/" + text_of(size) + "/" + to_string(mode);
+      const std::string name = "preprocess/" + to_text(size) + "/" + to_text(mode);
       benchmark::RegisterBenchmark(name.c_str(),
                                    [=](benchmark::State& state) { preprocess(state, size, spec); });
       spec.quantization = InputQuantization{0.0186F, 114, false};
@@ -252,7 +252,7 @@ void register_sizes() {
                                    [=](benchmark::State& state) { preprocess(state, size, spec); });
     }
     benchmark::RegisterBenchmark(
-        ("everything_but_the_model/" + text_of(size)).c_str(),
+        ("everything_but_the_model/" + to_text(size)).c_str(),
         [=](benchmark::State& state) { everything_but_the_model(state, size); })
         ->MeasureProcessCPUTime()
         ->Unit(benchmark::kMillisecond);

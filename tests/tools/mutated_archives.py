@@ -26,9 +26,9 @@ SECONDS = 60
 MEMORY = 2 << 30  # bytes of address space
 
 
-def flip_bits(data, rng, most=8):
+def flip_bits(data, rng, max_flips=8):
     data = bytearray(data)
-    for _ in range(rng.randint(1, most)):
+    for _ in range(rng.randint(1, max_flips)):
         if data:
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     return bytes(data)

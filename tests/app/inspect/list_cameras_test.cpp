@@ -21,8 +21,8 @@ using testing::StartsWith;
 
 CameraSize size(int width, int height, std::vector<double> rates) {
   CameraSize size;
-  size.width = size.most_width = width;
-  size.height = size.most_height = height;
+  size.width = size.max_width = width;
+  size.height = size.max_height = height;
   size.rates = std::move(rates);
   return size;
 }

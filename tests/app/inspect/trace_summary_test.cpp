@@ -94,13 +94,13 @@ TEST(TraceSummary, OperatorsHaveTheirOwnTime) {
   EXPECT_EQ(inner.sampled, 200U);
   EXPECT_EQ(inner.total, milliseconds(150));
   EXPECT_EQ(inner.self, milliseconds(150));
-  EXPECT_EQ(inner.longest, milliseconds(1));
+  EXPECT_EQ(inner.max, milliseconds(1));
   const OperatorRow& outer = operators.rows[1];
   EXPECT_EQ(outer.sampled, 100U);
   EXPECT_EQ(outer.total, microseconds(99 * 2900 + 4900));
   EXPECT_EQ(outer.self, microseconds(99 * 1400 + 3400));
   EXPECT_NEAR(outer.share, 142 / 292.0, 1e-9);
-  EXPECT_EQ(outer.longest_frame, 60U);
+  EXPECT_EQ(outer.max_frame, 60U);
 }
 
 TEST(TraceSummary, TheSlowestFramesTellWhatWasSlow) {
@@ -130,7 +130,7 @@ TEST(TraceSummary, EveryStageThatARunRecordsIsFound) {
   const TraceSummary summary = summarize(text);
   EXPECT_EQ(summary.frames, 1U);
   for (int stage = 0; stage < kStages; ++stage) {
-    const char* name = to_string(static_cast<Stage>(stage));
+    const char* name = to_text(static_cast<Stage>(stage));
     ASSERT_EQ(summary.stages.count(name), 1U) << name;
     EXPECT_NEAR(std::chrono::duration<double>(summary.stages.at(name).p50).count(),
                 0.001 * (stage + 1), 1e-6)

@@ -141,12 +141,12 @@ TEST(Options, TimesHaveUnits) {
 
 // 0 means something else: never, none, auto.
 TEST(Options, AShortTimeIsNotZero) {
-  constexpr std::chrono::milliseconds kShortest{1};
-  EXPECT_EQ(parse_run({"-t", "0.5"}).camera.timeout, kShortest);
+  constexpr std::chrono::milliseconds kMinTime{1};
+  EXPECT_EQ(parse_run({"-t", "0.5"}).camera.timeout, kMinTime);
   for (const std::string text : {"0.5ms", "0.1ms", "0.0001s"}) {
-    EXPECT_EQ(parse_run({"-t", text}).camera.timeout, kShortest) << text;
-    EXPECT_EQ(parse_set("events.on-change-timeout=" + text).events.on_change_timeout, kShortest);
-    EXPECT_EQ(parse_set("log.stats-interval=" + text).log.stats_interval, kShortest) << text;
+    EXPECT_EQ(parse_run({"-t", text}).camera.timeout, kMinTime) << text;
+    EXPECT_EQ(parse_set("events.on-change-timeout=" + text).events.on_change_timeout, kMinTime);
+    EXPECT_EQ(parse_set("log.stats-interval=" + text).log.stats_interval, kMinTime) << text;
   }
   EXPECT_EQ(parse_run({"-t", "0s"}).camera.timeout.count(), 0);
 }

@@ -20,7 +20,8 @@ using testing::ElementsAre;
 using testing::Pair;
 
 using Numbers = HandOver<int>;
-using Seen = std::vector<std::pair<int, std::uint64_t>>;  // elements and what each replaced
+using Seen =
+    std::vector<std::pair<int, std::uint64_t>>;  // elements, and the number dropped before each
 
 // What the work has in common with the test. The work waits at a gate for the first element.
 struct Shared {

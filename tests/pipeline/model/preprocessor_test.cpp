@@ -109,7 +109,7 @@ TEST_P(PreprocessorReference, IsPillowsResizeWithinOneLevel) {
   const auto [mode, size] = GetParam();
   const InputSpec spec = spec_of(32, 24, mode);
   const ImageTensor out = run(spec, {}, reference_picture({size.first, size.second}));
-  const std::string name = std::string(to_string(mode)) + "_" + std::to_string(size.first) + "x" +
+  const std::string name = std::string(to_text(mode)) + "_" + std::to_string(size.first) + "x" +
                            std::to_string(size.second) + "_to_32x24";
   const Difference difference = compare(out.values, read_reference(name), spec);
   EXPECT_LE(difference.largest, 1.01);

@@ -165,8 +165,8 @@ OperatorTable two_operators() {
   conv.total = milliseconds(250);
   conv.self = milliseconds(200);
   conv.share = 0.8;
-  conv.longest = microseconds(1250);
-  conv.longest_frame = 812;
+  conv.max = microseconds(1250);
+  conv.max_frame = 812;
   OperatorRow add = conv;
   add.name = "aten::add";
   add.self = milliseconds(50);

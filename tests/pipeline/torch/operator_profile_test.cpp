@@ -77,8 +77,8 @@ TEST_F(Operators, AreCountedWithTheirSelfTime) {
     EXPECT_EQ(row.shapes, "");
     EXPECT_GE(row.self.count(), 0) << row.name;
     EXPECT_LE(row.self, row.total) << row.name;
-    EXPECT_GE(row.longest_frame, 1000U) << row.name;
-    EXPECT_LE(row.longest_frame, 1019U) << row.name;
+    EXPECT_GE(row.max_frame, 1000U) << row.name;
+    EXPECT_LE(row.max_frame, 1019U) << row.name;
     self += row.self;
     share += row.share;
   }

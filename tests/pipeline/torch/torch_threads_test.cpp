@@ -72,10 +72,10 @@ TEST_P(TorchThreads, NoMoreThreadsAreBusyThanAskedFor) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(_exit(busy_threads(GetParam(), 1)), testing::ExitedWithCode(1), "");
   if (GetParam().find("float") != std::string::npos) return;
-  const auto at_most_two = [](int status) {
+  const auto max_two = [](int status) {
     return WIFEXITED(status) && WEXITSTATUS(status) >= 1 && WEXITSTATUS(status) <= 2;
   };
-  EXPECT_EXIT(_exit(busy_threads(GetParam(), 2)), at_most_two, "");
+  EXPECT_EXIT(_exit(busy_threads(GetParam(), 2)), max_two, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(

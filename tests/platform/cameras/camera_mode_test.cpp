@@ -12,17 +12,17 @@ using testing::IsEmpty;
 
 CameraSize size(int width, int height, std::vector<double> rates) {
   CameraSize size;
-  size.width = size.most_width = width;
-  size.height = size.most_height = height;
+  size.width = size.max_width = width;
+  size.height = size.max_height = height;
   size.rates = std::move(rates);
   return size;
 }
 
-CameraSize grid(int most_width, int most_height, std::vector<double> rates) {
+CameraSize grid(int max_width, int max_height, std::vector<double> rates) {
   CameraSize size;
   size.width = size.height = 16;
-  size.most_width = most_width;
-  size.most_height = most_height;
+  size.max_width = max_width;
+  size.max_height = max_height;
   size.width_step = size.height_step = 8;
   size.rates = std::move(rates);
   size.any_rate = !size.rates.empty();
@@ -30,7 +30,7 @@ CameraSize grid(int most_width, int most_height, std::vector<double> rates) {
 }
 
 CameraFormat format(std::uint32_t fourcc, std::vector<CameraSize> sizes) {
-  return {fourcc, text_of_fourcc(fourcc), std::move(sizes)};
+  return {fourcc, fourcc_to_text(fourcc), std::move(sizes)};
 }
 
 // "640x480 YUYV 30", or "nothing".
@@ -38,7 +38,7 @@ std::string chosen(const std::vector<CameraFormat>& formats, const ModeWish& wis
   const auto mode = choose_mode(formats, wish).mode;
   if (!mode) return "nothing";
   return std::to_string(mode->width) + "x" + std::to_string(mode->height) + " " +
-         text_of_fourcc(mode->fourcc) + " " + text_of_rate(mode->framerate);
+         fourcc_to_text(mode->fourcc) + " " + rate_to_text(mode->framerate);
 }
 
 // As the common USB camera has it: large raw pictures do not fit the line.
@@ -158,7 +158,7 @@ TEST(ChooseMode, WhatCannotBeReadIsNotTaken) {
 
 TEST(ChooseMode, EveryRejectionHasItsReason) {
   EXPECT_THAT(
-      lines_of(choose_mode(webcam(), {})),
+      to_text(choose_mode(webcam(), {})),
       ElementsAre("takes 320x240 YUYV at 30 fps",
                   "not taken, larger than needed: MJPG 1920x1080, MJPG 1280x720, MJPG "
                   "640x480, YUYV 640x480",
@@ -168,20 +168,20 @@ TEST(ChooseMode, EveryRejectionHasItsReason) {
   ModeWish wish;
   wish.width = 1280;
   EXPECT_THAT(
-      lines_of(choose_mode({format(V4L2_PIX_FMT_H264, {size(9, 9, {}), size(8, 8, {})}),
-                            format(V4L2_PIX_FMT_YUYV, {size(1280, 720, {30})}),
-                            format(V4L2_PIX_FMT_YUYV, {size(640, 480, {30})})},
-                           wish)),
+      to_text(choose_mode({format(V4L2_PIX_FMT_H264, {size(9, 9, {}), size(8, 8, {})}),
+                           format(V4L2_PIX_FMT_YUYV, {size(1280, 720, {30})}),
+                           format(V4L2_PIX_FMT_YUYV, {size(640, 480, {30})})},
+                          wish)),
       ElementsAre("takes 1280x720 YUYV at 30 fps", "not taken, a format that cannot be read: H264",
                   "not taken, not the size that was asked for: YUYV 640x480"));
-  EXPECT_THAT(lines_of(ModeChoice{}), IsEmpty());
+  EXPECT_THAT(to_text(ModeChoice{}), IsEmpty());
 }
 
 TEST(ChooseMode, TextsOfWhatDriversTell) {
-  EXPECT_EQ(text_of_fourcc(V4L2_PIX_FMT_Y16), "Y16");
-  EXPECT_EQ(text_of_size(grid(1920, 1080, {})), "16x16...1920x1080");
-  EXPECT_EQ(text_of_rate(0), "an unknown rate");
-  EXPECT_EQ(text_of_rate(30000.0 / 1001), "29.97 fps");
+  EXPECT_EQ(fourcc_to_text(V4L2_PIX_FMT_Y16), "Y16");
+  EXPECT_EQ(to_text(grid(1920, 1080, {})), "16x16...1920x1080");
+  EXPECT_EQ(rate_to_text(0), "an unknown rate");
+  EXPECT_EQ(rate_to_text(30000.0 / 1001), "29.97 fps");
   EXPECT_FALSE(is_slower(30000.0 / 1001, 30));
   EXPECT_TRUE(is_slower(25, 30));
 }

@@ -39,7 +39,7 @@ TEST(LibcameraNameTest, WhatSeveralHaveOrNoneMeansNone) {
 }
 
 TEST(LibcameraNameTest, ListTellsWhatCanBeAskedFor) {
-  EXPECT_EQ(text_of({{"a", "imx477"}, {"b", "ov5647"}}), "0 imx477 (a), 1 ov5647 (b)");
+  EXPECT_EQ(to_text({{"a", "imx477"}, {"b", "ov5647"}}), "0 imx477 (a), 1 ov5647 (b)");
 }
 
 }  // namespace

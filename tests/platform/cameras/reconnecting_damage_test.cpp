@@ -20,7 +20,7 @@ TEST_F(ReconnectingSourceTest, ACameraThatGrantsLessIsSaidOnce) {
   const CapturedLog log;
   ReconnectingSource source = make();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
-  EXPECT_EQ(lines_of(log), 3) << log.text();
+  EXPECT_EQ(count_lines(log), 3) << log.text();
   EXPECT_THAT(log.text(), HasSubstr("camera video0: asked for 30 fps, the camera gives 10 fps"));
   info_.shortfall = "asked for 30 fps, the camera gives 5 fps";
   EXPECT_EQ(read(source), ReadStatus::kFrame);
@@ -39,10 +39,10 @@ TEST_F(ReconnectingSourceTest, ACameraThatDeliversLessThanItGrantedIsSaidOnce) {
   const CapturedLog log;
   ReconnectingSource source = make();
   for (int i = 0; i < 200; ++i) ASSERT_EQ(read(source), ReadStatus::kFrame);
-  EXPECT_EQ(lines_of(log), 1) << log.text();
+  EXPECT_EQ(count_lines(log), 1) << log.text();
   EXPECT_THAT(log.text(), HasSubstr("asked for 25 fps, granted 30, but only 10.0 come"));
   for (int i = 0; i < 200; ++i) ASSERT_EQ(read(source), ReadStatus::kFrame);
-  EXPECT_EQ(lines_of(log), 3) << log.text();
+  EXPECT_EQ(count_lines(log), 3) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, DamagedFramesAreASignOfLifeAndSaidOnce) {
@@ -53,7 +53,7 @@ TEST_F(ReconnectingSourceTest, DamagedFramesAreASignOfLifeAndSaidOnce) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(read(source), ReadStatus::kSkipped);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_THAT(log.text(), HasSubstr("camera video0: a damaged frame was skipped"));
-  EXPECT_EQ(lines_of(log), 1) << log.text();
+  EXPECT_EQ(count_lines(log), 1) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, DamagedFramesAloneAreALossAfterTenSeconds) {
@@ -72,7 +72,7 @@ TEST_F(ReconnectingSourceTest, DamagedFramesAloneAreALossAfterTenSeconds) {
   EXPECT_THAT(log.text(),
               AllOf(HasSubstr("camera video0: a damaged frame was skipped"),
                     HasSubstr("camera video0 lost: only damaged frames for 10.0 s; trying again")));
-  EXPECT_EQ(lines_of(log), 2) << log.text();
+  EXPECT_EQ(count_lines(log), 2) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, ASlowCameraHasThirtyPeriodsForAWholeFrame) {
@@ -95,7 +95,7 @@ TEST_F(ReconnectingSourceTest, AWholeFrameNowAndThenIsEnough) {
   ReconnectingSource source = make();
   for (int i = 0; i < 900; ++i) EXPECT_NE(source.read(frame_, kTimeout), ReadStatus::kTimeout);
   EXPECT_TRUE(source.online());
-  EXPECT_EQ(lines_of(log), 1) << log.text();
+  EXPECT_EQ(count_lines(log), 1) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, ACameraThatIsMostlyDamagedIsAskedLessAndLess) {
@@ -119,7 +119,7 @@ TEST_F(ReconnectingSourceTest, DamageIsSaidAnewAfterALoss) {
   const CapturedLog log;
   ReconnectingSource source = make();
   for (int i = 0; i < 6; ++i) EXPECT_NE(read(source), ReadStatus::kTimeout);
-  EXPECT_EQ(lines_of(log), 4) << log.text();  // damaged, lost, back, damaged
+  EXPECT_EQ(count_lines(log), 4) << log.text();  // damaged, lost, back, damaged
 }
 
 }  // namespace

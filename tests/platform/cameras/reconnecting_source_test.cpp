@@ -40,7 +40,7 @@ TEST_F(ReconnectingSourceTest, ALostCameraIsOpenedAgainAndEachIsSaidOnce) {
               AllOf(HasSubstr("camera video0 lost: the plug was pulled; trying again"),
                     // 250 + 500 + 1000 + 2000 ms of waiting, 100 for the frame
                     HasSubstr("camera video0 is back after 3.9 s"), Not(HasSubstr("not now"))));
-  EXPECT_EQ(lines_of(log), 2) << log.text();
+  EXPECT_EQ(count_lines(log), 2) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, TheDelayGrowsAndHasABound) {
@@ -57,7 +57,7 @@ TEST_F(ReconnectingSourceTest, TheDelayGrowsAndHasABound) {
   }
   EXPECT_EQ(gaps, (std::vector<milliseconds>{milliseconds(500), seconds(1), seconds(2), seconds(4),
                                              seconds(8), seconds(10), seconds(10), seconds(10)}));
-  EXPECT_LE(longest_sleep_, kTimeout) << "every read keeps its bound";
+  EXPECT_LE(max_sleep_, kTimeout) << "every read keeps its bound";
 }
 
 TEST_F(ReconnectingSourceTest, ASilentCameraIsLostAfterTwoSeconds) {
@@ -138,7 +138,7 @@ TEST_F(ReconnectingSourceTest, OpeningAloneIsNoReturn) {
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_EQ(openings_.size(), 4U);
-  EXPECT_EQ(lines_of(log), 2) << log.text();
+  EXPECT_EQ(count_lines(log), 2) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, ACameraThatComesAndGoesIsAskedLessAndLess) {
@@ -191,7 +191,7 @@ TEST_F(ReconnectingSourceTest, ACameraThatIsNotThereYetIsWaitedForWhenAsked) {
   EXPECT_EQ(source.info().name, "front");
   EXPECT_THAT(log.text(), AllOf(HasSubstr("waiting for camera front: not now"),
                                 HasSubstr("source: a camera, 640x480")));
-  EXPECT_EQ(lines_of(log), 2) << log.text();
+  EXPECT_EQ(count_lines(log), 2) << log.text();
   EXPECT_EQ(openings_.at(0), milliseconds(250 + 500 + 1000));
   EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_EQ(read(source), ReadStatus::kFrame);
@@ -232,7 +232,7 @@ TEST_F(ReconnectingSourceTest, AnotherReasonIsSaidOnceWhenItLasts) {
   EXPECT_THAT(log.text(),
               AllOf(HasSubstr("[warning] waiting for camera front: no such device"),
                     HasSubstr("[warning] still waiting for camera front: no permission")));
-  EXPECT_EQ(lines_of(log), 2) << log.text();
+  EXPECT_EQ(count_lines(log), 2) << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, AReasonOfAMomentIsNotSaid) {
@@ -247,7 +247,7 @@ TEST_F(ReconnectingSourceTest, AReasonOfAMomentIsNotSaid) {
   const CapturedLog log;
   ReconnectingSource source = make();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
-  EXPECT_EQ(lines_of(log), 4) << "lost, back, lost, back: " << log.text();
+  EXPECT_EQ(count_lines(log), 4) << "lost, back, lost, back: " << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, ThatALostCameraIsAbsentIsNoOtherReason) {
@@ -262,9 +262,9 @@ TEST_F(ReconnectingSourceTest, ThatALostCameraIsAbsentIsNoOtherReason) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
   EXPECT_THAT(log.text(), AllOf(HasSubstr("still waiting for camera video0: in use"),
                                 Not(HasSubstr("no such device"))));
-  EXPECT_EQ(lines_of(log), 3) << log.text();
+  EXPECT_EQ(count_lines(log), 3) << log.text();
   EXPECT_EQ(read(source), ReadStatus::kFrame);
-  EXPECT_EQ(lines_of(log), 6) << "after another loss it is said anew: " << log.text();
+  EXPECT_EQ(count_lines(log), 6) << "after another loss it is logged again: " << log.text();
 }
 
 TEST_F(ReconnectingSourceTest, WaitingIsGivenUpAndOtherErrorsAreNot) {

@@ -16,7 +16,7 @@
 
 namespace lookout {
 
-inline std::ptrdiff_t lines_of(const CapturedLog& log) {
+inline std::ptrdiff_t count_lines(const CapturedLog& log) {
   const std::string text = log.text();
   return std::count(text.begin(), text.end(), '\n');
 }
@@ -59,7 +59,7 @@ class ReconnectingSourceTest : public testing::Test {
     info_.fps = 30;
     options_.now = [this] { return now_; };
     options_.sleep = [this](Clock::duration duration) {
-      longest_sleep_ = std::max(longest_sleep_, duration);
+      max_sleep_ = std::max(max_sleep_, duration);
       now_ += duration;
     };
   }
@@ -117,7 +117,7 @@ class ReconnectingSourceTest : public testing::Test {
   std::deque<std::function<std::unique_ptr<Source>()>> lives_;
   std::vector<Clock::duration> openings_;
   std::vector<Clock::time_point> attempts_;
-  Clock::duration longest_sleep_{};
+  Clock::duration max_sleep_{};
   int open_ = 0;
   Frame frame_;
 };

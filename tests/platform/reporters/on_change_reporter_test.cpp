@@ -25,30 +25,31 @@ using testing::StartsWith;
 class OnChangeReporterTest : public testing::Test {
  protected:
   OnChangeReporterTest() {
-    mkfifo(said_path_.c_str(), 0600);
+    mkfifo(output_path_.c_str(), 0600);
     mkfifo(gate_path_.c_str(), 0600);
-    said_ = open(said_path_.c_str(), O_RDWR | O_CLOEXEC);
+    output_ = open(output_path_.c_str(), O_RDWR | O_CLOEXEC);
     gate_ = open(gate_path_.c_str(), O_RDWR | O_CLOEXEC);
   }
   ~OnChangeReporterTest() override {
-    close(said_);
+    close(output_);
     close(gate_);
   }
 
   // Runs `script`, with $SAID and $GATE as FIFOs of the test.
   OnChangeOptions shell(const std::string& script) const {
     OnChangeOptions options;
-    options.command = {"sh", "-c", "SAID=" + said_path_ + " GATE=" + gate_path_ + "; " + script};
+    options.command = {"sh", "-c",
+                       "OUTPUT=" + output_path_ + " GATE=" + gate_path_ + "; " + script};
     options.time_limit = hours(1);
     options.patience = hours(1);
     return options;
   }
 
-  // A line that a command wrote to $SAID; waits for it.
-  std::string said() const {
+  // A line that a command wrote to $OUTPUT; waits for it.
+  std::string next_line() const {
     std::string line;
     char byte = 0;
-    while (read(said_, &byte, 1) == 1 && byte != '\n') line += byte;
+    while (read(output_, &byte, 1) == 1 && byte != '\n') line += byte;
     return line;
   }
   void open_gate() const { ASSERT_EQ(write(gate_, "\n", 1), 1); }
@@ -72,9 +73,9 @@ class OnChangeReporterTest : public testing::Test {
   }
 
   TempDir directory_;
-  std::string said_path_ = directory_ / "said";
+  std::string output_path_ = directory_ / "output";
   std::string gate_path_ = directory_ / "gate";
-  int said_ = -1;
+  int output_ = -1;
   int gate_ = -1;
 };
 
@@ -112,10 +113,10 @@ TEST_F(OnChangeReporterTest, UnknownHasNeitherIndexNorScore) {
   result.state_changed = true;
   result.state.kind = SceneState::Kind::kUnknown;
   OnChangeReporter reporter(shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_INDEX,"
-                                  "$LOOKOUT_EVENT_SCORE,$LOOKOUT_EVENT_PREVIOUS\" > $SAID"),
+                                  "$LOOKOUT_EVENT_SCORE,$LOOKOUT_EVENT_PREVIOUS\" > $OUTPUT"),
                             info());
   reporter.report(result, {});
-  EXPECT_EQ(said(), "unknown,,,");
+  EXPECT_EQ(next_line(), "unknown,,,");
 }
 
 TEST_F(OnChangeReporterTest, ThePictureOfTheChangeIsThereAsAWhole) {
@@ -124,26 +125,26 @@ TEST_F(OnChangeReporterTest, ThePictureOfTheChangeIsThereAsAWhole) {
   const std::string copy = directory_ / "copy.jpg";
   OnChangeReporter reporter(shell("[ -z \"$LOOKOUT_EVENT_SNAPSHOT\" ] || "
                                   "cp \"$LOOKOUT_EVENT_SNAPSHOT\" " +
-                                  copy + "; echo \"$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"),
+                                  copy + "; echo \"$LOOKOUT_EVENT_SNAPSHOT\" > $OUTPUT"),
                             info(), snapshots_in(directory_.path()));
   reporter.report(change("cat"), frame);
-  EXPECT_THAT(said(), AllOf(StartsWith(directory_ / "front_"), EndsWith("_cat.jpg")));
+  EXPECT_THAT(next_line(), AllOf(StartsWith(directory_ / "front_"), EndsWith("_cat.jpg")));
   EXPECT_EQ(cv::imread(copy).size(), frame.bgr.size());
   reporter.report(change("dog"), frame);
-  EXPECT_EQ(said(), "") << "dropped by the cool-down";
+  EXPECT_EQ(next_line(), "") << "dropped by the cool-down";
 }
 
 TEST_F(OnChangeReporterTest, ACommandIsRunWithoutAPictureThatCannotBeWritten) {
   const CapturedLog log;
   {
     OnChangeReporter reporter(
-        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $SAID"), info(),
+        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $OUTPUT"), info(),
         snapshots_in(directory_ / "none"));
     std::filesystem::remove(directory_ / "none");
     Frame frame;
     frame.bgr = cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(200));
     reporter.report(change("cat"), frame);
-    EXPECT_EQ(said(), "cat,");
+    EXPECT_EQ(next_line(), "cat,");
   }
   EXPECT_THAT(log.text(), HasSubstr("No such file or directory"));
 }
@@ -152,10 +153,11 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
   const CapturedLog log;
   {
     OnChangeReporter reporter(
-        shell("echo \"$LOOKOUT_EVENT_STATE $LOOKOUT_EVENT_COALESCED\" > $SAID; read line < $GATE"),
+        shell(
+            "echo \"$LOOKOUT_EVENT_STATE $LOOKOUT_EVENT_COALESCED\" > $OUTPUT; read line < $GATE"),
         info());
     reporter.report(change("a"), {});
-    EXPECT_EQ(said(), "a 0");
+    EXPECT_EQ(next_line(), "a 0");
     Result same = change("x");
     same.state_changed = false;
     for (const char* label : {"b", "c", "d"}) {
@@ -163,7 +165,7 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
       reporter.report(same, {});
     }
     open_gate();
-    EXPECT_EQ(said(), "d 2");
+    EXPECT_EQ(next_line(), "d 2");
     open_gate();
   }
   EXPECT_THAT(log.text(), HasSubstr("2 runs, 0 failed, 2 changes coalesced"));
@@ -172,10 +174,10 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
 TEST_F(OnChangeReporterTest, AFailureIsSaidOnceWithItsStatus) {
   const CapturedLog log;
   {
-    OnChangeReporter reporter(shell("echo > $SAID; exit 3"), info());
+    OnChangeReporter reporter(shell("echo > $OUTPUT; exit 3"), info());
     for (const char* label : {"a", "b", "c"}) {
       reporter.report(change(label), {});
-      said();
+      next_line();
     }
   }
   const std::string failure = "--on-change sh: exit status 3";
@@ -197,25 +199,25 @@ TEST_F(OnChangeReporterTest, OneThatTakesTooLongIsKilled) {
 
 TEST_F(OnChangeReporterTest, WhatWaitsAtTheEndIsStillRun) {
   {
-    OnChangeReporter reporter(shell("echo $LOOKOUT_EVENT_STATE > $SAID; read line < $GATE"),
+    OnChangeReporter reporter(shell("echo $LOOKOUT_EVENT_STATE > $OUTPUT; read line < $GATE"),
                               info());
     reporter.report(change("a"), {});
-    EXPECT_EQ(said(), "a");
+    EXPECT_EQ(next_line(), "a");
     reporter.report(change("b"), {});
     open_gate();
     open_gate();
   }
-  EXPECT_EQ(said(), "b");
+  EXPECT_EQ(next_line(), "b");
 }
 
 TEST_F(OnChangeReporterTest, AtTheEndPatienceIsBounded) {
   const CapturedLog log;
   {
-    OnChangeOptions options = shell("echo > $SAID; read line < $GATE");
+    OnChangeOptions options = shell("echo > $OUTPUT; read line < $GATE");
     options.patience = milliseconds(0);
     OnChangeReporter reporter(options, info());
     reporter.report(change("a"), {});
-    said();
+    next_line();
     reporter.report(change("b"), {});
   }
   EXPECT_THAT(log.text(), HasSubstr("1 run, 1 failed"));

@@ -34,7 +34,7 @@ TEST(TestPattern, NamesLeadToPatternsAndBack) {
   for (const auto name : kPatternNames) {
     const auto pattern = find_pattern(name);
     ASSERT_TRUE(pattern) << name;
-    EXPECT_EQ(name_of(*pattern), name);
+    EXPECT_EQ(to_text(*pattern), name);
   }
   EXPECT_EQ(find_pattern("noise"), Pattern::kNoise);
   EXPECT_FALSE(find_pattern("Noise"));

@@ -131,11 +131,11 @@ TEST(TestSource, NoiseIsClampedNotWrapped) {
   TestSource source(options);
   Frame frame;
   ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
-  double least = 0;
-  double most = 0;
-  cv::minMaxLoc(frame.bgr.rowRange(0, 80).reshape(1), &least, &most);
-  EXPECT_GT(least, 255 - 7 * 10);
-  EXPECT_EQ(most, 255);
+  double min = 0;
+  double max = 0;
+  cv::minMaxLoc(frame.bgr.rowRange(0, 80).reshape(1), &min, &max);
+  EXPECT_GT(min, 255 - 7 * 10);
+  EXPECT_EQ(max, 255);
 }
 
 TEST(TestSource, KeepsTheFramesMemory) {

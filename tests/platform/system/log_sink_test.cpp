@@ -23,7 +23,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::size_t lines_of(const std::string& text) {
+std::size_t count_lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -70,7 +70,7 @@ TEST_F(LogToAPipe, ThatIsFullCountsWhatItDropsAndSaysSoWhenThereIsRoom) {
   constexpr std::size_t kLines = 1000;
   const std::string text(1000, 'x');
   for (std::size_t i = 0; i < kLines; ++i) log.info(text);
-  const std::size_t written = lines_of(read_all());
+  const std::size_t written = count_lines(read_all());
   EXPECT_GT(written, 0U);
   ASSERT_LT(written, kLines);
   log.error("after");
@@ -109,7 +109,7 @@ TEST(LogSink, AFileTakesEveryLine) {
   close(fd);
   std::ifstream file(path);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(lines_of(content), 1000U);
+  EXPECT_EQ(count_lines(content), 1000U);
   EXPECT_THAT(content, EndsWith("x\n"));
 }
 
