@@ -166,9 +166,10 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   pipeline_options.view = options.camera.view;
   pipeline_options.capture = options.camera.capture;
   if (limits.time.count() > 0) pipeline_options.end = Clock::now() + limits.time + kMaxWarmUp;
+  auto owner = std::make_unique<Stopwatch>(limits, stop);
+  const Stopwatch& stopwatch = *owner;
   std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::make_unique<Stopwatch>(limits, stop));
-  const auto& stopwatch = static_cast<const Stopwatch&>(*reporters.back());
+  reporters.push_back(std::move(owner));
   run_pipeline(*measured.source, models, reporters, pipeline_options, stopwatch.done());
   result.after = read_machine_state();
   if (stopwatch.measured() == 0) {
