@@ -70,12 +70,12 @@ int run_doctor(const lookout::RunOptions& options) {
 
 void add_measuring_commands(lookout::CommandLine& line) {
   lookout::add_bench(line, [](const lookout::BenchOptions& options) {
-    lookout::set_log_level(options.run.log.level);
+    lookout::set_log_level(options.log.level);
     lookout::bench(options, stop, print);
     return 0;
   });
   lookout::add_eval(line, [](const lookout::EvalOptions& options) {
-    lookout::set_log_level(options.run.log.level);
+    lookout::set_log_level(options.log.level);
     lookout::eval(options, stop, print);
     return 0;
   });

@@ -71,7 +71,7 @@ Outcome measure_here(const Combination& combination, const std::atomic<bool>& st
 // opened by the process that measures it.
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
-  ModelOptions model = options.run.model;
+  ModelOptions model = options.model;
   for (const std::string& file : options.models) {
     if (stop) return;
     model.file = file;
@@ -104,13 +104,13 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
 Combination combine(const BenchOptions& options, const std::string& model, int threads,
                     int workers) {
   Combination combination;
-  combination.camera = options.run.camera;
+  combination.camera = options.camera;
   combination.model.file = model;
-  combination.model.labels = options.run.model.labels;
+  combination.model.labels = options.model.labels;
   combination.model.threads = threads;
   combination.model.workers = workers;
   combination.frames = options.frames;
-  combination.log_level = options.run.log.level;
+  combination.log_level = options.log.level;
   return combination;
 }
 
@@ -165,7 +165,7 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
   }
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
-  const bool json = options.run.results.format == Format::kJson;
+  const bool json = options.results.format == Format::kJson;
   save_and_print(file, to_markdown(report), json ? to_json(report) : to_text(report), print);
   if (failure) std::rethrow_exception(failure);
 }

@@ -128,9 +128,9 @@ struct MeasuredSource {
   Clock::duration recording{};
 };
 
-MeasuredSource open_measured_source(const RunOptions& options, const InputSpec& input) {
+MeasuredSource open_measured_source(const CameraOptions& options, const InputSpec& input) {
   MeasuredSource opened;
-  opened.source = open_source(options.camera.source, source_options(options, input));
+  opened.source = open_source(options.source, source_options(options, input));
   const SourceInfo& info = opened.source->info();
   if (info.live) return opened;
   const auto start = Clock::now();
@@ -152,19 +152,16 @@ void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, Bench
 }  // namespace
 
 std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop) {
-  RunOptions options;
-  options.camera = combination.camera;
-  options.model = combination.model;
   BenchResult result;
   result.before = read_machine_state();
-  const auto models = load_models(options, /*keep_threads=*/true);
+  const auto models = load_models(combination.model, /*keep_threads=*/true);
   const Classifier& model = *models.front();
-  const MeasuredSource measured = open_measured_source(options, model.spec().input);
+  const MeasuredSource measured = open_measured_source(combination.camera, model.spec().input);
 
   const Limits limits{combination.frames, combination.camera.timeout};
   PipelineOptions pipeline_options;
-  pipeline_options.view = options.camera.view;
-  pipeline_options.capture = options.camera.capture;
+  pipeline_options.view = combination.camera.view;
+  pipeline_options.capture = combination.camera.capture;
   if (limits.time.count() > 0) pipeline_options.end = Clock::now() + limits.time + kMaxWarmUp;
   auto owner = std::make_unique<Stopwatch>(limits, stop);
   const Stopwatch& stopwatch = *owner;
@@ -176,12 +173,12 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
     if (stop) return std::nullopt;
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
-                            options.camera.source, kWarmUpFrames));
+                            combination.camera.source, kWarmUpFrames));
   }
-  result.model = describe_model(model_path(options.model.file), model);
+  result.model = describe_model(model_path(combination.model.file), model);
   result.threads = model.threads();
-  result.auto_threads = options.model.threads == ClassifierOptions::kAutoThreads;
-  result.workers = options.model.workers;
+  result.auto_threads = combination.model.threads == ClassifierOptions::kAutoThreads;
+  result.workers = combination.model.workers;
   result.source = measured.source->info().description;
   result.live = measured.source->info().live;
   result.stats = stopwatch.stats();

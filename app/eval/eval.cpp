@@ -46,10 +46,10 @@ class EvalReporter : public Reporter {
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   std::optional<AtomicFile> output;
   if (!options.output.empty()) output.emplace("results", options.output);
-  const auto models = load_models(options.run, /*keep_threads=*/false);
+  const auto models = load_models(options.model, /*keep_threads=*/false);
   const ModelSpec& spec = models.front()->spec();
-  const EvalSet set = read_eval_set(options.run.camera.source, options.labels_csv, spec.labels);
-  const auto source = open_pictures(options.run.camera.source, set.pictures);
+  const EvalSet set = read_eval_set(options.folder, options.labels_csv, spec.labels);
+  const auto source = open_pictures(options.folder, set.pictures);
 
   EvalReport report;
   PipelineOptions pipeline_options;
@@ -62,10 +62,10 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   report.missing = set.pictures.size() - classified - report.stats.skipped;
   if (classified == 0 && report.missing == 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
-                                                 options.run.camera.source, set.pictures.size()));
+                                                 options.folder, set.pictures.size()));
   }
 
-  const std::filesystem::path path = model_path(options.run.model.file);
+  const std::filesystem::path path = model_path(options.model.file);
   report.model = spec.name;
   report.file = path.string();
   report.sha256 = sha256_of_file(path);
@@ -73,7 +73,7 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   report.source = source->info().description;
   if (classified == 0) output.reset();
   const std::string json = to_json(report);
-  save_and_print(output, json, options.run.results.format == Format::kJson ? json : to_text(report),
+  save_and_print(output, json, options.results.format == Format::kJson ? json : to_text(report),
                  print);
 }
 

@@ -197,7 +197,7 @@ std::vector<Check> check_needs(const RunOptions& options, const Probes& probes,
     return std::move(model.text);
   }));
   checks.push_back(check_need("source", [&] {
-    SourceOptions wanted = source_options(options, input);
+    SourceOptions wanted = source_options(options.camera, input);
     wanted.wait = false;  // an absent camera is a finding
     return probes.open_source(options.camera.source, wanted);
   }));

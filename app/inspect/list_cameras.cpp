@@ -68,7 +68,7 @@ void append_formats(const CameraNode& node, std::string& text) {
       unreadable.push_back(fourcc_to_text(format.fourcc));
       continue;
     }
-    append_line(fmt::format("    {:<4} {}", text_of_fourcc(format.fourcc), format.description),
+    append_line(fmt::format("    {:<4} {}", fourcc_to_text(format.fourcc), format.description),
                 text);
     for (const CameraSize& size : format.sizes) append_line("      " + size_and_rates(size), text);
   }
@@ -190,7 +190,7 @@ ModeWish wish_of_run(const RunOptions& options) {
   if (!options.model.file.empty() || model.filename() != kSelftestModel) {
     input = open_to_describe(options.model)->spec().input;
   }
-  return wish_of(source_options(options, input));
+  return wish_of(source_options(options.camera, input));
 }
 
 std::string list_cameras(const ListCamerasOptions& options) {

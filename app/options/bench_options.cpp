@@ -49,13 +49,13 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
   const auto state = std::make_shared<State>();
   BenchOptions& options = state->options;
   Settings& settings = state->settings;
-  declare(settings, options.run.camera);
-  declare(settings, options.run.model);
-  declare(settings, options.run.results);
-  declare(settings, options.run.log);
+  declare(settings, options.camera);
+  declare(settings, options.model);
+  declare(settings, options.results);
+  declare(settings, options.log);
 
   Command& bench = line.add("bench", "Measure models, threads and workers on this machine");
-  bench.add_positional("SOURCE", source(options.run.camera.source),
+  bench.add_positional("SOURCE", source(options.camera.source),
                        "As for run; the first frames of files are read beforehand and replayed "
                        "as fast as they are taken");
   add_measured(bench, options);

@@ -13,14 +13,12 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
   };
   const auto state = std::make_shared<State>();
   EvalOptions& options = state->options;
-  declare(state->settings, options.run.model);
-  declare(state->settings, options.run.results);
-  declare(state->settings, options.run.log);
+  declare(state->settings, options.model);
+  declare(state->settings, options.results);
+  declare(state->settings, options.log);
 
   Command& eval = line.add("eval", "Count how often a model is right");
-  Value folder = text(options.run.camera.source, "DIR");
-  folder.default_text.clear();
-  eval.add_positional("DIR", folder,
+  eval.add_positional("DIR", text(options.folder, "DIR"),
                       "Folder with a folder of pictures for each class, named by its label, its "
                       "index, or WordNet's number and label (n01443537_goldfish)",
                       /*required=*/true);
@@ -33,7 +31,7 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
   eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
   eval.add_flag_of(state->settings, "log", "level");
   eval.check([state] {
-    check_workers(state->options.run.model, {Origin::Place::kCommandLine, "--workers"});
+    check_workers(state->options.model, {Origin::Place::kCommandLine, "--workers"});
   });
   eval.run([state, action = std::move(action)] { return action(state->options); });
 }

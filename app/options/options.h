@@ -121,11 +121,12 @@ struct BenchOptions {
     camera.timeout = std::chrono::seconds(10);
   }
 
-  // The source, its options, the view, the labels, the time of each combination, the format and the
-  // log's level; not used: the rest.
-  RunOptions run;
-  std::vector<std::string> models;  // as RunOptions::model; empty: that of an empty one
-  std::vector<int> threads;         // each as RunOptions::threads; empty: some that fit the machine
+  CameraOptions camera;             // `timeout`: for each combination
+  ModelOptions model;               // used: labels
+  ResultOptions results;            // used: format
+  LogOptions log;                   // used: level
+  std::vector<std::string> models;  // each as ModelOptions::file; empty: the default
+  std::vector<int> threads;  // each as ModelOptions::threads; empty: some that fit the machine
   std::vector<int> workers{1};
   std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
   std::string report;        // a file for the report as Markdown; empty: none
@@ -135,7 +136,10 @@ struct BenchOptions {
 
 // Options of `lookout eval`.
 struct EvalOptions {
-  RunOptions run;          // the source is the folder; not used: a camera's, states, reporters
+  std::string folder;
+  ModelOptions model;
+  ResultOptions results;   // used: format
+  LogOptions log;          // used: level
   std::string labels_csv;  // file,label; empty: a folder for each class
   std::string output;      // a file for the results as JSON; empty: none
 };

@@ -17,10 +17,10 @@
 namespace lookout {
 namespace {
 
-std::string compute_text(const RunOptions& options, int threads) {
-  if (options.model.workers > 1) return fmt::format("{} workers", options.model.workers);
+std::string compute_text(const ModelOptions& options, int threads) {
+  if (options.workers > 1) return fmt::format("{} workers", options.workers);
   return fmt::format("{} thread{}{}", threads, threads == 1 ? "" : "s",
-                     options.model.threads == ClassifierOptions::kAutoThreads ? " (measured)" : "");
+                     options.threads == ClassifierOptions::kAutoThreads ? " (measured)" : "");
 }
 
 bool is_in_home(const std::string& file) {
@@ -44,7 +44,7 @@ auto read_as_service(const std::string& file, const Read& read) {
   }
 }
 
-void log_model(const RunOptions& options, const std::filesystem::path& path,
+void log_model(const ModelOptions& options, const std::filesystem::path& path,
                const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
@@ -52,7 +52,7 @@ void log_model(const RunOptions& options, const std::filesystem::path& path,
                spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
                facts.activations, facts.kernels, compute_text(options, classifier.threads()));
   spdlog::debug("archive: {}", to_text(archive_facts(classifier)));
-  if (options.model.file.empty() && path.filename() == kSelftestModel) {
+  if (options.file.empty() && path.filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
@@ -84,21 +84,21 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option) {
   }
 }
 
-std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, bool keep_threads,
+std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      OperatorProfile* operators) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options;
   classifier_options.operators = operators;
-  classifier_options.threads = options.model.workers > 1 ? 1 : options.model.threads;
+  classifier_options.threads = options.workers > 1 ? 1 : options.threads;
   classifier_options.keep_threads = keep_threads;
   classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
-  classifier_options.labels = read_as_service(
-      options.model.labels, [&options] { return read_labels(options.model.labels); });
-  const std::filesystem::path path = model_path(options.model.file);
+  classifier_options.labels =
+      read_as_service(options.labels, [&options] { return read_labels(options.labels); });
+  const std::filesystem::path path = model_path(options.file);
   std::vector<std::unique_ptr<Classifier>> classifiers;
-  classifiers.reserve(static_cast<std::size_t>(options.model.workers));
-  for (int worker = 0; worker < options.model.workers; ++worker) {
+  classifiers.reserve(static_cast<std::size_t>(options.workers));
+  for (int worker = 0; worker < options.workers; ++worker) {
     classifiers.push_back(read_as_service(path.string(), [&path, &classifier_options] {
       return open_model(path, classifier_options);
     }));

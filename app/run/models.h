@@ -26,7 +26,7 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option);
 // Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as
 // many threads as the options say, whatever else the machine does. `operators` counts what the
 // models run, and outlives them; null: nothing does. Throws Error.
-std::vector<std::unique_ptr<Classifier>> load_models(const RunOptions& options, bool keep_threads,
+std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      OperatorProfile* operators = nullptr);
 
 // Opens the model of `options` to describe it: it computes with one thread, and nothing is logged.

@@ -98,13 +98,12 @@ void log_dropped(std::uint64_t writes) {
 
 }  // namespace
 
-SourceOptions source_options(const RunOptions& options, const InputSpec& input) {
-  SourceOptions source_options = options.camera.source_options;
-  const cv::Size needed = useful_size(input, options.camera.view);
+SourceOptions source_options(const CameraOptions& options, const InputSpec& input) {
+  SourceOptions source_options = options.source_options;
+  const cv::Size needed = useful_size(input, options.view);
   source_options.needed_width = needed.width;
   source_options.needed_height = needed.height;
-  source_options.wait =
-      options.camera.wait == Wait::kAuto ? is_service() : options.camera.wait == Wait::kYes;
+  source_options.wait = options.wait == Wait::kAuto ? is_service() : options.wait == Wait::kYes;
   return source_options;
 }
 
@@ -118,10 +117,11 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     profile.emplace(options.profile.op_sampling, options.profile.op_shapes);
     operators = [&profile] { return profile->table(); };
   }
-  const auto models = load_models(options, /*keep_threads=*/false, profile ? &*profile : nullptr);
+  const auto models =
+      load_models(options.model, /*keep_threads=*/false, profile ? &*profile : nullptr);
   const Classifier& model = *models.front();
   const auto source =
-      open_source(options.camera.source, source_options(options, model.spec().input));
+      open_source(options.camera.source, source_options(options.camera, model.spec().input));
   if (source->online()) spdlog::info("source: {}", source->info().description);
 
   const RunInfo info = describe_run(options, model, source->info());

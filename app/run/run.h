@@ -18,6 +18,6 @@ inline constexpr std::uint64_t kWarmUpFrames = 10;
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked);
 
 // How the source is opened for a model with that input.
-SourceOptions source_options(const RunOptions& options, const InputSpec& input);
+SourceOptions source_options(const CameraOptions& options, const InputSpec& input);
 
 }  // namespace lookout

@@ -37,8 +37,8 @@ BenchOptions parse_bench(const std::vector<std::string>& arguments) {
 
 TEST(BenchOptions, DefaultsAreAMeasurementOfTenSeconds) {
   const BenchOptions options = parse_bench({});
-  EXPECT_EQ(options.run.camera.source, BenchOptions().run.camera.source);
-  EXPECT_EQ(options.run.camera.timeout, std::chrono::seconds(10));
+  EXPECT_EQ(options.camera.source, BenchOptions().camera.source);
+  EXPECT_EQ(options.camera.timeout, std::chrono::seconds(10));
   EXPECT_EQ(options.frames, 0U);
   EXPECT_TRUE(options.models.empty());
   EXPECT_THAT(options.workers, ElementsAre(1));
@@ -49,16 +49,15 @@ TEST(BenchOptions, EveryOptionIsUnderstood) {
       {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,auto,4", "--frames",
        "100", "--format", "json", "--report", "r.md", "--width", "1280", "--rotation", "90"});
   EXPECT_THAT(options.models, ElementsAre("a.pt", "b.pt"));
-  EXPECT_EQ(options.run.camera.source, "pictures/");
+  EXPECT_EQ(options.camera.source, "pictures/");
   EXPECT_THAT(options.threads, ElementsAre(1, 0, 4)) << "0: automatic";
   EXPECT_EQ(options.frames, 100U);
-  EXPECT_EQ(options.run.camera.timeout, std::chrono::seconds(0)) << "frames end it";
-  EXPECT_EQ(options.run.results.format, Format::kJson);
+  EXPECT_EQ(options.camera.timeout, std::chrono::seconds(0)) << "frames end it";
+  EXPECT_EQ(options.results.format, Format::kJson);
   EXPECT_EQ(options.report, "r.md");
-  EXPECT_EQ(options.run.camera.source_options.width, 1280);
-  EXPECT_EQ(options.run.camera.view.rotation, 90);
-  EXPECT_EQ(parse_bench({"--frames", "5", "-t", "1min"}).run.camera.timeout,
-            std::chrono::minutes(1));
+  EXPECT_EQ(options.camera.source_options.width, 1280);
+  EXPECT_EQ(options.camera.view.rotation, 90);
+  EXPECT_EQ(parse_bench({"--frames", "5", "-t", "1min"}).camera.timeout, std::chrono::minutes(1));
 }
 
 TEST(BenchOptions, CombinationsAreModelsTimesThreadsTimesWorkers) {

@@ -38,12 +38,12 @@ TEST(EvalOptions, EveryOptionIsUnderstood) {
   const EvalOptions options =
       parse_eval({"val/", "--labels-csv", "l.csv", "--model", "m.pt", "--labels", "l.txt",
                   "--threads", "2", "--format", "json", "--output", "o.json"});
-  EXPECT_EQ(options.run.camera.source, "val/");
+  EXPECT_EQ(options.folder, "val/");
   EXPECT_EQ(options.labels_csv, "l.csv");
-  EXPECT_EQ(options.run.model.file, "m.pt");
-  EXPECT_EQ(options.run.model.labels, "l.txt");
-  EXPECT_EQ(options.run.model.threads, 2);
-  EXPECT_EQ(options.run.results.format, Format::kJson);
+  EXPECT_EQ(options.model.file, "m.pt");
+  EXPECT_EQ(options.model.labels, "l.txt");
+  EXPECT_EQ(options.model.threads, 2);
+  EXPECT_EQ(options.results.format, Format::kJson);
   EXPECT_EQ(options.output, "o.json");
 }
 
@@ -127,7 +127,7 @@ TEST_F(Eval, SaysThatItWasInterrupted) {
   const auto print = [&text](std::string_view part) { text = part; };
   eval(options, stop, print);
   EXPECT_THAT(text, HasSubstr("interrupted after 0 of 7 pictures\ntop-1   0 of 0\n"));
-  options.run.results.format = Format::kJson;
+  options.results.format = Format::kJson;
   eval(options, stop, print);
   const json found = json::parse(text);
   EXPECT_EQ(found["complete"], false);
