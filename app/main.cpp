@@ -53,7 +53,7 @@ void handle_signals() {
   std::signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may leave it, a child has no exit status
 }
 
-// As a whole: a signal may have ended what `text` tells of, but not this.
+// Writes the whole text, even after a signal ended the work that it reports.
 void print(std::string_view text) {
   std::atomic<bool> closed{false};
   lookout::NonBlockingWriter(STDOUT_FILENO, "stdout", lookout::NonBlockingWriter::WhenFull::kWait,

@@ -23,14 +23,14 @@ class Reporter {
   // Called for each classified frame, in the order of the frames.
   virtual void report(const Result& /*result*/, const Frame& /*frame*/) {}
 
-  // Called every statistics interval, also when there were no frames, and once at the end
+  // Called once every statistics interval, also when there were no frames, and once at the end
   // (`final`).
   virtual void tick(const StatsSnapshot& /*stats*/) {}
 
-  // Called when the camera went away or came back. A camera is online until this says otherwise.
+  // Called when the camera went away or came back. A camera is online at the start.
   virtual void status(const CameraStatus& /*status*/) {}
 
-  // Called whenever the frame loop turns: at least every 100 ms + one inference, also without
+  // Called in each turn of the frame loop: at least every 100 ms + one inference, also without
   // frames.
   virtual void beat() {}
 };

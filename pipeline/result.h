@@ -34,7 +34,7 @@ struct SceneState {
   Kind kind = Kind::kNone;
   Prediction prediction;  // of kClass; its score is smoothed
 
-  // The label, "unknown", or for kNone nothing.
+  // The label, "unknown", or an empty text for kNone.
   std::string_view name() const;
 };
 
@@ -43,11 +43,11 @@ struct Result {
   std::chrono::system_clock::time_point timestamp;  // wall clock time of the frame's capture
   Clock::duration frame_age{};                      // capture until this result was ready
   StageDurations durations;
-  std::uint64_t dropped = 0;    // frames since the start that a newer one replaced unseen
+  std::uint64_t dropped = 0;    // frames since the start that were dropped for a newer one
   std::vector<Prediction> top;  // best first; at most k, none below the threshold; not smoothed
   SceneState state;             // at this frame
-  bool state_changed = false;   // with this frame...
-  SceneState previous_state;    // ...and what it was before; kNone: this is the first
+  bool state_changed = false;   // with this frame
+  SceneState previous_state;    // before the last change; kNone: this is the first state
 };
 
 }  // namespace lookout

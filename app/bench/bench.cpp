@@ -38,7 +38,7 @@ std::string to_text(const Combination& combination) {
                      automatic ? "auto" : std::to_string(threads), combination.model.workers);
 }
 
-// Nothing when the other process was stopped, by whoever that was, before there was a result.
+// Empty when the other process was stopped before it had a result.
 std::optional<BenchResult> measure_apart(const Combination& combination,
                                          const std::atomic<bool>& stop) {
   const ProcessOutput output = capture_process(

@@ -29,7 +29,7 @@ struct Outcome {
 std::string to_json(const Combination& combination);
 std::string to_json(const Outcome& outcome);
 
-// Throw Error(kInternal) for a text that is not what to_json() writes.
+// Throw Error(kInternal) for a text that to_json() did not write.
 Combination combination_from_json(const std::string& json);
 Outcome outcome_from_json(const std::string& json);
 

@@ -121,7 +121,7 @@ BenchModel describe_model(const std::filesystem::path& path, const Classifier& c
   return model;
 }
 
-// A source, and what recording its frames cost.
+// A source, and the cost of recording its frames.
 struct MeasuredSource {
   std::unique_ptr<Source> source;
   std::size_t recorded_bytes = 0;

@@ -13,11 +13,11 @@
 
 namespace lookout {
 
-// The right class of one picture, and the classes that it was taken for.
+// The right class of one picture and the predicted ones.
 struct EvaluatedPicture {
   std::string file;
   std::size_t expected = 0;            // index of the label
-  std::vector<std::size_t> predicted;  // likewise, best first, at most EvalCounts::kTop
+  std::vector<std::size_t> predicted;  // indices, best first, at most EvalCounts::kTop
 };
 
 struct Confusion {

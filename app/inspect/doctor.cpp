@@ -185,12 +185,12 @@ Check check_snapshots(const std::string& folder) {
   });
 }
 
-// What the options need, in the order of a run, which ends with the first failure.
+// Checks the needs of the options in the order of a run, which ends with the first failure.
 std::vector<Check> check_needs(const RunOptions& options, const Probes& probes,
                                const std::vector<ServiceState>& services) {
   std::vector<Check> checks;
   if (!options.profile.trace.empty()) checks.push_back(check_trace(options.profile.trace));
-  InputSpec input;  // the default, which is that of most models, when there is no model
+  InputSpec input;  // without a model, the default: that of most models
   checks.push_back(check_need("model", [&] {
     DescribedModel model = probes.load_model(options);
     input = model.input;

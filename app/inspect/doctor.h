@@ -25,7 +25,7 @@ struct Check {
 };
 
 struct Diagnosis {
-  std::vector<Check> checks;  // those of what a run needs are in the order in which it needs it
+  std::vector<Check> checks;  // a run's needs come in the order of a run
   SystemInfo system;
   int exit_status = 0;  // of a run that is started now, the first failure's; 0: it would start
 };

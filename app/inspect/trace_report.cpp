@@ -1,4 +1,4 @@
-// What lookout trace-summary prints.
+// The output of lookout trace-summary.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ struct TraceSummary {
     std::uint64_t number = 0;
     Clock::duration total{};
     std::vector<Part> stages;     // the one most above its median first
-    std::vector<Part> operators;  // likewise, by self time; only a few
+    std::vector<Part> operators;  // the same by self time; only a few
   };
 
   std::map<std::string, std::string> about;  // facts about the run: model, version, ...
@@ -37,7 +37,7 @@ struct TraceSummary {
   std::vector<Thread> threads;
   std::uint64_t frames = 0;                   // complete ones, from capture to report
   std::map<std::string, Percentiles> stages;  // of a frame, by name; also kTotal
-  OperatorTable operators;                    // every call was measured; models are not told apart
+  OperatorTable operators;                    // every call was measured; all models together
   std::vector<Frame> slowest;                 // from the 99th percentile on, the slowest first
 
   // The name of the time from the start of the first stage to the end of the last.

@@ -242,7 +242,7 @@ std::string CommandLine::unexpected() const {
   return "there is no " + extra + did_you_mean(extra, names, "{}");
 }
 
-// What `run` has and was typed before another command would have no effect there.
+// Refuses options of `run` that stand before another command, which would ignore them.
 void CommandLine::check_place() const {
   const CLI::App* app = chosen();
   const bool own = std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();

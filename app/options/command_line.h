@@ -35,7 +35,8 @@ class Command {
   // Checks the values together. Throws Error(kUsage).
   void check(std::function<void()> check) { check_ = std::move(check); }
 
-  // What runs when this command was chosen, after its values are set. Returns an exit status.
+  // Sets the action of this command, which runs after its values are set and returns an exit
+  // status.
   void run(std::function<int()> action) { action_ = std::move(action); }
 
  private:
@@ -47,7 +48,7 @@ class Command {
   };
 
   CLI::Option* bind(CLI::Option* option, const std::string& name, Value value);
-  // Sets what was typed, in that order. Throws Error(kUsage).
+  // Sets the typed values in the order of the command line. Throws Error(kUsage).
   void set_values();
 
   CLI::App& app_;
@@ -74,7 +75,7 @@ class CommandLine {
   // `arguments`: without the program's name. Runs what they ask for and returns its exit status;
   // `print` gets the text of --help and --version. Reads the environment and the file named by
   // --config for the options of `run`. Throws Error(kUsage) for the command line, Error(kConfig)
-  // for the environment and the file, and what the command throws.
+  // for the environment and the file, and the command's errors.
   int run(const std::vector<std::string>& arguments,
           const std::function<void(std::string_view)>& print);
 
@@ -105,7 +106,7 @@ class CommandLine {
   std::function<int()> action_;
 };
 
-// Checks options of which each is right alone. `settings` tells where they come from.
+// Checks options that are valid alone but not together. `origin`: where they come from.
 void check_workers(const ModelOptions& model, const Origin& origin);
 
 }  // namespace lookout

@@ -1,5 +1,5 @@
-// The settings of a run: each is declared once, and can be set by a configuration file, by the
-// environment and on the command line, of which each wins over those before it.
+// The settings of a run. Each is declared once. The environment overrides the configuration file,
+// and the command line overrides both.
 #pragma once
 
 #include <deque>

@@ -98,7 +98,7 @@ class Guard {
     }
   }
 
-  // Else the library may take the quote, and what is in the string, for a part of a number or date.
+  // Elsewhere the library may read the quote and the string as a part of a number or date.
   bool string_may_begin() const {
     if (last_ == '.') return !in_value_;
     return std::string_view("\n=,[{").find(last_) != std::string_view::npos;

@@ -7,7 +7,7 @@
 namespace lookout {
 
 // Returns `text` in a form that toml++ 3.3 reads as TOML 1.0 means it. Only escapes differ: lines
-// stay the same, and columns but for some behind a character outside ASCII.
+// stay the same, and so do columns, except for some after a character outside ASCII.
 //
 // toml++ 3.3 must not see a character outside ASCII where it looks for blanks: it runs into
 // undefined behaviour, or takes the character for a blank. Outside of strings and comments TOML

@@ -81,7 +81,7 @@ Value time_value(std::chrono::milliseconds& member, const TimeForm& form = {});
 // Bytes: 500KB, 100MB, 2GB, where 1KB is 1024 bytes.
 Value size_value(std::uint64_t& member);
 
-// "2,3"; in a file also [2, 3] or 2. `what`: "processors". `automatic`: what "auto" stands for.
+// "2,3"; in a file also [2, 3] or 2. `what`: "processors". `automatic`: the number for "auto".
 Value numbers(std::vector<int>& member, int min, int max, const std::string& what,
               std::optional<int> automatic = std::nullopt);
 
@@ -91,7 +91,7 @@ Value region(cv::Rect2d& member);
 // A command that is split into words like a shell's.
 Value command(std::vector<std::string>& member);
 
-// What open_source() opens.
+// A source for open_source().
 Value source(std::string& member);
 
 // One of some words. `names` is not empty.

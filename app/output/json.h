@@ -1,4 +1,4 @@
-// What the JSON reports of the sub-commands have in common.
+// The common parts of the sub-commands' JSON reports.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// What a sub-command found in a long time goes to stdout and to a file: it is not lost with one of
-// the two.
+// Writes the report of a long sub-command to stdout and to a file. It survives the loss of one of
+// them.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace lookout {
 
-// Saves `content`, if there is a `file`, and gives `text` to `print`, either way also when the
-// other fails. Throws Error(kOutput) or Error(kPermission) then.
+// Saves `content` if there is a `file`, and gives `text` to `print`. Does each even if the other
+// fails; then throws Error(kOutput) or Error(kPermission).
 void save_and_print(const std::optional<AtomicFile>& file, const std::string& content,
                     const std::string& text, const WritePart& print);
 

@@ -27,8 +27,8 @@ bool is_in_home(const std::string& file) {
   return file.rfind("/home/", 0) == 0 || file.rfind("/root/", 0) == 0;
 }
 
-// Returns read(), which reads `file`. ProtectHome= hides home folders from a service: then the
-// sentence says so, and a refused permission counts as an absent file, so that systemd does not
+// Returns read(), which reads `file`. ProtectHome= hides home folders from a service. The error
+// then says so, and a refused permission counts as an absent file: for that systemd does not
 // restart the service again and again.
 template <typename Read>
 auto read_as_service(const std::string& file, const Read& read) {

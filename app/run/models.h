@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
 std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options,
                                              bool count_parameters = false);
 
-// What is known of the archive of a loaded model, for reports.
+// Facts about the archive of a loaded model, for reports.
 Json archive_facts(const Classifier& classifier);
 
 }  // namespace lookout

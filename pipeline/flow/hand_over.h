@@ -1,4 +1,4 @@
-// Work that must not hold up the frame loop: it is handed to a thread of its own.
+// Runs work on a thread of its own, so that it does not hold up the frame loop.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,15 @@
 
 namespace lookout {
 
-// Works on one element at a time, on a thread of its own with all signals blocked. While it works,
-// the newest element that is put waits for its turn; the others are dropped and counted.
+// The thread works on one element at a time and has all signals blocked. During the work the newest
+// element waits; older ones are dropped and counted.
 template <typename T>
 class HandOver {
  private:
   class Mailbox;
 
  public:
-  // After the deadline of end_by(), the time that the thread has to notice it.
+  // The time that the thread has, after the deadline of end_by(), to notice it.
   static constexpr std::chrono::seconds kGrace{1};
 
   // The work on one element, as its thread sees it.
@@ -43,8 +43,8 @@ class HandOver {
     std::uint64_t dropped_;
   };
 
-  // Must not throw. It may outlive the HandOver, if it does not return in time: it must own what it
-  // uses.
+  // Must not throw. It must own all that it uses: work that does not return in time outlives the
+  // HandOver.
   using Work = std::function<void(T&, const Task&)>;
 
   // `name` is the thread's, at most 15 bytes.
@@ -59,10 +59,9 @@ class HandOver {
   // Never waits for the work. Any thread; not after end_by().
   void put(T element) { mailbox_->put(std::move(element)); }
 
-  // Lets the thread finish its work, and that on the element that waits if it can begin before
-  // `deadline`. Returns true when the thread has ended. A thread that does not end until kGrace
-  // after the deadline, because the system does not let it go, is left to itself, and false is
-  // returned. Called by the thread that owns this.
+  // Waits until the thread has finished its work, including the waiting element if that work begins
+  // before `deadline`. Returns true when the thread has ended. Detaches a thread that is still
+  // busy kGrace after the deadline and returns false. Called by the thread that owns this.
   bool end_by(Clock::time_point deadline) {
     if (!thread_.joinable()) return ended_;
     ended_ = mailbox_->end(deadline);
@@ -75,7 +74,7 @@ class HandOver {
   }
 
  private:
-  // Shared with the thread, which may be left to itself.
+  // Shared with the thread, which may be detached.
   class Mailbox {
    public:
     void put(T element) {
@@ -126,7 +125,7 @@ class HandOver {
     Mutex mutex_;
     ConditionVariable changed_;
     std::optional<T> waiting_ GUARDED_BY(mutex_);
-    std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;  // in favor of the waiting one
+    std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;  // since the last next()
     std::optional<Clock::time_point> deadline_ GUARDED_BY(mutex_);
     bool ended_ GUARDED_BY(mutex_) = false;
   };

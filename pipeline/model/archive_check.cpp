@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 16;  // bytes
 
-// The name of the current member, for a message: what was damaged may be the name itself.
+// The name of the current member for a message. The name itself may be damaged.
 std::string member_name(unzFile zip) {
   std::array<char, 256> name{};
   if (unzGetCurrentFileInfo64(zip, nullptr, name.data(), name.size() - 1, nullptr, 0, nullptr, 0) !=
@@ -26,7 +26,7 @@ std::string member_name(unzFile zip) {
   return text;
 }
 
-// To its end, where minizip has the whole checksum.
+// Reads to the end, since minizip compares the checksum there.
 bool is_whole(unzFile zip, std::vector<char>& block) {
   if (unzOpenCurrentFile(zip) != UNZ_OK) return false;
   int read = 0;

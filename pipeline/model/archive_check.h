@@ -1,4 +1,4 @@
-// Whether a model archive, which is a ZIP file, still holds what was once written into it.
+// Finds damage in a model archive, which is a ZIP file.
 #pragma once
 
 #include <filesystem>
@@ -6,10 +6,9 @@
 
 namespace lookout {
 
-// Reads every member of the archive and compares it with its checksum, which LibTorch does not look
-// at: it takes flipped bits in weights for weights, and may crash over others. Returns what is
-// wrong, in words that follow "the archive", or an empty text. Only damage is found: a checksum
-// says nothing about whether what was written was right.
+// Compares every member of the archive with its checksum. LibTorch does not check them: flipped
+// bits change weights unnoticed or crash it. Returns the damage in words that follow "the archive",
+// or an empty text.
 std::string find_damage(const std::filesystem::path& archive);
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-// What editors of Windows put before a text.
+// The byte order mark that some editors write before a text.
 #pragma once
 
 #include <cstddef>

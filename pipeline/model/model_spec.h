@@ -1,4 +1,4 @@
-// What a model archive says of itself.
+// The description of a model in its archive.
 #pragma once
 
 #include <map>

@@ -27,15 +27,15 @@ double to_ms(Clock::duration duration);
 // `27.1/30.2/33.0/41.5`: p50, p95, p99 and the maximum in milliseconds.
 std::string to_text(const Percentiles& percentiles);
 
-// The percentiles with their names in JSON.
+// The percentiles with their JSON names.
 std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& percentiles);
 
-// A JSON string, with its quotes. Bytes that are not UTF-8 (a file's name may hold any) become
-// U+FFFD.
+// A JSON string with its quotes.
+// Bytes that are not UTF-8 become U+FFFD; file names may have some.
 std::string to_json(const std::string& text);
 
-// Text from outside, safe to show: control characters (C0, DEL, and C1 in UTF-8) are written as \n
-// or \x1b, so that they neither begin a line nor control a terminal.
+// Escapes control characters (C0, DEL, and C1 in UTF-8) as \n or \x1b. Text from outside then
+// neither begins a line nor controls a terminal.
 void append_printable(std::string_view text, std::string& out);
 std::string printable(std::string_view text);
 
@@ -54,19 +54,19 @@ void append_text(const SceneState& state, std::string& out);
 // start".
 std::vector<std::string> throttling_words(std::uint32_t bits);
 
-// `throttled now, 81.2 °C`: the reasons for which the machine is slow now; empty when none is
-// known.
+// The reasons why the machine is slow now: `throttled now, 81.2 °C`.
+// Empty when none is known.
 std::string to_text(const MachineState& machine);
 
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
 
-// The times in a table of operators: the mean of a frame, or the sum over all frames and the
-// longest call.
+// The columns of a table of operators: means per frame, or sums over all frames and the longest
+// call.
 enum class OperatorTimes { kPerFrame, kTotal };
 
-// The first `max_rows` operators as a table, and how many more there are. Returns its lines,
-// without newlines.
+// A table of the first `max_rows` operators and the number of the others. Returns its lines without
+// newlines.
 std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times,
                                  std::size_t max_rows);
 
@@ -80,14 +80,14 @@ class JsonFormat {
   // `{"schema":1,"type":"state",...}` and a newline: the state after this result.
   void append_state(const Result& result, const std::string& origin, std::string& out);
   // `{"schema":1,"type":"stats",...}`, or "summary" for the final one, and a newline. `operators`:
-  // null when they are not sampled.
+  // null when operators are not sampled.
   void append(const StatsSnapshot& stats, std::string& out,
               const OperatorTable* operators = nullptr) const;
   // `{"schema":1,"type":"status",...}` and a newline.
   void append(const CameraStatus& status, std::string& out) const;
 
  private:
-  // The fields that all lines of results begin with, up to the timestamp and the file.
+  // The first fields of a line, which all lines of results share: up to the timestamp and the file.
   void append_head(const char* type, const Result& result, const std::string& origin,
                    std::string& out);
 
@@ -96,7 +96,7 @@ class JsonFormat {
   std::vector<std::string> labels_;  // as JSON strings
   std::string archive_;              // a JSON object
   std::string origin_;               // of the last result
-  std::string quoted_origin_;  // the same as a JSON string; the next result often needs it again
+  std::string quoted_origin_;        // cache: origin_ as a JSON string
 };
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-// What a run consists of, as a value.
+// The facts of a run that do not change.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace lookout {
 
-// The same from the start of a run to its end; every reporter may keep a copy.
+// Constant from the start of a run to its end; every reporter may keep a copy.
 struct RunInfo {
   std::string camera;               // its name in results
   std::string model;                // its name

@@ -17,14 +17,14 @@ struct Percentiles {
   Clock::duration max{};
 };
 
-// Counts durations in buckets whose width grows with the duration, 64 to each doubling, so that a
-// percentile is off by at most 1/64 of its value. Covers 1 us .. 2^32 us; the maximum is exact.
+// Counts durations in buckets, 64 per doubling: a percentile is at most 1/64 above its true value.
+// Covers 1 us .. 2^32 us; the maximum is exact.
 class LatencyHistogram {
  public:
   void record(Clock::duration duration);  // negative counts as zero
   void add(const LatencyHistogram& other);
-  // The smallest recorded value that at least the given share of all values does not exceed
-  // (nearest rank), within the error above. All zero when nothing was recorded.
+  // By nearest rank: p95 is the smallest value that 95 % of all values do not exceed. All zero
+  // when nothing was recorded.
   Percentiles percentiles() const;
 
  private:
@@ -39,24 +39,24 @@ class LatencyHistogram {
   Clock::duration max_{};
 };
 
-// A value: what happened in an interval, with the counters since the start.
+// Rates and percentiles of an interval, and the counters since the start.
 struct StatsSnapshot {
   Clock::duration interval{};
-  double camera_fps = 0;      // frames read from the source, a second
-  double classified_fps = 0;  // frames classified, a second
+  double camera_fps = 0;      // frames read from the source per second
+  double classified_fps = 0;  // frames classified per second
   // Since the start. captured = classified + dropped + in_flight.
   std::uint64_t captured = 0;
   std::uint64_t classified = 0;
   std::uint64_t dropped = 0;    // never classified, because a newer frame came first
-  std::uint64_t skipped = 0;    // elements of the input that could not be read; not in captured
-  std::uint64_t in_flight = 0;  // captured, neither classified nor dropped yet
+  std::uint64_t skipped = 0;    // frames or files that could not be read; not in captured
+  std::uint64_t in_flight = 0;  // captured, but neither classified nor dropped yet
   Percentiles frame_age;
   Percentiles capture;
   Percentiles preprocess;
   Percentiles inference;
   Percentiles total;
   MachineState machine;  // at the end of the interval
-  // True once, at the end: rates and percentiles are then over the whole run.
+  // True for the last snapshot, whose rates and percentiles are those of the whole run.
   bool final = false;
 };
 
@@ -73,9 +73,9 @@ class Statistics {
   explicit Statistics(Clock::time_point start);
 
   void record(const Result& result);
-  // How many were recorded since the start.
+  // Results recorded since the start.
   std::uint64_t classified() const { return classified_; }
-  // The interval since the last call (or the start); begins the next one.
+  // Returns the interval since the last call, or since the start, and begins the next one.
   StatsSnapshot interval(const CaptureCounts& counts, Clock::time_point now);
   // The whole run.
   StatsSnapshot total(const CaptureCounts& counts, Clock::time_point now) const;
@@ -96,7 +96,7 @@ class Statistics {
   std::uint64_t classified_ = 0;
   std::uint64_t interval_classified_ = 0;  // classified_ at interval_start_
   Stages interval_stages_;
-  Stages run_stages_;  // everything before interval_start_
+  Stages run_stages_;  // until interval_start_
 };
 
 }  // namespace lookout

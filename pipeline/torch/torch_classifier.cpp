@@ -29,14 +29,14 @@
 namespace lookout {
 namespace {
 
-constexpr int kWarmUpRuns = 3;  // the profiling executor specialises in its first two
+constexpr int kWarmUpRuns = 3;  // the profiling executor specializes in its first two
 
 [[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what) {
   throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
 }
 
-// LibTorch's messages carry a C++ backtrace, and those of TorchScript one in Python: the first line
-// says what happened, or the last one when the first only introduces it.
+// The sentence of a message without its backtrace: the last line of a TorchScript traceback, else
+// the first line.
 std::string first_sentence(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
@@ -75,7 +75,7 @@ bool has_qnnpack() {
   return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
 }
 
-// Weights are packed for the engine while the archive is loaded, so this comes first.
+// Call before loading: LibTorch packs the weights for the engine while it loads the archive.
 void choose_engine() {
   if (!has_qnnpack()) {
     throw Error(ErrorKind::kInternal,
@@ -101,7 +101,7 @@ class TorchClassifier::Impl {
     load(options);
     warm_up();
     start_tuning(options);
-    malloc_trim(0);  // the archive's bytes and what the unpacking took
+    malloc_trim(0);  // frees the memory of loading and unpacking
     operators_ = options.operators;
   }
 
@@ -200,7 +200,7 @@ class TorchClassifier::Impl {
     return image;
   }
 
-  // Also proves, before the first frame, that the model works with what its spec says.
+  // Also checks, before the first frame, that the model works with its spec.
   void warm_up() {
     const ImageTensor image = blank_image();
     std::vector<float> logits;

@@ -19,13 +19,13 @@ struct LibTorchFacts {
 
 LibTorchFacts libtorch_facts();
 
-// From now on the debug log names each feature that LibTorch reports as used ("API usage events"),
-// once. Call it before the first classifier is constructed.
+// Logs each feature that LibTorch reports as used ("API usage events") once, at level debug. Call
+// it before the first classifier is constructed.
 void log_libtorch_features();
 
 // The engine and the thread counts belong to the process: classifiers of one process share them,
 // and the last one constructed decides. Several classifiers may work at the same time if each was
-// constructed with one thread. Those with ClassifierOptions::operators must all have the same.
+// constructed with one thread. All that have ClassifierOptions::operators must share one object.
 class TorchClassifier : public Classifier {
  public:
   // Loads, freezes and runs the model until it is warm. Throws what open_model() throws;

@@ -1,5 +1,4 @@
-// What is read from the graph of an archive, and changed in it. Included by pipeline/torch/*.cpp
-// only.
+// Reads and changes the graph of an archive. Included by pipeline/torch/*.cpp only.
 #pragma once
 
 #include <torch/script.h>
@@ -13,24 +12,25 @@
 
 namespace lookout {
 
-// Weights and biases: parameters, and those in the packed objects of quantized layers, which are
-// unpacked for it. Of a module that is not frozen.
+// The number of weights and biases, including those in the packed objects of quantized layers.
+// `module` must not be frozen.
 std::uint64_t count_parameters(const torch::jit::Module& module);
 
-// The type that the graph's first quantization of a float tensor makes: "quint8" or "qint8";
-// "float32" where there is none.
+// The type that the graph's first quantization of a float tensor produces: "quint8" or "qint8";
+// "float32" without a quantization.
 std::string find_activations(const torch::jit::Block& block);
 
-// How a frozen `forward` quantizes its input, if it does nothing else with it. Nothing either where
-// the graph writes to the bytes, since they are to be the caller's.
+// The quantization that a frozen `forward` applies to its input. Empty when it also uses the input
+// otherwise, or writes to the quantized bytes, which will belong to the caller.
 std::optional<InputQuantization> find_input_quantization(
     const std::shared_ptr<torch::jit::Graph>& graph);
 
-// Leaves out what find_input_quantization() found: the graph begins with what comes of it.
+// Removes the quantization that find_input_quantization() found: the graph then takes a quantized
+// input.
 void expect_quantized_input(torch::jit::Graph& graph);
 
-// Freezing deletes functions that the nodes of the frozen graph still name: LibTorch would look at
-// them when `forward` fails, and crash.
+// Removes the names of functions that freezing deleted from the nodes of the frozen graph. LibTorch
+// would look at them when `forward` fails, and crash.
 void forget_callers(torch::jit::Block& block, torch::jit::Function& forward);
 
 }  // namespace lookout

@@ -9,8 +9,8 @@
 
 namespace {
 
-// Declared as in https://github.com/google/pthreadpool, include/pthreadpool.h, which Debian's
-// LibTorch links and that of PyPI contains.
+// Declared as in https://github.com/google/pthreadpool, include/pthreadpool.h. Debian's LibTorch
+// links this library, PyPI's contains it.
 using Pool = struct pthreadpool*;
 using CreatePool = Pool (*)(std::size_t);
 using DestroyPool = void (*)(Pool);
@@ -19,7 +19,7 @@ using Task = void (*)(void*, std::size_t);
 using Parallelize = void (*)(Pool, Task, void*, std::size_t, std::uint32_t);
 constexpr std::uint32_t kYieldWorkers = 0x2;  // PTHREADPOOL_FLAG_YIELD_WORKERS
 
-// LibTorch's pool, which it keeps to itself.
+// LibTorch's pool, which has no public accessor.
 std::atomic<Pool> compute_pool{nullptr};
 
 template <typename Function>
@@ -29,8 +29,8 @@ Function find(void* where, const char* name) {
 
 }  // namespace
 
-// LibTorch's calls of these two come here first, the program being ahead of its libraries when
-// symbols are looked up.
+// These two intercept LibTorch's calls: the loader looks symbols up in the program before its
+// libraries.
 extern "C" __attribute__((visibility("default"))) Pool pthreadpool_create(std::size_t threads) {
   static const auto create = find<CreatePool>(RTLD_NEXT, "pthreadpool_create");
   const Pool pool = create(threads);
@@ -61,7 +61,7 @@ void set_compute_threads(int threads, bool quantized) {
 }
 
 void adopt_compute_threads(int threads, bool quantized) {
-  at::get_num_threads();  // ends LibTorch's own lazy initialisation on this thread
+  at::get_num_threads();  // completes LibTorch's lazy initialization on this thread
   if (const auto set_openmp = find<SetThreads>(RTLD_DEFAULT, "omp_set_num_threads")) {
     set_openmp(quantized ? 1 : threads);
   }
@@ -74,7 +74,7 @@ void rest_compute_threads() {
   if (pool == nullptr || count == nullptr || parallelize == nullptr) return;
   const std::size_t threads = count(pool);
   if (threads < 2) return;
-  // A job with nothing to do, after which the threads do not spin.
+  // An empty job, after which the threads sleep instead of spinning.
   parallelize(
       pool, [](void*, std::size_t) {}, nullptr, threads, kYieldWorkers);
 }

@@ -11,13 +11,12 @@
 
 namespace lookout {
 
-// The cameras that libcamera sees, in its order: the first is csi://0. Throws Error(kUnsupported)
+// The cameras that libcamera lists, in its order: the first is csi://0. Throws Error(kUnsupported)
 // when the module is missing or cannot be loaded, for instance without its version of libcamera.
 std::vector<LibcameraCamera> list_csi_cameras();
 
-// `camera`: a number, or a model or an id as list_csi_cameras() has it, or a part of one that no
-// other has. Throws Error(kUnsupported) likewise, Error(kNoInput) when there is no such camera,
-// Error(kDeviceLost) when another program has it, Error(kPermission).
+// `camera`: see find_camera(). Throws Error(kUnsupported) as above, Error(kNoInput) when there is
+// no such camera, Error(kDeviceLost) when another program has it, Error(kPermission).
 std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options);
 
 }  // namespace lookout

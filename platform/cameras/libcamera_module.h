@@ -23,7 +23,7 @@ struct LibcameraCamera {
   std::string model;  // the sensor's, such as "imx708"; may be empty
 };
 
-// What the module's entry, `extern "C" const LibcameraModule* lookout_libcamera()`, returns.
+// Returned by the module's entry, `extern "C" const LibcameraModule* lookout_libcamera()`.
 struct LibcameraModule {
   ModuleVersion version;  // kLibcameraInterface
   // See libcamera_source.h.

@@ -1,4 +1,4 @@
-// Which of libcamera's cameras a name means: pure functions.
+// Finds a camera of libcamera by its name. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace lookout {
 
-// The place in `cameras` of the one that `name` means: a number; else a model or an id; else a part
-// of one. Nothing when that is none of them, or several.
+// The index of the camera called `name`: a number, or a model or id, or a part of one. Empty when
+// no camera or more than one fits.
 std::optional<std::size_t> find_camera(const std::vector<LibcameraCamera>& cameras,
                                        const std::string& name);
 

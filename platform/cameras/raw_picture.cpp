@@ -31,8 +31,8 @@ std::size_t stride_of(RawFormat format, std::size_t stride, std::size_t plane) {
   return plane_count(format) == 3 && plane > 0 ? stride / 2 : stride;
 }
 
-// Where a plane begins when they follow each other. An odd number of lines has a line of chroma for
-// the last one, too.
+// The offset of a plane in contiguous memory. With an odd number of lines the last one has a line
+// of chroma, too.
 std::size_t offset_of(const RawPicture& picture, std::size_t plane) {
   const int luma_lines = std::max(picture.lines, picture.height);
   std::size_t offset = 0;
@@ -43,7 +43,7 @@ std::size_t offset_of(const RawPicture& picture, std::size_t plane) {
   return offset;
 }
 
-// A header of one plane, which OpenCV only reads although its type lets it write.
+// A header of one plane. OpenCV only reads it, although its type allows writing.
 cv::Mat plane(const RawPicture& picture, std::size_t index, int height, int width, int type) {
   auto* data = const_cast<unsigned char*>(picture.planes[index]);
   return {height, width, type, data, stride_of(picture.format, picture.stride, index)};
@@ -160,7 +160,7 @@ void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
                        ? chroma_
                        : plane(picture, 1, height / 2, width / 2, CV_8UC2);
   if (picture.encoding.full_range) {
-    // Two pixels at a time, as the table has it.
+    // Two pixels at a time: the table has one entry for each channel of a pair.
     cv::LUT(plane(picture, 0, height, width / 2, CV_8UC2), luma_table, limited_[0]);
     cv::LUT(chroma, chroma_table, limited_[1]);
     luma = limited_[0].reshape(1);

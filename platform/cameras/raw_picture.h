@@ -1,4 +1,4 @@
-// Pictures as cameras deliver them, and their conversion to BGR. Pure.
+// Uncompressed pictures of cameras, and their conversion to BGR. Touches no device.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace lookout {
 
-// By the order of the bytes in memory. Where pixels share U and V, width and height are even.
+// Named by the order of the bytes in memory. If pixels share U and V, width and height are even.
 enum class RawFormat {
   kBgr,   // B G R, 3 bytes a pixel
   kRgb,   // R G B
@@ -33,7 +33,7 @@ struct RawPicture {
   RawFormat format = RawFormat::kBgr;
   int width = 0;           // pixels
   int height = 0;          // pixels
-  int lines = 0;           // of the first plane in memory, where they are more than `height`
+  int lines = 0;           // of the first plane in memory, if more than `height`
   std::size_t stride = 0;  // bytes from a line to the next, of the first plane
   YuvEncoding encoding;    // of formats with chroma; gray is always 0..255
   std::array<const unsigned char*, 3> planes{};
@@ -47,23 +47,24 @@ bool is_subsampled(RawFormat format);
 // Bytes from a line of that plane to the next.
 std::size_t plane_stride(const RawPicture& picture, std::size_t plane);
 
-// The fewest bytes that a plane has; the last line needs no padding. `stride`: of the first plane.
+// The minimum size of a plane in bytes; the last line needs no padding. `stride`: of the first
+// plane.
 std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
                        std::size_t plane);
 
-// The fewest bytes of a line of the first plane.
+// The minimum bytes of a line of the first plane.
 std::size_t min_stride(RawFormat format, int width);
 
-// Sets planes that follow each other in one piece of memory, as V4L2 has them.
+// Sets the planes of a picture in one piece of memory, one after another, as in V4L2.
 void set_planes(const unsigned char* memory, RawPicture& picture);
 
-// The fewest bytes that such a piece has.
+// The minimum size of that memory in bytes.
 std::size_t contiguous_size(const RawPicture& picture);
 
 class RawConverter {
  public:
-  // Writes `bgr` (CV_8UC3, allocated when its size differs). Allocates nothing else from the second
-  // picture of a size on.
+  // Writes `bgr` (CV_8UC3), which is allocated when its size differs. Otherwise only the first
+  // picture of a size allocates memory.
   void convert(const RawPicture& picture, cv::Mat& bgr);
 
  private:

@@ -21,11 +21,11 @@ struct ReconnectOptions {
   // A camera counts as lost when it sends no frame for this time and for this many periods.
   std::chrono::milliseconds min_stall{2000};
   int stall_periods = 30;
-  // Used in place of shortest_stall for the first frame after an opening, since many cameras start
+  // Used in place of min_stall for the first frame after an opening, since many cameras start
   // slowly, and for the next whole frame among damaged ones.
   std::chrono::milliseconds start_time{10'000};
   // Between attempts to open it again. Doubled each time, and reset once the camera has sent frames
-  // for longer than longest_delay.
+  // for longer than max_delay.
   std::chrono::milliseconds first_delay{250};
   std::chrono::milliseconds max_delay{10'000};
   // The clock and a wait on it. Tests pass their own.
@@ -35,31 +35,32 @@ struct ReconnectOptions {
 
 // Live. Logs one line each when
 // - the camera is lost (before it is closed) and when it is back,
-// - it stays away for another kind of reason, once for each kind and loss, if the reason lasts,
-// - it gives less than was asked for or than it granted, once whatever comes back,
+// - the kind of reason for its absence changes for long, once for each kind and loss,
+// - it gives less than was asked for or granted, once for each shortfall,
 // - a frame is damaged, once between two losses.
 // The open camera is destroyed before it is opened again, so that the kernel can give a returning
 // camera its old name.
 class ReconnectingSource : public Source {
  public:
-  // Opens the camera; throws Error when it is not there, may not be used or is none.
+  // Opens the camera. Throws Error when it is absent, may not be used or is no camera.
   using Open = std::function<std::unique_ptr<Source>()>;
 
-  // Opens for the first time: throws what `open` throws. With wait_for_first a camera that is
-  // absent, in use or not readable for us yet is waited for instead; a device that is no camera
-  // (UnusableDevice) is not, and neither is a module that is missing (kUnsupported).
+  // Opens the camera and throws the errors of `open`. With wait_for_first it waits for a camera
+  // that is absent, in use or not permitted, but not for a device that is no camera
+  // (UnusableDevice) nor for a missing module (kUnsupported).
   explicit ReconnectingSource(Open open, ReconnectOptions options = {});
 
-  // That of the first opening, whatever comes back; of a camera that was not there its name alone.
+  // Of the first opening, even if another camera comes back. Has only the name while there was
+  // none.
   const SourceInfo& info() const override { return info_; }
 
-  // A stall is measured from the end of the first call after an opening, which may start the
-  // camera. Damaged frames (kSkipped) are a sign of life, but a camera that sends nothing else for
-  // too long is lost as well.
+  // A stall is measured from the end of the first call after an opening, since that starts the
+  // camera. Damaged frames (kSkipped) are a sign of life, but a camera that sends only those for
+  // options.start_time is lost as well.
   //
-  // While the camera is away: waits, sometimes opens, returns kTimeout. To open a camera may take
-  // longer than `timeout`. Throws Error(kDeviceLost) when it was away for longer than the options
-  // allow, and passes on errors of other kinds than "not there" from the camera.
+  // While the camera is away, it waits, tries to open it from time to time, and returns kTimeout.
+  // An attempt may take longer than `timeout`. Throws Error(kDeviceLost) when the camera was away
+  // for longer than options.give_up_after. Errors that do not mean an absent camera are passed on.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
   // False from the loss to the first frame after it.
@@ -83,13 +84,13 @@ class ReconnectingSource : public Source {
 
   Open open_;
   ReconnectOptions options_;
-  std::unique_ptr<Source> camera_;  // null while there is nothing to read from
+  std::unique_ptr<Source> camera_;  // null while the camera is away
   SourceInfo info_;
-  std::optional<Clock::time_point> last_sign_;      // of any frame; nothing before the first read
+  std::optional<Clock::time_point> last_sign_;      // of any frame; empty before the first read
   std::optional<Clock::time_point> last_frame_;     // the last whole one since the opening
-  std::optional<Clock::time_point> damaged_since_;  // nothing while whole frames come
+  std::optional<Clock::time_point> damaged_since_;  // empty while whole frames come
   Clock::time_point back_since_;                    // the last return, or the first opening
-  std::optional<Clock::time_point> lost_since_;     // nothing while frames come
+  std::optional<Clock::time_point> lost_since_;     // empty while frames come
   bool was_there_ = false;                          // since the start
   std::string reason_;                              // of its absence, as logged last
   std::set<ErrorKind> logged_kinds_;                // of reasons, since the loss

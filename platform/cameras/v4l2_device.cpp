@@ -20,8 +20,8 @@
 namespace lookout {
 namespace {
 
-constexpr int kLargest = 8192;          // pixels, where a driver does not tell its sizes
-constexpr std::uint32_t kMany = 1'000;  // a driver that never stops counting
+constexpr int kLargest = 8192;          // pixels; for drivers that report no sizes
+constexpr std::uint32_t kMany = 1'000;  // ends the enumeration of a faulty driver
 
 std::string user_name() {
   const passwd* user = ::getpwuid(::geteuid());
@@ -147,10 +147,10 @@ V4l2Device::V4l2Device(const std::string& path)
   if (!control(VIDIOC_QUERYCAP, &capability)) {
     const int error = errno;
     ::close(fd_);
-    // ENOSYS: qemu-user, which knows no call of a camera's.
+    // ENOSYS: qemu-user, which does not know V4L2's calls.
     if (error == ENOTTY || error == EINVAL || error == ENOSYS)
       throw not_a_camera(path, NodeKind::kOther);
-    throw cannot_open(path, error);  // it went away in this moment
+    throw cannot_open(path, error);  // it has just gone away
   }
   const bool has_own = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0;
   info_.card = field_text(capability.card);
@@ -195,7 +195,7 @@ std::vector<CameraSize> V4l2Device::sizes(std::uint32_t fourcc) const {
     }
     read_rates(fourcc, size);
     sizes.push_back(std::move(size));
-    if (found.type != V4L2_FRMSIZE_TYPE_DISCRETE) break;  // a grid is told in one
+    if (found.type != V4L2_FRMSIZE_TYPE_DISCRETE) break;  // one entry describes the whole grid
   }
   if (sizes.empty()) {
     CameraSize unreported;
@@ -223,7 +223,8 @@ void V4l2Device::read_rates(std::uint32_t fourcc, CameraSize& size) const {
   std::sort(size.rates.begin(), size.rates.end(), std::greater<>());
 }
 
-// To free the buffers that this handle does not have is refused while another handle has some.
+// The driver refuses to free this handle's buffers, of which there are none, while another handle
+// has some.
 bool V4l2Device::in_use() const {
   v4l2_requestbuffers none{};
   none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;

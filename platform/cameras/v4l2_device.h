@@ -1,4 +1,4 @@
-// A node of the kernel's V4L2 interface: what it is, and what it offers.
+// A node of the kernel's V4L2 interface, its kind and its formats.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace lookout {
 enum class NodeKind {
   kCamera,
   kBayer,           // a camera whose pictures need libcamera: csi://0
-  kPipeline,        // a camera if somebody set it up by the media controller, as libcamera does
-  kCodec,           // encodes, decodes or scales what a program gives it
-  kImageProcessor,  // a part of what libcamera makes pictures with
-  kMetadata,        // what a camera says of its pictures
+  kPipeline,        // a camera once the media controller is set up, as libcamera does
+  kCodec,           // encodes, decodes or scales pictures of a program
+  kImageProcessor,  // a part of libcamera's image processing
+  kMetadata,        // data about a camera's pictures
   kOther,           // outputs, radios, ...
 };
 
@@ -27,22 +27,22 @@ const char* to_text(NodeKind kind);
 struct NodeInfo {
   std::string card;                // "HD Pro Webcam C920"
   std::string driver;              // "uvcvideo"
-  std::string bus;                 // where it is plugged: "usb-0000:01:00.0-1.3"
+  std::string bus;                 // where it is plugged in: "usb-0000:01:00.0-1.3"
   std::uint32_t capabilities = 0;  // V4L2_CAP_..., of this node
 };
 
-// Whether the media controller sets it up (V4L2_CAP_IO_MC). Such a node offers every format that
-// its driver knows, whatever the sensor gives.
+// Whether the media controller sets it up (V4L2_CAP_IO_MC). Such a node lists every format of its
+// driver, also those that the sensor does not give.
 bool is_in_pipeline(const NodeInfo& info);
 
-// `formats`: those of the node.
+// `formats`: the node's.
 NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats);
 
-// An open node. Not for several threads at a time.
+// An open node. Used by one thread at a time.
 class V4l2Device {
  public:
-  // Throws Error(kNoInput) when there is no such device, UnusableDevice when it is not of V4L2,
-  // Error(kPermission), Error(kDeviceLost) when it is in use.
+  // Throws Error(kNoInput) when there is no such device, UnusableDevice when it is not a V4L2
+  // device, Error(kPermission), Error(kDeviceLost) when it is in use.
   explicit V4l2Device(const std::string& path);
   ~V4l2Device();
   V4l2Device(const V4l2Device&) = delete;
@@ -50,17 +50,17 @@ class V4l2Device {
 
   const NodeInfo& info() const { return info_; }
 
-  // Asks the driver for every format, size and rate that it captures in. Of a grid of sizes the
-  // rates are those of the least.
+  // Asks the driver for its formats, sizes and rates. The rates of a grid are those of its smallest
+  // size.
   std::vector<CameraFormat> formats() const;
 
-  // Whether another program captures from it.
+  // Whether another program captures from the node.
   bool in_use() const;
 
-  // An ioctl() of the node, which does not block; false with errno set.
+  // Calls ioctl(), which does not block. Returns false with errno set on failure.
   bool control(unsigned long request, void* argument) const;
 
-  // Stays the device's.
+  // Closed by the destructor.
   int fd() const { return fd_; }
 
  private:
@@ -71,7 +71,7 @@ class V4l2Device {
   NodeInfo info_;
 };
 
-// The sentences of V4l2Device, for others that open cameras.
+// The errors of V4l2Device, for other code that opens cameras.
 Error camera_in_use(const std::string& path);
 UnusableDevice not_a_camera(const std::string& path, NodeKind kind);
 

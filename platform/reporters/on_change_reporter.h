@@ -21,7 +21,7 @@ struct OnChangeOptions {
   std::chrono::milliseconds patience{2000};  // at the end
 };
 
-// Runs the command with what changed in its environment:
+// Runs the command with the change in its environment:
 //
 //   LOOKOUT_EVENT_STATE      the label, or "unknown"
 //   LOOKOUT_EVENT_INDEX      of the model's output; empty when unknown
@@ -36,15 +36,15 @@ struct OnChangeOptions {
 //                            or written in time
 //   LOOKOUT_EVENT_COALESCED  changes before this one for which no command was run
 //
-// The program's own options have no such variables, since none of them is called event.
+// No setting of lookout has such a variable, since no section is called `event`.
 //
 // One command runs at a time, on a thread of this class ("on-change"): report() never waits. Of the
-// changes that come meanwhile the newest waits for its turn, and the others are dropped. A command
-// starts when the picture of its change is written, or without it after the time limit of a
-// command. Each kind of failure is logged once, the counts are logged at the end.
+// changes that come meanwhile the newest waits and the others are dropped. A command
+// starts when the picture of its change has been written, or without it after the command's time
+// limit. Each kind of failure is logged once, and the counts at the end.
 class OnChangeReporter : public Reporter {
  public:
-  // `snapshots` takes the pictures of all changes; null: there are none.
+  // `snapshots` takes the pictures of all changes; null: no pictures.
   OnChangeReporter(OnChangeOptions options, const RunInfo& info,
                    std::unique_ptr<SnapshotReporter> snapshots = nullptr);
   // Lets the running and the waiting command end, together within the patience, or kills them.

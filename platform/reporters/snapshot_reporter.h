@@ -1,4 +1,4 @@
-// A picture of what the camera saw when the state changed.
+// Saves a picture of each change of the state.
 #pragma once
 
 #include <chrono>

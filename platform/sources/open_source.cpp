@@ -79,7 +79,7 @@ bool is_picture(const std::string& path) {
   }
 }
 
-// A camera that is away: its node is, and links to it lead nowhere.
+// Whether `path` names a camera that is away: a missing node, or a link to one.
 bool is_absent_camera(const fs::path& path) {
   std::error_code not_a_link;
   const fs::path target = path.parent_path() / fs::read_symlink(path, not_a_link);
@@ -104,7 +104,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
   return open_video(path);
 }
 
-// What is already set is the user's wish.
+// Keeps the values that the user has set.
 void silence() {
   if (std::getenv("OPENCV_LOG_LEVEL") == nullptr) {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);

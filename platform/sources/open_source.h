@@ -1,4 +1,4 @@
-// The one place where the user's text becomes a source.
+// Turns the user's text into a source.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,21 @@ namespace lookout {
 //   v4l2:///dev/video0, or the path of a character device such as /dev/v4l/by-id/...
 //   csi://0, csi://NAME: a camera of libcamera's, by its number, model or id
 //   file:///..., or the path of a picture, of a folder of pictures or of a video
-// `options` apply to cameras, and to test:// where the text says nothing; files have their own
-// size.
+// `options` apply to cameras and, unless the text has its own values, to test://. Files have their
+// own size.
 //
-// Cameras are opened again when they are lost; see reconnecting_source.h. A path in /dev/, or a
-// link into it, that leads nowhere is that of a camera which is away.
+// A lost camera is opened again; see reconnecting_source.h. A missing path in /dev/, or a link to
+// one, is a camera that is away.
 //
-// The first call also silences the libraries' own messages on stderr: it changes the environment,
-// so it has to come before other threads read that.
+// The first call also silences the libraries' messages on stderr. It changes the environment, so
+// call it before other threads read that.
 //
 // Throws Error(kUsage) for a text that cannot be understood, Error(kNoInput) when there is no such
-// thing or it is of the wrong kind, Error(kPermission) when it may not be opened, and what the
-// source's constructor throws.
+// thing or it is of the wrong kind, Error(kPermission) when it may not be opened, and the errors of
+// the source's constructor.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options);
 
-// These pictures, in this order, as if they lay in a folder of that name; silences as well.
+// Opens these pictures in this order, as a folder called `name`. Silences the libraries, too.
 std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths);
 
 }  // namespace lookout

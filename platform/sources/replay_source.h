@@ -1,4 +1,4 @@
-// Frames that were read beforehand, as fast as they are taken: what reading them cost is no part of
+// Frames that were read beforehand, as fast as they are taken: the cost of reading is no part of
 // a measurement.
 #pragma once
 
@@ -15,8 +15,9 @@ struct RecordLimits {
   std::size_t bytes = 128 << 20;  // of pixels; one frame is kept whatever its size
 };
 
-// Reads frames of `source`, which is not live, until it ends or a limit is reached. What cannot be
-// read is left out. Throws what the source throws, Error(kNoInput) when there is no frame at all.
+// Reads frames of `source`, which is not live, until it ends or a limit is reached. Unreadable
+// frames are skipped. Throws the errors of the source, and Error(kNoInput) when there is no frame
+// at all.
 std::vector<Frame> record_frames(Source& source, const RecordLimits& limits);
 
 std::size_t pixel_bytes(const std::vector<Frame>& frames);
@@ -25,7 +26,7 @@ std::size_t pixel_bytes(const std::vector<Frame>& frames);
 // reader's frame, as a camera's are.
 class ReplaySource : public Source {
  public:
-  // `frames`: at least one, with pixels and origin. `of`: what they were read from.
+  // `frames`: at least one, with pixels and origin. `of`: the source that they were read from.
   ReplaySource(std::vector<Frame> frames, const SourceInfo& of);
 
   const SourceInfo& info() const override { return info_; }

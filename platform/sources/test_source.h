@@ -1,4 +1,4 @@
-// Test patterns as a camera: what `test://` opens.
+// Test patterns as a camera, for `test://`.
 #pragma once
 
 #include <array>

@@ -53,7 +53,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-// What posix_spawn() does to descriptors, with the copies that it needs until then.
+// The descriptors for posix_spawn(), and the copies that it needs until then.
 class FileActions {
  public:
   explicit FileActions(const std::vector<int>& descriptors) {
@@ -131,7 +131,7 @@ bool ChildProcess::wait(std::chrono::milliseconds timeout) const {
 }
 
 void ChildProcess::send_kill() const {
-  // Before the process is reaped nobody else can have its number.
+  // No other process can have its number before it is reaped.
   if (pid_ >= 0) ::kill(-pid_, SIGKILL);
 }
 

@@ -1,4 +1,4 @@
-// A program that was started, without a shell. The only place that starts one.
+// Starts another program without a shell. All code that starts programs uses this.
 #pragma once
 
 #include <sys/types.h>
@@ -15,12 +15,12 @@ struct ProcessOptions {
 
   std::vector<std::string> arguments;    // the program, found in PATH, and its arguments
   std::vector<std::string> environment;  // NAME=value, in place of the caller's variables
-  std::vector<int> descriptors;          // the i-th one becomes descriptor i, from stdin on
+  std::vector<int> descriptors;          // the i-th one becomes descriptor i: stdin, stdout, ...
 };
 
-// The program has no other descriptors than those, no signal blocked or ignored that the caller
-// blocks or ignores for itself (SIGPIPE), none of the variables by which systemd knows a service,
-// and a process group of its own.
+// The program has a process group of its own. It inherits no descriptors except `descriptors`, no
+// blocked or ignored signals (SIGPIPE), and none of the variables with which systemd identifies a
+// service.
 //
 // Used by one thread at a time.
 class ChildProcess {
@@ -38,8 +38,8 @@ class ChildProcess {
   // Sends SIGKILL to it and to all of its group, and does not wait for the end.
   void send_kill() const;
 
-  // Likewise, and reaps it: no zombie remains. Returns its wait status. Does not wait when it has
-  // ended before; otherwise a second at most, for a process that a device holds does not end then.
+  // As send_kill(), then reaps the process, so that no zombie remains. Returns its wait status.
+  // Waits at most a second: a process that is blocked in a driver may not end.
   int kill();
 
  private:
@@ -48,7 +48,7 @@ class ChildProcess {
   int status_ = 0;
 };
 
-// A file without a name, in memory, for what a program writes. Throws Error(kInternal).
+// A nameless file in memory for the output of a program. Throws Error(kInternal).
 class MemoryFile {
  public:
   MemoryFile();

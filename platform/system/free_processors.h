@@ -1,4 +1,4 @@
-// How many processors other programs leave to this one.
+// Counts the processors that other programs leave free.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Files that the user names, to be read.
+// Reads files that the user names.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,12 @@ namespace lookout {
 // "trace a.json cannot be read: No such file or directory", of kind kPermission or kNoInput.
 Error cannot_read(const std::string& what, const std::error_code& reason);
 
-// Opens a file and calls `read` with it. `what` it holds is for errors: "trace". Throws
-// cannot_read() when the file cannot be opened, or when reading it fails later; otherwise what
-// `read` throws.
+// Opens a file and calls `read` with it. `what` names its content in errors: "trace". Throws
+// cannot_read() when the file cannot be opened or read, and the errors of `read`.
 void read_input(const std::string& what, const std::string& path,
                 const std::function<void(std::istream&)>& read);
 
-// The content of a file. Throws likewise.
+// Returns the content of a file. Throws as above.
 std::string read_input(const std::string& what, const std::string& path);
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-// systemd's journal: whether output goes there, and the format of log lines there and elsewhere.
+// systemd's journal, and the formats of log lines.
 #pragma once
 
 #include <spdlog/formatter.h>
@@ -10,7 +10,7 @@ namespace lookout {
 // Whether `fd` leads to the journal. `journal_stream` is the value of JOURNAL_STREAM,
 // "DEVICE:INODE" of the journal's socket, or null when it is not set.
 bool is_journal(int fd, const char* journal_stream);
-// The same with the variable of the environment.
+// The same, with JOURNAL_STREAM of the environment.
 bool is_journal(int fd);
 
 // Log lines for the journal: `<4>text`, with the level as a syslog priority. The journal adds the

@@ -73,11 +73,11 @@ class LogSink : public spdlog::sinks::base_sink<std::mutex> {
     try {
       return writer_.write(text);
     } catch (const Error&) {
-      return false;  // a full disk: nobody could be told either
+      return false;  // a full disk, for example: the loss cannot be reported either
     }
   }
 
-  // The rest of a line that there was room for only a part of.
+  // Writes the rest of a line that was written in part.
   void finish_line() {
     try {
       writer_.flush();

@@ -1,4 +1,4 @@
-// Where log lines go: a file descriptor that must not hold up the threads that log.
+// Writes log lines to a file descriptor without holding up the threads that log.
 #pragma once
 
 #include <spdlog/sinks/sink.h>
@@ -7,9 +7,9 @@
 
 namespace lookout {
 
-// A thread-safe sink that never waits for a slow reader: a line that there is no room for is
-// dropped, and the next line that is written follows a warning with the number of dropped ones. A
-// file takes every line. Levels have colors on a terminal that can show them. `fd` stays open.
+// A thread-safe sink that never waits for a slow reader. It drops lines for which there is no room,
+// and writes their number as a warning before the next line. A file takes every line. Levels are
+// colored on terminals with colors. `fd` stays open.
 std::shared_ptr<spdlog::sinks::sink> make_log_sink(int fd);
 
 }  // namespace lookout

@@ -1,5 +1,5 @@
-// Modules: parts of lookout in files of their own, so that the program starts without the libraries
-// that they need.
+// Modules: parts of lookout in separate files. The program starts without the libraries that they
+// need.
 #pragma once
 
 #include <filesystem>

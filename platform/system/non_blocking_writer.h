@@ -1,4 +1,4 @@
-// Lines of text to a file descriptor, without ever blocking for long.
+// Writes lines of text to a file descriptor and never blocks for long.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace lookout {
 
-// A pipe, socket or terminal is written to without blocking: through a description of the file of
-// our own, so that O_NONBLOCK does not reach other programs that share it. Where the system refuses
-// one (another user's terminal), a write may block although poll() promised room for a byte.
+// Opens a pipe, socket or terminal a second time with O_NONBLOCK, so that programs that share the
+// first file description are not affected. If the system refuses (another user's terminal), a write
+// may block although poll() promised room for a byte.
 //
 // Used by one thread at a time.
 class NonBlockingWriter {
@@ -20,21 +20,20 @@ class NonBlockingWriter {
   // line (a live camera does not wait).
   enum class WhenFull { kWait, kDrop };
 
-  // `name` is for messages: "stdout". `fd` stays open and belongs to the caller. `stop` is the
-  // program's: waiting ends when it becomes true, and it is set when the reader has gone away,
-  // which is a clean stop.
+  // `name` is for messages: "stdout". `fd` stays open and belongs to the caller. Waiting
+  // ends when the program's `stop` becomes true. It is set when the reader has gone away, which is
+  // a clean stop.
   NonBlockingWriter(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop);
   ~NonBlockingWriter();
   NonBlockingWriter(const NonBlockingWriter&) = delete;
   NonBlockingWriter& operator=(const NonBlockingWriter&) = delete;
 
-  // Writes `text` and returns true, or writes nothing of it and returns false. The rest of a text
-  // that was written in part is kept and written by later calls, before anything else. Throws
-  // Error(kOutput) when the system refuses (no space left on device). The program has to ignore
-  // SIGPIPE.
+  // Writes `text` and returns true, or drops it and returns false. If only a part fits, the rest is
+  // kept and written by later calls before their text. Throws Error(kOutput) when the system
+  // refuses (no space left on device). The program has to ignore SIGPIPE.
   bool write(std::string_view text);
 
-  // Writes what is kept of an earlier text. Returns whether nothing is left of it. Throws likewise.
+  // Writes the kept rest of an earlier text. Returns whether nothing is left. Throws as write().
   bool flush();
 
   // Texts that were dropped because the reader was slow.
@@ -51,7 +50,7 @@ class NonBlockingWriter {
   WhenFull when_full_;
   std::atomic<bool>& stop_;
   bool closed_ = false;  // the reader has gone away
-  std::string pending_;  // the rest of a text that there was no room for
+  std::string pending_;  // the unwritten rest of a text
   std::uint64_t dropped_ = 0;
 };
 

@@ -27,8 +27,8 @@ std::string run_process(const std::vector<std::string>& arguments,
                         const std::function<bool()>& expired);
 
 struct ProcessOutput {
-  std::string out;      // all that it wrote to stdout
-  std::string err;      // likewise, stderr
+  std::string out;      // its whole stdout
+  std::string err;      // its whole stderr
   int status = -1;      // exit status; -1: it did not exit by itself
   std::string problem;  // the text that run_process() returns
 };
@@ -36,8 +36,8 @@ struct ProcessOutput {
 // Where a captured program writes its log: into ProcessOutput, or to the caller's stderr.
 enum class Stderr { kCaptured, kInherited };
 
-// The same, but the program's output is kept. Throws Error(kInternal) when there is no memory for
-// it.
+// As run_process(), but returns the program's output. Throws Error(kInternal) when there is no
+// memory for it.
 ProcessOutput capture_process(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
                               const std::function<bool()>& expired, Stderr log = Stderr::kCaptured);

@@ -1,4 +1,4 @@
-// What /proc and /sys say about the machine.
+// Facts about the machine from /proc and /sys.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ struct SystemInfo {
 // `root`: the folder that holds proc, sys, run and etc.
 SystemInfo read_system_info(const std::filesystem::path& root = "/");
 
-// The part that changes: the temperature of the first zone, the clock of the first processor, the
-// firmware's throttling bits. Reads a few small files.
+// The values that change: the temperature of the first zone, the clock of the first processor and
+// the firmware's throttling bits. Reads a few small files.
 MachineState read_machine_state(const std::filesystem::path& root = "/");
 
 // "real machine", "virtual machine" or "emulated machine", for figures that were measured on it.
-// `built_for_arm`: this program's target. Under qemu-user the kernel describes the emulating
+// `built_for_arm`: this program's target, since under qemu-user the kernel describes the emulating
 // machine.
 std::string machine_kind(const SystemInfo& info, bool built_for_arm);
 

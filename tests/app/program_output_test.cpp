@@ -102,7 +102,7 @@ TEST(Program, NamesOfFilesBeginNoLinesAndMoveNoCursor) {
   expect_failure(run_lookout({"/no/such\n\x1b[2J.png"}), 66, "/no/such\\n\\x1b[2J.png");
 }
 
-// What the program writes to a terminal of that kind.
+// The program's output on a terminal of that type.
 std::string on_terminal(const std::string& term) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   EXPECT_EQ(grantpt(terminal), 0);
@@ -146,7 +146,7 @@ TEST(Program, AClosedPipeIsACleanStop) {
   EXPECT_NE(result.err.find("summary of "), std::string::npos);
 }
 
-// A pipe that is full from the start and that nobody reads until the test does.
+// A pipe that is full from the start; only the test reads it.
 class StalledStderr : public testing::Test {
  protected:
   StalledStderr() {

@@ -2,7 +2,7 @@
 //
 //   lookout_benchmarks [--benchmark_...] [ARCHIVE...]    with archives: the forward of each, too
 //
-// Figures belong to this machine and to what else it is doing. `frame` is the processor time of one
+// Figures depend on the machine and on its other work. `frame` is the processor time of one
 // frame, of all threads together.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
@@ -120,7 +120,7 @@ void latest_put_and_take(benchmark::State& state) {
 }
 BENCHMARK(latest_put_and_take);
 
-// From a thread that is always ready, with what waking costs.
+// From a thread that is always ready; includes the cost of waking.
 void latest_between_threads(benchmark::State& state) {
   Latest<Frame> frames;
   std::atomic<bool> stop{false};

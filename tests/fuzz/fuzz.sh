@@ -1,5 +1,5 @@
 #!/bin/bash
-# What parses bytes of others, under libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer.
+# Fuzzes the parsers of foreign data: libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer.
 #
 #   fuzz.sh [INPUTS [SEED]]    INPUTS for each target, by default 5000
 #

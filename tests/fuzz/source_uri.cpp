@@ -1,4 +1,5 @@
-// Bytes as a source, with and without options: what the header promises, or Error(kUsage).
+// Parses bytes as a source, with and without options: succeeds as documented or throws
+// Error(kUsage).
 #include "platform/sources/source_uri.h"
 
 #include <cstddef>

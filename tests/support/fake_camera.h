@@ -17,8 +17,8 @@
 //   foreign    H.264 is granted whatever was asked for
 //   fixedrate  its rate can be asked for but not set
 //   padded     lines have some bytes more than their pixels
-//   fullrange  luma and chroma are said to be 0..255
-//   bt709      raw pictures are of BT.709, and said to be
+//   fullrange  luma and chroma are declared as 0..255
+//   bt709      raw pictures are of BT.709, and declared as such
 //   corrupt    some bytes of every frame are wrong
 //   short      every frame ends too early
 //   empty      every frame has no bytes
@@ -68,7 +68,7 @@ class FakeCamera {
   int ioctl(int fd, unsigned long request, void* argument);
   int memory();  // a descriptor of the buffers, where QUERYBUF says
 
-  // What poll() is to tell at once; 0: it is to wait for the descriptor itself.
+  // The events that poll() returns at once; 0: poll the descriptor itself.
   short events();
 
  private:
@@ -79,7 +79,7 @@ class FakeCamera {
 
   bool fault(const char* word) const;
 
-  // These return 0, or what errno is to be.
+  // These return 0, or a value for errno.
   int call(int fd, unsigned long request, void* argument) REQUIRES(mutex_);
   int call_with_buffers(unsigned long request, void* argument) REQUIRES(mutex_);
   int query(v4l2_capability& capability) const REQUIRES(mutex_);

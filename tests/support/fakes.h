@@ -143,7 +143,7 @@ inline std::vector<std::unique_ptr<Classifier>> lent(
   return lent;
 }
 
-// Keeps what it is told.
+// Records its calls.
 class FakeReporter : public Reporter {
  public:
   struct Log {

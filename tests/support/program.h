@@ -36,7 +36,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   pid_t pid() const { return pid_; }
-  // What is in the files so far.
+  // The content of the files so far.
   std::string out() const;
   std::string err() const;
   // Returns when stdout or stderr holds `text`, or false when the program ended before.

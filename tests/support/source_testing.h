@@ -1,4 +1,4 @@
-// What the tests of sources have in common.
+// Shared by the tests of sources.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ inline ReadStatus read_next(Source& source, Frame& frame) {
   return ReadStatus::kTimeout;
 }
 
-// Keeps what is logged while it lives.
+// Keeps the lines that are logged while it lives.
 class CapturedLog {
  public:
   CapturedLog() : before_(spdlog::default_logger()) {

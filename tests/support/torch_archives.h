@@ -5,7 +5,7 @@
 
 namespace lookout {
 
-// What the archive's forward(x) does: Python, as TorchScript reads it.
+// The body of the archive's forward(x), in TorchScript's Python.
 inline const char* const kMeanOfChannels = "return x.mean([2, 3])";  // 3 scores
 
 // Metadata of an 8x8 model, and labels for its 3 scores.

@@ -25,7 +25,7 @@ class XServer {
 
   // The only window is as large as `size` and visible; false: not yet.
   bool has_window(const cv::Size& size);
-  // What the window shows, CV_8UC3. Needs a window.
+  // The window's content, CV_8UC3. There must be a window.
   cv::Mat screenshot();
   // The window's title; empty: there is no window.
   std::string title();

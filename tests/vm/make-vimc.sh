@@ -5,7 +5,7 @@
 #
 # GUEST    a folder of make-guest.sh, bookworm arm64; vimc.ko is put there
 #
-# Does nothing when it is there. From Debian's source of that kernel, of which 150 MB are fetched and
+# Does nothing when it is there. Made from Debian's source of that kernel: 150 MB are fetched and
 # only unpacked. Needs what install-deps.sh --target installs.
 set -euo pipefail
 [ $# = 1 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }

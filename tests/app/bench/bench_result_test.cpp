@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// All percentiles are the same but for p99, which is one and a half times as large.
+// All percentiles are equal, except for p99, which is one and a half times as large.
 Percentiles around(milliseconds time) { return {time, time, time * 3 / 2, time * 3 / 2}; }
 
 // A model that takes 20 ms of a frame's 24, one frame after the other.

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using State = Check::State;
 
-// A machine in a folder, on which everything works unless a test says otherwise.
+// A machine in a folder. Everything works unless a test changes it.
 class DoctorTest : public testing::Test {
  protected:
   DoctorTest() {

@@ -54,7 +54,7 @@ std::string hand_written() {
     {"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"main"}},
     {"ph":"M","name":"thread_name","pid":1,"tid":7,"args":{"name":"capture"}},)";
   for (int i = 0; i < 100; ++i) text += frame(i, i == 60);
-  // Of a frame that was dropped, and what others may write.
+  // Events of a dropped frame, and events that other programs may write.
   text += slice("stage", "capture", 7, 990'000 + 9000, 1000, 100);
   return text + R"({"ph":"i","name":"mark","ts":"never"}]})";
 }

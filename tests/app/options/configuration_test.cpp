@@ -1,4 +1,4 @@
-// The configuration file and the environment: what they may say, and which wins over which.
+// The configuration file and the environment: valid content, errors, and precedence.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Values of the options of `run`: what is understood, and what is refused in which words.
+// Values of the options of `run`: those that are accepted, and the errors for others.
 #include "app/options/options.h"
 
 #include <fmt/format.h>

@@ -27,7 +27,7 @@ class Environment {
   const char* name_;
 };
 
-// What a command line asks for.
+// The command and options of a command line.
 struct Parsed {
   std::string command;
   std::string text;  // of --help or --version

@@ -23,7 +23,7 @@ using Numbers = HandOver<int>;
 using Seen =
     std::vector<std::pair<int, std::uint64_t>>;  // elements, and the number dropped before each
 
-// What the work has in common with the test. The work waits at a gate for the first element.
+// Shared by the work and the test. The work waits at a gate for the first element.
 struct Shared {
   std::promise<void> started;
   Gate gate;

@@ -94,7 +94,7 @@ TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
   EXPECT_THROW(run_pipeline(source, lent({&one, &two}), reporting_to(log), {}, stop), Error);
-  // Which of two frames that are begun at the same time fails is open.
+  // Either of two frames that begin at the same time may fail.
   EXPECT_GE(log.sequences.size(), 4U);
   EXPECT_LE(log.sequences.size(), 6U);
 }

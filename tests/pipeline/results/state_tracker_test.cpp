@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 const std::vector<std::string> kLabels{"cat", "dog", "bird"};
 
-// Feeds a tracker and writes down what it says.
+// Feeds a tracker and records its states.
 class StateTrackerTest : public testing::Test {
  protected:
   static StateOptions options(milliseconds smoothing, float enter, float leave,

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What an inference takes with a number of threads; `turn` counts the inferences.
+// The time of an inference with a number of threads; `turn` counts the inferences.
 using Machine = std::function<milliseconds(int threads, int turn)>;
 
 constexpr auto kTryAll = ThreadTuner::Start::kTryAll;
@@ -91,7 +91,7 @@ TEST(ThreadTuner, KeepsWithinItsTimeButTriesEveryNumber) {
     return quiet(threads, turn);
   });
   EXPECT_EQ(tuner.threads(), 4);
-  // Two more inferences of each are what the limit may be exceeded by.
+  // The limit may be exceeded by two inferences of each number of threads.
   EXPECT_LE(sum, milliseconds(1200 + 2 * (120 + 60 + 40 + 30)));
 }
 

@@ -56,7 +56,7 @@ TEST(KindOfNode, WhatIsNoCameraComesWithTheWayOut) {
               HasSubstr("/dev/video10 is not a camera but a codec; lookout list-cameras"));
 }
 
-// A /dev in a folder, with nodes that say of themselves what the test wants.
+// A /dev in a folder, whose nodes have the names and capabilities that a test wants.
 class KnownCameraTest : public testing::Test {
  protected:
   KnownCameraTest() {

@@ -10,7 +10,7 @@ using std::chrono::seconds;
 
 class RateWatchTest : public testing::Test {
  protected:
-  // Frames for so long; returns what was noticed, 0 for nothing.
+  // Feeds frames for that long. Returns the rate that was noticed, or 0.
   double watch(seconds duration, milliseconds period, double expected) {
     double noticed = 0;
     for (const auto end = now_ + duration; now_ < end; now_ += period) {

@@ -21,7 +21,7 @@ class Memory {
     picture.height = kHeight;
     picture.stride = min_stride(format, kWidth) + padding;
     for (std::size_t i = 0; i < plane_count(format); ++i) {
-      // Not a byte more than is promised, so that a sanitizer sees what reads beyond.
+      // Exactly the promised bytes, so that a sanitizer sees reads beyond them.
       planes[i].assign(plane_size(format, kWidth, kHeight, picture.stride, i), 0xEE);
       picture.planes[i] = planes[i].data();
     }

@@ -1,4 +1,4 @@
-// What the tests of ReconnectingSource have in common: a camera and time that a test controls.
+// Shared by the tests of ReconnectingSource: a camera and a clock that a test controls.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline std::ptrdiff_t count_lines(const CapturedLog& log) {
 // Time that passes only when somebody sleeps or waits for a frame.
 class ReconnectingSourceTest : public testing::Test {
  protected:
-  // What the camera does from one opening to its closing; `read` counts from 0.
+  // The camera's behavior from one opening to its closing; `read` counts from 0.
   using Life = std::function<ReadStatus(int read, Frame& frame)>;
 
   // A fake camera that takes 100 ms for a read, and whose end is counted.

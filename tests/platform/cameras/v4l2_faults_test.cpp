@@ -228,7 +228,7 @@ TEST_F(FaultyCameraTest, RangeOfThePictureIsTheGrantedOne) {
   EXPECT_NEAR(gray(), 181, 2);
 }
 
-// Bars of which the picture is the same in both color spaces.
+// Bars that look the same in both color spaces.
 TEST_F(FaultyCameraTest, ColorsAreThoseOfTheGrantedColorSpace) {
   const auto picture = [this](const char* fault) {
     set_fault(fault);
@@ -305,7 +305,7 @@ TEST_F(FaultyCameraTest, JpegWithWrongBytesIsSkippedOrAPicture) {
       EXPECT_FALSE(frame.bgr.empty());
     }
   }
-  // Decoders like to say on their own what they found.
+  // Decoders print messages of their own.
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(HasSubstr("JPEG data")));
 }
 

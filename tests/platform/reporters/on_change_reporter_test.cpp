@@ -35,7 +35,7 @@ class OnChangeReporterTest : public testing::Test {
     close(gate_);
   }
 
-  // Runs `script`, with $SAID and $GATE as FIFOs of the test.
+  // Runs `script`, with $OUTPUT and $GATE as FIFOs of the test.
   OnChangeOptions shell(const std::string& script) const {
     OnChangeOptions options;
     options.command = {"sh", "-c",

@@ -21,7 +21,7 @@ class ReportersTest : public testing::Test {
   ~ReportersTest() override {
     for (const int end : ends_) close(end);
   }
-  // What was written since the last call.
+  // The text that was written since the last call.
   std::string written() const {
     std::string text(1 << 16, '\0');
     const ssize_t bytes = read(ends_[0], text.data(), text.size());

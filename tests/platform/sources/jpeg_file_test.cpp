@@ -47,7 +47,7 @@ class JpegFileTest : public testing::Test {
     const auto read = read_jpeg_file(path);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     EXPECT_TRUE(read);
-    testing::internal::CaptureStderr();  // what libjpeg prints for OpenCV
+    testing::internal::CaptureStderr();  // libjpeg's output under OpenCV
     const cv::Mat expected = cv::imread(path, cv::IMREAD_COLOR);
     testing::internal::GetCapturedStderr();
     if (!read) return {};

@@ -124,7 +124,7 @@ TEST(LogSink, AFullDiskIsNoError) {
   EXPECT_FALSE(failed);
 }
 
-// What a terminal of the kind `term` gets of a warning.
+// The bytes of a warning on a terminal of type `term`.
 std::string on_terminal(const char* term) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) return "no terminal";

@@ -132,7 +132,7 @@ TEST_F(WriterToAPipe, ALastTextIsGivenUpWhenNobodyTakesIt) {
   EXPECT_FALSE(write_at_end(ends_[1], "last\n", std::chrono::hours(1)));
 }
 
-// A terminal whose other end nobody reads until the test does.
+// A terminal whose other end only the test reads.
 class WriterToATerminal : public testing::Test {
  protected:
   void SetUp() override {

@@ -142,7 +142,7 @@ class LongProcess : public testing::Test {
     char byte = 0;
     return read(reader_, &byte, 1) == 1;
   }
-  // Returns when nobody holds the FIFO any more.
+  // Returns when no process holds the FIFO any more.
   void wait_for_their_end() const {
     pollfd end{reader_, POLLIN, 0};
     while ((end.revents & POLLHUP) == 0) {
