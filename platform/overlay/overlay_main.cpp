@@ -2,6 +2,7 @@
 //
 // It is a process of its own because Qt, which Debian's OpenCV opens windows with, ends its
 // process: it aborts without a display and calls exit() when the display is lost.
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ namespace lookout {
 namespace {
 
 const char* const kTitle = "lookout";
-constexpr int kWaitMs = 10;  // for a key, between two looks at the memory
+constexpr int kWaitMs = 15;  // between two looks at the memory and the keyboard
 constexpr int kNiceness = 10;
 
 class Window {
@@ -36,7 +37,8 @@ class Window {
   // Returns an exit status, when lookout is gone or the user wants it.
   int run() {
     while (::getppid() == shared_.owner) {
-      const int key = cv::waitKey(kWaitMs);
+      ::poll(nullptr, 0, kWaitMs);  // a longer waitKey() wakes up every 2 ms
+      const int key = cv::waitKey(1);
       if (cv::getWindowProperty(kTitle, cv::WND_PROP_VISIBLE) < 1) break;
       if (key == 'q') return kOverlayQuit;
       if (key == 's') save();
