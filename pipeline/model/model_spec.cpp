@@ -131,7 +131,7 @@ bool is_utf8(const std::string& text) {
 
 }  // namespace
 
-const char* to_string(ModelOutput output) {
+const char* to_text(ModelOutput output) {
   return output == ModelOutput::kLogits ? "logits" : "probabilities";
 }
 

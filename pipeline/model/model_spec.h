@@ -15,7 +15,7 @@ enum class ModelOutput {
   kLogits,         // any number; softmax makes a probability of it
   kProbabilities,  // the model ends in softmax
 };
-const char* to_string(ModelOutput output);
+const char* to_text(ModelOutput output);
 
 struct ModelSpec {
   std::string name;
