@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <opencv2/core/mat.hpp>
+#include <optional>
 #include <string>
 
 namespace lookout {
@@ -19,8 +20,11 @@ struct Frame {
   std::uint64_t sequence = 0;          // counts the frames read from the source, from 0
   Clock::time_point captured;          // when the driver got the frame; of a file: when it was read
   Clock::duration capture_duration{};  // copying, converting, decoding; no waiting
-  Clock::time_point queued;            // when it was handed to inference; set only for traces
-  std::string origin;                  // the file or test pattern; empty for a camera
+  // When a player shows the frame, counted from the start of the video. Empty: not from a video.
+  // Never before that of the frame before.
+  std::optional<std::chrono::nanoseconds> media_time;
+  Clock::time_point queued;  // when it was handed to inference; set only for traces
+  std::string origin;        // the file or test pattern; empty for a camera
 };
 
 }  // namespace lookout

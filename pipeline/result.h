@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,9 +40,10 @@ struct SceneState {
 };
 
 struct Result {
-  std::uint64_t sequence = 0;                       // the frame's
-  std::chrono::system_clock::time_point timestamp;  // wall clock time of the frame's capture
-  Clock::duration frame_age{};                      // capture until this result was ready
+  std::uint64_t sequence = 0;                          // the frame's
+  std::chrono::system_clock::time_point timestamp;     // wall clock time of the frame's capture
+  std::optional<std::chrono::nanoseconds> media_time;  // the frame's
+  Clock::duration frame_age{};                         // capture until this result was ready
   StageDurations durations;
   std::uint64_t dropped = 0;    // frames since the start that were dropped for a newer one
   std::vector<Prediction> top;  // best first; at most k, none below the threshold; not smoothed

@@ -245,6 +245,10 @@ void JsonFormat::append_head(const char* type, const Result& result, const std::
   append_timestamp(result.timestamp, out);
   out += ',';
   if (!origin.empty()) fmt::format_to(to, R"("file":{},)", quoted_origin_);
+  if (result.media_time) {
+    fmt::format_to(to, R"("media_time":{:.3f},)",
+                   std::chrono::duration<double>(*result.media_time).count());
+  }
 }
 
 void JsonFormat::append_state(const Result& result, const std::string& origin, std::string& out) {

@@ -14,24 +14,24 @@ bool same(const SceneState& a, const SceneState& b) {
 }  // namespace
 
 const std::vector<float>& StateTracker::smooth(const std::vector<float>& scores,
-                                               Clock::time_point captured) {
+                                               Clock::time_point time) {
   if (options_.smoothing.count() == 0) return scores;
   if (values_.empty()) {
     values_ = scores;
   } else {
-    const std::chrono::duration<double> dt = captured - last_captured_;
+    const std::chrono::duration<double> dt = time - last_time_;
     const std::chrono::duration<double> time_constant = options_.smoothing;
     const auto weight = static_cast<float>(-std::expm1(-dt / time_constant));
     for (std::size_t i = 0; i < values_.size(); ++i)
       values_[i] += weight * (scores[i] - values_[i]);
   }
-  last_captured_ = captured;
+  last_time_ = time;
   return values_;
 }
 
 bool StateTracker::update(const std::vector<float>& scores, const std::vector<std::string>& labels,
-                          Clock::time_point captured) {
-  const std::vector<float>& values = smooth(scores, captured);
+                          Clock::time_point time) {
+  const std::vector<float>& values = smooth(scores, time);
   const auto best =
       static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
   SceneState next;
@@ -44,11 +44,10 @@ bool StateTracker::update(const std::vector<float>& scores, const std::vector<st
   } else {
     next.kind = SceneState::Kind::kUnknown;
   }
-  if (!same(next, entered_)) entered_since_ = captured;
+  if (!same(next, entered_)) entered_since_ = time;
   entered_ = next;
 
-  const bool changed =
-      !same(entered_, state_) && captured - entered_since_ >= options_.min_duration;
+  const bool changed = !same(entered_, state_) && time - entered_since_ >= options_.min_duration;
   if (changed) {
     previous_ = state_;
     state_ = entered_;

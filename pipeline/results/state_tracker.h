@@ -20,16 +20,16 @@ struct StateOptions {
 // Works in three steps on the scores of all classes:
 //
 // 1. Smoothing. Each class's value v follows its score s: v += (1 - exp(-dt / smoothing)) (s - v),
-//    where dt is the time between the captures of this frame and the previous one. After a change
-//    of the picture, v covers 63 % of the way in the time `smoothing`, whatever the frame rate and
-//    however many frames are dropped. The first frame's scores are taken unchanged.
+//    where dt is the time between this frame and the previous one. After a change of the picture, v
+//    covers 63 % of the way in the time `smoothing`, whatever the frame rate and however many
+//    frames are dropped. The first frame's scores are taken unchanged.
 //
 // 2. Thresholds. The class with the highest value is the candidate if the value is at least
 //    `enter_threshold`. Otherwise the last class stays the candidate while its value is at least
 //    `leave_threshold`. Otherwise the candidate is "unknown".
 //
 // 3. Duration. A candidate becomes the state once it has been the same for `min_duration`, measured
-//    between times of capture. This applies to the first state, too: until then it is kNone.
+//    between the times of frames. This applies to the first state, too: until then it is kNone.
 //
 // Used by one thread at a time. Allocates memory for the first frame only.
 class StateTracker {
@@ -37,10 +37,11 @@ class StateTracker {
   explicit StateTracker(const StateOptions& options) : options_(options) {}
 
   // `scores`: one for each class, 0..1. `labels`: one for each class; they must outlive the state.
-  // `captured`: the frame's, not before that of the last call.
+  // `time`: when the frame was captured; of a video, its time in it. Not before that of the last
+  // call.
   // Returns whether the state changed.
   bool update(const std::vector<float>& scores, const std::vector<std::string>& labels,
-              Clock::time_point captured);
+              Clock::time_point time);
 
   // Forgets all frames. The next state counts as a change even if it is the same.
   void reset();
@@ -50,12 +51,12 @@ class StateTracker {
   const SceneState& previous() const { return previous_; }
 
  private:
-  const std::vector<float>& smooth(const std::vector<float>& scores, Clock::time_point captured);
+  const std::vector<float>& smooth(const std::vector<float>& scores, Clock::time_point time);
 
   StateOptions options_;
-  std::vector<float> values_;        // smoothed scores; empty before the first frame
-  Clock::time_point last_captured_;  // of values_
-  SceneState entered_;               // the candidate of the second step
+  std::vector<float> values_;    // smoothed scores; empty before the first frame
+  Clock::time_point last_time_;  // of values_
+  SceneState entered_;           // the candidate of the second step
   Clock::time_point entered_since_;
   SceneState state_;
   SceneState previous_;

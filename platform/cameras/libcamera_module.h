@@ -16,7 +16,7 @@ inline const char* const kLibcameraModule = "liblookout-libcamera.so";
 inline const char* const kLibcameraEntry = "lookout_libcamera";
 
 // Changes with every change of this file, of Source and of SourceOptions.
-inline constexpr int kLibcameraInterface = 2;
+inline constexpr int kLibcameraInterface = 3;
 
 struct LibcameraCamera {
   std::string id;     // libcamera's, the same after every start: the place on the board

@@ -14,7 +14,7 @@ inline const char* const kVideoModule = "liblookout-video.so";
 inline const char* const kVideoEntry = "lookout_video";
 
 // Changes with every change of this file, of Source.
-inline constexpr int kVideoInterface = 1;
+inline constexpr int kVideoInterface = 2;
 
 // What the module's entry, `extern "C" const VideoModule* lookout_video()`, returns.
 struct VideoModule {

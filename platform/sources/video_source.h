@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pipeline/source.h"
@@ -17,7 +18,8 @@ struct AVStream;
 
 namespace lookout {
 
-// Not live: every frame, in order, at the reader's speed. `origin` is the path as given. Frames are
+// Not live: every frame, in order, at the reader's speed. `origin` is the path as given;
+// `media_time` counts from the first frame. Frames are
 // upright: the rotation that phones store is applied. FFmpeg's messages are logged as debug, and
 // its threads have all signals blocked.
 class VideoSource : public Source {
@@ -53,6 +55,7 @@ class VideoSource : public Source {
   bool decode();
   void feed();
   void fill(Frame& frame);
+  std::chrono::nanoseconds next_time();
   void check_end() const;
   std::int64_t announced_frames() const;
   void check_video(bool good) const;
@@ -68,9 +71,11 @@ class VideoSource : public Source {
   AVStream* stream_ = nullptr;
   int orientation_ = 1;  // EXIF's
   VideoPicture converter_;
-  std::int64_t frames_ = 0;       // read so far
-  std::int64_t undecodable_ = 0;  // packets
-  int read_error_ = 0;            // FFmpeg's, other than the end of the file
+  std::int64_t frames_ = 0;            // read so far
+  std::optional<std::int64_t> start_;  // time of the first frame in the file, ns
+  std::int64_t time_ = 0;              // of the latest frame since the first one, ns
+  std::int64_t undecodable_ = 0;       // packets
+  int read_error_ = 0;                 // FFmpeg's, other than the end of the file
   bool last_packet_cut_ = false;
 };
 

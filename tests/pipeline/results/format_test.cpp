@@ -86,6 +86,18 @@ TEST(JsonFormat, StateOfAResult) {
                  "\n");
 }
 
+TEST(JsonFormat, AFrameOfAVideoHasItsTimeThere) {
+  JsonFormat format({"front", "net", kLabels, "", "", true});
+  Result result = example();
+  result.media_time = milliseconds(83'333);
+  std::string out;
+  format.append(result, "a.mp4", out);
+  EXPECT_EQ(Json::parse(out)["media_time"], 83.333);
+  out.clear();
+  format.append_state(result, "a.mp4", out);
+  EXPECT_EQ(Json::parse(out)["media_time"], 83.333);
+}
+
 TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
   std::string out;
   JsonFormat({"a\nb", "m", kLabels, "", "", true}).append(example(), "dir/caf\xe9 \"1\".jpg", out);

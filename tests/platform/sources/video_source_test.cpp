@@ -57,6 +57,23 @@ TEST_F(VideoSourceTest, ReadsEveryFrameInOrder) {
   EXPECT_EQ(source->read(frame, kTimeout), ReadStatus::kEnd);
 }
 
+TEST_F(VideoSourceTest, FramesHaveTheirTimeInTheVideo) {
+  const std::string path = dir_ / "pause.mkv";
+  constexpr std::int64_t kTicks[] = {0, 1, 2, 300};  // of 1/30 s
+  {
+    VideoFile file(path, {});
+    for (const auto tick : kTicks) file.write({100, 128, 128}, {100, 128, 128}, tick);
+  }
+  const auto source = open_video(path);
+  Frame frame;
+  for (const auto tick : kTicks) {
+    ASSERT_EQ(source->read(frame, kTimeout), ReadStatus::kFrame);
+    ASSERT_TRUE(frame.media_time.has_value());
+    const std::chrono::duration<double, std::milli> time = *frame.media_time;
+    EXPECT_NEAR(time.count(), static_cast<double>(tick) * 1000 / 30, 1) << "Matroska has whole ms";
+  }
+}
+
 TEST_F(VideoSourceTest, KeepsTheFramesMemory) {
   const auto source = open_video(video_);
   Frame frame;
