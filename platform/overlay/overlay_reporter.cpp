@@ -103,7 +103,7 @@ void OverlayReporter::report(const Result& result, const Frame& frame) {
     content.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
   }
   copy(frame.bgr, *shared_);
-  shared_->ready = false;
+  show();
 }
 
 void OverlayReporter::tick(const StatsSnapshot& stats) {
@@ -125,7 +125,7 @@ void OverlayReporter::show_offline() {
   content.rates = overlay_text(fmt::format("offline for {} s", away.count()));
   content.latency = overlay_text("waiting for the camera");
   content.rows = 0;
-  shared_->ready = false;
+  show();
 }
 
 void OverlayReporter::beat() { serve(milliseconds(0)); }
@@ -146,7 +146,6 @@ void OverlayReporter::wait_until_ready() {
 void OverlayReporter::serve(milliseconds timeout) {
   if (!process_) return;
   const bool ended = process_->wait(timeout);
-  was_ready_ = was_ready_ || is_ready();
   if (!ended) return;
   if (open_) handle_end();
   process_.reset();

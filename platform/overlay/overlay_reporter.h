@@ -42,6 +42,7 @@ class OverlayReporter : public Reporter {
  private:
   void start(const RunInfo& info, const View& view);
   bool is_ready() const { return open_ && shared_->ready; }
+  void show() { was_ready_ = true, shared_->ready = false; }
   void wait_until_ready();
   void show_offline();
   void serve(std::chrono::milliseconds timeout);

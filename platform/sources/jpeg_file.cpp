@@ -30,17 +30,11 @@ struct Messages {
   std::longjmp(reinterpret_cast<Messages*>(codec->err)->on_error, 1);
 }
 
-// A file without the marker of its end, or with less than that, is complete for all that.
-bool has_all_lines(j_common_ptr codec) {
-  const auto* decoder = reinterpret_cast<const jpeg_decompress_struct*>(codec);
-  return decoder->output_height > 0 && decoder->output_scanline >= decoder->output_height;
-}
-
 void keep_message(j_common_ptr codec, int level) {
   constexpr int kWarning = -1;  // other levels are traces
   if (level != kWarning) return;
   auto* messages = reinterpret_cast<Messages*>(codec->err);
-  if (messages->manager.msg_code == JWRN_JPEG_EOF && !has_all_lines(codec)) {
+  if (messages->manager.msg_code == JWRN_JPEG_EOF) {
     messages->truncated = true;
     give_up(codec);
   }
@@ -99,9 +93,11 @@ std::optional<JpegFile> read_jpeg_file(const std::string& path) {
                                                              std::fclose);
   if (file == nullptr || !is_jpeg(file.get())) return std::nullopt;
   JpegFile result;
-  // Nothing below has a destructor that a jump would pass over.
   Messages messages{};
   jpeg_decompress_struct codec{};
+  const std::unique_ptr<jpeg_decompress_struct, void (*)(j_decompress_ptr)> destroy(
+      &codec, jpeg_destroy_decompress);
+  // Nothing below has a destructor that a jump would pass over.
   codec.err = jpeg_std_error(&messages.manager);
   messages.manager.error_exit = give_up;
   messages.manager.emit_message = keep_message;
@@ -118,7 +114,6 @@ std::optional<JpegFile> read_jpeg_file(const std::string& path) {
   if (messages.manager.num_warnings > 1) {
     result.further_warnings = messages.manager.num_warnings - 1;
   }
-  jpeg_destroy_decompress(&codec);
   return ours ? std::optional(std::move(result)) : std::nullopt;
 }
 

@@ -21,15 +21,14 @@ namespace lookout {
 // A lost camera is opened again; see reconnecting_source.h. A missing path in /dev/, or a link to
 // one, is a camera that is away.
 //
-// The first call also silences the libraries' messages on stderr. It changes the environment, so
-// call it before other threads read that.
+// The first call also silences OpenCV's messages on stderr.
 //
 // Throws Error(kUsage) for a text that cannot be understood, Error(kNoInput) when there is no such
 // thing or it is of the wrong kind, Error(kPermission) when it may not be opened, and the errors of
 // the source's constructor.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options);
 
-// Opens these pictures in this order, as a folder called `name`. Silences the libraries, too.
+// Opens these pictures in this order, as a folder called `name`. Silences OpenCV, too.
 std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths);
 
 }  // namespace lookout

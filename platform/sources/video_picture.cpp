@@ -96,7 +96,10 @@ void VideoPicture::convert(const AVFrame& picture, cv::Mat& bgr) {
   cv::Mat& target = fits ? bgr : padded_;
   const std::array<std::uint8_t*, 4> data{target.data};
   const std::array<int, 4> strides{static_cast<int>(target.step)};
-  sws_scale(context_.get(), picture.data, picture.linesize, 0, height, data.data(), strides.data());
+  if (sws_scale(context_.get(), picture.data, picture.linesize, 0, height, data.data(),
+                strides.data()) != height) {
+    throw Error(ErrorKind::kNoInput, "its colors cannot be converted");
+  }
   if (!fits) padded_(cv::Rect(0, 0, width, height)).copyTo(bgr);
 }
 

@@ -179,6 +179,7 @@ bool VideoSource::decode() {
     } else {
       ++errors;
       ++undecodable_;
+      if (errors == kMaxErrors) read_error_ = status;
     }
   }
   return false;
@@ -243,7 +244,8 @@ void VideoSource::check_end() const {
   const std::string ends = announced > frames_
                                ? fmt::format("ends after {} of {} frames", frames_, announced)
                                : fmt::format("ends after {} frames", frames_);
-  const bool is_complete = announced > 0 && frames_ >= announced;
+  // Fragments of an MP4 announce their frames one after the other, so that the last are not known.
+  const bool is_complete = announced > 0 && frames_ >= announced && announced <= stream_->nb_frames;
   if (!is_complete && (last_packet_cut_ || is_cut(path_))) fail(ends + ": the file is truncated");
   if (read_error_ != 0) fail(fmt::format("{}: {}", ends, message(read_error_)));
   if (undecodable_ > 0) {

@@ -75,7 +75,7 @@ class VideoSource : public Source {
   std::optional<std::int64_t> start_;  // time of the first frame in the file, ns
   std::int64_t time_ = 0;              // of the latest frame since the first one, ns
   std::int64_t undecodable_ = 0;       // packets
-  int read_error_ = 0;                 // FFmpeg's, other than the end of the file
+  int read_error_ = 0;  // FFmpeg's that ended the reading, other than the end of the file
   bool last_packet_cut_ = false;
 };
 

@@ -4,27 +4,30 @@
 
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
 #include "platform/sources/exif_orientation.h"
-#include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
 
-bool is_webp(const std::string& path) {
+// Leaves the file at its start.
+bool is_webp(std::istream& file) {
   std::string start(12, '\0');
-  std::ifstream file(path, std::ios::binary);
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  file.clear();
+  file.seekg(0);
   return start.compare(0, 4, "RIFF") == 0 && start.compare(8, 4, "WEBP") == 0;
 }
 
 }  // namespace
 
 int webp_orientation(const std::string& path) {
-  if (!is_webp(path)) return kUpright;
-  const std::string bytes = read_input("picture", path);
+  std::ifstream file(path, std::ios::binary);
+  if (!is_webp(file)) return kUpright;
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
   const std::unique_ptr<WebPDemuxer, void (*)(WebPDemuxer*)> demuxer(WebPDemux(&data),
                                                                      WebPDemuxDelete);

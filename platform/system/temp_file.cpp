@@ -94,6 +94,7 @@ void remove_if_abandoned(const fs::path& path) {
 
 void remove_abandoned(const fs::path& path) {
   const std::string name = shortened_name(path);
+  if (name.empty()) return;
   std::error_code error;
   fs::directory_iterator entries(path.has_parent_path() ? path.parent_path() : ".", error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {

@@ -34,11 +34,12 @@ void append(const std::string& path, const std::string& bytes) {
 class VideoEnd : public testing::Test {
  protected:
   // `pause`: the last frame is shown ten seconds after the others.
-  std::string make(const std::string& name, const std::string& codec, bool pause = false) {
+  std::string make(const std::string& name, const std::string& codec, bool pause = false,
+                   const std::string& mp4_flags = "faststart") {
     VideoFormat format;
     format.codec = codec;
     if (codec == "mjpeg") format.pixels = AV_PIX_FMT_YUVJ420P;
-    if (name.find(".mp4") != std::string::npos) format.options = "movflags=faststart";
+    if (name.find(".mp4") != std::string::npos) format.options = "movflags=" + mp4_flags;
     const std::string path = dir_ / name;
     VideoFile file(path, format);
     for (int i = 0; i < kFrames; ++i) {
@@ -64,6 +65,20 @@ const Container kContainers[] = {
     {"a.mov", "mjpeg", ""},
     {"a.mkv", "ffv1", "ends after [0-9]+ frames: the file is truncated"},
 };
+
+TEST_F(VideoEnd, AFragmentThatIsCutIsAnErrorToo) {
+  const std::string path = make("a.mp4", "mpeg4", false, "frag_keyframe+empty_moov");
+  EXPECT_EQ(count_frames(*open_video(path)), kFrames);
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto second = bytes.find("moof", bytes.find("moof") + 1);
+  ASSERT_NE(second, std::string::npos);
+  const auto third = bytes.find("moof", second + 1);
+  ASSERT_NE(third, std::string::npos);
+  std::filesystem::resize_file(path, third + 60);
+  expect_error(ErrorKind::kNoInput, HasSubstr("the file is truncated"),
+               [&] { count_frames(*open_video(path)); });
+}
 
 TEST_F(VideoEnd, ACutFileIsAnErrorAfterItsLastFrame) {
   for (const auto& [name, codec, ends] : kContainers) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "pipeline/error.h"
+#include "platform/system/temp_file.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -48,6 +49,13 @@ TEST(AtomicFile, OnlyUnfinishedFilesForItsOwnNameAreRemoved) {
   directory.write(".trace.json.part", "of nobody knows whom");
   const AtomicFile saved("trace", directory / "trace.json");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 2);
+}
+
+TEST(AtomicFile, WithoutANameNothingIsRemoved) {
+  const TempDir dir;
+  const std::string other = dir.write("other", "");
+  remove_abandoned(dir.path() / "");
+  EXPECT_TRUE(std::filesystem::exists(other));
 }
 
 TEST(AtomicFile, ALongNameIsWritten) {
