@@ -8,8 +8,6 @@
 namespace lookout {
 namespace {
 
-using testing::IsEmpty;
-
 // A machine in a folder.
 class SystemInfoTest : public testing::Test {
  protected:
