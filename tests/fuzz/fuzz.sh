@@ -37,7 +37,7 @@ fuzz() {
   read -ra words <<<"$(pkg-config --cflags opencv4 | sed 's/-I/-isystem /g')"
   "$compiler" -std=c++17 -O1 -g -I. "${words[@]}" -DLOOKOUT_VERSION='"fuzz"' \
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -luriparser -lopencv_core
+    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -luriparser -lutf8proc -lopencv_core
   local log=build/fuzz/$target.log
   mkdir -p "build/fuzz/$target-corpus"
   if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len="${max_len[$target]:-8192}" -timeout=10 -verbosity=0 \
