@@ -13,10 +13,10 @@ namespace lookout {
 inline const char* const kVideoModule = "liblookout-video.so";
 inline const char* const kVideoEntry = "lookout_video";
 
-// Changes with every change of this file, of Source.
+// Changes with every change of this file and of Source.
 inline constexpr int kVideoInterface = 2;
 
-// What the module's entry, `extern "C" const VideoModule* lookout_video()`, returns.
+// Returned by the module's entry, `extern "C" const VideoModule* lookout_video()`.
 struct VideoModule {
   ModuleVersion version;  // kVideoInterface
   // See video_source.h.

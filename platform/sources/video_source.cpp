@@ -215,16 +215,18 @@ void VideoSource::fill(Frame& frame) {
 // A frame without a time, or with one that goes back, follows the frame before at the frame rate.
 std::chrono::nanoseconds VideoSource::next_time() {
   constexpr AVRational kNanoseconds{1, 1'000'000'000};
-  const AVRational rate = av_guess_frame_rate(container_.get(), stream_, nullptr);
-  const std::int64_t step = rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), kNanoseconds) : 0;
   const std::int64_t timestamp = picture_->best_effort_timestamp;
   const bool is_known = timestamp != AV_NOPTS_VALUE;
   const std::int64_t time =
       is_known ? av_rescale_q(timestamp, stream_->time_base, kNanoseconds) : 0;
-  if (!start_) start_ = time;
-  const std::int64_t since_start = time - *start_;
-  const bool is_first = frames_ == 0;
-  time_ = is_first ? 0 : is_known && since_start >= time_ ? since_start : time_ + step;
+  if (frames_ == 0) {
+    start_ = time;
+  } else if (is_known && time - start_ >= time_) {
+    time_ = time - start_;
+  } else {
+    const AVRational rate = av_guess_frame_rate(container_.get(), stream_, nullptr);
+    if (rate.num > 0) time_ += av_rescale_q(1, av_inv_q(rate), kNanoseconds);
+  }
   return std::chrono::nanoseconds(time_);
 }
 

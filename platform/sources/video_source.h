@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "pipeline/source.h"
@@ -71,11 +70,11 @@ class VideoSource : public Source {
   AVStream* stream_ = nullptr;
   int orientation_ = 1;  // EXIF's
   VideoPicture converter_;
-  std::int64_t frames_ = 0;            // read so far
-  std::optional<std::int64_t> start_;  // time of the first frame in the file, ns
-  std::int64_t time_ = 0;              // of the latest frame since the first one, ns
-  std::int64_t undecodable_ = 0;       // packets
-  int read_error_ = 0;  // FFmpeg's that ended the reading, other than the end of the file
+  std::int64_t frames_ = 0;       // read so far
+  std::int64_t start_ = 0;        // time of the first frame in the file, ns
+  std::int64_t time_ = 0;         // of the latest frame since the first one, ns
+  std::int64_t undecodable_ = 0;  // packets
+  int read_error_ = 0;            // FFmpeg's that ended the reading, other than the end of the file
   bool last_packet_cut_ = false;
 };
 
