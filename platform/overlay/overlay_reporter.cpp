@@ -144,9 +144,7 @@ void OverlayReporter::wait_until_ready() {
 
 // Waits for the end of the window's process, at most `timeout`.
 void OverlayReporter::serve(milliseconds timeout) {
-  if (!process_) return;
-  const bool ended = process_->wait(timeout);
-  if (!ended) return;
+  if (!process_ || !process_->wait(timeout)) return;
   if (open_) handle_end();
   process_.reset();
 }
