@@ -33,7 +33,6 @@ void check_is_file(const std::string& what, const fs::path& path) {
 template <typename Use>
 void with_temp_file(const std::string& what, const fs::path& path, Use use) {
   try {
-    remove_abandoned(path);
     TempFile file(path);
     use(file);
   } catch (const std::system_error& error) {
@@ -46,6 +45,7 @@ void with_temp_file(const std::string& what, const fs::path& path, Use use) {
 AtomicFile::AtomicFile(std::string what, fs::path path)
     : what_(std::move(what)), path_(std::move(path)) {
   check_is_file(what_, path_);
+  remove_abandoned(path_);
   with_temp_file(what_, path_, [](TempFile&) {});
 }
 
