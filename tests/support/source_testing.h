@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
@@ -10,7 +11,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -62,7 +62,7 @@ class CapturedLog {
   void wait_for(std::string_view part) const { sink_->wait_for(part); }
 
  private:
-  class Sink : public spdlog::sinks::base_sink<std::mutex> {
+  class Sink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
    public:
     std::string text() const {
       const MutexLock lock(text_mutex_);
@@ -75,9 +75,9 @@ class CapturedLog {
 
    protected:
     void sink_it_(const spdlog::details::log_msg& message) override {
+      const MutexLock lock(text_mutex_);
       spdlog::memory_buf_t line;
       formatter_->format(message, line);
-      const MutexLock lock(text_mutex_);
       text_.append(line.data(), line.size());
       logged_.notify_all();
     }
