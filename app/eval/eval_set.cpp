@@ -1,52 +1,53 @@
 #include "app/eval/eval_set.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <system_error>
 
+#include "app/eval/class_names.h"
 #include "pipeline/error.h"
 #include "platform/sources/picture_source.h"
 #include "platform/system/csv.h"
 #include "platform/system/input_file.h"
-#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::size_t> as_index(const std::string& name, std::size_t count) {
-  const auto index = parse_number<std::size_t>(name);
-  return index && *index < count ? index : std::nullopt;
-}
-
-std::string without_wordnet_number(const std::string& name) {
-  static const std::regex number("n[0-9]{8}_(.+)");
-  std::smatch match;
-  if (!std::regex_match(name, match, number)) return {};
-  std::string label = match[1];
-  std::replace(label.begin(), label.end(), '_', ' ');
-  return label;
-}
-
-bool has_first_word(const std::string& label, const std::string& word) {
-  return label.size() > word.size() && label.compare(0, word.size(), word) == 0 &&
-         std::strchr(" ,\t", label[word.size()]) != nullptr;
-}
-
-template <typename Matches>
-std::vector<std::size_t> find_all(const std::vector<std::string>& labels, Matches matches) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (matches(labels[i])) found.push_back(i);
+// The problems of a set, which are reported together.
+class Problems {
+ public:
+  // `sentence` makes the text, which costs a search for near names.
+  template <typename Sentence>
+  void add(ErrorKind kind, const Sentence& sentence) {
+    if (kind == ErrorKind::kBadData || sentences_.empty()) kind_ = kind;
+    if (sentences_.size() < kMaxReported) sentences_.push_back(sentence());
+    ++count_;
   }
-  return found;
-}
+
+  // Throws when there are any.
+  void report(const std::string& subject) const {
+    if (count_ == 0) return;
+    if (count_ == 1) throw Error(kind_, sentences_.front());
+    for (const std::string& sentence : sentences_) spdlog::error("{}", sentence);
+    if (count_ > sentences_.size()) spdlog::error("and {} more", count_ - sentences_.size());
+    throw Error(kind_, fmt::format("{}: {} problems, nothing was measured; the first: {}", subject,
+                                   count_, sentences_.front()));
+  }
+
+ private:
+  static constexpr std::size_t kMaxReported = 20;
+
+  ErrorKind kind_ = ErrorKind::kBadData;
+  std::vector<std::string> sentences_;
+  std::size_t count_ = 0;
+};
 
 // The folders within a folder, sorted, without hidden ones.
 std::vector<fs::path> folders_in(const std::string& folder) {
@@ -69,71 +70,126 @@ std::vector<fs::path> folders_in(const std::string& folder) {
   return folders;
 }
 
-EvalSet from_folders(const std::string& folder, const std::vector<std::string>& labels) {
-  EvalSet set;
-  for (const fs::path& path : folders_in(folder)) {
-    const std::size_t index = class_of(path.filename().string(), labels, "folder " + path.string());
-    for (const std::string& picture : list_pictures(path.string())) {
-      set.pictures.push_back(picture);
-      set.classes[picture] = index;
+// The pictures in the folder of a class. Warns when there are none.
+std::vector<std::string> pictures_of_class(const std::string& folder, Problems& problems) {
+  try {
+    return list_pictures(folder);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kNoInput) {
+      spdlog::warn("{}; left out", error.what());
+    } else {
+      problems.add(error.kind(), [&error] { return std::string(error.what()); });
     }
+  }
+  return {};
+}
+
+EvalSet from_folders(const std::string& folder, const ClassNames& names) {
+  EvalSet set;
+  Problems problems;
+  for (const fs::path& path : folders_in(folder)) {
+    const std::string name = path.filename().string();
+    const auto index = names.find(name);
+    if (!index) {
+      problems.add(ErrorKind::kBadData, [&] {
+        return fmt::format("folder {}: {}", path.string(), names.problem(name));
+      });
+      continue;
+    }
+    for (const std::string& picture : pictures_of_class(path.string(), problems)) {
+      set.pictures.push_back(picture);
+      set.classes[picture] = *index;
+    }
+  }
+  problems.report("folder " + folder);
+  if (set.pictures.empty()) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("there are no pictures in the folders of folder {}", folder));
   }
   return set;
 }
 
-EvalSet from_csv(const std::string& folder, const std::string& csv,
-                 const std::vector<std::string>& labels) {
-  EvalSet set;
-  std::vector<CsvRow> rows;
+std::vector<CsvRow> read_csv(const std::string& csv) {
   try {
-    rows = parse_csv(read_input("labels", csv));
+    return parse_csv(read_input("labels", csv));
   } catch (const CsvError& error) {
     throw Error(ErrorKind::kBadData, fmt::format("{}, {}", csv, error.what()));
   }
-  const CsvRow head{1, {"file", "label"}};
-  for (const CsvRow& row : rows) {
-    const std::string where = fmt::format("{}, line {}", csv, row.line);
-    if (row.line == head.line && row.values == head.values) continue;
-    if (row.values.size() != head.values.size()) {
-      throw Error(
-          ErrorKind::kBadData,
-          fmt::format("{}: expected file,label, with quotes around what has a comma", where));
-    }
-    const std::string picture = (fs::path(folder) / row.values[0]).string();
-    const std::size_t index = class_of(row.values[1], labels, where);
-    if (!set.classes.emplace(picture, index).second) {
-      throw Error(ErrorKind::kBadData, fmt::format("{}: {} comes twice", where, row.values[0]));
-    }
-    set.pictures.push_back(picture);
-  }
-  if (set.pictures.empty()) {
-    throw Error(ErrorKind::kNoInput, fmt::format("{} names no pictures", csv));
-  }
-  return set;
 }
+
+// Reads the lines of a CSV file into a set.
+class CsvReader {
+ public:
+  CsvReader(const std::string& folder, const std::string& csv, const ClassNames& names)
+      : folder_(folder), csv_(csv), names_(names) {}
+
+  EvalSet read() {
+    const std::vector<CsvRow> rows = read_csv(csv_);
+    for (const CsvRow& row : rows) {
+      const bool first = &row == &rows.front();
+      if (!first || !is_header(row)) read(row);
+    }
+    problems_.report(csv_);
+    if (set_.pictures.empty()) {
+      throw Error(ErrorKind::kNoInput, fmt::format("{} names no pictures", csv_));
+    }
+    return std::move(set_);
+  }
+
+ private:
+  // Whether the first row is a header. Complains of one that is not `file,label`.
+  bool is_header(const CsvRow& row) {
+    const std::string text = fmt::format("{}", fmt::join(row.values, ","));
+    if (text == "file,label") return true;
+    std::error_code ignored;
+    const bool picture = has_picture_extension(row.values[0]) || fs::exists(path_of(row), ignored);
+    const bool label = row.values.size() > 1 && names_.find(row.values[1]);
+    if (picture || label) return false;
+    problems_.add(ErrorKind::kBadData, [&] {
+      return fmt::format("{}: the header is {}; expected file,label, or no header", where(row),
+                         text);
+    });
+    return true;
+  }
+
+  void read(const CsvRow& row) {
+    if (row.values.size() != 2) {
+      problems_.add(ErrorKind::kBadData, [&] {
+        return where(row) + ": expected file,label, with quotes around what has a comma";
+      });
+      return;
+    }
+    const std::string& file = row.values[0];
+    const auto index = names_.find(row.values[1]);
+    if (!index) {
+      problems_.add(ErrorKind::kBadData,
+                    [&] { return where(row) + ": " + names_.problem(row.values[1]); });
+    }
+    std::error_code error;
+    if (!fs::exists(path_of(row), error)) {
+      if (!error) error = std::make_error_code(std::errc::no_such_file_or_directory);
+      const Error sentence = cannot_read("picture " + path_of(row), error);
+      problems_.add(sentence.kind(), [&] { return where(row) + ": " + sentence.what(); });
+    }
+    if (!set_.classes.emplace(path_of(row), index.value_or(0)).second) {
+      problems_.add(ErrorKind::kBadData, [&] { return where(row) + ": " + file + " comes twice"; });
+    }
+    set_.pictures.push_back(path_of(row));
+  }
+
+  std::string path_of(const CsvRow& row) const {
+    return (fs::path(folder_) / row.values[0]).string();
+  }
+  std::string where(const CsvRow& row) const { return fmt::format("{}, line {}", csv_, row.line); }
+
+  const std::string& folder_;
+  const std::string& csv_;
+  const ClassNames& names_;
+  EvalSet set_;
+  Problems problems_;
+};
 
 }  // namespace
-
-std::size_t class_of(const std::string& name, const std::vector<std::string>& labels,
-                     const std::string& what) {
-  auto found = find_all(labels, [&](const std::string& label) { return label == name; });
-  if (found.empty()) {
-    if (const auto index = as_index(name, labels.size())) return *index;
-    const std::string plain = without_wordnet_number(name);
-    found = find_all(labels, [&](const std::string& label) {
-      return (!plain.empty() && label == plain) || has_first_word(label, name);
-    });
-  }
-  if (found.size() == 1) return found.front();
-  if (found.empty()) {
-    throw Error(ErrorKind::kBadData,
-                fmt::format("{}: '{}' is none of the model's {} labels, nor the index of one", what,
-                            name, labels.size()));
-  }
-  throw Error(ErrorKind::kBadData,
-              fmt::format("{}: '{}' means more than one label, {} and {}: use the index", what,
-                          name, found[0], found[1]));
-}
 
 EvalSet read_eval_set(const std::string& folder, const std::string& csv,
                       const std::vector<std::string>& labels) {
@@ -143,7 +199,8 @@ EvalSet read_eval_set(const std::string& folder, const std::string& csv,
     if (!error) error = std::make_error_code(std::errc::not_a_directory);
     throw cannot_read("folder " + folder, error);
   }
-  return csv.empty() ? from_folders(folder, labels) : from_csv(folder, csv, labels);
+  const ClassNames names(labels);
+  return csv.empty() ? from_folders(folder, names) : CsvReader(folder, csv, names).read();
 }
 
 }  // namespace lookout
