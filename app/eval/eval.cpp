@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
+#include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/sha256.h"
@@ -26,7 +28,8 @@ class EvalReporter : public Reporter {
   EvalReporter(const EvalSet& set, EvalCounts& counts) : set_(set), counts_(counts) {}
 
   void report(const Result& result, const Frame& frame) override {
-    counts_.record(frame.origin, set_.classes.at(frame.origin), result.top);
+    counts_.record(frame.origin, set_.classes.at(frame.origin), result.top,
+                   result.durations.inference);
   }
 
   void tick(const StatsSnapshot& stats) override {
@@ -73,8 +76,9 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   report.source = source->info().description;
   if (classified == 0) output.reset();
   const std::string json = to_json(report);
-  save_and_print(output, json, options.results.format == Format::kJson ? json : to_text(report),
-                 print);
+  const std::size_t columns = isatty(STDOUT_FILENO) == 1 ? terminal_size(STDOUT_FILENO).columns : 0;
+  save_and_print(output, json,
+                 options.results.format == Format::kJson ? json : to_text(report, columns), print);
 }
 
 }  // namespace lookout

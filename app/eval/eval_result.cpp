@@ -4,85 +4,112 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 #include "app/output/json.h"
 #include "pipeline/results/format.h"
+#include "platform/reporters/terminal.h"
 
 namespace lookout {
 namespace {
 
 constexpr std::size_t kConfusionsInText = 10;
+constexpr std::size_t kClassesInText = 10;
+constexpr std::size_t kMinLabel = 8;  // columns of a label, however narrow the terminal
 
-std::optional<double> percent(std::uint64_t part, std::uint64_t all) {
-  if (all == 0) return std::nullopt;
-  return 100 * static_cast<double>(part) / static_cast<double>(all);
+std::string numbered(const EvalReport& report, std::size_t index) {
+  return fmt::format("{} {}", index, printable(report.labels[index]));
 }
 
-}  // namespace
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (cut(text, columns).size() == text.size()) return text;
+  return std::string(cut(text, columns - 1)) + "…";
+}
 
-void EvalCounts::record(const std::string& file, std::size_t expected,
-                        const std::vector<Prediction>& top) {
-  EvaluatedPicture picture{file, expected, {}};
-  for (std::size_t i = 0; i < std::min(kTop, top.size()); ++i) {
-    picture.predicted.push_back(top[i].index);
+void append_classes(const EvalReport& report, std::size_t columns, std::string& out) {
+  const std::vector<ClassCounts> worst = worst_classes(report.counts.classes());
+  if (worst.empty()) return;
+  out += "worst classes (top-1):\n";
+  for (std::size_t i = 0; i < std::min(kClassesInText, worst.size()); ++i) {
+    const ClassCounts& of_class = worst[i];
+    const std::string line = fmt::format(
+        "{:>5.1f} %  {} of {}  {}", percent(of_class.top1, of_class.pictures).value_or(0),
+        of_class.top1, of_class.pictures, numbered(report, of_class.index));
+    out += (columns > 0 ? shortened(line, columns) : line) + "\n";
   }
-  const auto place = std::find(picture.predicted.begin(), picture.predicted.end(), expected);
-  if (place != picture.predicted.end()) ++top5_;
-  if (place == picture.predicted.begin() && !picture.predicted.empty()) {
-    ++top1_;
-  } else if (!picture.predicted.empty()) {
-    ++confusions_[{expected, picture.predicted.front()}];
+}
+
+void append_confusions(const EvalReport& report, std::size_t columns, std::string& out) {
+  constexpr std::string_view kBetween = " taken for ";
+  const auto confusions = report.counts.confusions();
+  if (confusions.empty()) return;
+  out += "most frequent confusions:\n";
+  for (std::size_t i = 0; i < std::min(kConfusionsInText, confusions.size()); ++i) {
+    const Confusion& confusion = confusions[i];
+    const std::string count = fmt::format("{:>6}  ", confusion.count);
+    std::string expected = numbered(report, confusion.expected);
+    std::string predicted = numbered(report, confusion.predicted);
+    const std::size_t fixed = count.size() + kBetween.size();
+    if (columns > 0) {
+      const std::size_t left = columns - std::min(columns, fixed);
+      expected = shortened(expected, std::max(kMinLabel, left / 2));
+      predicted = shortened(predicted, std::max(kMinLabel, left / 2));
+    }
+    fmt::format_to(std::back_inserter(out), "{}{}{}{}\n", count, expected, kBetween, predicted);
   }
-  pictures_.push_back(std::move(picture));
 }
 
-std::vector<Confusion> EvalCounts::confusions() const {
-  std::vector<Confusion> found;
-  for (const auto& [pair, count] : confusions_) found.push_back({pair.first, pair.second, count});
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
-  return found;
-}
-
-std::string share_of(std::uint64_t part, std::uint64_t all) {
-  const auto share = percent(part, all);
-  return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
-}
-
-std::string to_text(const EvalReport& report) {
+void append_accuracy(const EvalReport& report, std::string& out) {
   const std::uint64_t all = report.counts.pictures().size();
-  std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
-                                 printable(report.source));
-  auto to = std::back_inserter(text);
-  if (report.missing > 0) {
-    const std::uint64_t done = all + report.stats.skipped;
-    fmt::format_to(to, "interrupted after {} of {} pictures\n", done, done + report.missing);
-  }
+  auto to = std::back_inserter(out);
   fmt::format_to(to, "top-1   {}\n", share_of(report.counts.top1(), all));
   fmt::format_to(to, "top-5   {}\n", share_of(report.counts.top5(), all));
+  const std::vector<ClassCounts> classes = report.counts.classes();
+  if (const auto mean = mean_class_percent(classes); mean && classes.size() > 1) {
+    fmt::format_to(to, "classes {}, mean top-1 {:.2f} %\n", classes.size(), *mean);
+  }
+  if (const auto error = report.counts.calibration().error) {
+    fmt::format_to(to, "scores  differ from the accuracy by {:.1f} points (ECE)\n", *error * 100);
+  }
   if (report.stats.skipped > 0) {
     fmt::format_to(to, "skipped {}, which could not be read\n", report.stats.skipped);
   }
-  const auto confusions = report.counts.confusions();
-  if (!confusions.empty()) text += "most frequent confusions:\n";
-  for (std::size_t i = 0; i < std::min(kConfusionsInText, confusions.size()); ++i) {
-    const Confusion& confusion = confusions[i];
-    fmt::format_to(to, "{:>6}  {} {} taken for {} {}\n", confusion.count, confusion.expected,
-                   printable(report.labels[confusion.expected]), confusion.predicted,
-                   printable(report.labels[confusion.predicted]));
-  }
-  const StatsSnapshot& stats = report.stats;
-  fmt::format_to(to,
-                 "{:.1f} pictures a second; ms p50/p95/p99/max: decode {} preprocess {} "
-                 "inference {} total {}\n",
-                 stats.classified_fps, to_text(stats.capture), to_text(stats.preprocess),
-                 to_text(stats.inference), to_text(stats.total));
-  return text;
 }
 
-std::string to_json(const EvalReport& report) {
-  const std::uint64_t all = report.counts.pictures().size();
+// ---- JSON
+
+Json to_json(const ClassCounts& of_class, const EvalReport& report) {
+  return {{"index", of_class.index},
+          {"label", report.labels[of_class.index]},
+          {"pictures", of_class.pictures},
+          {"top1", of_class.top1},
+          {"top5", of_class.top5},
+          {"predicted", of_class.predicted},
+          {"top1_percent", or_null(percent(of_class.top1, of_class.pictures))},
+          {"top5_percent", or_null(percent(of_class.top5, of_class.pictures))},
+          {"precision_percent", or_null(percent(of_class.top1, of_class.predicted))}};
+}
+
+Json to_json(const Calibration& calibration) {
+  Json bins = Json::array();
+  for (const CalibrationBin& bin : calibration.bins) {
+    const bool some = bin.pictures > 0;
+    bins.push_back({{"from", bin.from},
+                    {"to", bin.to},
+                    {"pictures", bin.pictures},
+                    {"mean_score", some ? Json(rounded(bin.mean_score, 4)) : Json()},
+                    {"accuracy", some ? Json(rounded(bin.accuracy, 4)) : Json()}});
+  }
+  const auto& error = calibration.error;
+  return {{"ece", error ? Json(rounded(*error, 4)) : Json()}, {"bins", std::move(bins)}};
+}
+
+Json to_json(const ConfusionMatrix& matrix, const EvalReport& report) {
+  Json labels = Json::array();
+  for (const std::size_t index : matrix.classes) labels.push_back(report.labels[index]);
+  return {{"classes", matrix.classes}, {"labels", std::move(labels)}, {"counts", matrix.counts}};
+}
+
+Json confusions_json(const EvalReport& report) {
   Json confusions = Json::array();
   for (const Confusion& confusion : report.counts.confusions()) {
     confusions.push_back({{"expected", confusion.expected},
@@ -91,12 +118,64 @@ std::string to_json(const EvalReport& report) {
                           {"predicted_label", report.labels[confusion.predicted]},
                           {"count", confusion.count}});
   }
+  return confusions;
+}
+
+Json classes_json(const EvalReport& report, const std::vector<ClassCounts>& classes) {
+  Json json = Json::array();
+  for (const ClassCounts& of_class : classes) json.push_back(to_json(of_class, report));
+  return json;
+}
+
+Json pictures_json(const EvalCounts& counts) {
   Json pictures = Json::array();
-  for (const EvaluatedPicture& picture : report.counts.pictures()) {
-    pictures.push_back(
-        {{"file", picture.file}, {"expected", picture.expected}, {"predicted", picture.predicted}});
+  for (const EvaluatedPicture& picture : counts.pictures()) {
+    Json scores = Json::array();
+    for (const float score : picture.scores) {
+      scores.push_back(rounded(static_cast<double>(score), 4));
+    }
+    pictures.push_back({{"file", picture.file},
+                        {"expected", picture.expected},
+                        {"predicted", picture.predicted},
+                        {"scores", std::move(scores)}});
   }
+  return pictures;
+}
+
+}  // namespace
+
+std::string share_of(std::uint64_t part, std::uint64_t all) {
+  const auto share = percent(part, all);
+  return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
+}
+
+std::string to_text(const EvalReport& report, std::size_t columns) {
+  const std::uint64_t all = report.counts.pictures().size();
+  std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
+                                 printable(report.source));
+  auto to = std::back_inserter(text);
+  if (report.missing > 0) {
+    const std::uint64_t done = all + report.stats.skipped;
+    fmt::format_to(to, "interrupted after {} of {} pictures\n", done, done + report.missing);
+  }
+  append_accuracy(report, text);
+  append_classes(report, columns, text);
+  append_confusions(report, columns, text);
   const StatsSnapshot& stats = report.stats;
+  fmt::format_to(to,
+                 "{:.1f} pictures a second; ms p50/p95/p99/max:\n"
+                 "  decode {}  preprocess {}\n"
+                 "  inference {}  total {}\n",
+                 stats.classified_fps, to_text(stats.capture), to_text(stats.preprocess),
+                 to_text(stats.inference), to_text(stats.total));
+  return text;
+}
+
+std::string to_json(const EvalReport& report) {
+  const EvalCounts& counts = report.counts;
+  const std::uint64_t all = counts.pictures().size();
+  const StatsSnapshot& stats = report.stats;
+  const std::vector<ClassCounts> classes = counts.classes();
   const Json json{{"schema", 1},
                   {"type", "eval"},
                   {"model", report.model},
@@ -106,18 +185,22 @@ std::string to_json(const EvalReport& report) {
                   {"complete", report.missing == 0},
                   {"pictures", all},
                   {"skipped", stats.skipped},
-                  {"top1", report.counts.top1()},
-                  {"top5", report.counts.top5()},
-                  {"top1_percent", or_null(percent(report.counts.top1(), all))},
-                  {"top5_percent", or_null(percent(report.counts.top5(), all))},
+                  {"top1", counts.top1()},
+                  {"top5", counts.top5()},
+                  {"top1_percent", or_null(percent(counts.top1(), all))},
+                  {"top5_percent", or_null(percent(counts.top5(), all))},
+                  {"mean_class_percent", or_null(mean_class_percent(classes))},
                   {"fps", stats.classified_fps},
                   {"latency_ms",
                    {{"capture", to_json(stats.capture)},
                     {"preprocess", to_json(stats.preprocess)},
                     {"inference", to_json(stats.inference)},
                     {"total", to_json(stats.total)}}},
-                  {"confusions", std::move(confusions)},
-                  {"results", std::move(pictures)}};
+                  {"classes", classes_json(report, classes)},
+                  {"calibration", to_json(counts.calibration())},
+                  {"confusions", confusions_json(report)},
+                  {"confusion_matrix", to_json(counts.matrix(), report)},
+                  {"results", pictures_json(counts)}};
   return to_text(json) + "\n";
 }
 

@@ -1,49 +1,15 @@
-// How often a model was right: the counts and the report.
+// The report of `lookout eval` as text and JSON.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "pipeline/result.h"
+#include "app/eval/eval_counts.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {
-
-// The right class of one picture and the predicted ones.
-struct EvaluatedPicture {
-  std::string file;
-  std::size_t expected = 0;            // index of the label
-  std::vector<std::size_t> predicted;  // indices, best first, at most EvalCounts::kTop
-};
-
-struct Confusion {
-  std::size_t expected = 0;
-  std::size_t predicted = 0;
-  std::uint64_t count = 0;
-};
-
-class EvalCounts {
- public:
-  static constexpr std::size_t kTop = 5;  // predictions of a picture that count
-
-  void record(const std::string& file, std::size_t expected, const std::vector<Prediction>& top);
-
-  const std::vector<EvaluatedPicture>& pictures() const { return pictures_; }
-  std::uint64_t top1() const { return top1_; }
-  std::uint64_t top5() const { return top5_; }
-  // The most frequent ones first; equally frequent ones in the order of their indices.
-  std::vector<Confusion> confusions() const;
-
- private:
-  std::vector<EvaluatedPicture> pictures_;
-  std::uint64_t top1_ = 0;
-  std::uint64_t top5_ = 0;
-  std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> confusions_;
-};
 
 struct EvalReport {
   std::string model;  // its name
@@ -59,8 +25,9 @@ struct EvalReport {
 // "705 of 800, 88.12 %"; without a percentage when `all` is 0.
 std::string share_of(std::uint64_t part, std::uint64_t all);
 
-// With a newline at the end.
-std::string to_text(const EvalReport& report);
-std::string to_json(const EvalReport& report);  // one line
+// With a newline at the end. `columns`: labels are shortened so that no line of the tables is
+// longer; 0: they are not.
+std::string to_text(const EvalReport& report, std::size_t columns = 0);
+std::string to_json(const EvalReport& report);  // one line; see app/README.md for the fields
 
 }  // namespace lookout

@@ -12,9 +12,6 @@
 #include "pipeline/results/format.h"
 
 namespace lookout {
-namespace {
-
-// As much of the line as fits into `columns`: a wide character takes two, a combining one none.
 std::string_view cut(std::string_view line, std::size_t columns) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < line.size();) {
@@ -29,8 +26,6 @@ std::string_view cut(std::string_view line, std::size_t columns) {
   }
   return line;
 }
-
-}  // namespace
 
 bool can_redraw(int fd) {
   const char* term = std::getenv("TERM");

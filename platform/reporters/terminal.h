@@ -23,6 +23,10 @@ bool can_redraw(int fd);
 // The size of the terminal behind a descriptor, or the default size where it reports none.
 TerminalSize terminal_size(int fd);
 
+// As much of the UTF-8 line as fits into `columns`: a wide character takes two, a combining one
+// none.
+std::string_view cut(std::string_view line, std::size_t columns);
+
 // Appends to `out` the control sequences that erase a block of `old_lines`, print `above` and draw
 // `lines`. These are UTF-8 and are cut to the size, since a line that wraps could not be erased.
 void append_redraw(std::size_t old_lines, std::string_view above,

@@ -103,7 +103,7 @@ TEST_F(Eval, CountsAndSaysWhatWasSkipped) {
   EXPECT_THAT(ran.out, HasSubstr("top-1   5 of 6, 83.33 %\n"));
   EXPECT_THAT(ran.out, HasSubstr("skipped 1, which could not be read\n"));
   EXPECT_THAT(ran.out, HasSubstr("     1  6 green taken for 7 blue\n"));
-  EXPECT_THAT(ran.out, HasSubstr("ms p50/p95/p99/max: decode "));
+  EXPECT_THAT(ran.out, HasSubstr("ms p50/p95/p99/max:\n  decode "));
   EXPECT_THAT(ran.err, HasSubstr("broken.png cannot be read as a picture; skipped"));
   std::ifstream file(output);
   const json written = json::parse(std::string{std::istreambuf_iterator<char>(file), {}});
