@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -61,6 +62,11 @@ void print(std::string_view text) {
       .write(text);
 }
 
+// After the log level was set.
+void log_warnings(const lookout::RunOptions& options) {
+  for (const std::string& warning : options.warnings) spdlog::warn(warning);
+}
+
 int run_doctor(const lookout::RunOptions& options) {
   const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::local_probes());
   const bool json = options.results.format == lookout::Format::kJson;
@@ -88,6 +94,7 @@ void add_measuring_commands(lookout::CommandLine& line) {
 void add_commands(lookout::CommandLine& line) {
   lookout::add_run(line, [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
+    log_warnings(options);
     lookout::run(options, stop, operators_asked);
     return 0;
   });
@@ -100,6 +107,8 @@ void add_commands(lookout::CommandLine& line) {
     return run_doctor(options);
   });
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
+    lookout::set_log_level(options.log.level);
+    log_warnings(options);
     print(lookout::list_cameras({options}));
     return 0;
   });

@@ -270,6 +270,9 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
   std::vector<Check>& checks = diagnosis.checks;
   checks = {check_userland(), check_cpu(system), check_libtorch(probes.libtorch)};
+  for (const std::string& warning : options.warnings) {
+    checks.push_back({"settings", State::kNote, warning});
+  }
   append(check_needs(options, probes, services), checks);
   append(check_cameras(probes), checks);
   append({check_cma(system), check_temperature(system), check_clock(system),

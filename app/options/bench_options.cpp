@@ -18,6 +18,7 @@ Value models(std::vector<std::string>& member) {
     return true;
   };
   value.placeholder = "FILE";
+  value.repeatable = true;
   return value;
 }
 

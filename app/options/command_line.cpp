@@ -34,6 +34,10 @@ std::string long_name(const std::string& flag) {
   return comma == std::string::npos ? flag : flag.substr(comma + 1);
 }
 
+Error given_twice(const std::string& flag) {
+  return {ErrorKind::kUsage, flag + ": given twice, but it takes one value"};
+}
+
 // "N=10", in --help.
 std::string option_text(const Value& value) {
   return value.placeholder + (value.default_text.empty() ? "" : "=" + value.default_text);
@@ -75,8 +79,12 @@ void Command::set_values() {
   for (const CLI::Option* option : app_.parse_order()) {
     const auto argument = arguments_.find(option);
     if (argument == arguments_.end()) continue;
-    const std::string& typed = option->results().at(seen[option]++);
+    const std::size_t times = seen[option]++;
+    const std::string& typed = option->results().at(times);
     const auto& [name, value] = argument->second;
+    if (times > 0 && !value.repeatable) {
+      throw given_twice(option->get_name());
+    }
     try {
       assign(value, typed);
     } catch (const Error& error) {
@@ -117,6 +125,7 @@ void CommandLine::add_run_flags() {
   };
   Value by_name;
   by_name.placeholder = "SECTION.KEY=VALUE";
+  by_name.repeatable = true;
   by_name.set = [this](const std::string& text) {
     settings_.set_by_argument(text);
     return true;
@@ -270,7 +279,9 @@ void CommandLine::check_combinations() const {
 }
 
 std::string CommandLine::config_path() const {
-  if (app_.count("--config") > 0) return app_.get_option("--config")->results().back();
+  const CLI::Option* config = app_.get_option("--config");
+  if (config->count() > 1) throw usage_error(given_twice("--config").what());
+  if (config->count() > 0) return config->results().back();
   const char* variable = std::getenv("LOOKOUT_CONFIG");
   return variable == nullptr ? "" : variable;
 }
@@ -288,7 +299,7 @@ void CommandLine::set_typed(Command& command) const {
 int CommandLine::run_with_options(const RunAction& action) {
   const std::string path = config_path();
   if (!path.empty()) read_config_file(path, settings_);
-  settings_.read_environment();
+  options_.warnings = settings_.read_environment();
   set_typed(root_);
   return action(options_);
 }

@@ -20,7 +20,7 @@ class Command {
   explicit Command(CLI::App& app) : app_(app) {}
 
   // `name`: "--top-k", or "-t,--timeout". A switch when `value` has no placeholder. The value is
-  // set as often as the flag is typed.
+  // set as often as the flag is typed; twice is an error unless it is repeatable.
   void add_flag(const std::string& name, Value value, const std::string& help,
                 const std::string& group = "Options");
   void add_positional(const std::string& name, Value value, const std::string& help,

@@ -98,6 +98,7 @@ struct RunOptions {
   EventOptions events;
   ProfileOptions profile;
   LogOptions log;
+  std::vector<std::string> warnings;  // sentences for the log, about the environment
 };
 
 // All groups.

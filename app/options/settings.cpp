@@ -7,13 +7,17 @@
 #include <cctype>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
 
 namespace lookout {
 namespace {
 
+constexpr std::string_view kPrefix = "LOOKOUT_";
+
 std::string variable_of(const std::string& words) {
-  std::string name = "LOOKOUT_" + words;
+  std::string name = std::string(kPrefix) + words;
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return c == '-' || c == '.' ? '_' : static_cast<char>(std::toupper(c));
   });
@@ -21,6 +25,15 @@ std::string variable_of(const std::string& words) {
 }
 
 std::string old_variable(const Setting& setting) { return variable_of(setting.old_name); }
+
+// Variables that are no settings: those that a command of --on-change gets, the file's name, and
+// those of the tests and build scripts.
+bool is_read_elsewhere(const std::string& variable) {
+  if (variable == "LOOKOUT_CONFIG" || variable == "LOOKOUT_CACHE") return true;
+  const auto begins = [&variable](const char* prefix) { return variable.rfind(prefix, 0) == 0; };
+  return begins("LOOKOUT_EVENT_") || begins("LOOKOUT_TEST_") || begins("LOOKOUT_FAKE_") ||
+         begins("LOOKOUT_SOAK_");
+}
 
 // Levenshtein's: characters to insert, delete or replace.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -36,6 +49,21 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     }
   }
   return row.back();
+}
+
+// The index of the name that is most like `name`; nothing when none is like it.
+std::optional<std::size_t> nearest_of(const std::string& name,
+                                      const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxCompared = 100;
+  std::optional<std::size_t> nearest;
+  std::size_t min_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t distance = edit_distance(name.substr(0, kMaxCompared), names[i]);
+    if (distance >= min_distance) continue;
+    min_distance = distance;
+    nearest = i;
+  }
+  return nearest;
 }
 
 }  // namespace
@@ -73,6 +101,11 @@ bool Settings::has_section(const std::string& section) const {
 }
 
 void Settings::set(const Setting& setting, const std::string& text, const Origin& origin) {
+  const Origin before = this->origin({setting.name().c_str()});
+  if (origin.place == Origin::Place::kCommandLine && before.place == origin.place) {
+    throw origin.error(before.name == origin.name ? "given twice"
+                                                  : "already given by " + before.name);
+  }
   try {
     assign(setting.value, text);
   } catch (const Error& error) {
@@ -98,7 +131,7 @@ void Settings::set_by_argument(const std::string& text) {
   set(*setting, text.substr(equals + 1), origin);
 }
 
-void Settings::read_environment() {
+std::vector<std::string> Settings::read_environment() {
   std::set<std::string> known;
   for (const Setting& setting : settings_) {
     known.insert(setting.variable());
@@ -106,31 +139,52 @@ void Settings::read_environment() {
     if (text == nullptr || *text == '\0') continue;
     set(setting, text, {Origin::Place::kEnvironment, "environment " + setting.variable()});
   }
+  std::vector<std::string> warnings;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals + 1 == text.size()) continue;
     const std::string variable = text.substr(0, equals);
-    if (known.count(variable) == 0) check_variable(variable);
+    if (known.count(variable) > 0) continue;
+    check_variable(variable);
+    if (variable.rfind(kPrefix, 0) != 0 || is_read_elsewhere(variable)) continue;
+    warnings.push_back(fmt::format("environment {}: there is no such setting, it is ignored{}",
+                                   variable, nearest_variable(variable)));
   }
+  return warnings;
 }
 
-// Other variables that begin with LOOKOUT_ are none of ours.
+// Throws for a variable of an earlier version, and for one whose section exists.
 void Settings::check_variable(const std::string& variable) const {
   const Origin origin{Origin::Place::kEnvironment, "environment " + variable};
-  std::vector<std::string> names;
   bool in_section = false;
   for (const Setting& setting : settings_) {
     if (variable == old_variable(setting)) {
       throw origin.error(fmt::format("this variable is now {}", setting.variable()));
     }
-    names.push_back(setting.variable());
     const std::string prefix = variable_of(setting.section) + "_";
     in_section = in_section || variable.compare(0, prefix.size(), prefix) == 0;
   }
   if (in_section) {
-    throw origin.error("there is no such setting" + did_you_mean(variable, names, "{}"));
+    throw origin.error("there is no such setting" + nearest_variable(variable));
   }
+}
+
+// Compares the words after LOOKOUT_, also with keys alone: LOOKOUT_TOPK lacks its section.
+std::string Settings::nearest_variable(const std::string& variable) const {
+  std::vector<std::string> words;
+  std::vector<std::string> variables;
+  const auto add = [&](const std::string& name, const std::string& meant) {
+    words.push_back(name.substr(kPrefix.size()));
+    variables.push_back(meant);
+  };
+  add("LOOKOUT_CONFIG", "LOOKOUT_CONFIG");
+  for (const Setting& setting : settings_) {
+    add(setting.variable(), setting.variable());
+    add(variable_of(setting.key), setting.variable());
+  }
+  const auto nearest = nearest_of(variable.substr(kPrefix.size()), words);
+  return nearest ? "; did you mean " + variables[*nearest] + "?" : std::string();
 }
 
 Origin Settings::origin(std::initializer_list<const char*> which) const {
@@ -162,17 +216,9 @@ std::string Settings::no_key(const std::string& section, const std::string& key)
 
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& names,
                          const char* format) {
-  constexpr std::size_t kMaxCompared = 100;
-  const std::string* nearest = nullptr;
-  std::size_t min_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const std::string& candidate : names) {
-    const std::size_t distance = edit_distance(name.substr(0, kMaxCompared), candidate);
-    if (distance >= min_distance) continue;
-    min_distance = distance;
-    nearest = &candidate;
-  }
-  if (nearest == nullptr) return {};
-  return fmt::format("; did you mean {}?", fmt::format(fmt::runtime(format), *nearest));
+  const auto nearest = nearest_of(name, names);
+  if (!nearest) return {};
+  return fmt::format("; did you mean {}?", fmt::format(fmt::runtime(format), names[*nearest]));
 }
 
 }  // namespace lookout

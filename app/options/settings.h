@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "app/options/value.h"
 #include "pipeline/error.h"
@@ -50,10 +51,11 @@ class Settings {
   void set_by_argument(const std::string& text);
 
   // Sets what the variables LOOKOUT_SECTION_KEY say. Empty ones count as not set. Throws
-  // Error(kConfig), also for a variable that no setting has though its section exists.
-  void read_environment();
+  // Error(kConfig), also for a variable that no setting has though its section exists. Returns a
+  // sentence for each other variable that begins with LOOKOUT_ and that nothing reads.
+  std::vector<std::string> read_environment();
 
-  // Throws Error of the origin's kind.
+  // Throws Error of the origin's kind, also when the command line sets a setting twice.
   void set(const Setting& setting, const std::string& text, const Origin& origin);
 
   // The origin of a setting's present value; `which`, of several, the one that wins over the
@@ -67,6 +69,7 @@ class Settings {
 
  private:
   void check_variable(const std::string& variable) const;
+  std::string nearest_variable(const std::string& variable) const;
 
   std::deque<Setting> settings_;           // addresses stay the same
   std::map<std::string, Origin> origins_;  // by the settings' names

@@ -25,6 +25,7 @@ struct Value {
   std::vector<TomlType> accepted;  // types that a configuration file may use
   std::string placeholder;         // in --help: "N"; empty: a switch, which needs no text
   std::string default_text;        // empty: no default to show
+  bool repeatable = false;         // may be typed several times in a command line
 };
 
 // Stores `text`. Throws Error(kUsage) whose sentence says what is wrong with the text.

@@ -195,7 +195,7 @@ CsiUri parse_csi(const Uri& uri) {
 }  // namespace
 
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {
-  if (text.empty()) throw usage("the source is empty; see --help for what it can be");
+  if (text.empty()) throw usage("the source is empty");
   // The system would cut the text off there.
   const bool uri_with_nul = is_uri(text) && text.find("%00") != std::string::npos;
   if (uri_with_nul || text.find('\0') != std::string::npos) {

@@ -89,6 +89,17 @@ INSTANTIATE_TEST_SUITE_P(All, RealPictures,
                          testing::Values("mobilenet_v2_qnnpack.pt", "mobilenet_v2_xnnpack.pt",
                                          "mobilenet_v2_float.pt"));
 
+TEST(Program, AVariableThatNothingReadsIsWarnedOf) {
+  Program::Options options;
+  options.environment = {"LOOKOUT_TOPK=2"};
+  const ProgramResult result = run_lookout({"test://red?fps=0&frames=1"}, options);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("warning environment LOOKOUT_TOPK: there is no such setting, it is "
+                            "ignored; did you mean LOOKOUT_RESULTS_TOP_K?"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST(Program, CountsAddUpInTheSummary) {
   const ProgramResult result =
       run_lookout({"test://all?fps=200", "-t", "2s", "--format", "json", "--log-level", "off"});

@@ -183,6 +183,14 @@ TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {
   EXPECT_THAT(check(diagnosis, "camera").text, HasSubstr("is not a camera"));
 }
 
+TEST_F(DoctorTest, WarningsOfTheOptionsAreNotes) {
+  options_.warnings = {"this is ignored"};
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(check(diagnosis, "settings").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "settings").text, "this is ignored");
+}
+
 TEST_F(DoctorTest, HeatAndPowerAreNotes) {
   put("sys/class/thermal/thermal_zone0/temp", "81000\n");
   put("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n");

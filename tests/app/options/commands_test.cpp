@@ -79,6 +79,25 @@ TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
   expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k");
 }
 
+TEST(Commands, WhatIsGivenTwiceIsRefused) {
+  expect_error({"--top-k", "3", "--top-k", "4"}, ErrorKind::kUsage, "--top-k: given twice");
+  expect_error({"-t", "3s", "--timeout", "4s"}, ErrorKind::kUsage, "--timeout: given twice");
+  expect_error({"--config", "a", "--config", "b"}, ErrorKind::kUsage, "--config: given twice");
+  expect_error({"--top-k", "3", "--set", "results.top-k=4"}, ErrorKind::kUsage,
+               "--set results.top-k: already given by --top-k; see");
+  expect_error({"--set", "camera.source=test://red", "test://all"}, ErrorKind::kUsage,
+               "SOURCE: already given by --set camera.source; see");
+  expect_error({"--set", "camera.name=a", "--set", "camera.name=b"}, ErrorKind::kUsage,
+               "--set camera.name: given twice; see");
+  expect_error({"eval", "d", "--model", "a", "--model", "b"}, ErrorKind::kUsage,
+               "--model: given twice, but it takes one value; see lookout eval --help");
+  expect_error({"bench", "--threads", "1", "--threads", "2"}, ErrorKind::kUsage, "given twice");
+  expect_error({"inspect", "a", "--model", "b"}, ErrorKind::kUsage, "given twice");
+  EXPECT_EQ(parse_command({"bench", "--model", "a", "--model", "b"}).bench.models.size(), 2U);
+  const Environment top_k("LOOKOUT_RESULTS_TOP_K", "5");
+  EXPECT_EQ(parse_run({"--top-k", "3"}).results.top_k, 3U) << "the command line wins";
+}
+
 TEST(Commands, HelpAndVersionAreTexts) {
   const std::string help = parse_command({"--help"}).text;
   EXPECT_NE(help.find("--roi"), std::string::npos);

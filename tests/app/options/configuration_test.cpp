@@ -117,12 +117,6 @@ TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   EXPECT_EQ(parse_run({"--set", "camera.source=d"}).camera.source, "d");
 }
 
-TEST(Configuration, OfFlagsAndSettingsOnTheCommandLineTheLastCounts) {
-  EXPECT_EQ(parse_run({"--top-k", "3", "--set", "results.top-k=4"}).results.top_k, 4U);
-  EXPECT_EQ(parse_run({"--set", "results.top-k=4", "--top-k", "3"}).results.top_k, 3U);
-  EXPECT_EQ(parse_run({"--top-k", "3", "--top-k", "5"}).results.top_k, 5U);
-}
-
 TEST(Configuration, AMistakeThatIsOverriddenIsStillAMistake) {
   const Environment top_k("LOOKOUT_RESULTS_TOP_K", "many");
   expect_error({"--top-k", "3"}, ErrorKind::kConfig,
@@ -239,7 +233,24 @@ TEST(Configuration, VariablesThatDoNotExist) {
   }
   const Environment event("LOOKOUT_EVENT_STATE", "cat");  // lookout started by --on-change
   const Environment others("LOOKOUT_CACHE", "/tmp");
-  EXPECT_NO_THROW(parse_run({}));
+  EXPECT_TRUE(parse_run({}).warnings.empty());
+}
+
+TEST(Configuration, VariablesThatNothingReadsAreWarnedOf) {
+  const std::string ignored = ": there is no such setting, it is ignored";
+  const std::vector<std::pair<const char*, std::string>> unknown{
+      {"LOOKOUT_TOPK", ignored + "; did you mean LOOKOUT_RESULTS_TOP_K?"},
+      {"LOOKOUT_RESULT_TOP_K", ignored + "; did you mean LOOKOUT_RESULTS_TOP_K?"},
+      {"LOOKOUT_CONFG", ignored + "; did you mean LOOKOUT_CONFIG?"},
+      {"LOOKOUT_FAVOURITE_COLOUR", ignored}};
+  for (const auto& [name, warning] : unknown) {
+    const Environment variable(name, "2");
+    const RunOptions options = parse_run({});
+    EXPECT_EQ(options.results.top_k, 10U);
+    EXPECT_EQ(options.warnings, std::vector<std::string>{"environment " + (name + warning)});
+  }
+  const Environment empty("LOOKOUT_TOPK", "");
+  EXPECT_TRUE(parse_run({}).warnings.empty());
 }
 
 TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
