@@ -39,7 +39,9 @@ if(_status OR NOT _depends MATCHES "^shlibs:Depends=([^\n]+)\nshlibs:Suggests=([
   message(FATAL_ERROR "dpkg-shlibdeps: ${_errors}${_depends}")
 endif()
 file(REMOVE_RECURSE "${_stage}/DEBIAN" "${_work}")
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "${CMAKE_MATCH_1}")
+# postinst makes the service's user.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS
+    "${CMAKE_MATCH_1}, systemd | systemd-standalone-sysusers | systemd-sysusers")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${CMAKE_MATCH_2}")
 message(STATUS "Depends: ${CPACK_DEBIAN_PACKAGE_DEPENDS}")
 message(STATUS "Suggests: ${CPACK_DEBIAN_PACKAGE_SUGGESTS}")

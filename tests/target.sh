@@ -117,10 +117,12 @@ package() {
   [ ! -d $shared/samples ] || models_agree 'pictures, packaged program' $shared/samples
 
   # dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair. Of what
-  # services wrote there are systemd's link, a folder, and a link of the owner's.
+  # services wrote there are a folder, systemd's link for a dynamic user, and a link of the owner's.
   local root=$work/dpkg
   mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc" "$root/srv"
   touch "$root/var/lib/dpkg/"{status,available}
+  echo root:x:0:0:root:/root:/bin/sh > "$root/etc/passwd"
+  echo root:x:0: > "$root/etc/group"
   local dpkg=(dpkg --root="$root" --force-not-root --force-architecture --force-depends
     --force-script-chrootless --force-confold --log=/dev/null)
   mkdir -p "$root/var/lib/"{lookout,private/lookout@front}
@@ -133,10 +135,13 @@ package() {
       cp "$root/etc/lookout/lookout.toml" "$root/etc/lookout/front.toml" &&
       "${dpkg[@]}" --install "$deb" &&
       grep -q '^# mine' "$root/etc/lookout/lookout.toml" &&
+      grep -q '^lookout:' "$root/etc/passwd" && grep -q '^lookout:' "$root/etc/group" &&
       "${dpkg[@]}" --remove lookout &&
       [ -e "$root/etc/lookout/lookout.toml" ] && [ ! -e "$root/usr/bin/lookout" ] &&
       "${dpkg[@]}" --purge lookout
   } > "$work/log" 2>&1 || { cat "$work/log"; fail 'dpkg: see above'; }
+  ! grep -s '^lookout:' "$root/etc/"{passwd,group,shadow,gshadow} || fail 'purge leaves the user or group'
+  rm -f "$root/etc/"{passwd,group,shadow,gshadow}{,-} "$root/etc/.pwd.lock"
   rm "$root/srv/pictures" || fail 'purge removes what a link leads to'
   rm -rf "$root/var/lib/dpkg"
   local left

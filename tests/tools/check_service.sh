@@ -56,8 +56,30 @@ done
 
 # The service is not started again after errors that stay: exit statuses of pipeline/error.h.
 for unit in lookout.service lookout@.service; do
-  grep -qx 'RestartPreventExitStatus=64 65 66 72 78' "$deploy/$unit" ||
+  grep -qx 'RestartPreventExitStatus=64 65 66 72 74 77 78' "$deploy/$unit" ||
     fail "$unit is restarted after errors that stay"
+done
+
+# The user that the package makes, whose group reads what the service writes.
+user=$(sed -n 's/^u \([^ ]*\) .*/\1/p' "$deploy/lookout.sysusers")
+for unit in lookout.service lookout@.service; do
+  for line in "User=$user" UMask=0027 StateDirectoryMode=0750; do
+    grep -qx "$line" "$deploy/$unit" || fail "$unit: no $line"
+  done
+  ! grep '^DynamicUser=' "$deploy/$unit" || fail "$unit: only root can enter the folder of a dynamic user"
+done
+if command -v systemd-sysusers >/dev/null; then
+  mkdir -p "$work/root/etc"
+  systemd-sysusers --root="$work/root" "$deploy/lookout.sysusers" || fail 'lookout.sysusers is wrong'
+  grep -q "^$user:" "$work/root/etc/passwd" && grep -q "^$user:" "$work/root/etc/group" ||
+    fail "lookout.sysusers makes no $user"
+fi
+
+# Neither the service nor its commands can take the whole memory, as a share of what the board has.
+for unit in lookout.service lookout@.service; do
+  for key in MemoryHigh MemoryMax; do
+    grep -Eqx "$key=[0-9]+%" "$deploy/$unit" || fail "$unit: no $key="
+  done
 done
 
 # The exposure in tenths: 20 is 2.0 on a scale to 10.

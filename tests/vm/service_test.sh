@@ -55,6 +55,20 @@ mark
 show '100% Colorbar'
 names 'color bars'
 
+# Snapshots are for the members of a group.
+sed -i 's#^snapshot-on-change = .*#snapshot-on-change = "/var/lib/lookout"#' /etc/lookout/lookout.toml
+useradd -G lookout owner
+systemctl restart $unit
+mark
+pictured() { compgen -G '/var/lib/lookout/*.jpg'; }
+until_true 'a snapshot is written' pictured
+picture=$(pictured | head -n 1)
+setpriv --reuid=owner --regid=owner --init-groups cat "$picture" > /tmp/picture.jpg ||
+  fail "a member of the group lookout cannot read $picture"
+! setpriv --reuid=nobody --regid=nogroup --clear-groups cat "$picture" > /tmp/picture.jpg 2>&1 ||
+  fail "everybody can read $picture"
+say 'a member of the group reads it, others do not'
+
 mark
 systemctl stop $unit
 is Result success || fail "stopping ended in $(property Result)"
@@ -106,6 +120,8 @@ head -c 100000 /usr/share/lookout/selftest.pt > /tmp/broken.pt
 install -m 644 /tmp/broken.pt /usr/local/share/broken.pt
 refuses /usr/local/share/broken.pt 65
 refuses /usr/local/share/missing.pt 66
+install -m 600 /usr/share/lookout/selftest.pt /usr/local/share/private.pt
+refuses /usr/local/share/private.pt 77
 # The owner sees this one, the service does not.
 install -D -m 644 /usr/share/lookout/selftest.pt /home/owner/model.pt
 refuses /home/owner/model.pt 66
@@ -138,8 +154,10 @@ if [ -e mobilenet_v2_xnnpack.pt ]; then
   [ $((memory * 100)) -le $((floor * 110)) ] || fail 'more than a tenth above the floor'
 fi
 
+userdel owner
 dpkg --purge lookout > purge.log 2>&1 || { cat purge.log; fail 'dpkg --purge'; }
 ! systemctl -q is-active $unit || fail 'the instance still runs'
 left=$(find / -xdev \( -path /proc -o -path /sys -o -path /mnt \) -prune -o -name '*lookout*' -print)
 [ -z "$left" ] || fail "purge leaves $left"
+! getent passwd lookout && ! getent group lookout || fail 'purge leaves the user or its group'
 say 'purged'
