@@ -36,6 +36,20 @@ std::string plain(std::string_view text) {
   return result;
 }
 
+// FNV-1a. Must stay the same: names of files have it.
+std::uint32_t hash(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+// Different for each camera: what plain() loses is told apart by a hash.
+std::string prefix_of(const std::string& camera) {
+  const std::string readable = plain(camera);
+  if (readable == camera && !camera.empty()) return readable + "_";
+  return fmt::format("{}~{:08x}_", readable, hash(camera));
+}
+
 std::string stamp(std::chrono::system_clock::time_point time) {
   const auto ms = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
   return fmt::format("{:%Y%m%dT%H%M%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)),
@@ -61,7 +75,7 @@ void make(const fs::path& folder, const std::string& prefix) {
 }  // namespace
 
 SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
-    : folder_(std::move(folder)), prefix_(plain(camera) + "_"), limit_(limit) {
+    : folder_(std::move(folder)), prefix_(prefix_of(camera)), limit_(limit) {
   make(folder_, prefix_);
 }
 

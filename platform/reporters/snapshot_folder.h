@@ -12,7 +12,9 @@
 namespace lookout {
 
 // Writes pictures named CAMERA_20271122T101500.123Z_LABEL.jpg (UTC; other characters than letters,
-// digits, '.' and '-' of the camera's name and the label become '-'). A picture is complete or
+// digits, '.' and '-' of the camera's name and the label become '-'). A camera's name that has such
+// characters, begins with '.' or '-' or is long is followed by ~ and a hash of the whole name, so
+// that no two cameras share their pictures: front-door~1a2b3c4d_2027... A picture is complete or
 // absent. Files with other names, such as another camera's, are neither changed nor counted. Used
 // by one thread at a time.
 class SnapshotFolder {

@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -42,7 +43,7 @@ TEST(SnapshotFolder, WritesAJpegThatSaysWhatWhereAndWhen) {
   const TempDir directory;
   SnapshotFolder folder(directory.path(), "/dev/video0", kMegabyte);
   folder.write(picture(), "Egyptian cat/2", kNoon + milliseconds(7));
-  const std::string name = "dev-video0_20261121T120000.007Z_Egyptian-cat-2.jpg";
+  const std::string name = "dev-video0~a0192d77_20261121T120000.007Z_Egyptian-cat-2.jpg";
   EXPECT_THAT(names_in(directory), ElementsAre(name));
   const cv::Mat read = cv::imread(directory / name);
   ASSERT_EQ(read.size(), cv::Size(64, 48));
@@ -66,6 +67,28 @@ TEST(SnapshotFolder, TheOldestOfItsOwnMakeRoom) {
                           "back_20200101T000000.000Z_cat.jpg", "front_20261121T120001.000Z_cat.jpg",
                           "front_20261121T120002.000Z_cat.jpg",
                           "front_20261121T120003.000Z_cat.jpg", "holiday.jpg"));
+}
+
+// The limit of one would remove another's pictures.
+TEST(SnapshotFolder, CamerasInEveryScriptKeepTheirPicturesApart) {
+  const TempDir directory;
+  const std::string old = directory.write("_20200101T000000.000Z_cat.jpg", "of an earlier version");
+  const std::string end(60, 'x');
+  const std::vector<std::string> cameras{
+      "前",     "后",    "ü",       "*",       "",  "front door", "front-door", "front/d",
+      "-front", "front", end + "1", end + "2", end, "北~大门",    "北 大门"};
+  for (const std::string& camera : cameras) {
+    SnapshotFolder(directory.path(), camera, kMegabyte).write(picture(), "cat", kNoon);
+  }
+  const std::vector<std::string> names = names_in(directory);
+  EXPECT_EQ(names.size(), cameras.size() + 1);
+  EXPECT_THAT(names, Contains("front_20261121T120000.000Z_cat.jpg"));
+  EXPECT_THAT(names, Contains("front-door_20261121T120000.000Z_cat.jpg"));
+  EXPECT_THAT(names, Contains(testing::MatchesRegex("front-door~[0-9a-f]+_2026.*")));
+  const auto size = std::filesystem::file_size(directory / "front_20261121T120000.000Z_cat.jpg");
+  SnapshotFolder(directory.path(), "前", size).write(picture(), "cat", kNoon + seconds(1));
+  EXPECT_EQ(names_in(directory).size(), cameras.size() + 1) << "it replaced its own alone";
+  EXPECT_TRUE(std::filesystem::exists(old));
 }
 
 TEST(SnapshotFolder, OneThatIsTooLargeIsRefusedAndNothingRemoved) {
