@@ -53,7 +53,7 @@ namespace lookout {
 
 // Each line defines to_json() and from_json() of a struct with all its fields.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceOptions, width, height, framerate, needed_width,
-                                   needed_height, give_up_after, wait)
+                                   needed_height, give_up_after, wait, live, recursive, max_pixels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(View, rotation, hflip, vflip, roi)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Scheduling, realtime_priority, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CameraOptions, source, name, source_options, wait, view, capture,

@@ -65,7 +65,7 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
   bench.add_flag_of(settings, "model", "labels");
   bench.add_flag_of(settings, "results", "format");
   bench.add_flag_of(settings, "log", "level");
-  for (const char* key : {"width", "height", "framerate", "rotation", "hflip", "vflip", "roi"}) {
+  for (const char* key : {"width", "height", "framerate", "rotation", "roi"}) {
     bench.add_flag_of(settings, "camera", key);
   }
   bench.run([state, &bench, action = std::move(action)] {

@@ -8,7 +8,8 @@
 namespace lookout {
 namespace {
 
-constexpr int kMaxCpu = 1023;  // of CPU_SET(3)
+constexpr int kMaxCpu = 1023;            // of CPU_SET(3)
+constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
 
 std::vector<std::pair<std::string, int>> rotations() {
   return {{"0", 0}, {"90", 90}, {"180", 180}, {"270", 270}};
@@ -29,11 +30,24 @@ void declare_picture(Settings& settings, CameraOptions& options) {
   settings.add(section, "rotation", rotation, "Turn the picture clockwise, in degrees",
                "--rotation");
   settings.add(section, "hflip", boolean(options.view.hflip),
-               "Mirror left and right, after turning", "--hflip");
+               "Mirror left and right, after turning");
   settings.add(section, "vflip", boolean(options.view.vflip),
-               "Mirror top and bottom, after turning", "--vflip");
+               "Mirror top and bottom, after turning");
   settings.add(section, "roi", region(options.view.roi),
                "Classify only this part of the picture: x,y,width,height from 0 to 1", "--roi");
+}
+
+// The part of [camera] for files and streams.
+void declare_files(Settings& settings, SourceOptions& source) {
+  const std::string section = "camera";
+  settings.add(section, "live", boolean(source.live),
+               "Of a stream (- or a FIFO), classify the newest frame and drop older ones, instead "
+               "of every frame",
+               "--live");
+  settings.add(section, "recursive", boolean(source.recursive),
+               "Of a folder, also classify the pictures in its folders", "--recursive");
+  settings.add(section, "max-pixels", number(source.max_pixels, 1, kMaxPixels),
+               "Refuse larger pictures and videos before they are decoded");
 }
 
 }  // namespace
@@ -42,10 +56,12 @@ void declare(Settings& settings, CameraOptions& options) {
   const std::string section = "camera";
   settings.add(section, "source", source(options.source),
                "A camera (/dev/video0, v4l2:///dev/video0, csi://0), a picture, a folder of "
-               "pictures, a video, or test://PATTERN|all?size=640x480&fps=30");
+               "pictures, a video, - (a stream on stdin), a FIFO, or "
+               "test://PATTERN|all?size=640x480&fps=30");
   settings.add(section, "name", text(options.name, "TEXT"),
                "The camera's name in results; default: the source's name");
   declare_picture(settings, options);
+  declare_files(settings, options.source_options);
   settings.add(section, "timeout", time_value(options.timeout, {{}, true, false}),
                "End after this time: 10s, 5min, 1h, or milliseconds; 0: never", "-t,--timeout");
   settings.add(

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace lookout {
+
+inline constexpr std::int64_t kDefaultMaxPixels = 100'000'000;
 
 struct SourceOptions {
   // By the user.
@@ -15,7 +18,10 @@ struct SourceOptions {
   int needed_width = 224;
   int needed_height = 224;
   std::chrono::milliseconds give_up_after{0};  // after the loss of a camera; 0: never
-  bool wait = false;  // for a camera that is absent at the start, which is an error otherwise
+  bool wait = false;       // for a camera that is absent at the start, which is an error otherwise
+  bool live = false;       // of a stream, the newest frame wins
+  bool recursive = false;  // enter the folders of a folder
+  std::int64_t max_pixels = kDefaultMaxPixels;  // of a picture, or of a frame of a video
 };
 
 }  // namespace lookout

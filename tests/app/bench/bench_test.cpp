@@ -79,13 +79,13 @@ TEST(BenchOptions, ACombinationIsMeasuredAsWasAsked) {
   const Combination asked =
       combinations(
           parse_bench({"test://all?fps=15", "--labels", "l.txt", "--threads", "2", "--frames", "7",
-                       "-t", "3s", "--width", "320", "--hflip", "--log-level", "debug"}),
+                       "-t", "3s", "--width", "320", "--rotation", "180", "--log-level", "debug"}),
           4)
           .at(0);
   EXPECT_EQ(asked.camera.source, "test://all?fps=15");
   EXPECT_EQ(asked.camera.timeout, std::chrono::seconds(3));
   EXPECT_EQ(asked.camera.source_options.width, 320);
-  EXPECT_TRUE(asked.camera.view.hflip);
+  EXPECT_EQ(asked.camera.view.rotation, 180);
   EXPECT_EQ(asked.model.labels, "l.txt");
   EXPECT_EQ(asked.frames, 7U);
   EXPECT_EQ(asked.log_level, "debug");

@@ -24,6 +24,9 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.camera.source_options.framerate, b.camera.source_options.framerate);
   EXPECT_EQ(a.camera.source_options.give_up_after, b.camera.source_options.give_up_after);
   EXPECT_EQ(a.camera.wait, b.camera.wait);
+  EXPECT_EQ(a.camera.source_options.live, b.camera.source_options.live);
+  EXPECT_EQ(a.camera.source_options.recursive, b.camera.source_options.recursive);
+  EXPECT_EQ(a.camera.source_options.max_pixels, b.camera.source_options.max_pixels);
   EXPECT_EQ(a.camera.view.rotation, b.camera.view.rotation);
   EXPECT_EQ(a.camera.view.hflip, b.camera.view.hflip);
   EXPECT_EQ(a.camera.view.vflip, b.camera.view.vflip);
@@ -98,7 +101,7 @@ TEST(Configuration, TheShippedFileHoldsEveryKeyAndTheDefaultsButForMinDuration) 
 TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   const TempDir directory;
   const std::string file = directory.write("c.toml",
-                                           "[camera]\nsource = \"a\"\nhflip = true\n"
+                                           "[camera]\nsource = \"a\"\nhflip = true\nlive = true\n"
                                            "[model]\nthreads = 1\n"
                                            "[results]\ntop-k = 1\nthreshold = 0.1\n");
   const Environment top_k("LOOKOUT_RESULTS_TOP_K", "2");
@@ -111,7 +114,7 @@ TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   EXPECT_EQ(options.results.threshold, 0.2);
   EXPECT_EQ(options.model.threads, 1);
   EXPECT_TRUE(options.camera.view.hflip);
-  EXPECT_FALSE(parse_run({"--hflip=false"}).camera.view.hflip);
+  EXPECT_FALSE(parse_run({"--live=false"}).camera.source_options.live);
   EXPECT_FALSE(parse_run({"--set", "camera.hflip=false"}).camera.view.hflip);
   EXPECT_EQ(parse_run({}).camera.source, "b");
   EXPECT_EQ(parse_run({"--set", "camera.source=d"}).camera.source, "d");
@@ -262,6 +265,8 @@ TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
                "--source is now the argument SOURCE, or source in [camera] of the configuration");
   expect_error({"--wait-for-camera", "no"}, ErrorKind::kUsage, "--set camera.wait=no, or wait in");
   expect_error({"--op-shapes"}, ErrorKind::kUsage, "--set profile.op-shapes=true");
+  expect_error({"--hflip"}, ErrorKind::kUsage, "--hflip is now --set camera.hflip=true");
+  expect_error({"--vflip"}, ErrorKind::kUsage, "--vflip is now --set camera.vflip=true");
   expect_error({"--no-hflip"}, ErrorKind::kUsage, "--no-hflip is now --set camera.hflip=false");
   expect_refused("top-k = 3\n", ":1:9: top-k: this key is now top-k in [results]");
   expect_refused("model = 'm.pt'\n", ":1:9: model: this key is now file in [model]");

@@ -17,15 +17,25 @@ namespace {
 RunOptions parse_set(const std::string& setting) { return parse_run({"--set", setting}); }
 
 TEST(Options, EveryOptionIsUnderstood) {
-  const RunOptions options =
-      parse_run({"run",         "test://all", "--model",     "m.pt",
-                 "--labels",    "l.txt",      "--set",       "camera.name=door",
-                 "--width",     "1280",       "--height",    "720",
-                 "--framerate", "15",         "--hflip",     "--vflip",
-                 "--rotation",  "180",        "--roi",       "0.25,0,0.5,1",
-                 "--top-k",     "3",          "--threshold", "0.5",
-                 "--threads",   "2",          "--format",    "json",
-                 "--timeout",   "10s",        "--log-level", "warn"});
+  const RunOptions options = parse_run({"run",         "test://all",
+                                        "--model",     "m.pt",
+                                        "--labels",    "l.txt",
+                                        "--set",       "camera.name=door",
+                                        "--width",     "1280",
+                                        "--height",    "720",
+                                        "--framerate", "15",
+                                        "--live",      "--recursive",
+                                        "--set",       "camera.hflip=true",
+                                        "--set",       "camera.vflip=true",
+                                        "--set",       "camera.max-pixels=5000000",
+                                        "--rotation",  "180",
+                                        "--roi",       "0.25,0,0.5,1",
+                                        "--top-k",     "3",
+                                        "--threshold", "0.5",
+                                        "--threads",   "2",
+                                        "--format",    "json",
+                                        "--timeout",   "10s",
+                                        "--log-level", "warn"});
   EXPECT_EQ(options.camera.source, "test://all");
   EXPECT_EQ(options.model.file, "m.pt");
   EXPECT_EQ(options.model.labels, "l.txt");
@@ -33,6 +43,9 @@ TEST(Options, EveryOptionIsUnderstood) {
   EXPECT_EQ(options.camera.source_options.width, 1280);
   EXPECT_EQ(options.camera.source_options.height, 720);
   EXPECT_EQ(options.camera.source_options.framerate, 15);
+  EXPECT_TRUE(options.camera.source_options.live);
+  EXPECT_TRUE(options.camera.source_options.recursive);
+  EXPECT_EQ(options.camera.source_options.max_pixels, 5'000'000);
   EXPECT_TRUE(options.camera.view.hflip);
   EXPECT_TRUE(options.camera.view.vflip);
   EXPECT_EQ(options.camera.view.rotation, 180);
@@ -180,7 +193,8 @@ TEST(Options, WrongValuesAreUsageErrorsThatSayWhatIsRight) {
       {{"--results", "few"}, "expected auto, all or changes"},
       {{"--log-level", "loud"}, "expected debug, info, warn, error or off"},
       {{"--width", "1"}, "expected a whole number from 16 to 8192"},
-      {{"--hflip=99999999999999999999"}, "--hflip: expected true or false"},
+      {{"--live=99999999999999999999"}, "--live: expected true or false"},
+      {{"--set", "camera.max-pixels=0"}, "expected a whole number from 1 to 1073741824"},
       {{"--set", "camera.capture-priority=100"}, "expected a whole number from 0 to 99"},
       {{"--set", "camera.capture-cpus=2-3"}, "expected numbers of processors, as in 2,3"},
       {{"--set", "camera.capture-cpus=1024"}, "each from 0 to 1023"},
