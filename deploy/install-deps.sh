@@ -12,8 +12,8 @@ set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavformat-dev
   libavutil-dev libcamera-dev libcli11-dev libfmt-dev libjpeg-dev libminizip-dev libopencv-dev
-  libspdlog-dev libssl-dev libswscale-dev libsystemd-dev libtomlplusplus-dev libtorch-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
+  libspdlog-dev libssl-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
+  libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
   libx11-dev llvm locales python3-venv unzip xvfb zlib1g-dev'

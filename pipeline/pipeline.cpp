@@ -47,13 +47,14 @@ class FrameLoop {
     }
   }
 
-  // Ends the threads and reports the final statistics. Throws the source's exception, if any.
+  // Ends the threads and reports the final statistics, unless the source failed before its first
+  // frame. Throws the source's exception, if any.
   StatsSnapshot finish() {
     capture_.stop();
     inference_.stop();
     report_changes(kAnyFrame);
     StatsSnapshot total = statistics_.total(capture_.counts(), Clock::now());
-    tick(total);
+    if (!capture_.error() || total.captured + total.skipped > 0) tick(total);
     if (capture_.error()) std::rethrow_exception(capture_.error());
     return total;
   }

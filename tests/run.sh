@@ -127,10 +127,11 @@ for stage in "${stages[@]}"; do
     check tests/tools/check_style.sh build/host --slow
     ;;
   soak)
-    say 'soak: damaged archives, and the program under faults'
+    say 'soak: damaged archives and pictures, and the program under faults'
     { [ -x build/host/app/lookout ] && [ -e build/host/tests/libfake_camera.so ]; } ||
       build host --target lookout fake_camera
     check tests/tools/mutated_archives.py
+    check tests/tools/damaged_pictures.py
     check tests/soak/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)

@@ -14,6 +14,7 @@
 #include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/open_model.h"
+#include "platform/sources/open_source.h"
 #include "platform/system/process.h"
 #include "platform/system/system_info.h"
 
@@ -101,6 +102,15 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
   }
 }
 
+// Each combination opens the source anew.
+void check_source(const std::string& source) {
+  if (!is_stream(source)) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: bench cannot measure a stream, which can be read only once; save it "
+                          "to a file",
+                          source));
+}
+
 Combination combine(const BenchOptions& options, const std::string& model, int threads,
                     int workers) {
   Combination combination;
@@ -150,6 +160,7 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
     print(to_json(measure_here(combination, stop)));
     return;
   }
+  check_source(options.camera.source);
   const std::vector<Combination> all = combinations(options, processors());
   std::optional<AtomicFile> file;
   if (!options.report.empty()) file.emplace("report", options.report);

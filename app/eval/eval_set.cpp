@@ -11,7 +11,7 @@
 
 #include "app/eval/class_names.h"
 #include "pipeline/error.h"
-#include "platform/sources/picture_source.h"
+#include "platform/sources/picture_folder.h"
 #include "platform/system/csv.h"
 #include "platform/system/input_file.h"
 
@@ -73,10 +73,10 @@ std::vector<fs::path> folders_in(const std::string& folder) {
 // The pictures in the folder of a class. Warns when there are none.
 std::vector<std::string> pictures_of_class(const std::string& folder, Problems& problems) {
   try {
-    return list_pictures(folder);
+    return list_pictures(folder, /*recursive=*/true);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kNoInput) {
-      spdlog::warn("{}; left out", error.what());
+      spdlog::warn("{}; the class is left out", error.what());
     } else {
       problems.add(error.kind(), [&error] { return std::string(error.what()); });
     }

@@ -256,7 +256,8 @@ Probes local_probes() {
   probes.libtorch = libtorch_facts();
   probes.probe_camera = probe_camera;
   probes.open_source = [](const std::string& source, const SourceOptions& options) {
-    return open_source(source, options)->info().description;
+    const std::string description = open_source(source, options)->info().description;
+    return description + (is_stream(source) ? ", which doctor does not read" : "");
   };
   probes.load_model = describe_model;
   probes.services = ask_systemd;

@@ -1,58 +1,16 @@
 #include "platform/sources/container_size.h"
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
+
+#include "platform/system/file_bytes.h"
 
 namespace lookout {
 namespace {
 
-// Reads numbers and names at places of the file.
-class Bytes {
- public:
-  explicit Bytes(const std::string& path) : file_(path, std::ios::binary) {
-    std::error_code ignored;
-    size_ = std::filesystem::file_size(path, ignored);
-    if (ignored) size_ = 0;
-  }
-
-  std::uint64_t size() const { return size_; }
-
-  // Fewer than asked for at the file's end.
-  std::string text(std::uint64_t place, std::size_t count) {
-    std::string bytes(count, '\0');
-    file_.clear();
-    file_.seekg(static_cast<std::streamoff>(place));
-    file_.read(bytes.data(), static_cast<std::streamsize>(count));
-    bytes.resize(static_cast<std::size_t>(file_.gcount()));
-    return bytes;
-  }
-
-  std::uint64_t big_endian(std::uint64_t place, std::size_t count) {
-    std::uint64_t value = 0;
-    for (const unsigned char byte : text(place, count)) value = value << 8U | byte;
-    return value;
-  }
-
-  std::uint64_t little_endian(std::uint64_t place, std::size_t count) {
-    const std::string bytes = text(place, count);
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes.size(); i > 0; --i) {
-      value = value << 8U | static_cast<unsigned char>(bytes[i - 1]);
-    }
-    return value;
-  }
-
- private:
-  std::ifstream file_;
-  std::uint64_t size_ = 0;
-};
-
-bool exceeds(std::uint64_t place, std::uint64_t count, const Bytes& file) {
+bool exceeds(std::uint64_t place, std::uint64_t count, const FileBytes& file) {
   return count > file.size() - place;
 }
 
@@ -64,11 +22,13 @@ bool is_mp4_box(const std::string& type) {
 
 // ISO/IEC 14496-12, 4.2: boxes of a size and a type, each with a size of 32 or 64 bits; a size of 0
 // reaches to the end. Other data may follow the last box.
-bool is_cut_mp4(Bytes& file) {
+bool is_cut_mp4(FileBytes& file) {
   constexpr std::uint64_t kHeader = 8;
   constexpr std::uint64_t kLongHeader = 16;
+  constexpr int kMaxBoxes = 1'000'000;  // a day of fragments of half a second has 350,000
   std::uint64_t place = 0;
-  while (file.size() - place >= kHeader && is_mp4_box(file.text(place + 4, 4))) {
+  for (int i = 0; i < kMaxBoxes; ++i) {
+    if (file.size() - place < kHeader || !is_mp4_box(file.text(place + 4, 4))) return false;
     std::uint64_t size = file.big_endian(place, 4);
     const bool is_long = size == 1;
     if (is_long) size = file.big_endian(place + kHeader, 8);
@@ -87,7 +47,7 @@ std::size_t ebml_bytes(std::uint64_t first) {
 }
 
 // Moves `place` behind the number there. Empty: unknown, or not a number.
-std::optional<std::uint64_t> ebml_size(Bytes& file, std::uint64_t& place) {
+std::optional<std::uint64_t> ebml_size(FileBytes& file, std::uint64_t& place) {
   constexpr std::size_t kMaxBytes = 8;
   const std::size_t bytes = ebml_bytes(file.big_endian(place, 1));
   if (bytes > kMaxBytes) return std::nullopt;
@@ -99,7 +59,7 @@ std::optional<std::uint64_t> ebml_size(Bytes& file, std::uint64_t& place) {
 }
 
 // RFC 9559, 4.5: an EBML header, then one segment with everything else.
-bool is_cut_matroska(Bytes& file) {
+bool is_cut_matroska(FileBytes& file) {
   constexpr std::uint64_t kIdSize = 4;
   std::uint64_t place = kIdSize;
   const auto header = ebml_size(file, place);
@@ -113,7 +73,7 @@ bool is_cut_matroska(Bytes& file) {
 
 // Lists one after the other, the first of the type "AVI ", those after 1 GB "AVIX". Recorders that
 // were stopped leave a size of 0.
-bool is_cut_avi(Bytes& file) {
+bool is_cut_avi(FileBytes& file) {
   constexpr std::uint64_t kHeader = 8;
   std::uint64_t place = 0;
   while (file.size() - place >= kHeader && file.text(place, 4) == "RIFF") {
@@ -130,7 +90,7 @@ bool is_cut_avi(Bytes& file) {
 }  // namespace
 
 bool is_cut(const std::string& path) {
-  Bytes file(path);
+  FileBytes file(path);
   const std::string start = file.text(0, 12);
   if (start.size() < 12) return false;
   const std::string_view bytes = start;

@@ -24,10 +24,13 @@ struct Messages {
   std::jmp_buf on_error;
   std::array<char, JMSG_LENGTH_MAX> first;
   bool truncated;
+  bool out_of_memory;
 };
 
 [[noreturn]] void give_up(j_common_ptr codec) {
-  std::longjmp(reinterpret_cast<Messages*>(codec->err)->on_error, 1);
+  auto* messages = reinterpret_cast<Messages*>(codec->err);
+  messages->out_of_memory = messages->manager.msg_code == JERR_OUT_OF_MEMORY;
+  std::longjmp(messages->on_error, 1);
 }
 
 void keep_message(j_common_ptr codec, int level) {
@@ -110,6 +113,7 @@ std::optional<JpegFile> read_jpeg_file(const std::string& path) {
     result.bgr.release();
   }
   result.truncated = messages.truncated;
+  result.out_of_memory = messages.out_of_memory;
   result.warning = messages.first.data();
   if (messages.manager.num_warnings > 1) {
     result.further_warnings = messages.manager.num_warnings - 1;

@@ -13,7 +13,8 @@ namespace lookout {
 struct JpegFile {
   cv::Mat bgr;             // CV_8UC3, turned as its EXIF data say; empty: it cannot be decoded
   bool truncated = false;  // the file ends without the end marker; `bgr` is empty then
-  std::string warning;     // libjpeg's first, "Corrupt JPEG data: bad Huffman code"; empty: none
+  bool out_of_memory = false;
+  std::string warning;  // libjpeg's first, "Corrupt JPEG data: bad Huffman code"; empty: none
   std::int64_t further_warnings = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,9 +21,12 @@
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/reconnecting_source.h"
 #include "platform/cameras/v4l2_source.h"
+#include "platform/sources/picture_folder.h"
 #include "platform/sources/picture_source.h"
 #include "platform/sources/source_uri.h"
+#include "platform/sources/stream_source.h"
 #include "platform/sources/test_source.h"
+#include "platform/sources/unreadable_format.h"
 #include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
 
@@ -30,6 +34,8 @@ namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kStdinPath = "/dev/stdin";
 
 Error cannot_reach(const std::string& path, int error) {
   if (error == EACCES) {
@@ -53,7 +59,24 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   return reconnect;
 }
 
+enum class Kind { kTest, kCamera, kFolder, kFile, kStream };
+
+// Of options that do nothing for such a source.
+void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& options) {
+  const bool asks_mode = options.width || options.height || options.framerate;
+  if (asks_mode && kind != Kind::kTest && kind != Kind::kCamera) {
+    spdlog::warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
+  }
+  if (options.live && (kind == Kind::kFolder || kind == Kind::kFile)) {
+    spdlog::warn("{}: --live is for streams (- or a FIFO); every frame is classified", text);
+  }
+  if (options.recursive && kind != Kind::kFolder) {
+    spdlog::warn("{}: --recursive is for folders", text);
+  }
+}
+
 std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
+  warn_of_unused(path, Kind::kCamera, options);
   const auto camera = std::make_shared<KnownCamera>(path);
   const auto open = [=] {
     auto source = std::make_unique<V4l2Source>(camera->find(), options);
@@ -87,6 +110,11 @@ bool is_absent_camera(const fs::path& path) {
   return in_dev(path) || in_dev(target.lexically_normal());
 }
 
+std::unique_ptr<Source> open_stream(const std::string& path, const SourceOptions& options) {
+  warn_of_unused(path.empty() ? "-" : path, Kind::kStream, options);
+  return std::make_unique<StreamSource>(StreamOptions{path, options.live, options.max_pixels});
+}
+
 std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& options) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
@@ -95,13 +123,36 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
     return open_camera(path, options);
   }
   if (!exists) throw cannot_reach(path, error);
+  if (S_ISFIFO(status.st_mode)) {
+    check_readable(path);
+    return open_stream(path, options);
+  }
   if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
     throw Error(ErrorKind::kNoInput,
-                fmt::format("{} is neither a camera, a file nor a folder", path));
+                fmt::format("{} is neither a camera, a file, a folder nor a FIFO", path));
   }
   check_readable(path);
-  if (S_ISDIR(status.st_mode) || is_picture(path)) return std::make_unique<PictureSource>(path);
-  return open_video(path);
+  const bool is_folder = S_ISDIR(status.st_mode);
+  warn_of_unused(path, is_folder ? Kind::kFolder : Kind::kFile, options);
+  if (is_folder || is_picture(path)) {
+    return std::make_unique<PictureSource>(path,
+                                           PictureOptions{options.recursive, options.max_pixels});
+  }
+  // Before FFmpeg takes a part of it for a video.
+  if (const auto format = unreadable_format(path)) {
+    throw Error(ErrorKind::kNoInput, fmt::format("{} {}", path, *format));
+  }
+  return open_video(path, options.max_pixels);
+}
+
+std::unique_ptr<Source> open_stdin(const SourceOptions& options) {
+  if (::isatty(STDIN_FILENO) != 0) {
+    throw Error(ErrorKind::kNoInput,
+                "stdin is a terminal; pipe a stream into it: "
+                "ffmpeg -i VIDEO -f matroska - | lookout -");
+  }
+  if (is_stream("-")) return open_stream("", options);
+  return open_path(kStdinPath, options);
 }
 
 // Keeps the values that the user has set.
@@ -118,6 +169,18 @@ void silence_libraries() {
 
 }  // namespace
 
+bool is_stream(const std::string& text) {
+  const SourceUri uri = parse_source_uri(text, {});
+  struct stat status {};
+  if (std::holds_alternative<Stdin>(uri)) {
+    // A file or folder is opened again: it can be read from anywhere.
+    return ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode) &&
+           !S_ISDIR(status.st_mode);
+  }
+  const auto* local = std::get_if<LocalPath>(&uri);
+  return local != nullptr && ::stat(local->path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths) {
   silence_libraries();
   return std::make_unique<PictureSource>(name, std::move(paths));
@@ -127,10 +190,12 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
   silence_libraries();
   const SourceUri uri = parse_source_uri(text, options);
   if (const auto* test = std::get_if<TestSourceOptions>(&uri)) {
+    warn_of_unused(text, Kind::kTest, options);
     return std::make_unique<TestSource>(*test);
   }
   if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) return open_camera(v4l2->path, options);
   if (const auto* csi = std::get_if<CsiUri>(&uri)) return open_csi(csi->camera, options);
+  if (std::holds_alternative<Stdin>(uri)) return open_stdin(options);
   return open_path(std::get<LocalPath>(uri).path, options);
 }
 

@@ -14,7 +14,8 @@ namespace lookout {
 //   test://PATTERN?size=640x480&fps=30&noise=0&hold=30&frames=0   (see test_source.h)
 //   v4l2:///dev/video0, or the path of a character device such as /dev/v4l/by-id/...
 //   csi://0, csi://NAME: a camera of libcamera's, by its number, model or id
-//   file:///..., or the path of a picture, of a folder of pictures or of a video
+//   file:///..., or the path of a picture, of a folder of pictures, of a video or of a FIFO
+//   -: a stream on stdin; a file there is read as its path would be
 // `options` apply to cameras and, unless the text has its own values, to test://. Files have their
 // own size.
 //
@@ -27,6 +28,10 @@ namespace lookout {
 // thing or it is of the wrong kind, Error(kPermission) when it may not be opened, and the errors of
 // the source's constructor.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options);
+
+// Whether the source is a pipe, which can be read only once. Neither opens nor reads it. Throws
+// Error(kUsage) as open_source() does.
+bool is_stream(const std::string& text);
 
 // Opens these pictures in this order, as a folder called `name`. Silences OpenCV, too.
 std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths);

@@ -1,38 +1,34 @@
 #include "platform/sources/picture_source.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <cstring>
 #include <filesystem>
+#include <new>
 #include <opencv2/imgcodecs.hpp>
-#include <string_view>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
 #include "platform/sources/exif_orientation.h"
 #include "platform/sources/jpeg_file.h"
+#include "platform/sources/picture_folder.h"
+#include "platform/sources/picture_size.h"
+#include "platform/sources/tiff_file.h"
+#include "platform/sources/unreadable_format.h"
 #include "platform/sources/webp_orientation.h"
-#include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The extensions of OpenCV's readers.
-constexpr std::array<std::string_view, 26> kExtensions{
-    ".jpg",  ".jpeg", ".jpe", ".jp2", ".png",  ".bmp", ".dib", ".webp", ".tif",
-    ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm",  ".pxm", ".pam", ".pfm",  ".sr",
-    ".ras",  ".exr",  ".hdr", ".pic", ".avif", ".j2k", ".jpx", ".jfif"};
-
-bool natural_order(const std::string& a, const std::string& b) {
-  return strverscmp(a.c_str(), b.c_str()) < 0;
-}
+constexpr const char* kUnreadable = "cannot be read as a picture";
+constexpr const char* kNoMemory = "needs more memory than there is";
 
 std::string folder_name(const std::string& folder) {
   std::error_code error;
@@ -48,63 +44,76 @@ void log_warnings(const std::string& path, const JpegFile& jpeg) {
   spdlog::warn("{}: {}{}", path, jpeg.warning, more);
 }
 
-// Returns why there is no picture; nothing when there is one.
-const char* decode(const std::string& path, cv::Mat& bgr) {
-  constexpr const char* kUnreadable = "cannot be read as a picture";
-  try {
-    auto jpeg = read_jpeg_file(path);
-    if (!jpeg) {
-      bgr = cv::imread(path, cv::IMREAD_COLOR);
-      if (!bgr.empty()) turn_upright(webp_orientation(path), bgr);
-    } else if (jpeg->truncated) {
-      return "is truncated: the end of the picture is missing";
-    } else {
-      log_warnings(path, *jpeg);
-      bgr = std::move(jpeg->bgr);
-    }
-  } catch (const cv::Exception&) {  // too large, or a reader's own failure
-    return kUnreadable;
+// A file, opened without waiting: something else may have taken the name of a picture since the
+// folder was listed.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
+  ~OpenFile() {
+    if (fd_ >= 0) ::close(fd_);
   }
-  return bgr.empty() ? kUnreadable : nullptr;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  bool is_regular() const {
+    struct stat status {};
+    return fd_ >= 0 && ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  }
+  // Names this very file.
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
+
+ private:
+  int fd_;
+};
+
+// These return why there is no picture; nothing when there is one.
+
+std::string decode_jpeg(const std::string& name, JpegFile& jpeg, cv::Mat& bgr) {
+  if (jpeg.truncated) return "is truncated: the end of the picture is missing";
+  if (jpeg.out_of_memory) return kNoMemory;
+  log_warnings(name, jpeg);
+  bgr = std::move(jpeg.bgr);
+  return bgr.empty() ? kUnreadable : "";
+}
+
+std::string decode_file(const std::string& name, const std::string& path, cv::Mat& bgr) {
+  if (auto jpeg = read_jpeg_file(path)) return decode_jpeg(name, *jpeg, bgr);
+  bgr = cv::imread(path, cv::IMREAD_COLOR);
+  if (bgr.empty()) return unreadable_format(path).value_or(kUnreadable);
+  if (is_damaged_tiff(path)) return "is damaged: a part of the picture cannot be decoded";
+  turn_upright(webp_orientation(path), bgr);
+  return "";
+}
+
+std::string decode(const std::string& name, std::int64_t max_pixels, cv::Mat& bgr) {
+  try {
+    const OpenFile file(name);
+    if (!file.is_regular()) return kUnreadable;
+    const auto size = picture_size(file.path());
+    if (size && size->width * size->height > max_pixels) {
+      return too_large(size->width, size->height, max_pixels);
+    }
+    return decode_file(name, file.path(), bgr);
+  } catch (const std::bad_alloc&) {
+    return kNoMemory;
+  } catch (const cv::Exception& error) {  // also too large for OpenCV, or a reader's own failure
+    return error.code == cv::Error::StsNoMem ? kNoMemory : kUnreadable;
+  }
 }
 
 }  // namespace
 
-bool has_picture_extension(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
-}
-
-std::vector<std::string> list_pictures(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
-    std::error_code ignored;
-    if (name.front() != '.' && has_picture_extension(name) && entries->is_regular_file(ignored)) {
-      names.push_back(name);
-    }
-  }
-  if (error) throw cannot_read("folder " + folder, error);
-  if (names.empty()) {
-    throw Error(ErrorKind::kNoInput, fmt::format("there are no pictures in folder {}", folder));
-  }
-  std::sort(names.begin(), names.end(), natural_order);
-  for (auto& name : names) name = (fs::path(folder) / name).string();
-  return names;
-}
-
-PictureSource::PictureSource(const std::string& path) {
+PictureSource::PictureSource(const std::string& path, const PictureOptions& options)
+    : max_pixels_(options.max_pixels) {
   std::error_code ignored;
   folder_ = fs::is_directory(path, ignored);
   if (folder_) {
-    pictures_ = list_pictures(path);
+    pictures_ = list_pictures(path, options.recursive);
     info_.name = folder_name(path);
-    info_.description = fmt::format("folder {}, {} {}", path, pictures_.size(),
-                                    pictures_.size() == 1 ? "picture" : "pictures");
+    info_.description =
+        fmt::format("folder {}{}, {} {}", path, options.recursive ? " and its folders" : "",
+                    pictures_.size(), pictures_.size() == 1 ? "picture" : "pictures");
   } else {
     pictures_ = {path};
     info_.name = fs::path(path).stem().string();
@@ -123,9 +132,9 @@ ReadStatus PictureSource::read(Frame& frame, std::chrono::milliseconds /*timeout
   if (next_ == pictures_.size()) return ReadStatus::kEnd;
   const std::string& path = pictures_[next_++];
   frame.captured = Clock::now();
-  const char* problem = decode(path, frame.bgr);
+  const std::string problem = decode(path, max_pixels_, frame.bgr);
   frame.capture_duration = Clock::now() - frame.captured;
-  if (problem == nullptr) {
+  if (problem.empty()) {
     frame.origin = path;
     return ReadStatus::kFrame;
   }

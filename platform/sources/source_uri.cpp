@@ -61,25 +61,51 @@ std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRang
   return query;
 }
 
+std::string to_lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Replaces the user's name and password: "rtsp://***@camera/stream". An '@' in a password that is
+// not escaped does not end it.
+std::string redacted(const std::string& text) {
+  const auto start = text.find("://") + 3;
+  const auto at = text.rfind('@');
+  if (at == std::string::npos || at < start || text[start] == '/') return text;
+  return text.substr(0, start) + "***" + text.substr(at);
+}
+
+// Told before anything else is: its port or password would be.
+void check_scheme(const std::string& text) {
+  static const std::vector<std::string> network{"rtsp", "rtsps", "rtmp", "rtmps", "http", "https",
+                                                "udp",  "rtp",   "tcp",  "srt",   "ftp",  "mms"};
+  const std::string scheme = to_lower(text.substr(0, text.find("://")));
+  if (std::find(network.begin(), network.end(), scheme) == network.end()) return;
+  throw usage(fmt::format(
+      "{}: network streams are not supported yet; pipe them: ffmpeg -i URL -c copy -f matroska - | "
+      "lookout -",
+      redacted(text)));
+}
+
 Uri parse_uri(const std::string& text) {
+  check_scheme(text);
   UriUriA parsed{};
   const char* error = nullptr;
   const int status = uriParseSingleUriA(&parsed, text.c_str(), &error);
   if (status != URI_SUCCESS) {
     const auto place = error == nullptr ? 0 : error - text.c_str();
-    throw usage(fmt::format("{} is not a valid URI, see its character {}", text, place + 1));
+    throw usage(
+        fmt::format("{} is not a valid URI, see its character {}", redacted(text), place + 1));
   }
   const std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)> owner(&parsed, uriFreeUriMembersA);
   if (parsed.fragment.first != nullptr || parsed.userInfo.first != nullptr ||
       parsed.portText.first != nullptr) {
-    throw usage(
-        fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23", text));
+    throw usage(fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23",
+                            redacted(text)));
   }
-  Uri uri{text, decode(parsed.scheme), decode(parsed.hostText), decode_path(parsed),
+  return {text, to_lower(decode(parsed.scheme)), decode(parsed.hostText), decode_path(parsed),
           dissect_query(parsed.query)};
-  std::transform(uri.scheme.begin(), uri.scheme.end(), uri.scheme.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return uri;
 }
 
 bool is_uri(const std::string& text) { return text.find("://") != std::string::npos; }
@@ -201,6 +227,7 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
   if (uri_with_nul || text.find('\0') != std::string::npos) {
     throw usage("a source cannot hold a NUL character (%00)");
   }
+  if (text == "-") return Stdin{};
   if (!is_uri(text)) return LocalPath{text};
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return parse_test(uri, asked);
@@ -208,8 +235,8 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
   if (uri.scheme == "csi") return parse_csi(uri);
   if (uri.scheme == "file") return LocalPath{local_path(uri)};
   throw usage(
-      fmt::format("{}: unknown scheme {}://; use test://, v4l2://, csi://, file:// or a path", text,
-                  uri.scheme));
+      fmt::format("{}: unknown scheme {}://; use test://, v4l2://, csi://, file://, a path or -",
+                  text, uri.scheme));
 }
 
 void check_source_text(const std::string& text) { parse_source_uri(text, {}); }

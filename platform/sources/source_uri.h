@@ -17,16 +17,18 @@ struct CsiUri {
   std::string camera;  // its number, model or id
 };
 struct LocalPath {
-  std::string path;  // of a camera, a picture, a folder or a video; absolute if it came as a URI
+  // Of a camera, a picture, a folder, a video or a FIFO; absolute if it came as a URI.
+  std::string path;
 };
+struct Stdin {};
 
-using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath>;
+using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin>;
 
 // `text` has one of the forms that open_source() documents. `asked` supplies the size and rate of a
 // test pattern where the text does not.
 //
-// Throws Error(kUsage) when the text cannot be parsed, or when `asked` is out of range for a test
-// pattern.
+// Throws Error(kUsage), which never shows a user's name or password, when the text cannot be
+// parsed, or when `asked` is out of range for a test pattern.
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked);
 
 // Throws Error(kUsage) for a text that names no source, as parse_source_uri() does: an unknown

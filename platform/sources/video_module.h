@@ -2,6 +2,8 @@
 // starts without FFmpeg's hundred libraries.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,13 +16,24 @@ inline const char* const kVideoModule = "liblookout-video.so";
 inline const char* const kVideoEntry = "lookout_video";
 
 // Changes with every change of this file and of Source.
-inline constexpr int kVideoInterface = 2;
+inline constexpr int kVideoInterface = 3;
 
-// Returned by the module's entry, `extern "C" const VideoModule* lookout_video()`.
+// A video that another program writes.
+struct VideoStream {
+  int fd = -1;       // open while the source lives
+  std::string name;  // in errors: "the stream on stdin"
+  // Once true, all reads end within 20 ms and the source's time is over. Outlives the source.
+  const std::atomic<bool>* stop = nullptr;
+  bool live = false;  // frames are decoded with the least delay
+};
+
+// Returned by the module's entry, `extern "C" const VideoModule* lookout_video()`. `max_pixels`: of
+// a frame.
 struct VideoModule {
   ModuleVersion version;  // kVideoInterface
   // See video_source.h.
-  std::unique_ptr<Source> (*open)(const std::string& path);
+  std::unique_ptr<Source> (*open)(const std::string& path, std::int64_t max_pixels);
+  std::unique_ptr<Source> (*open_stream)(const VideoStream& stream, std::int64_t max_pixels);
 };
 
 }  // namespace lookout

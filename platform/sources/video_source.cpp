@@ -15,14 +15,16 @@ extern "C" {
 #include <cmath>
 #include <cstdarg>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
 #include "platform/sources/container_size.h"
 #include "platform/sources/exif_orientation.h"
-#include "platform/sources/video_module.h"
+#include "platform/sources/picture_size.h"
 
 namespace lookout {
 namespace {
@@ -76,13 +78,32 @@ void VideoSource::Free::operator()(AVCodecContext* decoder) const {
 void VideoSource::Free::operator()(AVPacket* packet) const { av_packet_free(&packet); }
 void VideoSource::Free::operator()(AVFrame* picture) const { av_frame_free(&picture); }
 
-VideoSource::VideoSource(const std::string& path)
-    : path_(path), packet_(av_packet_alloc()), picture_(av_frame_alloc()) {
+VideoSource::VideoSource(const std::string& path, std::int64_t max_pixels)
+    : path_(path),
+      what_("video " + path),
+      max_pixels_(max_pixels),
+      packet_(av_packet_alloc()),
+      picture_(av_frame_alloc()) {
   av_log_set_callback(log_message);
   const SignalsBlocked blocked;
-  open_container();
+  open_file();
   open_decoder();
   info_.name = fs::path(path).stem().string();
+  info_.description = describe();
+}
+
+VideoSource::VideoSource(const VideoStream& stream, std::int64_t max_pixels)
+    : what_(stream.name),
+      max_pixels_(max_pixels),
+      live_(stream.live),
+      stream_input_(std::make_unique<StreamInput>(stream.fd, *stream.stop)),
+      packet_(av_packet_alloc()),
+      picture_(av_frame_alloc()) {
+  av_log_set_callback(log_message);
+  const SignalsBlocked blocked;
+  open_container(*stream_input_->context(), "");
+  open_decoder();
+  info_.name = stream.name;
   info_.description = describe();
 }
 
@@ -90,30 +111,47 @@ VideoSource::~VideoSource() = default;
 
 void VideoSource::check_video(bool good) const {
   if (good) return;
-  throw Error(ErrorKind::kNoInput,
-              fmt::format("{} is neither a picture nor a video that can be decoded", path_));
+  if (!stream_input_) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("{} is neither a picture nor a video that can be decoded", path_));
+  }
+  if (stream_input_->bytes() == 0) fail("ended before anything came");
+  if (is_mp4_) {
+    fail("is an MP4 with its index at the end; pipe Matroska (-f matroska), or a fragmented MP4");
+  }
+  fail("is no video that can be decoded; Y4M, MJPEG, H.264, MPEG-TS and Matroska can be");
 }
 
 void VideoSource::fail(const std::string& what) const {
-  throw Error(ErrorKind::kNoInput, fmt::format("video {} {}", path_, what));
+  throw Error(ErrorKind::kNoInput, fmt::format("{} {}", what_, what));
 }
 
-void VideoSource::open_container() {
+void VideoSource::check_size(int width, int height) const {
+  if (std::int64_t{width} * height <= max_pixels_) return;
+  fail(too_large(width, height, max_pixels_));
+}
+
+void VideoSource::open_file() {
   // With the protocol's name, for "12:30.avi" has a colon.
   const std::string url = "file:" + fs::absolute(path_).string();
   AVIOContext* file = nullptr;
   check_video(avio_open(&file, url.c_str(), AVIO_FLAG_READ) >= 0);
   file_.reset(file);
+  open_container(*file, url);
+}
+
+void VideoSource::open_container(AVIOContext& input, const std::string& url) {
 #if LIBAVFORMAT_VERSION_MAJOR >= 59
   const AVInputFormat* format = nullptr;
 #else
   AVInputFormat* format = nullptr;
 #endif
-  check_video(av_probe_input_buffer2(file, &format, url.c_str(), nullptr, 0, 0) >= 0);
+  check_video(av_probe_input_buffer2(&input, &format, url.c_str(), nullptr, 0, 0) >= 0);
   check_video(av_match_name(format->name, kRefusedFormats) == 0);
+  is_mp4_ = av_match_name("mp4", format->name) != 0;
 
   AVFormatContext* container = avformat_alloc_context();
-  container->pb = file;
+  container->pb = &input;
   container->io_open = refuse_to_open;
   AVDictionary* options = nullptr;
   av_dict_set(&options, "protocol_whitelist", "file", 0);
@@ -121,7 +159,20 @@ void VideoSource::open_container() {
   av_dict_free(&options);
   check_video(status >= 0);
   container_.reset(container);
-  check_video(avformat_find_stream_info(container, nullptr) >= 0);
+  find_streams();
+}
+
+// Decodes the first frames where the container does not tell their size.
+void VideoSource::find_streams() {
+  std::vector<AVDictionary*> options(container_->nb_streams);
+  for (unsigned int i = 0; i < container_->nb_streams; ++i) {
+    const AVCodecParameters& codec = *container_->streams[i]->codecpar;
+    check_size(codec.width, codec.height);
+    av_dict_set_int(&options[i], "max_pixels", max_pixels_, 0);
+  }
+  const int status = avformat_find_stream_info(container_.get(), options.data());
+  for (AVDictionary*& each : options) av_dict_free(&each);
+  check_video(status >= 0);
 }
 
 void VideoSource::open_decoder() {
@@ -137,7 +188,11 @@ void VideoSource::open_decoder() {
   decoder_.reset(avcodec_alloc_context3(codec));
   check_video(avcodec_parameters_to_context(decoder_.get(), stream_->codecpar) >= 0);
   decoder_->pkt_timebase = stream_->time_base;
+  check_size(decoder_->width, decoder_->height);
+  decoder_->max_pixels = max_pixels_;
   decoder_->thread_count = std::min(av_cpu_count(), kMaxThreads);
+  // Threads that share out frames hold back one each.
+  if (live_) decoder_->thread_type = FF_THREAD_SLICE;
   check_video(avcodec_open2(decoder_.get(), codec, nullptr) >= 0);
 
   if (const std::int32_t* matrix = display_matrix(*stream_)) orientation_ = orientation_of(matrix);
@@ -148,9 +203,11 @@ std::string VideoSource::describe() const {
   int width = decoder_->width;
   int height = decoder_->height;
   if (orientation_ > kLastUnturned) std::swap(width, height);
-  std::string text = fmt::format("video {}, {}x{}", path_, width, height);
+  std::string text = fmt::format("{}, {}x{}", what_, width, height);
   const double fps = av_q2d(av_guess_frame_rate(container_.get(), stream_, nullptr));
-  if (std::isfinite(fps) && fps > 0) text += fmt::format(", {:.4g} fps", fps);
+  if (std::isfinite(fps) && fps > 0) {
+    text += fmt::format(", {:.4g} fps{}", fps, has_times() ? "" : " assumed");
+  }
   return text;
 }
 
@@ -160,6 +217,7 @@ ReadStatus VideoSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/
     check_end();
     return ReadStatus::kEnd;
   }
+  if (stream_input_) frame.captured = std::max(frame.captured, arrived_);
   fill(frame);
   frame.capture_duration = Clock::now() - frame.captured;
   ++frames_;
@@ -192,6 +250,7 @@ void VideoSource::feed() {
     av_packet_unref(packet_.get());
     status = av_read_frame(container_.get(), packet_.get());
   } while (status == AVERROR(EAGAIN) || (status >= 0 && packet_->stream_index != stream_->index));
+  arrived_ = Clock::now();
   if (status < 0) {
     if (status != AVERROR_EOF) read_error_ = status;
     avcodec_send_packet(decoder_.get(), nullptr);
@@ -209,7 +268,12 @@ void VideoSource::fill(Frame& frame) {
   }
   turn_upright(orientation_, frame.bgr);
   frame.origin = path_;
-  frame.media_time = next_time();
+  const auto time = next_time();
+  frame.media_time = live_ && !has_times() ? std::nullopt : std::optional(time);
+}
+
+bool VideoSource::has_times() const {
+  return (container_->iformat->flags & AVFMT_NOTIMESTAMPS) == 0;
 }
 
 // A frame without a time, or with one that goes back, follows the frame before at the frame rate.
@@ -232,7 +296,7 @@ std::chrono::nanoseconds VideoSource::next_time() {
 
 // Of MP4 the samples that an edit shows: it may leave some out. 0: not announced.
 std::int64_t VideoSource::announced_frames() const {
-  if (av_match_name("mp4", container_->iformat->name) == 0) return stream_->nb_frames;
+  if (!is_mp4_) return stream_->nb_frames;
   std::int64_t frames = 0;
   for (int i = 0; i < avformat_index_get_entries_count(stream_); ++i) {
     if ((avformat_index_get_entry(stream_, i)->flags & AVINDEX_DISCARD_FRAME) == 0) ++frames;
@@ -241,7 +305,17 @@ std::int64_t VideoSource::announced_frames() const {
 }
 
 void VideoSource::check_end() const {
+  if (frames_ == 0 && stream_input_) check_video(false);
   if (frames_ == 0) fail("has no frame that can be read");
+  if (undecodable_ > 0) spdlog::warn("{}: {} packets could not be decoded", what_, undecodable_);
+  if (!stream_input_) {
+    check_file_end();
+  } else if (read_error_ != 0 && !stream_input_->at_end()) {
+    fail(fmt::format("ends after {} frames: {}", frames_, message(read_error_)));
+  }
+}
+
+void VideoSource::check_file_end() const {
   const std::int64_t announced = announced_frames();
   const std::string ends = announced > frames_
                                ? fmt::format("ends after {} of {} frames", frames_, announced)
@@ -250,23 +324,31 @@ void VideoSource::check_end() const {
   const bool is_complete = announced > 0 && frames_ >= announced && announced <= stream_->nb_frames;
   if (!is_complete && (last_packet_cut_ || is_cut(path_))) fail(ends + ": the file is truncated");
   if (read_error_ != 0) fail(fmt::format("{}: {}", ends, message(read_error_)));
-  if (undecodable_ > 0) {
-    spdlog::warn("video {}: {} packets could not be decoded", path_, undecodable_);
-  }
-  if (announced > frames_) spdlog::warn("video {} {}", path_, ends);
+  if (announced > frames_ && !counts_pauses()) spdlog::warn("{} {}", what_, ends);
+}
+
+// Whether the announced frames may include some that only make the one before last: AVI has empty
+// packets for them, which its index leaves out.
+bool VideoSource::counts_pauses() const {
+  return av_match_name("avi", container_->iformat->name) != 0 &&
+         avformat_index_get_entries_count(stream_) <= frames_;
 }
 
 namespace {
 
-std::unique_ptr<Source> open(const std::string& path) {
-  return std::make_unique<VideoSource>(path);
+std::unique_ptr<Source> open(const std::string& path, std::int64_t max_pixels) {
+  return std::make_unique<VideoSource>(path, max_pixels);
+}
+
+std::unique_ptr<Source> open_stream(const VideoStream& stream, std::int64_t max_pixels) {
+  return std::make_unique<VideoSource>(stream, max_pixels);
 }
 
 }  // namespace
 }  // namespace lookout
 
 extern "C" const lookout::VideoModule* lookout_video() {
-  static const lookout::VideoModule module{{lookout::kVideoInterface, LOOKOUT_VERSION},
-                                           lookout::open};
+  static const lookout::VideoModule module{
+      {lookout::kVideoInterface, LOOKOUT_VERSION}, lookout::open, lookout::open_stream};
   return &module;
 }

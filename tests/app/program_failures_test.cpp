@@ -32,7 +32,7 @@ TEST(Program, NoSuchInput) {
   expect_failure(run_lookout({empty.path().string()}), 66, empty.path().string());
 }
 
-// A copy of the program has no modules beside it.
+// A copy of the program, first without modules beside it, then with one whose library is missing.
 TEST(Program, VideoWithoutFfmpeg) {
   const TempDir directory;
   std::filesystem::create_directory(directory / "bin");
@@ -42,15 +42,29 @@ TEST(Program, VideoWithoutFfmpeg) {
   std::filesystem::create_directory_symlink(built / "share", directory / "share");
   const std::string video = directory.write("walk.mp4", "any content");
   const std::string log = directory / "log";
-  const int status = std::system((program + " " + video + " >" + log + " 2>&1").c_str());
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 66);
-  std::ifstream file(log);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(text.find("walk.mp4 is neither a picture nor a video that can be decoded; for videos, "
-                      "install FFmpeg (apt install ffmpeg)"),
-            std::string::npos)
-      << text;
+  const auto content = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  const auto expect_sentence = [&](const std::string& reason) {
+    const int status = std::system((program + " " + video + " >" + log + " 2>&1").c_str());
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 72);
+    EXPECT_NE(content(log).find("walk.mp4 is no picture, and videos cannot be read: " + reason),
+              std::string::npos)
+        << content(log);
+  };
+  expect_sentence("lookout was built without");
+  std::filesystem::create_directories(directory / "lib/lookout");
+  const std::string name = "lib/lookout/liblookout-video.so";
+  std::string module = content((built / name).string());
+  const std::string library = "libavformat.so";
+  module.replace(module.find(library), library.size(), "libavformax.so");
+  directory.write(name, module);
+  expect_sentence(
+      "a library that lookout was built with is missing or has another version: "
+      "libavformax.so");
+  EXPECT_NE(content(log).find("(apt install ffmpeg)"), std::string::npos) << content(log);
 }
 
 TEST(Program, WrongUse) {
@@ -58,6 +72,7 @@ TEST(Program, WrongUse) {
   expect_failure(run_lookout({"--top-k", "none"}), 64, "--top-k");
   expect_failure(run_lookout({"test://nothing"}), 64, "nothing");
   expect_failure(run_lookout({"gopher://x"}), 64, "gopher");
+  expect_failure(run_lookout({"rtsp://user:secret@h:554/a"}), 64, "rtsp://***@h:554/a: network");
   const TempDir directory;
   expect_failure(run_lookout({"--config", directory.write("c.toml", "colour = 1\n")}), 78,
                  "colour");

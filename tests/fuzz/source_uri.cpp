@@ -33,6 +33,7 @@ struct Check {
     require(is_sound(v4l2.path) && v4l2.path[0] == '/');
   }
   void operator()(const lookout::CsiUri& csi) const { require(is_sound(csi.camera)); }
+  void operator()(const lookout::Stdin& /*stdin*/) const {}
   void operator()(const lookout::LocalPath& local) const { require(is_sound(local.path)); }
 };
 

@@ -11,6 +11,8 @@ extern "C" {
 namespace lookout {
 namespace {
 
+constexpr int kSampleRate = 8000;
+
 int check(int status, const char* action) {
   if (status < 0) throw std::runtime_error(std::string(action) + " failed");
   return status;
@@ -81,17 +83,20 @@ void VideoFile::open_encoder() {
   encoder_->color_range = format_.range;
   encoder_->thread_count = 1;
   encoder_->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
-  encoder_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  const bool repeats_headers = format_.container == "mpegts" || format_.container == "h264";
+  if (!repeats_headers) encoder_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   check(avcodec_open2(encoder_, codec, nullptr), "avcodec_open2");
 }
 
 void VideoFile::open_container(const std::string& path) {
-  check(avformat_alloc_output_context2(&container_, nullptr, nullptr, path.c_str()), "the format");
+  const char* format = format_.container.empty() ? nullptr : format_.container.c_str();
+  check(avformat_alloc_output_context2(&container_, nullptr, format, path.c_str()), "the format");
   AVStream* stream = avformat_new_stream(container_, nullptr);
   stream->time_base = encoder_->time_base;
   stream->avg_frame_rate = encoder_->framerate;
   check(avcodec_parameters_from_context(stream->codecpar, encoder_), "the parameters");
   if (format_.rotation != 0) set_rotation(*stream, format_.rotation);
+  if (format_.audio_seconds > 0) add_audio();
   check(avio_open(&container_->pb, path.c_str(), AVIO_FLAG_WRITE), "avio_open");
   AVDictionary* options = nullptr;
   av_dict_parse_string(&options, format_.options.c_str(), "=", ":", 0);
@@ -99,8 +104,34 @@ void VideoFile::open_container(const std::string& path) {
   av_dict_free(&options);
 }
 
+void VideoFile::add_audio() {
+  AVCodecParameters& audio = *avformat_new_stream(container_, nullptr)->codecpar;
+  audio.codec_type = AVMEDIA_TYPE_AUDIO;
+  audio.codec_id = AV_CODEC_ID_PCM_S16LE;
+  audio.format = AV_SAMPLE_FMT_S16;
+  audio.sample_rate = kSampleRate;
+  audio.bits_per_coded_sample = 16;
+  audio.block_align = 2;
+  av_channel_layout_default(&audio.ch_layout, 1);
+}
+
+// A packet a second.
+void VideoFile::write_audio() {
+  const AVRational seconds{1, 1};
+  for (int i = 0; i < format_.audio_seconds; ++i) {
+    check(av_new_packet(packet_, 2 * kSampleRate), "av_new_packet");
+    std::memset(packet_->data, 0, static_cast<std::size_t>(packet_->size));
+    packet_->stream_index = 1;
+    packet_->pts = packet_->dts = i;
+    packet_->duration = 1;
+    av_packet_rescale_ts(packet_, seconds, container_->streams[1]->time_base);
+    av_interleaved_write_frame(container_, packet_);
+  }
+}
+
 VideoFile::~VideoFile() {
   encode(nullptr);
+  if (format_.audio_seconds > 0) write_audio();
   av_write_trailer(container_);
   avio_closep(&container_->pb);
   avformat_free_context(container_);

@@ -23,8 +23,10 @@ struct VideoFormat {
   int fps = 30;
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;
   AVColorRange range = AVCOL_RANGE_UNSPECIFIED;
-  double rotation = 0;    // degrees clockwise that a player has to turn the picture by
-  std::string options{};  // of the container, "movflags=faststart"
+  double audio_seconds = 0;  // of silence in a stream of its own; 0: none
+  double rotation = 0;       // degrees clockwise that a player has to turn the picture by
+  std::string options{};     // of the container, "movflags=faststart"
+  std::string container{};   // FFmpeg's name for it; empty: by the extension
 };
 
 // The file is complete when this is destroyed. Throws std::runtime_error on any failure.
@@ -43,6 +45,8 @@ class VideoFile {
  private:
   void open_encoder();
   void open_container(const std::string& path);
+  void add_audio();
+  void write_audio();
   void encode(const AVFrame* picture);
 
   VideoFormat format_;

@@ -16,8 +16,8 @@ using std::chrono::nanoseconds;
 // The fields of each struct that is sent. A field that is added to one of them makes these fail to
 // compile: it has to be added here, and in combination.cpp.
 auto fields(const SourceOptions& options) {
-  const auto& [a, b, c, d, e, f, g] = options;
-  return std::tuple(a, b, c, d, e, f, g);
+  const auto& [a, b, c, d, e, f, g, h, i, j] = options;
+  return std::tuple(a, b, c, d, e, f, g, h, i, j);
 }
 
 auto fields(const View& view) {
@@ -76,7 +76,7 @@ Combination combination() {
   Combination made;
   made.camera.source = "/pictures of \xe9, which is no UTF-8";
   made.camera.name = "\"front\" caf\u00e9";
-  made.camera.source_options = {320, 240, 12.5, 300, 200, milliseconds(7), true};
+  made.camera.source_options = {320, 240, 12.5, 300, 200, milliseconds(7), true, true, true, 12345};
   made.camera.wait = Wait::kNo;
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};

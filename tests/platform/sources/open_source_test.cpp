@@ -8,6 +8,7 @@
 #include <string>
 
 #include "platform/sources/picture_source.h"
+#include "platform/sources/stream_source.h"
 #include "platform/sources/test_source.h"
 #include "platform/sources/video_loader.h"
 #include "tests/support/source_testing.h"
@@ -90,11 +91,24 @@ TEST(OpenSource, BadQueryIsAnErrorThatNamesTheKey) {
 }
 
 TEST(OpenSource, UnknownSchemeIsAnErrorThatListsTheKnownOnes) {
-  for (const auto* text : {"rtsp://camera/stream", "http://host:80/a.jpg"}) {
-    SCOPED_TRACE(text);
-    expect_error(ErrorKind::kUsage, HasSubstr(text), [&] { open_source(text, {}); });
+  expect_usage("rrsp://0", AllOf(HasSubstr("test://"), HasSubstr("v4l2://"), HasSubstr("file://")));
+}
+
+TEST(OpenSource, ANetworkStreamCanBePiped) {
+  for (const auto* text : {"rtsp://camera:554/stream", "HTTP://host:80/a.jpg", "https://h/a#b",
+                           "udp://@239.0.0.1:1234", "rtsp://h/["}) {
+    expect_usage(text, AllOf(HasSubstr("network streams are not supported yet"),
+                             HasSubstr("ffmpeg -i URL -c copy -f matroska - | lookout -")));
   }
-  expect_usage("rtsp://0", AllOf(HasSubstr("test://"), HasSubstr("v4l2://"), HasSubstr("file://")));
+}
+
+TEST(OpenSource, APasswordIsNeverPrinted) {
+  for (const auto* text :
+       {"rtsp://user:secret@camera:554/a", "rtsp://user:secret@[", "cam://user:secret@h/a",
+        "cam://user:secret@[", "http://user:p@secret@h", "rtsp://user:/secret@h/a",
+        "test://user:secret@all", "file://user:secret@h/a"}) {
+    expect_usage(text, AllOf(testing::Not(HasSubstr("secret")), HasSubstr("://***@")));
+  }
 }
 
 TEST(OpenSource, MalformedTextIsAnError) {
@@ -129,6 +143,28 @@ TEST(OpenSource, FileUriIsDecoded) {
   EXPECT_EQ(frame.origin, dir / "a b#1.png");
 }
 
+TEST(OpenSource, OptionsThatDoNothingForTheSourceAreWarnedOf) {
+  const TempDir dir;
+  write_picture(dir / "a.png");
+  SourceOptions mode;
+  mode.framerate = 5;
+  SourceOptions live;
+  live.live = true;
+  SourceOptions recursive;
+  recursive.recursive = true;
+  const auto logged = [](const std::string& text, const SourceOptions& options) {
+    const CapturedLog log;
+    open_source(text, options);
+    return log.text();
+  };
+  EXPECT_THAT(logged(dir / "a.png", mode), HasSubstr("--framerate are for cameras"));
+  EXPECT_THAT(logged(dir / "a.png", live), HasSubstr("--live is for streams"));
+  EXPECT_THAT(logged(dir / "a.png", recursive), HasSubstr("--recursive is for folders"));
+  EXPECT_EQ(logged(dir.path().string(), recursive), "");
+  EXPECT_EQ(logged("test://all", mode), "");
+  EXPECT_EQ(logged("test://all", live), "");
+}
+
 TEST(OpenSource, CharacterDeviceIsACamera) {
   const TempDir dir;
   std::filesystem::create_symlink("/dev/null", dir / "usb-camera-index0");
@@ -136,6 +172,17 @@ TEST(OpenSource, CharacterDeviceIsACamera) {
                                   std::string("file:///dev/null"), dir / "usb-camera-index0"}) {
     expect_error(ErrorKind::kNoInput, HasSubstr("is not a camera"), [&] { open_source(text, {}); });
   }
+}
+
+// FFmpeg would take a tile of it for a video.
+TEST(OpenSource, AHeicPictureIsNamedAsSuch) {
+  const TempDir dir;
+  const auto path = dir.write("a.heic", std::string("\0\0\0\x18"
+                                                    "ftypheic",
+                                                    12) +
+                                            std::string(64, '\0'));
+  expect_error(ErrorKind::kNoInput, HasSubstr(path + " is a HEIC picture, which is not supported"),
+               [&] { open_source(path, {}); });
 }
 
 TEST(OpenSource, AbsentInputIsAnErrorThatNamesIt) {
@@ -168,9 +215,21 @@ TEST(OpenSource, ACameraThatIsAwayCanBeWaitedFor) {
 
 TEST(OpenSource, OtherKindsOfFilesAreRefused) {
   const TempDir dir;
+  const std::string path = dir / "socket";
+  ASSERT_EQ(::mknod(path.c_str(), S_IFSOCK | 0600, 0), 0);
+  expect_error(ErrorKind::kNoInput, path + " is neither a camera, a file, a folder nor a FIFO",
+               [&] { open_source(path, {}); });
+}
+
+TEST(OpenSource, AFifoIsAStream) {
+  const TempDir dir;
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
-  expect_error(ErrorKind::kNoInput, HasSubstr(dir / "pipe"),
-               [&] { open_source(dir / "pipe", {}); });
+  EXPECT_TRUE(is_stream(dir / "pipe"));
+  EXPECT_TRUE(is_stream("file://" + (dir / "pipe")));
+  EXPECT_TRUE(is<StreamSource>(open_source(dir / "pipe", {})));
+  for (const auto& text : {dir / "none", dir.path().string(), std::string("test://all")}) {
+    EXPECT_FALSE(is_stream(text)) << text;
+  }
 }
 
 TEST(OpenSource, UnreadableFileIsAPermissionError) {

@@ -1,6 +1,11 @@
 #include "platform/sources/picture_source.h"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <fstream>
+#include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
@@ -112,6 +117,44 @@ TEST(PictureSource, PictureTooLargeToDecodeIsBroken) {
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
 }
 
+// OpenCV leaves the part black that it cannot decode.
+TEST(PictureSource, ATiffThatIsDamagedInTheMiddleIsBroken) {
+  const TempDir dir;
+  cv::Mat noise(200, 200, CV_8UC3);
+  cv::randu(noise, 0, 256);
+  constexpr int kLzw = 5;
+  if (!cv::haveImageWriter("a.tif")) GTEST_SKIP() << "this OpenCV writes no TIFF";
+  const std::string path = dir / "a.tif";
+  ASSERT_TRUE(cv::imwrite(path, noise, {cv::IMWRITE_TIFF_COMPRESSION, kLzw}));
+  Frame frame;
+  EXPECT_EQ(PictureSource(path).read(frame, kTimeout), ReadStatus::kFrame);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path) / 2));
+  file << std::string(2000, '\xff');
+  file.close();
+  PictureSource source(path);
+  expect_error(ErrorKind::kNoInput, HasSubstr(path + " is damaged"),
+               [&] { source.read(frame, kTimeout); });
+}
+
+#ifndef __SANITIZE_ADDRESS__  // which needs more memory for itself
+TEST(PictureSource, WithoutMemoryForAPictureThatIsSaid) {
+  const TempDir dir;
+  std::filesystem::permissions(dir.path(), std::filesystem::perms::all);
+  const std::string header = "P5\n8000 6000\n255\n";
+  const std::string path = dir.write("large.pgm", header);
+  std::filesystem::resize_file(path, header.size() + 8000 * 6000);
+  expect_error_unprivileged(ErrorKind::kNoInput, path + " needs more memory than there is", [&] {
+    constexpr rlim_t kBytes = 100'000'000;  // the picture takes 144 MB
+    const rlimit limit{kBytes, kBytes};
+    ::setrlimit(RLIMIT_DATA, &limit);
+    PictureSource source(path);
+    Frame frame;
+    source.read(frame, kTimeout);
+  });
+}
+#endif
+
 TEST(PictureSource, SingleBrokenPictureIsAnError) {
   const TempDir dir;
   PictureSource source(dir.write("broken.jpg", "this is no JPEG"));
@@ -137,13 +180,41 @@ TEST(PictureSource, FolderThatMayNotBeListedIsAnError) {
   std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_all);
 }
 
-TEST(PictureSource, KnowsPicturesByTheirExtension) {
-  for (const auto* name :
-       {"a.jpg", "a.JPEG", "dir/a.b.png", "a.webp", "a.tiff", "a.pnm", "a.jp2"}) {
-    EXPECT_TRUE(has_picture_extension(name)) << name;
-  }
-  for (const auto* name : {"a.mp4", "jpg", ".jpg", "a.jpg/b", "a", ""}) {
-    EXPECT_FALSE(has_picture_extension(name)) << name;
+// As when something takes the name of a picture after the folder was listed.
+TEST(PictureSource, APictureThatBecameAFifoIsSkippedWithoutWaiting) {
+  const TempDir dir;
+  write_picture(dir / "1.png");
+  write_picture(dir / "2.png");
+  PictureSource source(dir.path().string());
+  std::filesystem::remove(dir / "1.png");
+  ASSERT_EQ(::mkfifo((dir / "1.png").c_str(), 0600), 0);
+  const CapturedLog log;
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kSkipped);
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(frame.origin, dir / "2.png");
+}
+
+TEST(PictureSource, KnownFormatsThatCannotBeReadAreNamed) {
+  const TempDir dir;
+  const std::string rest(64, '\0');
+  const std::pair<std::string, const char*> kFormats[] = {
+      {std::string("\0\0\0\x18"
+                   "ftypheic",
+                   12),
+       "is a HEIC picture, which is not supported"},
+      {std::string("\0\0\0\x18"
+                   "ftypavif",
+                   12),
+       "is an AVIF picture, which this build cannot read"},
+      {std::string("RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\2", 21), "is an animated WebP"},
+  };
+  for (const auto& [start, sentence] : kFormats) {
+    const std::string path = dir.write("a.webp", start + rest);
+    PictureSource source(path);
+    Frame frame;
+    expect_error(ErrorKind::kNoInput, HasSubstr(path + " " + sentence),
+                 [&] { source.read(frame, kTimeout); });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/sources/container_size.h"
 #include "platform/sources/video_loader.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
@@ -136,18 +137,34 @@ TEST_F(VideoEnd, OtherDataBehindTheVideoIsNoTruncation) {
 }
 
 TEST_F(VideoEnd, FramesThatAreAnnouncedButDoNotComeAreLogged) {
-  const std::string path = make("a.avi", "mjpeg");
+  const std::string path = make("a.mov", "mjpeg");
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  // The stream's length, at byte 32 of its header.
-  const auto header = bytes.find("strh");
-  ASSERT_NE(header, std::string::npos);
-  file.seekp(static_cast<std::streamoff>(header) + 8 + 32);
-  file.put('\x7F');
+  const std::string start = "\xff\xd8\xff";
+  const auto second = bytes.find(start, bytes.find(start) + start.size());
+  const auto third = bytes.find(start, second + start.size());
+  ASSERT_NE(third, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(second));
+  file << std::string(third - second, '\0');
   file.close();
   const CapturedLog log;
-  EXPECT_EQ(count_frames(*open_video(path)), kFrames);
-  EXPECT_THAT(log.text(), HasSubstr("ends after 90 of 127 frames"));
+  EXPECT_EQ(count_frames(*open_video(path)), kFrames - 1);
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("1 packets could not be decoded"),
+                                HasSubstr("ends after 89 of 90 frames")));
+}
+
+// Eight bytes each.
+TEST_F(VideoEnd, AFileOfCountlessBoxesIsNotFollowedForEver) {
+  constexpr int kBoxes = 3'000'000;
+  std::string bytes;
+  for (int i = 0; i < kBoxes; ++i)
+    bytes.append(
+        "\0\0\0\x08"
+        "free",
+        8);
+  EXPECT_FALSE(is_cut(dir_.write("boxes.mp4", bytes + std::string("\0\0\0\x20"
+                                                                  "free",
+                                                                  8))));
 }
 
 }  // namespace

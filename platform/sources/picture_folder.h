@@ -1,0 +1,21 @@
+// The pictures of a folder, and what it holds besides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lookout {
+
+// Whether the name's extension is that of a picture that can be read, in either case.
+bool has_picture_extension(const std::string& path);
+
+// The pictures in a folder, by their extension, without hidden ones, in the order people expect
+// (img2 before img10): paths, joined with the folder as given. `recursive`: also those in its
+// folders, each of which is entered once, however many links lead to it.
+//
+// Logs what was left out, once, with counts: "2 left out: 1 .heic (not supported), 1 video; 1
+// folder is not entered (--recursive)". Throws Error(kNoInput), with the same, when there are no
+// pictures, Error(kPermission) when the folder may not be listed.
+std::vector<std::string> list_pictures(const std::string& folder, bool recursive = false);
+
+}  // namespace lookout

@@ -1,0 +1,113 @@
+#include "platform/sources/picture_size.h"
+
+#include <algorithm>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/sources/picture_source.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kWidth = 300;
+constexpr int kHeight = 200;
+
+struct Format {
+  const char* name;
+  std::vector<int> parameters{};
+};
+
+// Those that this OpenCV can write.
+std::vector<Format> formats() {
+  std::vector<Format> all{{"a.jpg"},
+                          {"progressive.jpg", {cv::IMWRITE_JPEG_PROGRESSIVE, 1}},
+                          {"a.png"},
+                          {"lossy.webp", {cv::IMWRITE_WEBP_QUALITY, 50}},
+                          {"lossless.webp", {cv::IMWRITE_WEBP_QUALITY, 101}},
+                          {"a.tif"},
+                          {"a.bmp"},
+                          {"a.jp2"},
+                          {"a.ppm"},
+                          {"text.pgm", {cv::IMWRITE_PXM_BINARY, 0}},
+                          {"a.pam"},
+                          {"a.ras"},
+                          {"a.hdr"},
+                          {"a.pfm"}};
+  const auto lacking = [](const Format& format) { return !cv::haveImageWriter(format.name); };
+  all.erase(std::remove_if(all.begin(), all.end(), lacking), all.end());
+  return all;
+}
+
+void write(const std::string& path, const Format& format) {
+  const std::string name = format.name;
+  const bool is_float = name == "a.hdr" || name == "a.pfm";
+  const bool is_gray = name == "text.pgm";
+  const int type = is_float ? CV_32FC3 : is_gray ? CV_8UC1 : CV_8UC3;
+  ASSERT_TRUE(
+      cv::imwrite(path, cv::Mat(kHeight, kWidth, type, cv::Scalar::all(0.5)), format.parameters))
+      << path;
+}
+
+TEST(PictureSize, IsThatOfTheHeaderInEveryFormat) {
+  const TempDir dir;
+  for (const Format& format : formats()) {
+    const std::string path = dir / format.name;
+    write(path, format);
+    const auto size = picture_size(path);
+    ASSERT_TRUE(size) << path;
+    EXPECT_EQ(size->width, kWidth) << path;
+    EXPECT_EQ(size->height, kHeight) << path;
+  }
+}
+
+TEST(PictureSize, OfOtherFilesIsUnknown) {
+  const TempDir dir;
+  for (const std::string& bytes :
+       {std::string(), std::string("\xff\xd8\xff"), std::string("RIFF....WEBPVP9 ........"),
+        std::string(64, '\0'), std::string("P5\nwide"), std::string("II*\0\xff\xff\xff\xff", 8),
+        "\xff\xd8\xff" + std::string(64, 'x')}) {
+    EXPECT_FALSE(picture_size(dir.write("a", bytes))) << bytes;
+  }
+}
+
+TEST(PictureSize, APictureBeyondTheLimitIsRefusedAndNotDecoded) {
+  const TempDir dir;
+  PictureOptions options;
+  options.max_pixels = kWidth * kHeight - 1;
+  for (const Format& format : formats()) {
+    const std::string path = dir / format.name;
+    write(path, format);
+    PictureSource source(path, options);
+    Frame frame;
+    expect_error(ErrorKind::kNoInput,
+                 path +
+                     " is too large: 300x200 pixels, the limit is 0.059999 megapixels "
+                     "(camera.max-pixels)",
+                 [&] { source.read(frame, kTimeout); });
+  }
+  options.max_pixels = kWidth * kHeight;
+  for (const Format& format : formats()) {
+    PictureSource source(dir / format.name, options);
+    Frame frame;
+    EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame) << format.name;
+  }
+}
+
+// 32000x32000 pixels of one bit, in 125 KB.
+TEST(PictureSize, TheDefaultLimitIsAHundredMegapixels) {
+  const TempDir dir;
+  const std::string header("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x7d\0\0\0\x7d\0\1\0\0\0\0", 29);
+  PictureSource source(dir.write("large.png", header));
+  Frame frame;
+  expect_error(ErrorKind::kNoInput,
+               HasSubstr("is too large: 32000x32000 pixels, the limit is 100 megapixels"),
+               [&] { source.read(frame, kTimeout); });
+}
+
+}  // namespace
+}  // namespace lookout
