@@ -7,9 +7,12 @@
 #include <exception>
 #include <optional>
 
+#include "app/bench/bench_page.h"
 #include "app/bench/bench_result.h"
 #include "app/bench/measure.h"
 #include "app/output/save_and_print.h"
+#include "app/report/html.h"
+#include "app/report/machine_facts.h"
 #include "app/run/log.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
@@ -177,7 +180,9 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
   const bool json = options.results.format == Format::kJson;
-  save_and_print(file, to_markdown(report), json ? to_json(report) : to_text(report), print);
+  const std::string content =
+      is_html(options.report) ? to_html(report, made_by(LOOKOUT_VERSION)) : to_markdown(report);
+  save_and_print({{file, content}}, json ? to_json(report) : to_text(report), print);
   if (failure) std::rethrow_exception(failure);
 }
 

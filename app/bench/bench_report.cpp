@@ -19,12 +19,6 @@ std::string threads(const BenchResult& result) {
   return fmt::format("{}{}", result.auto_threads ? "auto: " : "", result.threads);
 }
 
-std::string title(const BenchResult& result) {
-  return fmt::format("{}, {}{}, {}{}", printable(result.model.name),
-                     result.auto_threads ? "auto: " : "", counted(result.threads, "thread"),
-                     counted(result.workers, "worker"), result.complete ? "" : ", interrupted");
-}
-
 std::string number_or(const std::optional<double>& number, const char* unit) {
   return number ? fmt::format("{:.0f} {}", *number, unit) : "not told";
 }
@@ -151,22 +145,29 @@ void append_stages(const std::vector<BenchResult>& results, std::string& out) {
 
 void append_states(const std::vector<BenchResult>& results, std::string& out) {
   append_head({"model", "threads", "workers", "temperature", "clock", "throttling"}, out);
-  const auto change = [](const std::string& before, const std::string& after) {
-    return before == after ? before : before + " → " + after;
-  };
   for (const BenchResult& result : results) {
-    const MachineState& before = result.before;
-    const MachineState& after = result.after;
-    append_row(
-        with(identity(result),
-             {change(number_or(before.temperature, "°C"), number_or(after.temperature, "°C")),
-              change(number_or(before.clock_mhz, "MHz"), number_or(after.clock_mhz, "MHz")),
-              change(throttling_or(before.throttled), throttling_or(after.throttled))}),
-        out);
+    append_row(with(identity(result), state_changes(result)), out);
   }
 }
 
 }  // namespace
+
+std::string title(const BenchResult& result) {
+  return fmt::format("{}, {}{}, {}{}", result.model.name, result.auto_threads ? "auto: " : "",
+                     counted(result.threads, "thread"), counted(result.workers, "worker"),
+                     result.complete ? "" : ", interrupted");
+}
+
+std::vector<std::string> state_changes(const BenchResult& result) {
+  const auto change = [](const std::string& before, const std::string& after) {
+    return before == after ? before : before + " → " + after;
+  };
+  const MachineState& before = result.before;
+  const MachineState& after = result.after;
+  return {change(number_or(before.temperature, "°C"), number_or(after.temperature, "°C")),
+          change(number_or(before.clock_mhz, "MHz"), number_or(after.clock_mhz, "MHz")),
+          change(throttling_or(before.throttled), throttling_or(after.throttled))};
+}
 
 std::string to_text(const BenchReport& report) {
   const BenchMachine& machine = report.machine;
@@ -198,8 +199,9 @@ std::string to_text(const BenchReport& report) {
     fmt::format_to(to,
                    "\n{}: {}\n  ms p50/p95/p99/max: capture {}, preprocess {}, inference {}, "
                    "total {}\n",
-                   title(result), verdict(result, report.results), to_text(stats.capture),
-                   to_text(stats.preprocess), to_text(stats.inference), to_text(stats.total));
+                   printable(title(result)), verdict(result, report.results),
+                   to_text(stats.capture), to_text(stats.preprocess), to_text(stats.inference),
+                   to_text(stats.total));
   }
   return text;
 }
@@ -223,7 +225,7 @@ std::string to_markdown(const BenchReport& report) {
   append_states(report.results, out);
   out += "\n## Verdicts\n\n";
   for (const BenchResult& result : report.results) {
-    fmt::format_to(std::back_inserter(out), "- {}: {}\n", title(result),
+    fmt::format_to(std::back_inserter(out), "- {}: {}\n", printable(title(result)),
                    verdict(result, report.results));
   }
   return out;

@@ -114,6 +114,7 @@ Json to_json(const BenchMachine& machine) {
 
 Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
   const StatsSnapshot& stats = result.stats;
+  const auto& spread = result.fps_spread;
   return {{"model", to_json(result.model)},
           {"threads", result.threads},
           {"auto_threads", result.auto_threads},
@@ -124,6 +125,8 @@ Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
           {"dropped", stats.dropped},
           {"interval_s", rounded(std::chrono::duration<double>(stats.interval).count())},
           {"fps", rounded(stats.classified_fps)},
+          {"fps_p10", or_null(spread ? std::optional(rounded(spread->low)) : std::nullopt)},
+          {"fps_p90", or_null(spread ? std::optional(rounded(spread->high)) : std::nullopt)},
           {"camera_fps", rounded(stats.camera_fps)},
           {"total_ms", rounded(total_ms(result))},
           {"model_ms", rounded(to_ms(stats.inference.p50))},
@@ -158,6 +161,14 @@ double total_ms(const BenchResult& result) { return ratio(1000, result.stats.cla
 
 double jitter(const BenchResult& result) {
   return ratio(to_ms(result.stats.total.p99), to_ms(result.stats.total.p50));
+}
+
+std::optional<RateSpread> spread_of(std::vector<double> rates) {
+  constexpr std::size_t kFewest = 5;
+  if (rates.size() < kFewest) return std::nullopt;
+  std::sort(rates.begin(), rates.end());
+  const std::size_t tenth = rates.size() / 10;
+  return RateSpread{rates[tenth], rates[rates.size() - 1 - tenth]};
 }
 
 std::string verdict(const BenchResult& result, const std::vector<BenchResult>& all) {

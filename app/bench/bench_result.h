@@ -31,18 +31,25 @@ struct BenchModel {
   bool trained = true;
 };
 
+// The rates of the seconds of a measurement, without the lowest and the highest tenth.
+struct RateSpread {
+  double low = 0;  // frames per second
+  double high = 0;
+};
+
 // The measurement of one combination.
 struct BenchResult {
   BenchModel model;
   int threads = 1;            // that shared the computation of a frame
   bool auto_threads = false;  // `threads` was chosen automatically
   int workers = 1;
-  std::string source;      // its description
-  bool live = false;       // a camera, or test:// at a rate
-  StatsSnapshot stats;     // of the frames after the warm-up
-  double cpu_ms = 0;       // of all threads, a frame
-  double resident_mb = 0;  // at the end, without the recorded frames
-  double start_s = 0;      // from the start of the process to the first prediction
+  std::string source;                    // its description
+  bool live = false;                     // a camera, or test:// at a rate
+  StatsSnapshot stats;                   // of the frames after the warm-up
+  double cpu_ms = 0;                     // of all threads, a frame
+  double resident_mb = 0;                // at the end, without the recorded frames
+  double start_s = 0;                    // from the start of the process to the first prediction
+  std::optional<RateSpread> fps_spread;  // nothing: the measurement was too short
   MachineState before;
   MachineState after;
   bool complete = true;  // false: the measurement was interrupted
@@ -68,6 +75,15 @@ std::string interruption(const BenchReport& report);
 
 double total_ms(const BenchResult& result);
 double jitter(const BenchResult& result);
+
+// The spread of one-second rates; nothing of less than five.
+std::optional<RateSpread> spread_of(std::vector<double> rates);
+
+// "mobilenet, 1 thread, 2 workers", with the model's name as it is.
+std::string title(const BenchResult& result);
+
+// Temperature, clock and throttling, as texts like "49 °C → 63 °C".
+std::vector<std::string> state_changes(const BenchResult& result);
 
 // The reason that limits a combination: "throttled: ...", "too many threads: 1 is better", "too
 // many workers: ...", "camera-limited: ...", "source-limited: ...", "preprocessing-limited: ...",

@@ -41,6 +41,7 @@ class Stopwatch : public Reporter {
     if (seen_ <= kWarmUpFrames || done_) return;
     statistics_->record(result);
     ++measured_;
+    count_second();
     end(result);
   }
 
@@ -59,6 +60,8 @@ class Stopwatch : public Reporter {
   bool interrupted() const { return interrupted_; }
   // Age of the process at the first result.
   Clock::duration first() const { return first_.age; }
+  // Of each whole second.
+  const std::vector<double>& rates() const { return rates_; }
   // Between the last frame of the warm-up and the last one measured.
   StatsSnapshot stats() const { return statistics_->total(counts_, last_); }
   Clock::duration cpu() const { return last_usage_.cpu - begin_usage_.cpu; }
@@ -69,7 +72,17 @@ class Stopwatch : public Reporter {
     begin_usage_ = process_usage();
     begin_sequence_ = result.sequence;
     begin_ = Clock::now();
+    second_ = begin_;
     statistics_.emplace(begin_);
+  }
+
+  void count_second() {
+    ++in_second_;
+    const std::chrono::duration<double> passed = Clock::now() - second_;
+    if (passed < std::chrono::seconds(1)) return;
+    rates_.push_back(static_cast<double>(in_second_) / passed.count());
+    in_second_ = 0;
+    second_ = Clock::now();
   }
 
   void end(const Result& result) {
@@ -97,6 +110,9 @@ class Stopwatch : public Reporter {
   std::uint64_t begin_sequence_ = 0;
   Clock::time_point begin_;
   Clock::time_point last_;
+  Clock::time_point second_;  // when the second began that is counted now
+  std::uint64_t in_second_ = 0;
+  std::vector<double> rates_;
   ProcessUsage first_;
   ProcessUsage begin_usage_;
   ProcessUsage last_usage_;
@@ -182,6 +198,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   result.source = measured.source->info().description;
   result.live = measured.source->info().live;
   result.stats = stopwatch.stats();
+  result.fps_spread = spread_of(stopwatch.rates());
   result.complete = !stopwatch.interrupted();
   set_usage(stopwatch, measured, result);
   return result;

@@ -1,6 +1,7 @@
 #include "app/eval/eval.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -8,16 +9,21 @@
 #include <optional>
 #include <vector>
 
+#include "app/eval/eval_page.h"
 #include "app/eval/eval_result.h"
 #include "app/eval/eval_set.h"
 #include "app/output/save_and_print.h"
+#include "app/report/machine_facts.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
+#include "platform/sources/picture_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/sha256.h"
+#include "platform/system/system_info.h"
+#include "platform/system/thumbnail.h"
 
 namespace lookout {
 namespace {
@@ -44,14 +50,86 @@ class EvalReporter : public Reporter {
   EvalCounts& counts_;
 };
 
+constexpr int kThumbnailSide = 160;
+
+Facts model_facts(const EvalReport& report, const Classifier& model) {
+  const ModelSpec& spec = model.spec();
+  const ModelFacts& facts = model.facts();
+  std::vector<std::string> producer;
+  for (const auto& [tool, version] : spec.producer) producer.push_back(tool + " " + version);
+  return {{"archive", report.file},
+          {"sha256", report.sha256},
+          {"input", fmt::format("{}x{} {}", spec.input.width, spec.input.height,
+                                to_text(spec.input.resize))},
+          {"labels", std::to_string(spec.labels.size())},
+          {"activations", facts.activations + ", computed by " + facts.kernels + " kernels"},
+          {"quantization", spec.quantization},
+          {"producer", fmt::format("{}", fmt::join(producer, ", "))},
+          {"weights", spec.weights},
+          {"trained", spec.trained ? "yes" : "no: random weights"},
+          {"threads", fmt::format("{}", model.threads())}};
+}
+
+// Empty when the picture was removed meanwhile.
+std::string thumbnail_of(const std::string& path) {
+  try {
+    Frame frame;
+    PictureSource source(path);
+    if (source.read(frame, std::chrono::milliseconds(0)) != ReadStatus::kFrame) return {};
+    return thumbnail_uri(frame.bgr, kThumbnailSide);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::string to_html(const EvalReport& report, const Classifier& model) {
+  const SystemInfo system = read_system_info();
+  const ModelFacts& facts = model.facts();
+  EvalPageFacts page;
+  page.model = model_facts(report, model);
+  page.machine =
+      machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
+                    fmt::format("{} {}, {}", facts.library, facts.version, facts.engine));
+  page.made_by = made_by(LOOKOUT_VERSION);
+  page.thumbnail = thumbnail_of;
+  return to_html(report, page);
+}
+
+// Sets all of the report but counts and statistics.
+void describe(const std::filesystem::path& path, const ModelSpec& spec, const Source& source,
+              EvalReport& report) {
+  report.model = spec.name;
+  report.file = path.string();
+  report.sha256 = sha256_of_file(path);
+  report.labels = spec.labels;
+  report.source = source.info().description;
+}
+
+void write_reports(const EvalOptions& options, const EvalReport& report, const Classifier& model,
+                   const std::optional<AtomicFile>& output, const std::optional<AtomicFile>& page,
+                   const WritePart& print) {
+  const bool some = !report.counts.pictures().empty();
+  const std::optional<AtomicFile> none;
+  const std::string json = to_json(report);
+  const std::string html = some && page ? to_html(report, model) : "";
+  const std::size_t columns = isatty(STDOUT_FILENO) == 1 ? terminal_size(STDOUT_FILENO).columns : 0;
+  save_and_print({{some ? output : none, json}, {some ? page : none, html}},
+                 options.results.format == Format::kJson ? json : to_text(report, columns), print);
+}
+
+std::optional<AtomicFile> file_for(const char* what, const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  return AtomicFile(what, path);
+}
+
 }  // namespace
 
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  std::optional<AtomicFile> output;
-  if (!options.output.empty()) output.emplace("results", options.output);
+  const auto output = file_for("results", options.output);
+  const auto page = file_for("report", options.report);
   const auto models = load_models(options.model, /*keep_threads=*/false);
-  const ModelSpec& spec = models.front()->spec();
-  const EvalSet set = read_eval_set(options.folder, options.labels_csv, spec.labels);
+  const Classifier& model = *models.front();
+  const EvalSet set = read_eval_set(options.folder, options.labels_csv, model.spec().labels);
   const auto source = open_pictures(options.folder, set.pictures);
 
   EvalReport report;
@@ -67,18 +145,8 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
                                                  options.folder, set.pictures.size()));
   }
-
-  const std::filesystem::path path = model_path(options.model.file);
-  report.model = spec.name;
-  report.file = path.string();
-  report.sha256 = sha256_of_file(path);
-  report.labels = spec.labels;
-  report.source = source->info().description;
-  if (classified == 0) output.reset();
-  const std::string json = to_json(report);
-  const std::size_t columns = isatty(STDOUT_FILENO) == 1 ? terminal_size(STDOUT_FILENO).columns : 0;
-  save_and_print(output, json,
-                 options.results.format == Format::kJson ? json : to_text(report, columns), print);
+  describe(model_path(options.model.file), model.spec(), *source, report);
+  write_reports(options, report, model, output, page, print);
 }
 
 }  // namespace lookout

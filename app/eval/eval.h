@@ -9,9 +9,9 @@
 namespace lookout {
 
 // Classifies the pictures and gives `print` the report, with a newline at its end. The report also
-// goes to the file of --output, unless no picture was classified. When `stop` becomes true, the
-// report has the pictures so far and says that it is incomplete. Throws Error; when --output cannot
-// be written, after printing.
+// goes to the files of --output and --report, unless no picture was classified. When `stop` becomes
+// true, the report has the pictures so far and says that it is incomplete. Throws Error; when a
+// file cannot be written, after printing.
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 }  // namespace lookout

@@ -36,8 +36,9 @@ void add_measured(Command& bench, BenchOptions& options) {
                  "End each measurement after this many frames; 0: by its time");
   const std::string hidden;
   bench.add_flag("--combination", text(options.combination, "JSON"), "", hidden);
-  bench.add_flag("--report", text(options.report, "FILE"),
-                 "Also write a report in Markdown, with all that makes the figures comparable");
+  bench.add_flag("--report", report_file(options.report, {".html", ".md"}),
+                 "Also write a report with all that makes the figures comparable: FILE.html with "
+                 "charts, FILE.md as Markdown");
 }
 
 }  // namespace

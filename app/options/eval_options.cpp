@@ -29,6 +29,8 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
   }
   eval.add_flag_of(state->settings, "results", "format");
   eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
+  eval.add_flag("--report", report_file(options.report, {".html"}),
+                "Also write a page with charts and the worst classes' pictures, FILE.html");
   eval.add_flag_of(state->settings, "log", "level");
   eval.check([state] {
     check_workers(state->options.model, {Origin::Place::kCommandLine, "--workers"});

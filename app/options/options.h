@@ -130,7 +130,7 @@ struct BenchOptions {
   std::vector<int> threads;  // each as ModelOptions::threads; empty: some that fit the machine
   std::vector<int> workers{1};
   std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
-  std::string report;        // a file for the report as Markdown; empty: none
+  std::string report;        // a file for the report, .md or .html; empty: none
   std::string
       combination;  // JSON that a process of bench gives another one; empty: no such process
 };
@@ -143,6 +143,7 @@ struct EvalOptions {
   LogOptions log;          // used: level
   std::string labels_csv;  // file,label; empty: a folder for each class
   std::string output;      // a file for the results as JSON; empty: none
+  std::string report;      // a file for the report as an HTML page; empty: none
 };
 
 // Options of `lookout trace-summary`.

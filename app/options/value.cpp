@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -264,6 +266,20 @@ Value region(cv::Rect2d& member) {
   value.accepted = {TomlType::kString, TomlType::kArray};
   value.placeholder = "X,Y,W,H";
   value.default_text = fmt::format("{},{},{},{}", member.x, member.y, member.width, member.height);
+  return value;
+}
+
+Value report_file(std::string& member, const std::vector<std::string>& suffixes) {
+  Value value = text(member, "FILE");
+  value.set = [&member, suffixes](const std::string& text) {
+    std::string suffix = std::filesystem::path(text).extension().string();
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (std::find(suffixes.begin(), suffixes.end(), suffix) == suffixes.end()) return false;
+    member = text;
+    return true;
+  };
+  value.expected = fmt::format("a file that ends in {}", fmt::join(suffixes, " or "));
   return value;
 }
 

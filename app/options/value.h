@@ -89,6 +89,9 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
 // Part of a picture, as x,y,width,height from 0 to 1.
 Value region(cv::Rect2d& member);
 
+// A file whose name ends in one of `suffixes`, which choose its format, in either case.
+Value report_file(std::string& member, const std::vector<std::string>& suffixes);
+
 // A command that is split into words like a shell's.
 Value command(std::vector<std::string>& member);
 

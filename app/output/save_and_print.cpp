@@ -6,13 +6,16 @@
 
 namespace lookout {
 
-void save_and_print(const std::optional<AtomicFile>& file, const std::string& content,
-                    const std::string& text, const WritePart& print) {
+void save_and_print(const std::vector<SavedReport>& reports, const std::string& text,
+                    const WritePart& print) {
   std::exception_ptr unsaved;
-  try {
-    if (file) file->save([&content](const WritePart& write) { write(content); });
-  } catch (const Error&) {
-    unsaved = std::current_exception();
+  for (const SavedReport& report : reports) {
+    try {
+      if (!report.file) continue;
+      report.file->save([&report](const WritePart& write) { write(report.content); });
+    } catch (const Error&) {
+      if (!unsaved) unsaved = std::current_exception();
+    }
   }
   print(text);
   if (unsaved) std::rethrow_exception(unsaved);

@@ -4,14 +4,20 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "platform/system/atomic_file.h"
 
 namespace lookout {
 
-// Saves `content` if there is a `file`, and gives `text` to `print`. Does each even if the other
-// fails; then throws Error(kOutput) or Error(kPermission).
-void save_and_print(const std::optional<AtomicFile>& file, const std::string& content,
-                    const std::string& text, const WritePart& print);
+struct SavedReport {
+  const std::optional<AtomicFile>& file;  // nothing: it is not saved
+  std::string content;
+};
+
+// Saves each of `reports`, and gives `text` to `print`. Does each even if another fails; then
+// throws the first failure, Error(kOutput) or Error(kPermission).
+void save_and_print(const std::vector<SavedReport>& reports, const std::string& text,
+                    const WritePart& print);
 
 }  // namespace lookout

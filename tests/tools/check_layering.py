@@ -31,9 +31,10 @@ ALLOWED = {
     "app": {"pipeline/*", "platform/*", "app/*"},
     "app/output": {"pipeline/*", "platform/*"},
     "app/options": {"pipeline/*", "platform/*"},
+    "app/report": {"pipeline/*", "platform/*", "app/output"},
     "app/run": {"pipeline/*", "platform/*", "app/options", "app/output"},
-    "app/bench": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
-    "app/eval": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
+    "app/bench": {"pipeline/*", "platform/*", "app/options", "app/output", "app/report", "app/run"},
+    "app/eval": {"pipeline/*", "platform/*", "app/options", "app/output", "app/report", "app/run"},
     "app/inspect": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
 }
 TOPS = ("app", "platform", "pipeline")

@@ -1,0 +1,39 @@
+// Charts of a report, as inline SVG. Each has a description for those who cannot see it, and
+// figures beside it as text. Texts are escaped; see html.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lookout {
+
+// A horizontal bar with its name and figure above it.
+struct Bar {
+  std::string name;
+  std::string figure;         // "29.8 fps"
+  std::vector<double> parts;  // from left to right, >= 0, in kPartColors
+  // How much the value varies: drawn as a line over the bar.
+  std::optional<std::pair<double, double>> spread;
+};
+
+enum class Color { kBlue, kSky, kPale, kOrange };
+
+// All bars begin at 0 and have one scale. `colors`: of the parts.
+std::string bar_chart(const std::vector<Bar>& bars, const std::vector<Color>& colors);
+
+std::string legend(const std::vector<std::pair<Color, std::string>>& entries);
+
+// A value that a histogram points out: "p95 27.1".
+struct Mark {
+  std::string name;
+  double value = 0;
+};
+
+// How often values occur, by their size. `unit`: "ms". Values far beyond the last mark share the
+// last column.
+std::string histogram(const std::string& description, const std::vector<double>& values,
+                      const std::vector<Mark>& marks, const std::string& unit);
+
+}  // namespace lookout

@@ -1,0 +1,124 @@
+#include "app/report/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+
+#include "app/output/json.h"
+#include "app/report/style.h"
+#include "pipeline/results/format.h"
+
+namespace lookout {
+
+std::string escaped(std::string_view text) {
+  // JSON's writer replaces what is not UTF-8, for which HTML has no escape.
+  const Json valid = Json::parse(to_text(Json(printable(text))));
+  std::string out;
+  for (const char c : valid.get_ref<const std::string&>()) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+bool is_html(const std::string& file) {
+  std::string suffix = std::filesystem::path(file).extension().string();
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return suffix == ".html";
+}
+
+std::string to_html(const std::vector<Tile>& tiles) {
+  std::string out = "<dl class=\"tiles\">\n";
+  for (const Tile& tile : tiles) {
+    fmt::format_to(std::back_inserter(out), "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n",
+                   escaped(tile.name), escaped(tile.value), escaped(tile.note));
+  }
+  return out + "</dl>\n";
+}
+
+std::string to_html(const Table& table) {
+  std::string out = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\"><table{}>\n<caption>{}</caption>\n<thead><tr>",
+      table.numbers ? " class=\"numbers\"" : "", escaped(table.caption));
+  auto to = std::back_inserter(out);
+  for (const std::string& name : table.head) {
+    fmt::format_to(to, "<th scope=\"col\">{}</th>", escaped(name));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (const Row& row : table.rows) {
+    out += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      fmt::format_to(to, i == 0 ? "<th scope=\"row\">{}</th>" : "<td>{}</td>", escaped(row[i]));
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string to_html(const Facts& facts) {
+  std::string out = "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : facts) {
+    if (value.empty()) continue;
+    fmt::format_to(std::back_inserter(out), "<dt>{}</dt><dd>{}</dd>\n", escaped(name),
+                   escaped(value));
+  }
+  return out + "</dl>\n";
+}
+
+std::string details(const std::string& summary, const std::string& html) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(summary), html);
+}
+
+Page::Page(const std::string& kind, const std::string& title, const std::string& note)
+    : head_(fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                        "<title>{0}: {1}</title>\n<style>{2}</style>\n</head>\n<body>\n"
+                        "<header><p class=\"kind\">{0}</p>\n<h1>{1}</h1>\n<p>{3}</p></header>\n",
+                        escaped(kind), escaped(title), kStyle, escaped(note))) {}
+
+void Page::add_top(const std::string& html) { top_ += html; }
+
+void Page::add_warning(const std::string& text) {
+  top_ += fmt::format("<p class=\"warning\">{}</p>\n", escaped(text));
+}
+
+void Page::add_part(const std::string& title, const std::string& note, const std::string& html,
+                    Width width) {
+  fmt::format_to(std::back_inserter(parts_), "<section{}>\n<h2>{}</h2>\n",
+                 width == Width::kFull ? " class=\"full\"" : "", escaped(title));
+  if (!note.empty()) {
+    fmt::format_to(std::back_inserter(parts_), "<p class=\"note\">{}</p>\n", escaped(note));
+  }
+  parts_ += html + "</section>\n";
+}
+
+std::string Page::to_html(const std::string& footer) const {
+  return fmt::format(
+      "{}<main>\n{}<div class=\"parts\">\n{}</div>\n</main>\n<footer>{}</footer>\n"
+      "</body>\n</html>\n",
+      head_, top_, parts_, escaped(footer));
+}
+
+}  // namespace lookout

@@ -1,0 +1,70 @@
+// A report as one HTML page that needs nothing else: no script, no file, no network. It follows the
+// reader's light or dark scheme and fits phones, wide screens and paper.
+//
+// Texts that are given to these functions may hold anything and are escaped, except for parameters
+// called `html`, which are made by these functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lookout {
+
+// For the content of elements and for attributes in double quotes. Control characters and what is
+// not UTF-8 are made visible.
+std::string escaped(std::string_view text);
+
+// Whether the file's name ends in .html, in either case.
+bool is_html(const std::string& file);
+
+// A large figure with its name, and more about it in small letters.
+struct Tile {
+  std::string name;
+  std::string value;
+  std::string note;
+};
+
+// One row: its texts, first the name of the row.
+using Row = std::vector<std::string>;
+
+struct Table {
+  std::string caption;
+  std::vector<std::string> head;
+  std::vector<Row> rows;
+  bool numbers = true;  // all columns but the first are aligned right
+};
+
+std::string to_html(const std::vector<Tile>& tiles);
+std::string to_html(const Table& table);
+// Names with their values; empty values are left out.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+std::string to_html(const Facts& facts);
+// The same behind a line that opens it.
+std::string details(const std::string& summary, const std::string& html);
+
+class Page {
+ public:
+  // `kind`: the command. `title`, `note`: for example the model and the pictures.
+  Page(const std::string& kind, const std::string& title, const std::string& note);
+
+  // Half of the page's width where there is room, or all of it.
+  enum class Width { kHalf, kFull };
+  // `note` explains the part to its reader.
+  void add_part(const std::string& title, const std::string& note, const std::string& html,
+                Width width = Width::kHalf);
+  // Above all parts.
+  void add_top(const std::string& html);
+  void add_warning(const std::string& text);
+
+  // The whole page.
+  std::string to_html(const std::string& footer) const;
+
+ private:
+  std::string head_;
+  std::string top_;
+  std::string parts_;
+};
+
+}  // namespace lookout
