@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -48,11 +49,20 @@ void append_json(const OperatorTable& table, std::string& out) {
   out += ']';
 }
 
-std::string to_text(const OperatorRow& row, OperatorTimes times, double frames) {
+// The standard error of the estimated calls of a frame: whether a call is sampled is drawn.
+std::string error_of_calls(const OperatorRow& row, double probability, double frames) {
+  if (probability >= 1) return {};
+  const double error = std::sqrt(static_cast<double>(row.sampled) * (1 - probability));
+  return fmt::format(" (± {:.1f})", error / probability / frames);
+}
+
+std::string to_text(const OperatorRow& row, OperatorTimes times, double probability,
+                    double frames) {
   std::string line =
       times == OperatorTimes::kPerFrame
-          ? fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}  ", to_ms(row.self) / frames,
-                        row.share * 100, to_ms(row.total) / frames, row.calls / frames)
+          ? fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}{}  ", to_ms(row.self) / frames,
+                        row.share * 100, to_ms(row.total) / frames, row.calls / frames,
+                        error_of_calls(row, probability, frames))
           : fmt::format("{:>10.2f} {:>5.1f} % {:>10.2f} {:>10.3f} {:>8.0f}  ", to_ms(row.self),
                         row.share * 100, to_ms(row.total), to_ms(row.max), row.calls);
   append_printable(row.name, line);
@@ -211,15 +221,17 @@ std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times
   if (times == OperatorTimes::kPerFrame) {
     lines.push_back(fmt::format("operators of {} frames, {:g} % of the calls sampled; of a frame:",
                                 table.frames, table.probability * 100));
-    lines.push_back(
-        fmt::format("{:>9} {:>7} {:>9} {:>7}  operator", "self ms", "share", "total ms", "calls"));
+    lines.push_back(fmt::format("{:>9} {:>7} {:>9} {:>7}{}  operator", "self ms", "share",
+                                "total ms", "calls", table.probability < 1 ? " (error)" : ""));
   } else {
     lines.push_back(fmt::format("{:>10} {:>7} {:>10} {:>10} {:>8}  operator", "self ms", "share",
                                 "total ms", "longest ms", "calls"));
   }
   const double frames = static_cast<double>(std::max<std::uint64_t>(table.frames, 1));
   const std::size_t shown = std::min(max_rows, table.rows.size());
-  for (std::size_t i = 0; i < shown; ++i) lines.push_back(to_text(table.rows[i], times, frames));
+  for (std::size_t i = 0; i < shown; ++i) {
+    lines.push_back(to_text(table.rows[i], times, table.probability, frames));
+  }
   if (shown < table.rows.size()) {
     lines.push_back(fmt::format("and {} more", table.rows.size() - shown));
   }

@@ -61,7 +61,8 @@ std::string to_text(const MachineState& machine);
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
 
-// The columns of a table of operators: means per frame, or sums over all frames and the longest
+// The columns of a table of operators: means per frame, of sampled calls with the standard error of
+// their number, or sums over all frames and the longest
 // call.
 enum class OperatorTimes { kPerFrame, kTotal };
 

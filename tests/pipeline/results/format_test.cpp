@@ -223,13 +223,21 @@ TEST(Format, TableOfOperators) {
   const std::vector<std::string> lines = to_text(table, OperatorTimes::kPerFrame, 20);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0], "operators of 100 frames, 10 % of the calls sampled; of a frame:");
-  EXPECT_EQ(lines[1], "  self ms   share  total ms   calls  operator");
-  EXPECT_EQ(lines[2], "    2.000  80.0 %     2.500     3.0  quantized::conv2d");
-  EXPECT_EQ(lines[3], "    0.500  20.0 %     2.500     3.0  aten::add [2]");
+  EXPECT_EQ(lines[1], "  self ms   share  total ms   calls (error)  operator");
+  EXPECT_EQ(lines[2], "    2.000  80.0 %     2.500     3.0 (± 0.5)  quantized::conv2d");
+  EXPECT_EQ(lines[3], "    0.500  20.0 %     2.500     3.0 (± 0.5)  aten::add [2]");
   table.rows.resize(50, table.rows[0]);
   EXPECT_EQ(to_text(table, OperatorTimes::kPerFrame, 20).size(), 23U);
   EXPECT_EQ(to_text(table, OperatorTimes::kPerFrame, 20).back(), "and 30 more");
   EXPECT_EQ(to_text(OperatorTable(), OperatorTimes::kPerFrame, 20).size(), 2U);
+}
+
+TEST(Format, CallsThatWereAllMeasuredHaveNoError) {
+  OperatorTable table = two_operators();
+  table.probability = 1;
+  const std::vector<std::string> lines = to_text(table, OperatorTimes::kPerFrame, 20);
+  EXPECT_EQ(lines[1], "  self ms   share  total ms   calls  operator");
+  EXPECT_EQ(lines[2], "    2.000  80.0 %     2.500     3.0  quantized::conv2d");
 }
 
 TEST(Format, TextOfAResult) {
