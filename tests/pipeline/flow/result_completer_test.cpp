@@ -39,6 +39,24 @@ TEST(ResultCompleter, StatesOfAVideoFollowItsOwnTime) {
   EXPECT_EQ(changes(options, std::chrono::hours(1)), expected) << "decoded slowly";
 }
 
+TEST(ResultCompleter, AddsCountersAndAgeOfACamerasFrame) {
+  ResultCompleter completer(kLabels, {});
+  ClassifiedFrame classified;
+  classified.scores = {0.2F, 0.8F};
+  classified.frame.captured = Clock::now() - seconds(10);
+  const auto before = std::chrono::system_clock::now() - seconds(10);
+  completer.complete(classified, 7);
+  const Result& result = classified.result;
+  EXPECT_EQ(result.dropped, 7U);
+  EXPECT_FALSE(result.media_time);
+  EXPECT_GE(result.frame_age, seconds(10));
+  EXPECT_GE(result.timestamp + std::chrono::milliseconds(1), before);
+  EXPECT_LE(result.timestamp, std::chrono::system_clock::now() - seconds(10));
+  EXPECT_TRUE(result.state_changed);
+  EXPECT_EQ(result.state.name(), "dog");
+  EXPECT_EQ(result.previous_state.kind, SceneState::Kind::kNone);
+}
+
 TEST(ResultCompleter, SmoothingOfAVideoFollowsItsOwnTime) {
   StateOptions options;
   options.smoothing = seconds(2);

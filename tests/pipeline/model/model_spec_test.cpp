@@ -89,6 +89,16 @@ TEST(ModelSpec, WrongValuesAreNamed) {
   expect_refused(metadata.dump(), "trained");
 }
 
+TEST(ModelSpec, SidesAreFromOneTo4096Pixels) {
+  Json metadata = good();
+  metadata["input"]["width"] = 1;
+  metadata["input"]["height"] = 4096;
+  EXPECT_EQ(parse_metadata(metadata.dump()).input.width, 1);
+  EXPECT_EQ(parse_metadata(metadata.dump()).input.height, 4096);
+  metadata["input"]["height"] = 4097;
+  expect_refused(metadata.dump(), "from 1 to 4096");
+}
+
 TEST(ModelSpec, DeeplyNestedValuesAreRefused) {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   for (const char* key : {"\"net\"", "\"letterbox\"", "\"1.13.1\""}) {

@@ -45,6 +45,18 @@ TEST(TopK, LeavesOutWhatIsBelowTheThreshold) {
   EXPECT_TRUE(top.empty());
 }
 
+TEST(TopK, AScoreOfTheThresholdIsIn) {
+  std::vector<Prediction> top;
+  best({0, 0}, 2, 0.5F, top);
+  EXPECT_EQ(top.size(), 2U);
+}
+
+TEST(TopK, NoneIsAskedFor) {
+  std::vector<Prediction> top;
+  best({1, 2, 3, 4}, 0, 0, top);
+  EXPECT_TRUE(top.empty());
+}
+
 TEST(TopK, LargeLogitsDoNotOverflow) {
   std::vector<Prediction> top;
   best({3e38F, -3e38F, 0, 0}, 1, 0, top);
@@ -64,6 +76,7 @@ TEST(Softmax, ScoresOfAllClassesAreOneTogether) {
 
 TEST(Softmax, RefusesLogitsThatAreNotFinite) {
   std::vector<float> scores;
+  EXPECT_THROW(softmax({-std::numeric_limits<float>::infinity()}, scores), Error);
   for (const float wrong :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     try {

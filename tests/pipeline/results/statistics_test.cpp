@@ -40,6 +40,13 @@ TEST(LatencyHistogram, PercentilesAreWithinASixtyFourthOfTheNearestRank) {
   EXPECT_EQ(us(p.max), values.back());
 }
 
+TEST(LatencyHistogram, IsExactForSmallValuesAndFewOfThem) {
+  LatencyHistogram histogram;
+  for (const int value : {100, 1, 127}) histogram.record(microseconds(value));
+  EXPECT_EQ(histogram.percentiles().p50, microseconds(100)) << "of three the middle one";
+  EXPECT_EQ(histogram.percentiles().p95, microseconds(127));
+}
+
 TEST(LatencyHistogram, TakesTheExtremes) {
   LatencyHistogram histogram;
   histogram.record(milliseconds(-5));
@@ -98,6 +105,35 @@ TEST(Statistics, TheTotalSpansAllIntervals) {
   EXPECT_NEAR(us(total.inference.p50), 10'000, 10'000.0 / 64);
   EXPECT_NEAR(us(total.inference.p99), 30'000, 30'000.0 / 64);
   EXPECT_EQ(total.inference.max, milliseconds(40));
+}
+
+// Different for each stage, and a multiple of `unit`.
+Result result_in_units(milliseconds unit) {
+  Result result;
+  result.frame_age = 5 * unit;
+  result.durations = {1 * unit, 2 * unit, 3 * unit, 4 * unit};
+  return result;
+}
+
+void expect_units(const StatsSnapshot& stats, milliseconds unit) {
+  EXPECT_EQ(stats.capture.max, 1 * unit);
+  EXPECT_EQ(stats.preprocess.max, 2 * unit);
+  EXPECT_EQ(stats.inference.max, 3 * unit);
+  EXPECT_EQ(stats.total.max, 4 * unit);
+  EXPECT_EQ(stats.frame_age.max, 5 * unit);
+}
+
+TEST(Statistics, EachStageHasItsOwnTimesInIntervalsAndTotal) {
+  const Clock::time_point start{};
+  Statistics statistics(start);
+  statistics.record(result_in_units(milliseconds(20)));
+  expect_units(statistics.interval({1, 0, 0}, start + seconds(1)), milliseconds(20));
+  statistics.record(result_in_units(milliseconds(10)));
+  expect_units(statistics.total({2, 0, 0}, start + seconds(2)), milliseconds(20));
+  expect_units(statistics.interval({2, 0, 0}, start + seconds(2)), milliseconds(10));
+  statistics.record(result_in_units(milliseconds(30)));
+  expect_units(statistics.total({3, 0, 0}, start + seconds(3)), milliseconds(30));
+  EXPECT_EQ(statistics.classified(), 3U);
 }
 
 TEST(Statistics, AnIntervalWithoutFramesIsZero) {
