@@ -1,4 +1,5 @@
 // Runs on videos that another program writes into a pipe.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -77,10 +78,11 @@ TEST_F(ProgramStreams, OfALiveStreamTheNewestFrameWins) {
 
 TEST_F(ProgramStreams, StdinIsAStreamOrAFile) {
   const std::string video = dir_.write("video.y4m", y4m(3));
-  const std::string run = std::string(LOOKOUT_PROGRAM) + " - --format json --threads 1";
-  for (const std::string& command : {"cat " + video + " | " + run, run + " <" + video}) {
-    const std::string out = dir_ / "out";
-    EXPECT_EQ(std::system((command + " >" + out + " 2>/dev/null").c_str()), 0) << command;
+  const std::string out = dir_ / "out";
+  const std::string run = fmt::format("{} - --format json --threads 1 >{}", LOOKOUT_PROGRAM, out);
+  for (const std::string& command :
+       {fmt::format("cat {} | {}", video, run), fmt::format("{} <{}", run, video)}) {
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
     std::ifstream file(out);
     const ProgramResult result{0, std::string(std::istreambuf_iterator<char>(file), {}), ""};
     EXPECT_EQ(classifications(result).size(), 3U) << command;

@@ -119,7 +119,7 @@ void VideoFile::add_audio() {
 void VideoFile::write_audio() {
   const AVRational seconds{1, 1};
   for (int i = 0; i < format_.audio_seconds; ++i) {
-    check(av_new_packet(packet_, 2 * kSampleRate), "av_new_packet");
+    if (av_new_packet(packet_, 2 * kSampleRate) < 0) return;
     std::memset(packet_->data, 0, static_cast<std::size_t>(packet_->size));
     packet_->stream_index = 1;
     packet_->pts = packet_->dts = i;

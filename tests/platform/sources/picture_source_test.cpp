@@ -200,7 +200,7 @@ TEST(PictureSource, APictureThatBecameAFifoIsSkippedWithoutWaiting) {
 TEST(PictureSource, KnownFormatsThatCannotBeReadAreNamed) {
   const TempDir dir;
   const std::string rest(64, '\0');
-  const std::pair<std::string, const char*> kFormats[] = {
+  const std::pair<std::string, const char*> formats[] = {
       {std::string("\0\0\0\x18"
                    "ftypheic",
                    12),
@@ -211,7 +211,7 @@ TEST(PictureSource, KnownFormatsThatCannotBeReadAreNamed) {
        "is an AVIF picture, which this build cannot read"},
       {std::string("RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\2", 21), "is an animated WebP"},
   };
-  for (const auto& [start, sentence] : kFormats) {
+  for (const auto& [start, sentence] : formats) {
     const std::string path = dir.write("a.webp", start + rest);
     PictureSource source(path);
     Frame frame;
