@@ -66,9 +66,15 @@ auto fields(const BenchModel& model) {
   return std::tuple(a, b, c, d, e, f, g, h, i, j);
 }
 
+auto fields(const RateSpread& spread) {
+  const auto& [a, b] = spread;
+  return std::tuple(a, b);
+}
+
 auto fields(const BenchResult& result) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = result;
-  return std::tuple(fields(a), b, c, d, e, f, fields(g), h, i, j, fields(k), fields(l), m);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = result;
+  return std::tuple(fields(a), b, c, d, e, f, fields(g), h, i, j, fields(k.value()), fields(l),
+                    fields(m), n);
 }
 
 // No field has its default.
@@ -118,6 +124,7 @@ BenchResult result() {
   made.cpu_ms = 1 / 7.0;
   made.resident_mb = 190.25;
   made.start_s = 0.75;
+  made.fps_spread = {28.5, 31.5};
   made.before = {50.5, {}, 4};
   made.after = {{}, 1500, {}};
   made.complete = false;
