@@ -1,12 +1,11 @@
 #include "pipeline/model/model_spec.h"
 
-#include <utf8proc.h>
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "pipeline/error.h"
 #include "pipeline/model/byte_order_mark.h"
+#include "pipeline/printable.h"
 
 namespace lookout {
 namespace {
@@ -17,7 +16,8 @@ constexpr int kMaxSide = 4096;  // pixels; a larger input is a mistake, not a mo
 // Metadata needs 3 levels. The library handles deep values by recursion, which may overflow the
 // stack.
 constexpr int kMaxDepth = 16;
-constexpr std::size_t kMaxQuoted = 60;  // bytes of a foreign text in a message
+constexpr std::size_t kMaxLabel = 1000;  // bytes
+constexpr std::size_t kMaxQuoted = 60;   // bytes of a foreign text in a message
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorKind::kBadData, "metadata.json " + what);
@@ -116,19 +116,6 @@ Json parse_json(const std::string& text) {
   return root;
 }
 
-bool is_utf8(const std::string& text) {
-  const auto* next = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  auto left = static_cast<utf8proc_ssize_t>(text.size());
-  while (left > 0) {
-    utf8proc_int32_t character = 0;
-    const utf8proc_ssize_t size = utf8proc_iterate(next, left, &character);
-    if (size < 0) return false;
-    next += size;
-    left -= size;
-  }
-  return true;
-}
-
 }  // namespace
 
 const char* to_text(ModelOutput output) {
@@ -166,6 +153,13 @@ std::vector<std::string> parse_labels(const std::string& text) {
     const std::string where = "line " + std::to_string(labels.size() + 1) + " of the labels ";
     if (line.empty()) throw Error(ErrorKind::kBadData, where + "is empty");
     if (!is_utf8(line)) throw Error(ErrorKind::kBadData, where + "is not UTF-8 text");
+    if (line.find('\0') != std::string::npos) {
+      throw Error(ErrorKind::kBadData, where + "has a NUL character");
+    }
+    if (line.size() > kMaxLabel) {
+      throw Error(ErrorKind::kBadData,
+                  where + "is longer than " + std::to_string(kMaxLabel) + " bytes");
+    }
     labels.push_back(line);
   }
   if (labels.empty()) throw Error(ErrorKind::kBadData, "the labels are empty");

@@ -34,7 +34,8 @@ struct ModelSpec {
 ModelSpec parse_metadata(const std::string& json);
 
 // One label a line; a trailing newline, carriage returns and a byte order mark are ignored.
-// Throws Error(kBadData) for an empty text, an empty line or bytes that are not UTF-8.
+// Throws Error(kBadData) for an empty text, an empty line, one of over 1000 bytes, a NUL character,
+// or bytes that are not UTF-8.
 std::vector<std::string> parse_labels(const std::string& text);
 
 }  // namespace lookout

@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 namespace lookout {
@@ -97,28 +100,6 @@ std::string to_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void append_printable(std::string_view text, std::string& out) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;
-    if (byte == '\n') {
-      out += "\\n";
-    } else if (byte < ' ' || byte == 0x7F || c1) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", c1 ? next : byte);
-      if (c1) ++i;
-    } else {
-      out += text[i];
-    }
-  }
-}
-
-std::string printable(std::string_view text) {
-  std::string out;
-  append_printable(text, out);
-  return out;
-}
-
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out) {
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -131,7 +112,7 @@ void append_text(const SceneState& state, std::string& out) {
   } else if (state.kind == SceneState::Kind::kUnknown) {
     out += state.name();
   } else {
-    append_printable(state.name(), out);
+    append_escaped(state.name(), out);
     fmt::format_to(std::back_inserter(out), " {:.1f} %", state.prediction.score * 100);
   }
 }
@@ -142,12 +123,12 @@ void append_text(const Result& result, const std::string& origin, std::string& o
   fmt::format_to(to, "{}", result.sequence);
   if (!origin.empty()) {
     out += ' ';
-    append_printable(origin, out);
+    append_escaped(origin, out);
   }
   const char* separator = ": ";
   for (const Prediction& p : result.top) {
     out += separator;
-    append_printable(p.label, out);
+    append_escaped(p.label, out);
     fmt::format_to(to, " {:.1f} %", p.score * 100);
     separator = ", ";
   }
@@ -158,7 +139,7 @@ void append_text(const Result& result, const std::string& origin, std::string& o
     append_text(result.state, out);
     if (result.state_changed && result.previous_state.kind != SceneState::Kind::kNone) {
       out += ", was ";
-      append_printable(result.previous_state.name(), out);
+      append_escaped(result.previous_state.name(), out);
     }
   }
   out += '\n';
@@ -238,6 +219,27 @@ std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times
   return lines;
 }
 
+namespace {
+
+// As in RFC 8089, so that open_source() takes it.
+std::string file_url(const std::string& path) {
+  std::string url = "file://";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view("/-._~").find(c) != std::string_view::npos;
+    url += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return url;
+}
+
+std::string file_json(const std::string& origin) {
+  std::string json = fmt::format(R"("file":{},)", to_json(origin));
+  if (!is_utf8(origin)) json += fmt::format(R"("file_url":{},)", to_json(file_url(origin)));
+  return json;
+}
+
+}  // namespace
+
 JsonFormat::JsonFormat(const RunInfo& info)
     : camera_(to_json(info.camera)),
       source_(fmt::format(R"("camera":{},"model":{})", camera_, to_json(info.model))),
@@ -250,13 +252,13 @@ void JsonFormat::append_head(const char* type, const Result& result, const std::
                              std::string& out) {
   if (origin != origin_) {
     origin_ = origin;
-    quoted_origin_ = to_json(origin);
+    file_ = origin.empty() ? "" : file_json(origin);
   }
   auto to = std::back_inserter(out);
   fmt::format_to(to, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
   append_timestamp(result.timestamp, out);
   out += ',';
-  if (!origin.empty()) fmt::format_to(to, R"("file":{},)", quoted_origin_);
+  out += file_;
   if (result.media_time) {
     fmt::format_to(to, R"("media_time":{:.3f},)",
                    std::chrono::duration<double>(*result.media_time).count());

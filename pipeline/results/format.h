@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/printable.h"
 #include "pipeline/reporter.h"
 #include "pipeline/result.h"
 #include "pipeline/results/machine_state.h"
@@ -34,15 +35,11 @@ std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& 
 // Bytes that are not UTF-8 become U+FFFD; file names may have some.
 std::string to_json(const std::string& text);
 
-// Escapes control characters (C0, DEL, and C1 in UTF-8) as \n or \x1b. Text from outside then
-// neither begins a line nor controls a terminal.
-void append_printable(std::string_view text, std::string& out);
-std::string printable(std::string_view text);
-
 // Seconds since 1970: `1795262400.123`.
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out);
 
-// One printable() line: `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1 ms)`. With the state:
+// One line, escaped as by append_escaped(): `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1
+// ms)`. With the state:
 // `..., state goldfish 95.0 %`, or when it changed `..., now goldfish 95.0 %, was unknown`.
 void append_text(const Result& result, const std::string& origin, std::string& out,
                  bool with_state = false);
@@ -97,7 +94,7 @@ class JsonFormat {
   std::vector<std::string> labels_;  // as JSON strings
   std::string archive_;              // a JSON object
   std::string origin_;               // of the last result
-  std::string quoted_origin_;        // cache: origin_ as a JSON string
+  std::string file_;                 // cache: the fields of origin_, with a comma
 };
 
 }  // namespace lookout

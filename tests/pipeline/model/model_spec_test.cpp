@@ -133,6 +133,19 @@ TEST(Labels, OneALine) {
   EXPECT_EQ(parse_labels("\xEF\xBB\xBFtench\n"), std::vector<std::string>{"tench"});
 }
 
+TEST(Labels, RefusesNulAndMoreThanAThousandBytes) {
+  EXPECT_EQ(parse_labels(std::string(1000, 'a') + "\r\n").front().size(), 1000U);
+  for (const std::string& text : {std::string(1001, 'a'), std::string("ab\0cd", 5)}) {
+    try {
+      parse_labels("tench\n" + text);
+      FAIL() << "accepted " << text.size() << " bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+      EXPECT_EQ(std::string(error.what()).find("line 2 of the labels"), 0U) << error.what();
+    }
+  }
+}
+
 TEST(Labels, RefusesEmptyTextsEmptyLinesAndOtherEncodings) {
   for (const char* text : {"", "a\n\nb\n", "\n", "caf\xe9\n", "\xEF\xBB\xBF"}) {
     try {

@@ -35,9 +35,38 @@ Result example() {
 TEST(Format, ControlCharactersArePrintable) {
   EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f\r"), "a\\nb\\x09c\\x1b[2J\\x7f\\x0d");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
-  EXPECT_EQ(printable("\xc2\x80\xc2\x9b\xc2\xa0"), "\\x80\\x9b\xc2\xa0") << "C1, and no more";
-  const std::string others = "café \\ 東京 \xe2\x80\x9b \xff\xc2";
+  EXPECT_EQ(printable("\xc2\x80\xc2\x9b\xc2\xa0"), "\\u0080\\u009b\xc2\xa0") << "C1, and no more";
+  const std::string others = "café \\ 東京 \xe2\x80\x9b";
   EXPECT_EQ(printable(others), others);
+}
+
+TEST(Format, BytesThatAreNotUtf8ArePrintable) {
+  EXPECT_EQ(printable("a\x9b\x31m \xff\xc2"), "a\\x9b1m \\xff\\xc2")
+      << "a terminal may take 0x9B for CSI";
+}
+
+TEST(Format, CharactersThatChangeTheDirectionArePrintable) {
+  EXPECT_EQ(printable("gpj\u202etxt.\u2066\u200f\u061c"), "gpj\\u202etxt.\\u2066\\u200f\\u061c");
+  EXPECT_EQ(printable("a\u2028b\u2029"), "a\\u2028b\\u2029");
+}
+
+TEST(Format, DifferentNamesStayDifferentInText) {
+  std::string with_line_end;
+  append_text(example(), "a\nb.png", with_line_end);
+  std::string with_backslash;
+  append_text(example(), "a\\nb.png", with_backslash);
+  EXPECT_NE(with_line_end, with_backslash);
+  EXPECT_EQ(with_backslash.substr(0, 13), "812 a\\\\nb.png");
+}
+
+TEST(JsonFormat, AFileWhoseNameIsNotUtf8HasAUrlToOpenItBy) {
+  std::string out;
+  JsonFormat format({"front", "mobilenet_v2", kLabels, "", "", true});
+  format.append(example(), "/pictures/caf\xe9 1.jpg", out);
+  EXPECT_NE(out.find(R"("file_url":"file:///pictures/caf%E9%201.jpg")"), std::string::npos) << out;
+  out.clear();
+  format.append(example(), "/pictures/caf\u00e9 1.jpg", out);
+  EXPECT_EQ(out.find("file_url"), std::string::npos) << out;
 }
 
 TEST(Format, TextIsOneLineWhateverTheNamesAre) {
