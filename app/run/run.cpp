@@ -4,10 +4,12 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/output/json.h"
@@ -19,6 +21,7 @@
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
 #include "platform/sources/open_source.h"
+#include "platform/sources/picture_folder.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/journal.h"
 #include "platform/system/service.h"
@@ -31,6 +34,17 @@ std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
   if (option.count() > 0) return option;
   const bool journal = is_journal(STDOUT_FILENO) || is_journal(STDERR_FILENO);
   return journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
+}
+
+// For a single picture nothing is measured: that would take longer than to classify it.
+ModelOptions model_options(const RunOptions& options) {
+  ModelOptions model = options.model;
+  const std::string& source = options.camera.source;
+  std::error_code not_there;
+  const bool one_picture =
+      has_picture_extension(source) && std::filesystem::is_regular_file(source, not_there);
+  if (one_picture && model.threads == ClassifierOptions::kAutoThreads) model.threads = 1;
+  return model;
 }
 
 RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
@@ -118,7 +132,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     operators = [&profile] { return profile->table(); };
   }
   const auto models =
-      load_models(options.model, /*keep_threads=*/false, profile ? &*profile : nullptr);
+      load_models(model_options(options), /*keep_threads=*/false, profile ? &*profile : nullptr);
   const Classifier& model = *models.front();
   const auto source =
       open_source(options.camera.source, source_options(options.camera, model.spec().input));
@@ -130,6 +144,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
       make_reporters(options, info, operators, output, {stop, operators_asked});
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
   const PipelineOptions pipeline = pipeline_options(options, trace.get());
+  output.lines.wait_until(pipeline.end);
   const StatsSnapshot total = run_pipeline(*source, models, reporters.all, pipeline, stop);
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);

@@ -58,11 +58,16 @@ NonBlockingWriter::~NonBlockingWriter() {
   if (own_fd_) close(fd_);
 }
 
+bool NonBlockingWriter::may_wait() const {
+  const bool late = end_ && std::chrono::steady_clock::now() >= *end_;
+  return when_full_ == WhenFull::kWait && !late && !stop_;
+}
+
 bool NonBlockingWriter::wait_for_room() {
   if (has_room(fd_, 0)) return true;
   if (when_full_ == WhenFull::kDrop) return false;
   while (!has_room(fd_, kMaxWaitMs)) {
-    if (stop_) return false;
+    if (!may_wait()) return false;
   }
   return true;
 }
@@ -84,7 +89,7 @@ std::size_t NonBlockingWriter::send(std::string_view text) {
       break;
     } else if (errno == EAGAIN) {
       // A terminal may have room for a byte, but not for a line end, which it makes two of.
-      if (when_full_ == WhenFull::kDrop || stop_) break;
+      if (!may_wait()) break;
       poll(nullptr, 0, kRetryMs);
     } else if (errno != EINTR) {
       throw Error(ErrorKind::kOutput,

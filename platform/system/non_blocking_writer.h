@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,10 +37,15 @@ class NonBlockingWriter {
   // Writes the kept rest of an earlier text. Returns whether nothing is left. Throws as write().
   bool flush();
 
+  // From then on no reader is waited for: texts for which there is no room are dropped. Nothing:
+  // there is no such time.
+  void wait_until(std::optional<std::chrono::steady_clock::time_point> end) { end_ = end; }
+
   // Texts that were dropped because the reader was slow.
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  bool may_wait() const;
   bool wait_for_room();
   std::size_t send(std::string_view text);
 
@@ -48,6 +54,7 @@ class NonBlockingWriter {
   bool socket_ = false;
   std::string name_;
   WhenFull when_full_;
+  std::optional<std::chrono::steady_clock::time_point> end_;  // of waiting
   std::atomic<bool>& stop_;
   bool closed_ = false;  // the reader has gone away
   std::string pending_;  // the unwritten rest of a text

@@ -52,6 +52,18 @@ TEST(Program, NoFileTakesThePlaceOfAClosedStandardDescriptor) {
   EXPECT_EQ(program.finish().status, 0);
 }
 
+TEST(Program, TheTimeIsKeptThoughNobodyReadsTheResultsOfAFile) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  Program::Options options;
+  options.stdout_fd = ends[1];
+  const ProgramResult result =
+      run_lookout({"test://all?fps=0", "--format", "json", "-t", "2s"}, options);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("stdout's reader was too slow"), std::string::npos) << result.err;
+  for (const int fd : ends) close(fd);
+}
+
 TEST(Program, AClosedStdoutIsAnError) {
   Program::Options options;
   options.closed = {STDOUT_FILENO};

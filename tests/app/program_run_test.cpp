@@ -100,6 +100,13 @@ TEST(Program, AVariableThatNothingReadsIsWarnedOf) {
       << result.err;
 }
 
+TEST(Program, NothingIsMeasuredForASinglePicture) {
+  const std::string picture = std::string(LOOKOUT_TEST_DATA) + "/overlay.png";
+  const ProgramResult result = run_lookout({picture, "--threads", "auto"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err.find("(measured)"), std::string::npos) << result.err;
+}
+
 TEST(Program, CountsAddUpInTheSummary) {
   const ProgramResult result =
       run_lookout({"test://all?fps=200", "-t", "2s", "--format", "json", "--log-level", "off"});

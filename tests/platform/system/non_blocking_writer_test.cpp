@@ -51,6 +51,17 @@ TEST_F(WriterToAPipe, WritesWholeLines) {
   EXPECT_EQ(read_some(), "one\ntwo\n");
 }
 
+TEST_F(WriterToAPipe, NoReaderIsWaitedForAfterTheEnd) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kWait, stop_);
+  output.wait_until(std::chrono::steady_clock::now());
+  const std::string line(1000, 'a');
+  int accepted = 0;
+  while (output.write(line)) ++accepted;  // the pipe takes 64 KB
+  EXPECT_GT(accepted, 1);
+  EXPECT_EQ(output.dropped(), 1U);
+  EXPECT_FALSE(stop_);
+}
+
 TEST_F(WriterToAPipe, AClosedPipeIsACleanStop) {
   NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kWait, stop_);
   close_reader();
