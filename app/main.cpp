@@ -21,6 +21,7 @@
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "platform/system/non_blocking_writer.h"
+#include "platform/system/results_output.h"
 
 namespace {
 
@@ -57,8 +58,8 @@ void handle_signals() {
 // Writes the whole text, even after a signal ended the work that it reports.
 void print(std::string_view text) {
   std::atomic<bool> closed{false};
-  lookout::NonBlockingWriter(STDOUT_FILENO, "stdout", lookout::NonBlockingWriter::WhenFull::kWait,
-                             closed)
+  lookout::NonBlockingWriter(lookout::results_fd(), "stdout",
+                             lookout::NonBlockingWriter::WhenFull::kWait, closed)
       .write(text);
 }
 
@@ -139,6 +140,7 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   open_standard_descriptors();
+  lookout::keep_stdout_for_results();
   const int status = run_program(argc, argv);
   // Everything of ours is destroyed and written. The destructors of LibTorch's globals would take
   // longer than all the rest of stopping.

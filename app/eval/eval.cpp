@@ -21,6 +21,7 @@
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_source.h"
 #include "platform/system/atomic_file.h"
+#include "platform/system/results_output.h"
 #include "platform/system/sha256.h"
 #include "platform/system/system_info.h"
 #include "platform/system/thumbnail.h"
@@ -112,7 +113,7 @@ void write_reports(const EvalOptions& options, const EvalReport& report, const C
   const std::optional<AtomicFile> none;
   const std::string json = to_json(report);
   const std::string html = some && page ? to_html(report, model) : "";
-  const std::size_t columns = isatty(STDOUT_FILENO) == 1 ? terminal_size(STDOUT_FILENO).columns : 0;
+  const std::size_t columns = isatty(results_fd()) == 1 ? terminal_size(results_fd()).columns : 0;
   save_and_print({{some ? output : none, json}, {some ? page : none, html}},
                  options.results.format == Format::kJson ? json : to_text(report, columns), print);
 }

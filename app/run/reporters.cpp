@@ -13,13 +13,14 @@
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/reporters/systemd_notifier.h"
 #include "platform/system/journal.h"
+#include "platform/system/results_output.h"
 
 namespace lookout {
 namespace {
 
 Results results_to_write(Results option) {
   if (option != Results::kAuto) return option;
-  return is_journal(STDOUT_FILENO) ? Results::kChanges : Results::kAll;
+  return is_journal(results_fd()) ? Results::kChanges : Results::kAll;
 }
 
 // Without any of these options the state is the best label of each frame, and is not shown.
@@ -44,7 +45,7 @@ std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const 
   std::unique_ptr<Reporter> reporter;
   if (options.results.format == Format::kJson) {
     reporter = std::make_unique<JsonReporter>(output.lines, JsonFormat(info), operators);
-  } else if (info.live && !changes && can_redraw(STDOUT_FILENO)) {
+  } else if (info.live && !changes && can_redraw(results_fd())) {
     reporter = make_terminal_reporter(options, info, output);
   } else {
     reporter = std::make_unique<TextReporter>(output.lines, states_are_configured(options));
@@ -75,9 +76,9 @@ void add_change_reporters(const RunOptions& options, const RunInfo& info,
 }  // namespace
 
 ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
-    : lines(STDOUT_FILENO, "stdout",
+    : lines(results_fd(), "stdout",
             live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop),
-      terminal(STDOUT_FILENO, lines) {}
+      terminal(results_fd(), lines) {}
 
 RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
                             const std::function<OperatorTable()>& operators, ResultOutput& output,

@@ -24,6 +24,7 @@
 #include "platform/sources/picture_folder.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/journal.h"
+#include "platform/system/results_output.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
 
@@ -32,7 +33,7 @@ namespace {
 
 std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
   if (option.count() > 0) return option;
-  const bool journal = is_journal(STDOUT_FILENO) || is_journal(STDERR_FILENO);
+  const bool journal = is_journal(results_fd()) || is_journal(STDERR_FILENO);
   return journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
 }
 

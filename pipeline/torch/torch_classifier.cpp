@@ -4,6 +4,7 @@
 #include <c10/util/Logging.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
+#include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
@@ -75,6 +76,12 @@ bool has_qnnpack() {
   return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
 }
 
+// Logs what print() of an archive's code writes. `text` ends with a newline.
+void log_print(const std::string& text) {
+  const auto end = text.find_last_not_of('\n');
+  spdlog::info("the model prints: {}", text.substr(0, end == std::string::npos ? 0 : end + 1));
+}
+
 // Call before loading: LibTorch packs the weights for the engine while it loads the archive.
 void choose_engine() {
   if (!has_qnnpack()) {
@@ -96,6 +103,7 @@ class TorchClassifier::Impl {
       : archive_(archive), threads_(std::max(1, options.threads)) {
     check_readable(archive);
     choose_engine();
+    torch::jit::setPrintHandler(log_print);
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
     load(options);
