@@ -6,8 +6,10 @@
 set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
 file(GLOB _suggesting "${_stage}/usr/lib/lookout/lookout-overlay"
      "${_stage}/usr/lib/lookout/liblookout-*.so")
+set(_torch "${_stage}/usr/lib/lookout/liblookout-torch.so")  # without it no model runs
+list(REMOVE_ITEM _suggesting "${_torch}")
 execute_process(
-  COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" ${_suggesting}
+  COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" "${_torch}" ${_suggesting}
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
   message(FATAL_ERROR "${CPACK_LOOKOUT_SYSROOT} has no list of shlibs: run make-sysroot.sh again")

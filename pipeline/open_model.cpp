@@ -1,17 +1,33 @@
 #include "pipeline/open_model.h"
 
-#include "pipeline/torch/torch_classifier.h"
+#include <fmt/format.h>
+
+#include "pipeline/error.h"
+#include "pipeline/torch/torch_module.h"
 
 namespace lookout {
+namespace {
 
-// TorchScript is the only format so far: TorchClassifier refuses every other file.
-std::unique_ptr<Classifier> open_model(const std::filesystem::path& archive,
-                                       const ClassifierOptions& options) {
-  return std::make_unique<TorchClassifier>(archive, options);
+// TorchScript is the only format so far: LibTorch refuses every other file.
+const TorchModule& engine() {
+  try {
+    return load_module<TorchModule>(kTorchModule, kTorchEntry, kTorchInterface);
+  } catch (const Error& error) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("models cannot be run: {}; install the package lookout again", error.what()));
+  }
 }
 
-std::string engine_version() { return libtorch_facts().version; }
+}  // namespace
 
-void log_engine_features() { log_libtorch_features(); }
+std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
+                                       const ClassifierOptions& options) {
+  return engine().open(archive, options);
+}
+
+EngineFacts engine_facts() { return engine().facts(); }
+
+void log_engine_features() { engine().log_features(); }
 
 }  // namespace lookout

@@ -92,7 +92,7 @@ package() {
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
-    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{libcamera,video}.so; do
+    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{libcamera,torch,video}.so; do
     [ -s $file ] || fail "$file is missing"
   done
   "$OLDPWD/tests/tools/check_links.py" --installed usr/share/doc/lookout
@@ -110,7 +110,8 @@ package() {
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
     fail 'the RUNPATH is not the package'\''s own'
-  ! grep -alF -e "$sysroot" -e "$OLDPWD" usr/bin/lookout || fail 'a folder of this machine is in the program'
+  ! grep -alF -e "$sysroot" -e "$OLDPWD" usr/bin/lookout usr/lib/lookout/liblookout-torch.so ||
+    fail 'a folder of this machine is in the program'
   cd "$OLDPWD"
   program=$work/root/usr/bin/lookout
   right_patterns emulated "$program"

@@ -30,7 +30,7 @@ BenchMachine describe_machine() {
   machine.kind = machine_kind(machine.system, kBuiltForArm);
   machine.processors = processors();
   machine.lookout = LOOKOUT_VERSION;
-  machine.libtorch = engine_version();
+  machine.libtorch = engine_facts().version;
   return machine;
 }
 
@@ -79,7 +79,7 @@ void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   for (const std::string& file : options.models) {
     if (stop) return;
     model.file = file;
-    open_to_describe(model);
+    open_to_describe(read_archive(model), model);
   }
 }
 
@@ -120,6 +120,7 @@ Combination combine(const BenchOptions& options, const std::string& model, int t
   combination.camera = options.camera;
   combination.model.file = model;
   combination.model.labels = options.model.labels;
+  combination.model.sha256 = options.model.sha256;
   combination.model.threads = threads;
   combination.model.workers = workers;
   combination.frames = options.frames;

@@ -11,13 +11,11 @@
 #include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
-#include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/results/format.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
 #include "platform/system/process_usage.h"
-#include "platform/system/sha256.h"
 
 namespace lookout {
 namespace {
@@ -124,7 +122,7 @@ BenchModel describe_model(const std::filesystem::path& path, const Classifier& c
   BenchModel model;
   model.name = spec.name;
   model.file = path.string();
-  model.sha256 = sha256_of_file(path);
+  model.sha256 = ModelArchive(path).sha256();  // not before the memory was measured
   model.input = fmt::format("{}x{}", spec.input.width, spec.input.height);
   model.activations = facts.activations;
   model.kernels = facts.kernels;

@@ -22,7 +22,6 @@
 #include "platform/sources/picture_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/results_output.h"
-#include "platform/system/sha256.h"
 #include "platform/system/system_info.h"
 #include "platform/system/thumbnail.h"
 
@@ -101,7 +100,7 @@ void describe(const std::filesystem::path& path, const ModelSpec& spec, const So
               EvalReport& report) {
   report.model = spec.name;
   report.file = path.string();
-  report.sha256 = sha256_of_file(path);
+  report.sha256 = ModelArchive(path).sha256();
   report.labels = spec.labels;
   report.source = source.info().description;
 }

@@ -17,6 +17,7 @@
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
+#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "pipeline/thread.h"
 #include "platform/cameras/camera_nodes.h"
@@ -25,7 +26,6 @@
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
-#include "platform/system/sha256.h"
 
 namespace lookout {
 namespace {
@@ -58,7 +58,13 @@ Check check_cpu(const SystemInfo& system) {
   return {"cpu", State::kOk, text};
 }
 
-Check check_libtorch(const LibTorchFacts& libtorch) {
+Check check_libtorch(const std::function<EngineFacts()>& facts) {
+  EngineFacts libtorch;
+  try {
+    libtorch = facts();
+  } catch (const Error& error) {
+    return {"libtorch", State::kFailure, error.what(), error.exit_status()};
+  }
   const std::string text =
       fmt::format("{}, engines {}", libtorch.version, fmt::join(libtorch.engines, ", "));
   if (libtorch.has_qnnpack) return {"libtorch", State::kOk, text + "; QNNPACK is used"};
@@ -142,11 +148,11 @@ Check check_need(const std::string& name, const std::function<std::string()>& us
 }
 
 DescribedModel describe_model(const RunOptions& options) {
-  const std::filesystem::path path = model_path(options.model.file);
-  const auto classifier = open_to_describe(options.model);
+  const ModelArchive archive = read_archive(options.model);
+  const auto classifier = open_to_describe(archive, options.model);
   const ModelFacts& facts = classifier->facts();
   return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
-                      path.string(), sha256_of_file(path), facts.activations, facts.kernels),
+                      archive.path().string(), archive.sha256(), facts.activations, facts.kernels),
           classifier->spec().input};
 }
 
@@ -253,7 +259,7 @@ std::string verdict(const Diagnosis& diagnosis) {
 
 Probes local_probes() {
   Probes probes;
-  probes.libtorch = libtorch_facts();
+  probes.libtorch = engine_facts;
   probes.probe_camera = probe_camera;
   probes.open_source = [](const std::string& source, const SourceOptions& options) {
     const std::string description = open_source(source, options)->info().description;

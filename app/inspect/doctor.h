@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "pipeline/torch/torch_classifier.h"
+#include "pipeline/model/engine_facts.h"
+#include "pipeline/model/input_spec.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -44,7 +45,7 @@ struct DescribedModel {
 // The things that the doctor examines. Each function throws Error when its thing cannot be used.
 struct Probes {
   std::filesystem::path root = "/";  // of proc, sys, dev and run
-  LibTorchFacts libtorch;
+  std::function<EngineFacts()> libtorch;
   std::function<std::string(const std::string& path)> probe_camera;  // returns the camera's name
   std::function<std::string(const std::string& source, const SourceOptions&)>
       open_source;  // returns the source's description

@@ -188,7 +188,8 @@ ModeWish wish_of_run(const RunOptions& options) {
   const std::filesystem::path model = model_path(options.model.file);
   InputSpec input;  // its defaults are the self-test model's
   if (!options.model.file.empty() || model.filename() != kSelftestModel) {
-    input = open_to_describe(options.model)->spec().input;
+    const ModelArchive archive = read_archive(options.model);
+    input = read_spec(archive, read_contents(archive), read_labels(options.model.labels)).input;
   }
   return wish_of(source_options(options.camera, input));
 }

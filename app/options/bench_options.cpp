@@ -34,6 +34,8 @@ void add_measured(Command& bench, BenchOptions& options) {
                  "Frames classified at the same time, each number in turn, with one thread each");
   bench.add_flag("--frames", number(options.frames, 0, 1e9),
                  "End each measurement after this many frames; 0: by its time");
+  bench.add_flag("--sha256", hashes(options.model.sha256),
+                 "Accept only archives with one of these SHA-256 hashes");
   const std::string hidden;
   bench.add_flag("--combination", text(options.combination, "JSON"), "", hidden);
   bench.add_flag("--report", report_file(options.report, {".html", ".md"}),

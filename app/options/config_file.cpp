@@ -88,7 +88,8 @@ class Reader {
     if (node.type != TomlType::kArray) return node.text;
     std::vector<std::string> parts;
     for (const TomlNode& element : node.elements) {
-      if (element.type != TomlType::kInteger && element.type != TomlType::kFloat) {
+      const std::vector<TomlType>& elements = setting.value.elements;
+      if (std::find(elements.begin(), elements.end(), element.type) == elements.end()) {
         refuse("an array with " + to_text(element.type));
       }
       parts.push_back(element.text);

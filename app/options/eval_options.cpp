@@ -27,6 +27,8 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
   for (const char* key : {"file", "labels", "threads", "workers"}) {
     eval.add_flag_of(state->settings, "model", key);
   }
+  eval.add_flag("--sha256", hashes(options.model.sha256),
+                "Accept only an archive with one of these SHA-256 hashes");
   eval.add_flag_of(state->settings, "results", "format");
   eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
   eval.add_flag("--report", report_file(options.report, {".html"}),

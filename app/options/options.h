@@ -39,10 +39,11 @@ struct CameraOptions {
 };
 
 struct ModelOptions {
-  std::string file;    // archive; empty: the built-in self-test model
-  std::string labels;  // file; empty: the archive's own
-  int threads = 0;     // that compute one inference; 0: as many as a measurement finds best
-  int workers = 1;     // frames classified side by side
+  std::string file;                 // archive; empty: the built-in self-test model
+  std::string labels;               // file; empty: the archive's own
+  std::vector<std::string> sha256;  // of the archives that are accepted; empty: all are
+  int threads = 0;  // that compute one inference; 0: as many as a measurement finds best
+  int workers = 1;  // frames classified side by side
 };
 
 struct ResultOptions {
@@ -108,6 +109,7 @@ void declare(Settings& settings, RunOptions& options);
 struct InspectOptions {
   ModelOptions model;  // not used: threads and workers
   Format format = Format::kText;
+  bool run = false;  // runs the model, to tell what no file says
 };
 
 // Options of `lookout list-cameras`: those of the run that would choose among a camera's sizes.

@@ -87,6 +87,9 @@ void declare(Settings& settings, ModelOptions& options) {
                "--model", "model");
   settings.add(section, "labels", text(options.labels, "FILE"),
                "File with one label a line, instead of the archive's own", "--labels");
+  settings.add(section, "sha256", hashes(options.sha256),
+               "Accept only archives with one of these SHA-256 hashes, as of sha256sum; an archive "
+               "is a program, which runs with your rights; empty: accept all");
   settings.add(section, "threads", number_or_auto(options.threads, 1, 64),
                "Maximum threads per inference (fewer under load), or auto: measured at the start",
                "--threads");

@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kMaxTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
 constexpr double kMinRegion = 0.001;
+constexpr std::size_t kHashDigits = 64;
 
 struct TimeUnit {
   const char* name;
@@ -250,6 +251,25 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
   value.accepted = {TomlType::kString, TomlType::kInteger, TomlType::kArray};
   value.placeholder = automatic ? "N|auto,..." : "N,...";
   value.default_text = fmt::format("{}", fmt::join(member, ","));
+  return value;
+}
+
+Value hashes(std::vector<std::string>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const std::vector<std::string> parts = split_at_commas(text);
+    const auto is_hash = [](const std::string& part) {
+      return part.size() == kHashDigits &&
+             part.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+    };
+    if (!std::all_of(parts.begin(), parts.end(), is_hash)) return false;
+    member = parts;
+    return true;
+  };
+  value.expected = fmt::format("SHA-256 hashes, each of {} hexadecimal digits", kHashDigits);
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements = {TomlType::kString};
+  value.placeholder = "HASH,...";
   return value;
 }
 

@@ -23,9 +23,11 @@ struct Value {
   std::function<bool(const std::string&)> set;
   std::string expected;            // "a number from 1 to 64": completes "expected ..."
   std::vector<TomlType> accepted;  // types that a configuration file may use
-  std::string placeholder;         // in --help: "N"; empty: a switch, which needs no text
-  std::string default_text;        // empty: no default to show
-  bool repeatable = false;         // may be typed several times in a command line
+  // What an array in a configuration file may hold.
+  std::vector<TomlType> elements{TomlType::kInteger, TomlType::kFloat};
+  std::string placeholder;   // in --help: "N"; empty: a switch, which needs no text
+  std::string default_text;  // empty: no default to show
+  bool repeatable = false;   // may be typed several times in a command line
 };
 
 // Stores `text`. Throws Error(kUsage) whose sentence says what is wrong with the text.
@@ -85,6 +87,9 @@ Value size_value(std::uint64_t& member);
 // "2,3"; in a file also [2, 3] or 2. `what`: "processors". `automatic`: the number for "auto".
 Value numbers(std::vector<int>& member, int min, int max, const std::string& what,
               std::optional<int> automatic = std::nullopt);
+
+// SHA-256 hashes, "HASH,HASH"; in a file also an array of them.
+Value hashes(std::vector<std::string>& member);
 
 // Part of a picture, as x,y,width,height from 0 to 1.
 Value region(cv::Rect2d& member);

@@ -61,6 +61,12 @@ void log_model(const ModelOptions& options, const std::filesystem::path& path,
     spdlog::warn("{} has no metadata.json: ImageNet's size, mean and deviation are assumed",
                  path.string());
   }
+  if (facts.recognised_probabilities) {
+    spdlog::info(
+        "model {}: its outputs are probabilities and are taken as scores; \"output\": "
+        "\"probabilities\" in metadata.json would say so",
+        spec.name);
+  }
   if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
 }
 
@@ -84,6 +90,13 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option) {
   }
 }
 
+ModelArchive read_archive(const ModelOptions& options) {
+  const std::filesystem::path path = model_path(options.file);
+  ModelArchive archive = read_as_service(path.string(), [&path] { return ModelArchive(path); });
+  archive.require_sha256(options.sha256);
+  return archive;
+}
+
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      OperatorProfile* operators) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
@@ -95,23 +108,21 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   classifier_options.free_processors = FreeProcessors();
   classifier_options.labels =
       read_as_service(options.labels, [&options] { return read_labels(options.labels); });
-  const std::filesystem::path path = model_path(options.file);
+  const ModelArchive archive = read_archive(options);
   std::vector<std::unique_ptr<Classifier>> classifiers;
-  classifiers.reserve(static_cast<std::size_t>(options.workers));
   for (int worker = 0; worker < options.workers; ++worker) {
-    classifiers.push_back(read_as_service(path.string(), [&path, &classifier_options] {
-      return open_model(path, classifier_options);
-    }));
+    classifiers.push_back(open_model(archive, classifier_options));
   }
-  log_model(options, path, *classifiers.front());
+  log_model(options, archive.path(), *classifiers.front());
   return classifiers;
 }
 
-std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options, bool count_parameters) {
+std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
+                                             const ModelOptions& options, bool count_parameters) {
   ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.labels);
   classifier_options.count_parameters = count_parameters;
-  return open_model(model_path(options.file), classifier_options);
+  return open_model(archive, classifier_options);
 }
 
 nlohmann::ordered_json archive_facts(const Classifier& classifier) {

@@ -23,15 +23,20 @@ std::filesystem::path model_path(const std::string& option);
 // Error(kPermission) or Error(kBadData).
 std::optional<std::vector<std::string>> read_labels(const std::string& option);
 
+// Reads the archive that `options` name, and runs nothing of it. Throws Error(kNoInput),
+// Error(kPermission), or Error(kBadData) when its SHA-256 is none of `options.sha256`.
+ModelArchive read_archive(const ModelOptions& options);
+
 // Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as
 // many threads as the options say, whatever else the machine does. `operators` counts what the
 // models run, and outlives them; null: nothing does. Throws Error.
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      OperatorProfile* operators = nullptr);
 
-// Opens the model of `options` to describe it: it computes with one thread, and nothing is logged.
-// `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.
-std::unique_ptr<Classifier> open_to_describe(const ModelOptions& options,
+// Opens the archive that `options` name to describe it: it computes with one thread, and nothing is
+// logged. `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.
+std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
+                                             const ModelOptions& options,
                                              bool count_parameters = false);
 
 // Facts about the archive of a loaded model, for reports.

@@ -2,6 +2,7 @@
 
 #include <ATen/quantized/Quantizer.h>
 #include <c10/util/Logging.h>
+#include <caffe2/serialize/read_adapter_interface.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
@@ -10,16 +11,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <set>
-#include <system_error>
 #include <thread>
 
 #include "pipeline/error.h"
-#include "pipeline/model/archive_check.h"
 #include "pipeline/model/top_k.h"
 #include "pipeline/mutex.h"
 #include "pipeline/torch/operator_sampling.h"
@@ -53,23 +50,21 @@ std::string first_sentence(const std::exception& error) {
   return line.size() > 300 ? line.substr(0, 300) + " ..." : line;
 }
 
-void check_readable(const std::filesystem::path& archive) {
-  std::error_code error;
-  if (!std::filesystem::exists(archive, error)) {
-    if (error == std::errc::permission_denied) {
-      throw Error(ErrorKind::kPermission, "no permission to reach model " + archive.string());
-    }
-    throw Error(ErrorKind::kNoInput, "no such model: " + archive.string());
+// Gives LibTorch an archive's bytes.
+class ArchiveReader : public caffe2::serialize::ReadAdapterInterface {
+ public:
+  explicit ArchiveReader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::size_t size() const override { return bytes_.size(); }
+
+  std::size_t read(std::uint64_t position, void* to, std::size_t count,
+                   const char* /*what*/) const override {
+    return position > bytes_.size() ? 0 : bytes_.copy(static_cast<char*>(to), count, position);
   }
-  if (!std::filesystem::is_regular_file(archive, error)) fail(archive, "is not a file");
-  errno = 0;
-  const std::ifstream file(archive);
-  if (!file) {
-    throw Error(
-        errno == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
-        "model " + archive.string() + " cannot be read: " + std::generic_category().message(errno));
-  }
-}
+
+ private:
+  std::string_view bytes_;
+};
 
 bool has_qnnpack() {
   const auto& engines = at::globalContext().supportedQEngines();
@@ -99,14 +94,16 @@ c10::ScalarType type_of(const InputQuantization& quantization) {
 
 class TorchClassifier::Impl {
  public:
-  Impl(const std::filesystem::path& archive, const ClassifierOptions& options)
-      : archive_(archive), threads_(std::max(1, options.threads)) {
-    check_readable(archive);
+  Impl(const ModelArchive& archive, const ClassifierOptions& options)
+      : archive_(archive.path()), threads_(std::max(1, options.threads)) {
+    const ArchiveContents contents = read_contents(archive);
+    spec_ = read_spec(archive, contents, options.labels);
+    facts_.has_metadata = !contents.metadata.empty();
     choose_engine();
     torch::jit::setPrintHandler(log_print);
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
-    load(options);
+    load(archive, options);
     warm_up();
     start_tuning(options);
     malloc_trim(0);  // frees the memory of loading and unpacking
@@ -138,16 +135,12 @@ class TorchClassifier::Impl {
                        "); create it again with models/export.py");
   }
 
-  void load(const ClassifierOptions& options) {
-    const std::string damage = find_damage(archive_);
-    if (!damage.empty()) refuse_as_damaged("the file " + damage);
-    torch::jit::ExtraFilesMap extra{{"metadata.json", ""}, {"labels.txt", ""}};
+  void load(const ModelArchive& archive, const ClassifierOptions& options) {
     try {
-      module_ = torch::jit::load(archive_.string(), at::kCPU, extra);
+      module_ = torch::jit::load(std::make_shared<ArchiveReader>(archive.bytes()), at::kCPU);
     } catch (const std::exception& error) {
       refuse_as_damaged(first_sentence(error));
     }
-    read_spec(extra["metadata.json"], extra["labels.txt"], options);
     try {
       if (options.count_parameters) facts_.parameters = count_parameters(module_);
       module_.eval();
@@ -166,29 +159,6 @@ class TorchClassifier::Impl {
     facts_.library = "LibTorch";
     facts_.version = TORCH_VERSION;
     facts_.engine = toString(at::globalContext().qEngine());
-  }
-
-  void read_spec(const std::string& metadata, const std::string& labels,
-                 const ClassifierOptions& options) {
-    facts_.has_metadata = !metadata.empty();
-    if (!facts_.has_metadata && !options.labels) {
-      fail(archive_,
-           "has no metadata.json: give --labels FILE to use it with ImageNet's values, or "
-           "create it with models/export.py");
-    }
-    if (labels.empty() && !options.labels) fail(archive_, "has no labels.txt: give --labels FILE");
-    try {
-      if (facts_.has_metadata) {
-        spec_ = parse_metadata(metadata);
-      } else {
-        spec_.name = archive_.stem().string();
-        spec_.quantization = "unknown";
-        spec_.weights = "unknown";
-      }
-      spec_.labels = options.labels ? *options.labels : parse_labels(labels);
-    } catch (const Error& error) {
-      fail(archive_, error.what());
-    }
   }
 
   bool quantized() const { return facts_.activations != "float32"; }
@@ -222,10 +192,7 @@ class TorchClassifier::Impl {
     if (!are_probabilities(outputs)) return ModelOutput::kLogits;
     classify(blank_image(1), {}, outputs);
     if (!are_probabilities(outputs)) return ModelOutput::kLogits;
-    spdlog::info(
-        "model {}: its outputs are probabilities and are taken as scores; \"output\": "
-        "\"probabilities\" in metadata.json would say so",
-        spec_.name);
+    facts_.recognised_probabilities = true;
     return ModelOutput::kProbabilities;
   }
 
@@ -331,8 +298,8 @@ class TorchClassifier::Impl {
   std::thread::id thread_;
 };
 
-LibTorchFacts libtorch_facts() {
-  LibTorchFacts facts;
+EngineFacts libtorch_facts() {
+  EngineFacts facts;
   facts.version = TORCH_VERSION;
   for (const at::QEngine engine : at::globalContext().supportedQEngines()) {
     if (engine != at::QEngine::NoQEngine) facts.engines.push_back(toString(engine));
@@ -350,8 +317,7 @@ void log_libtorch_features() {
   });
 }
 
-TorchClassifier::TorchClassifier(const std::filesystem::path& archive,
-                                 const ClassifierOptions& options)
+TorchClassifier::TorchClassifier(const ModelArchive& archive, const ClassifierOptions& options)
     : impl_(std::make_unique<Impl>(archive, options)) {}
 
 TorchClassifier::~TorchClassifier() = default;

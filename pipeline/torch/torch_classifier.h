@@ -1,23 +1,16 @@
 // A TorchScript archive on LibTorch's QNNPACK engine.
 #pragma once
 
-#include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "pipeline/classifier.h"
+#include "pipeline/model/archive.h"
+#include "pipeline/model/engine_facts.h"
 
 namespace lookout {
 
-// Facts about the library itself.
-struct LibTorchFacts {
-  std::string version;
-  std::vector<std::string> engines;  // quantized engines that it was built with
-  bool has_qnnpack = false;          // QNNPACK, which lookout requires, is one of them
-};
-
-LibTorchFacts libtorch_facts();
+EngineFacts libtorch_facts();
 
 // Logs each feature that LibTorch reports as used ("API usage events") once, at level debug. Call
 // it before the first classifier is constructed.
@@ -30,7 +23,7 @@ class TorchClassifier : public Classifier {
  public:
   // Loads, freezes and runs the model until it is warm. Throws what open_model() throws;
   // Error(kInternal) when this LibTorch was built without QNNPACK.
-  TorchClassifier(const std::filesystem::path& archive, const ClassifierOptions& options);
+  TorchClassifier(const ModelArchive& archive, const ClassifierOptions& options);
   ~TorchClassifier() override;
 
   const ModelSpec& spec() const override;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "pipeline/error.h"
-#include "platform/system/module.h"
+#include "pipeline/module.h"
 
 namespace lookout {
 namespace {

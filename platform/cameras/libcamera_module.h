@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/module.h"
 #include "pipeline/source.h"
 #include "platform/cameras/source_options.h"
-#include "platform/system/module.h"
 
 namespace lookout {
 

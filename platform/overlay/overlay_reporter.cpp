@@ -15,8 +15,8 @@
 #include <opencv2/imgproc.hpp>
 #include <system_error>
 
+#include "pipeline/module.h"
 #include "pipeline/results/format.h"
-#include "platform/system/module.h"
 
 namespace lookout {
 namespace {

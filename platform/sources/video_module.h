@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "pipeline/module.h"
 #include "pipeline/source.h"
-#include "platform/system/module.h"
 
 namespace lookout {
 

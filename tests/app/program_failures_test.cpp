@@ -54,8 +54,10 @@ TEST(Program, VideoWithoutFfmpeg) {
               std::string::npos)
         << content(log);
   };
-  expect_sentence("lookout was built without");
   std::filesystem::create_directories(directory / "lib/lookout");
+  const std::string engine = "lib/lookout/liblookout-torch.so";
+  std::filesystem::create_symlink(built / engine, directory / engine);
+  expect_sentence("lookout was built without");
   const std::string name = "lib/lookout/liblookout-video.so";
   std::string module = content((built / name).string());
   const std::string library = "libavformat.so";
@@ -65,6 +67,23 @@ TEST(Program, VideoWithoutFfmpeg) {
       "a library that lookout was built with is missing or has another version: "
       "libavformax.so");
   EXPECT_NE(content(log).find("(apt install ffmpeg)"), std::string::npos) << content(log);
+}
+
+TEST(Program, AMissingEngineIsNamed) {
+  const TempDir directory;
+  std::filesystem::create_directory(directory / "bin");
+  const std::string program = directory / "bin/lookout";
+  std::filesystem::copy_file(LOOKOUT_PROGRAM, program);
+  const std::string model = " --model " + (directory / "model.pt");
+  write_archive(directory / "model.pt", kMeanOfChannels, small_metadata(), kThreeLabels);
+  const std::string log = directory / "log";
+  const int status =
+      std::system((program + " 'test://red?frames=1'" + model + " 2>" + log).c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 72);
+  std::ifstream file(log);
+  const std::string said{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(said.find("liblookout-torch.so; install the package lookout again"), std::string::npos)
+      << said;
 }
 
 TEST(Program, WrongUse) {

@@ -23,13 +23,13 @@ TEST(Program, ListCamerasNeedsNone) {
 }
 
 TEST(Program, InspectTellsWhatIsInAnArchive) {
-  const ProgramResult text = run_lookout({"inspect"});
+  const ProgramResult text = run_lookout({"inspect", "--run"});
   EXPECT_EQ(text.status, 0) << text.err;
   for (const char* named : {"sha256", "224x224 RGB, center-square", "mean 0.485", "16: color bars",
                             "qint8, computed by XNNPACK kernels", "parameters", "producer"}) {
     EXPECT_NE(text.out.find(named), std::string::npos) << named << " in " << text.out;
   }
-  const ProgramResult json = run_lookout({"inspect", "--format", "json"});
+  const ProgramResult json = run_lookout({"inspect", "--run", "--format", "json"});
   const Json report = Json::parse(json.out);
   EXPECT_EQ(report["input"]["resize"], "center-square");
   EXPECT_EQ(report["labels"].size(), 16U);

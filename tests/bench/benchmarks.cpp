@@ -260,7 +260,7 @@ void register_sizes() {
 }
 
 void register_archive(const std::filesystem::path& archive) {
-  const std::shared_ptr<Classifier> classifier = open_model(archive, {});
+  const std::shared_ptr<Classifier> classifier = open_model(ModelArchive(archive), {});
   benchmark::RegisterBenchmark(("forward/" + archive.stem().string()).c_str(),
                                [=](benchmark::State& state) { forward(state, *classifier); })
       ->Unit(benchmark::kMillisecond);

@@ -22,7 +22,7 @@ class DoctorTest : public testing::Test {
  protected:
   DoctorTest() {
     probes_.root = root_.path();
-    probes_.libtorch = {"2.9.1", {"QNNPACK", "ONEDNN"}, true};
+    probes_.libtorch = [] { return EngineFacts{"2.9.1", {"QNNPACK", "ONEDNN"}, true}; };
     probes_.probe_camera = [](const std::string&) { return "A Camera"; };
     probes_.open_source = [](const std::string& source, const SourceOptions&) {
       return source + ", 640x480";
@@ -167,7 +167,7 @@ TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
 }
 
 TEST_F(DoctorTest, ALibTorchWithoutQnnpackIsAFailure) {
-  probes_.libtorch = {"2.9.1", {"ONEDNN"}, false};
+  probes_.libtorch = [] { return EngineFacts{"2.9.1", {"ONEDNN"}, false}; };
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 70);
   EXPECT_EQ(check(diagnosis, "libtorch").state, State::kFailure);

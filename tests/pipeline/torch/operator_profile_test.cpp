@@ -40,7 +40,7 @@ class Operators : public testing::Test {
     OperatorProfile profile(probability, shapes);
     ClassifierOptions options;
     options.operators = &profile;
-    TorchClassifier classifier(directory_ / "nested.pt", options);
+    TorchClassifier classifier(ModelArchive(directory_ / "nested.pt"), options);
     EXPECT_TRUE(profile.table().rows.empty()) << "the warm-up is not counted";
     std::vector<float> logits;
     for (int i = 0; i < frames; ++i) {
@@ -128,7 +128,7 @@ TEST_F(Operators, AreInTheTraceWithinTheirFramesInference) {
   Trace trace(trace_options, [&text](const Trace& done) {
     done.write_json([&text](std::string_view part) { text += part; });
   });
-  TorchClassifier classifier(directory_ / "nested.pt", {});
+  TorchClassifier classifier(ModelArchive(directory_ / "nested.pt"), {});
   std::vector<float> logits;
   for (std::uint64_t i = 0; i < 3; ++i) {
     {

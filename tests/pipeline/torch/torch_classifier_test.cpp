@@ -39,7 +39,7 @@ ImageTensor random_image(int width, int height) {
 void expect_refused(const std::string& archive, const std::string& named,
                     ErrorKind kind = ErrorKind::kBadData) {
   try {
-    const TorchClassifier classifier(archive, {});
+    const TorchClassifier classifier(ModelArchive(archive), {});
     FAIL() << "accepted " << archive;
   } catch (const Error& error) {
     const std::string sentence = error.what();
@@ -64,7 +64,8 @@ class TorchArchives : public testing::Test {
 };
 
 TEST_F(TorchArchives, ClassifiesAChannelsLastImage) {
-  TorchClassifier classifier(write(kMeanOfChannels, small_metadata(), kThreeLabels), {});
+  TorchClassifier classifier(ModelArchive(write(kMeanOfChannels, small_metadata(), kThreeLabels)),
+                             {});
   ImageTensor image;
   image.width = 8;
   image.height = 8;
@@ -106,7 +107,8 @@ TEST_F(TorchArchives, TakesTheBytesOfAQuantizedInputAsLibTorchQuantizesThem) {
       body << "q = torch.quantize_per_tensor(x, " << static_cast<double>(scale) << ", "
            << (is_signed ? "-14, 12" : "114, 13") << ")\n"
            << "  return torch.dequantize(q).mean([2, 3])";
-      TorchClassifier classifier(write(body.str(), small_metadata(), kThreeLabels), {});
+      TorchClassifier classifier(ModelArchive(write(body.str(), small_metadata(), kThreeLabels)),
+                                 {});
       const auto& quantization = classifier.spec().input.quantization;
       ASSERT_TRUE(quantization);
       EXPECT_EQ(quantization->scale, scale);
@@ -122,9 +124,9 @@ TEST_F(TorchArchives, TakesTheBytesOfAQuantizedInputAsLibTorchQuantizesThem) {
 }
 
 TEST_F(TorchArchives, TakesFloatsWhereTheInputIsNotJustQuantized) {
-  ASSERT_TRUE(TorchClassifier(write("q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
-                                    "  return torch.dequantize(q).mean([2, 3])",
-                                    small_metadata(), kThreeLabels),
+  ASSERT_TRUE(TorchClassifier(ModelArchive(write("q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
+                                                 "  return torch.dequantize(q).mean([2, 3])",
+                                                 small_metadata(), kThreeLabels)),
                               {})
                   .spec()
                   .input.quantization);
@@ -146,7 +148,7 @@ TEST_F(TorchArchives, TakesFloatsWhereTheInputIsNotJustQuantized) {
            "q = torch.quantize_per_tensor(x, 0.5, 3, 14)\n"
            "  return torch.dequantize(q).mean([2, 3])",
        }) {
-    TorchClassifier classifier(write(body, small_metadata(), kThreeLabels), {});
+    TorchClassifier classifier(ModelArchive(write(body, small_metadata(), kThreeLabels)), {});
     EXPECT_FALSE(classifier.spec().input.quantization) << body;
     ImageTensor image;
     Preprocessor(classifier.spec().input, {})
@@ -208,7 +210,7 @@ TEST_F(TorchArchives, RefusesAnArchiveWithoutSpecOrLabels) {
 TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
   ClassifierOptions options;
   options.labels = {{"a", "b", "c"}};
-  const TorchClassifier classifier(write(kMeanOfChannels, "", ""), options);
+  const TorchClassifier classifier(ModelArchive(write(kMeanOfChannels, "", "")), options);
   EXPECT_FALSE(classifier.facts().has_metadata);
   EXPECT_EQ(classifier.spec().name, "model");
   EXPECT_EQ(classifier.spec().input.width, 224);
@@ -218,7 +220,9 @@ TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
 
 TEST_F(TorchArchives, AModelThatEndsInSoftmaxIsRecognised) {
   const auto output = [this](const char* body) {
-    return TorchClassifier(write(body, small_metadata(), kThreeLabels), {}).spec().output;
+    return TorchClassifier(ModelArchive(write(body, small_metadata(), kThreeLabels)), {})
+        .spec()
+        .output;
   };
   EXPECT_EQ(output("return torch.softmax(x.mean([2, 3]), 1)"), ModelOutput::kProbabilities);
   EXPECT_EQ(output(kMeanOfChannels), ModelOutput::kLogits);
@@ -249,8 +253,9 @@ TEST_F(TorchArchives, RefusesScoresThatAreNoNumbers) {
     expect_refused(write(body, small_metadata(), kThreeLabels), not_finite);
   }
   // A blank picture is all that is looked at before the first frame.
-  TorchClassifier later(
-      write("return torch.log(-x.mean([2, 3]) + 0.5)", small_metadata(), kThreeLabels), {});
+  TorchClassifier later(ModelArchive(write("return torch.log(-x.mean([2, 3]) + 0.5)",
+                                           small_metadata(), kThreeLabels)),
+                        {});
   std::vector<float> logits;
   try {
     ImageTensor bright;
@@ -262,9 +267,10 @@ TEST_F(TorchArchives, RefusesScoresThatAreNoNumbers) {
     EXPECT_EQ(error.what(), "model " + (directory_ / "model.pt") + ": " + not_finite);
   }
   // One label that is ruled out is a score.
-  TorchClassifier masked(write("return torch.log(x.mean([2, 3]) + torch.tensor([0.0, 1.0, 1.0]))",
-                               small_metadata(), kThreeLabels),
-                         {});
+  TorchClassifier masked(
+      ModelArchive(write("return torch.log(x.mean([2, 3]) + torch.tensor([0.0, 1.0, 1.0]))",
+                         small_metadata(), kThreeLabels)),
+      {});
   EXPECT_EQ(masked.spec().labels.size(), 3U);
 }
 
@@ -279,7 +285,7 @@ TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
   if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
   ClassifierOptions options;
   options.count_parameters = true;
-  const TorchClassifier classifier(kSelftest, options);
+  const TorchClassifier classifier(ModelArchive(kSelftest), options);
   EXPECT_EQ(classifier.facts().activations, "qint8");
   EXPECT_EQ(classifier.facts().kernels, "XNNPACK");
   EXPECT_EQ(classifier.facts().engine, "QNNPACK");
@@ -318,7 +324,7 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
   if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) {
     GTEST_SKIP() << "/usr/bin/python3 has no torch (apt-get install python3-torch)";
   }
-  TorchClassifier classifier(GetParam(), {});
+  TorchClassifier classifier(ModelArchive(GetParam()), {});
   const ImageTensor image =
       random_image(classifier.spec().input.width, classifier.spec().input.height);
   std::vector<float> logits;
@@ -334,7 +340,7 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
 }
 
 TEST_P(Archives, GiveTheSameLogitsForQuantizedBytesAsForFloatsToTheBit) {
-  TorchClassifier classifier(GetParam(), {});
+  TorchClassifier classifier(ModelArchive(GetParam()), {});
   if (is_float()) {
     EXPECT_FALSE(classifier.spec().input.quantization);
     return;
@@ -351,11 +357,11 @@ TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
   if (is_float()) GTEST_SKIP() << "sums of floats depend on how they are split among threads";
   const ImageTensor image = random_image(224, 224);
   std::vector<float> one;
-  TorchClassifier(GetParam(), {}).classify(image, {}, one);
+  TorchClassifier(ModelArchive(GetParam()), {}).classify(image, {}, one);
   ClassifierOptions options;
   options.threads = 2;
   options.keep_threads = true;
-  TorchClassifier classifier(GetParam(), options);
+  TorchClassifier classifier(ModelArchive(GetParam()), options);
   std::vector<float> two;
   std::thread([&] { classifier.classify(image, {}, two); }).join();
   EXPECT_EQ(one, two);

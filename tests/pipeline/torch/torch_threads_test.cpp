@@ -43,7 +43,7 @@ std::map<std::string, long> thread_ticks() {
 int busy_threads(const std::string& archive, int threads) {
   ClassifierOptions options;
   options.threads = threads;
-  TorchClassifier classifier(archive, options);
+  TorchClassifier classifier(ModelArchive(archive), options);
   ImageTensor image;
   image.width = classifier.spec().input.width;
   image.height = classifier.spec().input.height;

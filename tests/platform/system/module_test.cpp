@@ -1,4 +1,4 @@
-#include "platform/system/module.h"
+#include "pipeline/module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

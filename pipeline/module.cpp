@@ -1,4 +1,4 @@
-#include "platform/system/module.h"
+#include "pipeline/module.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,0 +1,207 @@
+#include "pipeline/model/archive.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/model/sha256.h"
+#include "pipeline/model/zip_reader.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxMembers = 100'000;
+constexpr std::uint64_t kMaxUnpacked = 2 * ModelArchive::kMaxBytes;
+
+[[noreturn]] void fail(const fs::path& archive, const std::string& what) {
+  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
+}
+
+[[noreturn]] void refuse_as_damaged(const fs::path& archive, const std::string& why) {
+  fail(archive, "is not a TorchScript archive, or a damaged one (the file " + why +
+                    "); create it again with models/export.py");
+}
+
+[[noreturn]] void fail_to_read(const fs::path& path) {
+  const int reason = errno;
+  if (reason == ENOENT || reason == ENOTDIR) {
+    throw Error(ErrorKind::kNoInput, "no such model: " + path.string());
+  }
+  throw Error(
+      reason == EACCES ? ErrorKind::kPermission : ErrorKind::kNoInput,
+      "model " + path.string() + " cannot be read: " + std::generic_category().message(reason));
+}
+
+class OpenFile {
+ public:
+  // A FIFO without a writer is not waited for.
+  explicit OpenFile(const fs::path& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  ~OpenFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Returns how many bytes were read, fewer than `size` when the file became shorter.
+std::size_t read_whole(int fd, char* to, std::size_t size, const fs::path& path) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::read(fd, to + done, size - done);
+    if (count == 0) break;
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      fail_to_read(path);
+    }
+  }
+  return done;
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// Collects what read_contents() returns.
+class Contents {
+ public:
+  explicit Contents(const ModelArchive& archive) : archive_(archive) {}
+
+  ZipReader::TakePiece begin(const ZipReader::Member& member) {
+    unpacked_ += std::min(member.bytes, kMaxUnpacked);
+    if (unpacked_ > kMaxUnpacked || contents_.members.size() >= kMaxMembers) {
+      fail(archive_.path(), "has too many members, or unpacks to more than 4 GB");
+    }
+    const auto slash = member.name.find('/');
+    if (contents_.members.empty()) folder_ = member.name.substr(0, slash);
+    const bool inside = slash != std::string::npos && member.name.substr(0, slash) == folder_;
+    std::string name = inside ? member.name.substr(slash + 1) : "../" + member.name;
+    std::string* text = name == "extra/metadata.json" ? &contents_.metadata
+                        : name == "extra/labels.txt"  ? &contents_.labels
+                                                      : nullptr;
+    contents_.members.push_back({name, member.bytes});
+    const bool is_new = names_.insert(name).second;
+    if (text == nullptr) return {};
+    if (!is_new) refuse_as_damaged(archive_.path(), "holds " + name + " twice");
+    return [this, text, name = std::move(name)](std::string_view piece) {
+      if (text->size() + piece.size() > ArchiveContents::kMaxText) {
+        fail(archive_.path(), name + " is longer than 1 MB, which no such text is");
+      }
+      text->append(piece);
+    };
+  }
+
+  ArchiveContents finish() {
+    // What LibTorch itself asks for.
+    for (const char* needed : {"data.pkl", "constants.pkl"}) {
+      if (names_.count(needed) == 0) {
+        refuse_as_damaged(archive_.path(), std::string("has no ") + needed);
+      }
+    }
+    return std::move(contents_);
+  }
+
+ private:
+  const ModelArchive& archive_;
+  ArchiveContents contents_;
+  std::set<std::string> names_;
+  std::string folder_;
+  std::uint64_t unpacked_ = 0;
+};
+
+}  // namespace
+
+ModelArchive::ModelArchive(fs::path path) : path_(std::move(path)), bytes_(nullptr, Unmap{0}) {
+  const OpenFile file(path_);
+  if (file.fd() < 0 && errno == EACCES) {
+    std::error_code unseen;
+    if (!fs::exists(path_, unseen) && unseen) {
+      throw Error(ErrorKind::kPermission, "no permission to reach model " + path_.string());
+    }
+    errno = EACCES;
+  }
+  struct stat status {};
+  if (file.fd() < 0 || fstat(file.fd(), &status) != 0) fail_to_read(path_);
+  if (!S_ISREG(status.st_mode)) fail(path_, "is not a file");
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > kMaxBytes) fail(path_, "is larger than 2 GB");
+  if (size == 0) return;
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    fail(path_, "there is not enough memory for its " + std::to_string(size) + " bytes");
+  }
+  bytes_ = {static_cast<char*>(memory), Unmap{size}};
+  size_ = read_whole(file.fd(), bytes_.get(), size, path_);
+  mprotect(memory, size, PROT_READ);
+}
+
+void ModelArchive::Unmap::operator()(char* bytes) const { munmap(bytes, size); }
+
+std::string ModelArchive::sha256() const { return lookout::sha256(bytes()); }
+
+void ModelArchive::require_sha256(const std::vector<std::string>& accepted) const {
+  if (accepted.empty()) return;
+  const std::string actual = sha256();
+  const bool listed = std::any_of(accepted.begin(), accepted.end(), [&](const std::string& one) {
+    return lower_case(one) == actual;
+  });
+  if (listed) return;
+  fail(path_, "its SHA-256 " + actual +
+                  " is not accepted by model.sha256; add it if you trust this archive, which runs "
+                  "with your rights");
+}
+
+ArchiveContents read_contents(const ModelArchive& archive) {
+  Contents contents(archive);
+  const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {
+    return contents.begin(member);
+  });
+  if (!damage.empty()) refuse_as_damaged(archive.path(), damage);
+  return contents.finish();
+}
+
+ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
+                    const std::optional<std::vector<std::string>>& labels) {
+  if (contents.metadata.empty() && !labels) {
+    fail(archive.path(),
+         "has no metadata.json: give --labels FILE to use it with ImageNet's values, or "
+         "create it with models/export.py");
+  }
+  if (contents.labels.empty() && !labels) {
+    fail(archive.path(), "has no labels.txt: give --labels FILE");
+  }
+  try {
+    ModelSpec spec;
+    if (contents.metadata.empty()) {
+      spec.name = archive.path().stem().string();
+      spec.quantization = "unknown";
+      spec.weights = "unknown";
+    } else {
+      spec = parse_metadata(contents.metadata);
+    }
+    spec.labels = labels ? *labels : parse_labels(contents.labels);
+    return spec;
+  } catch (const Error& error) {
+    fail(archive.path(), error.what());
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,69 @@
+// Reads a model archive, a ZIP file, without running anything in it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/model/model_spec.h"
+
+namespace lookout {
+
+// The bytes of an archive, read once: what is checked is what is loaded, whatever happens to the
+// file meanwhile.
+class ModelArchive {
+ public:
+  static constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
+
+  // Reads the file and interprets nothing of it. Throws Error(kNoInput), Error(kPermission), or
+  // Error(kBadData) for what is no file or too large.
+  explicit ModelArchive(std::filesystem::path path);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string_view bytes() const { return {bytes_.get(), size_}; }
+
+  // Hexadecimal, lower case, as of sha256sum(1).
+  std::string sha256() const;
+
+  // Throws Error(kBadData) when the SHA-256 is none of `accepted`, which may be in upper case. An
+  // empty list accepts every archive.
+  void require_sha256(const std::vector<std::string>& accepted) const;
+
+ private:
+  std::filesystem::path path_;
+  struct Unmap {
+    std::size_t size;
+    void operator()(char* bytes) const;
+  };
+  std::unique_ptr<char, Unmap> bytes_;  // pages of its own, which go back to the system at once
+  std::size_t size_ = 0;
+};
+
+struct ArchiveMember {
+  std::string name;  // within the one folder that all members are in
+  std::uint64_t bytes = 0;
+};
+
+struct ArchiveContents {
+  static constexpr std::size_t kMaxText = 1 << 20;  // bytes of a text
+
+  std::vector<ArchiveMember> members;
+  std::string metadata;  // metadata.json; empty: there is none
+  std::string labels;    // labels.txt; empty: there are none
+};
+
+// Compares every member with its checksum: LibTorch does not, so that flipped bits would change
+// weights unnoticed or crash it. Throws Error(kBadData) when the archive is damaged or no
+// TorchScript, or one of its texts is longer than kMaxText.
+ArchiveContents read_contents(const ModelArchive& archive);
+
+// The description in the archive. `labels` replace the archive's; without metadata they are needed,
+// and ImageNet's values are assumed. Throws Error(kBadData).
+ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
+                    const std::optional<std::vector<std::string>>& labels);
+
+}  // namespace lookout

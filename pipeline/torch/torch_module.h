@@ -1,0 +1,30 @@
+// Between lookout and liblookout-torch.so, the module that runs TorchScript archives with LibTorch.
+#pragma once
+
+#include <memory>
+
+#include "pipeline/classifier.h"
+#include "pipeline/model/archive.h"
+#include "pipeline/model/engine_facts.h"
+#include "pipeline/module.h"
+
+namespace lookout {
+
+inline const char* const kTorchModule = "liblookout-torch.so";
+inline const char* const kTorchEntry = "lookout_torch";
+
+// Changes with every change of this file, of Classifier, of ModelArchive, or of OperatorProfile and
+// Trace, which both sides use.
+inline constexpr int kTorchInterface = 1;
+
+// Returned by the module's entry, `extern "C" const TorchModule* lookout_torch()`.
+struct TorchModule {
+  ModuleVersion version;  // kTorchInterface
+  // See torch_classifier.h.
+  std::unique_ptr<Classifier> (*open)(const ModelArchive& archive,
+                                      const ClassifierOptions& options);
+  EngineFacts (*facts)();
+  void (*log_features)();
+};
+
+}  // namespace lookout
