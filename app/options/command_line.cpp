@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "app/options/config_file.h"
@@ -36,6 +38,15 @@ std::string long_name(const std::string& flag) {
 
 Error given_twice(const std::string& flag) {
   return {ErrorKind::kUsage, flag + ": given twice, but it takes one value"};
+}
+
+// As did_you_mean(), also for the beginning of a name.
+std::string suggest_command(const std::string& word, const std::vector<std::string>& names) {
+  constexpr std::size_t kMinBeginning = 3;
+  const auto begun = std::find_if(names.begin(), names.end(), [&word](const std::string& name) {
+    return word.size() >= kMinBeginning && name.rfind(word, 0) == 0;
+  });
+  return did_you_mean(begun == names.end() ? word : *begun, names, "{}");
 }
 
 // "N=10", in --help.
@@ -173,8 +184,9 @@ void CommandLine::add_old_flag(const Setting& setting, const std::string& old, b
 }
 
 void CommandLine::add_like_run(const std::string& name, const std::string& description,
-                               const RunAction& action) {
+                               const RunAction& action, const std::string& config) {
   CLI::App* app = app_.add_subcommand(name, description);
+  default_configs_[app] = config;
   app->fallthrough();
   app->set_help_flag("-h,--help", "Print this and exit");
   app->footer("It takes all options of run; lookout --help lists them.");
@@ -283,7 +295,24 @@ std::string CommandLine::config_path() const {
   if (config->count() > 1) throw usage_error(given_twice("--config").what());
   if (config->count() > 0) return config->results().back();
   const char* variable = std::getenv("LOOKOUT_CONFIG");
-  return variable == nullptr ? "" : variable;
+  if (variable != nullptr && *variable != '\0') return variable;
+  const auto other = default_configs_.find(chosen());
+  const bool is_there = other != default_configs_.end() && std::filesystem::exists(other->second);
+  return is_there ? other->second : "";
+}
+
+// A word that names no file may be a command that is misspelt.
+void CommandLine::check_is_no_command(const std::string& source) const {
+  std::error_code ignored;
+  const bool is_word = source.find('/') == std::string::npos;
+  if (!is_word || std::filesystem::exists(source, ignored)) return;
+  if (source == "help") throw usage_error("there is no command or file help");
+  std::vector<std::string> names;
+  for (const CLI::App* command : app_.get_subcommands(std::function<bool(const CLI::App*)>())) {
+    names.push_back(command->get_name());
+  }
+  const std::string meant = suggest_command(source, names);
+  if (!meant.empty()) throw usage_error("there is no command or file " + source + meant);
 }
 
 void CommandLine::set_typed(Command& command) const {
@@ -299,8 +328,10 @@ void CommandLine::set_typed(Command& command) const {
 int CommandLine::run_with_options(const RunAction& action) {
   const std::string path = config_path();
   if (!path.empty()) read_config_file(path, settings_);
+  options_.config_file = path;
   options_.warnings = settings_.read_environment();
   set_typed(root_);
+  if (chosen() == &app_ && root_.has("SOURCE")) check_is_no_command(options_.camera.source);
   return action(options_);
 }
 

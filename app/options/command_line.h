@@ -65,9 +65,10 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // A sub-command that takes the options of `run`. The first one is the default.
+  // A sub-command that takes the options of `run`. The first one is the default. `config`: a file
+  // that is read when it exists and no other is named; empty: none.
   void add_like_run(const std::string& name, const std::string& description,
-                    const RunAction& action);
+                    const RunAction& action, const std::string& config = "");
 
   // A sub-command with flags of its own. The reference stays valid.
   Command& add(const std::string& name, const std::string& description);
@@ -90,6 +91,7 @@ class CommandLine {
   void set_typed(Command& command) const;
   void parse(std::vector<std::string> arguments);
   void check_place() const;
+  void check_is_no_command(const std::string& source) const;
   void check_combinations() const;
   int run_with_options(const RunAction& action);
   const CLI::App* chosen() const;
@@ -102,6 +104,7 @@ class CommandLine {
   Command root_{app_};
   std::deque<Command> commands_;
   std::vector<const CLI::App*> like_run_;
+  std::map<const CLI::App*, std::string> default_configs_;
   RunAction default_action_;
   std::function<int()> action_;
 };

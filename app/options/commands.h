@@ -13,7 +13,9 @@ template <typename Options>
 using Action = std::function<int(const Options&)>;
 
 void add_run(CommandLine& line, const CommandLine::RunAction& action);
-void add_doctor(CommandLine& line, const CommandLine::RunAction& action);
+// Reads `config` when it exists and neither --config nor LOOKOUT_CONFIG names a file.
+void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
+                const std::string& config = kServiceConfig);
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 void add_inspect(CommandLine& line, Action<InspectOptions> action);
 void add_bench(CommandLine& line, Action<BenchOptions> action);

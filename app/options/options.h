@@ -18,6 +18,9 @@ namespace lookout {
 
 class Settings;
 
+// Of the service; those of its instances lie beside it.
+inline constexpr const char* kServiceConfig = "/etc/lookout/lookout.toml";
+
 enum class Format { kText, kJson };
 
 // Which results are written: every one, or one whenever the state changes. Auto: changes when
@@ -99,6 +102,7 @@ struct RunOptions {
   EventOptions events;
   ProfileOptions profile;
   LogOptions log;
+  std::string config_file;            // the file that was read; empty: none
   std::vector<std::string> warnings;  // sentences for the log, about the environment
 };
 

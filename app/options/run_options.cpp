@@ -62,8 +62,8 @@ void declare(Settings& settings, CameraOptions& options) {
                "The camera's name in results; default: the source's name");
   declare_picture(settings, options);
   declare_files(settings, options.source_options);
-  settings.add(section, "timeout", time_value(options.timeout, {{}, true, false}),
-               "End after this time: 10s, 5min, 1h, or milliseconds; 0: never", "-t,--timeout");
+  settings.add(section, "timeout", time_value(options.timeout),
+               "End after this time: 500ms, 10s, 5min, 1h; 0: never", "-t,--timeout");
   settings.add(
       section, "wait",
       choice<Wait>(options.wait, {{"auto", Wait::kAuto}, {"yes", Wait::kYes}, {"no", Wait::kNo}}),
@@ -141,7 +141,7 @@ void declare(Settings& settings, EventOptions& options) {
                "its environment; split into words as by a shell, but run without one",
                "--on-change");
   settings.add(section, "on-change-timeout",
-               time_value(options.on_change_timeout, {std::chrono::milliseconds(1), false, false}),
+               time_value(options.on_change_timeout, {std::chrono::milliseconds(1), false}),
                "Kill the command and all that it started after this time");
   settings.add(section, "snapshot-on-change", text(options.snapshot_on_change, "DIR"),
                "Save the frame as JPEG in this folder when the state changes; the folder is "
@@ -173,7 +173,7 @@ void declare(Settings& settings, LogOptions& options) {
   const std::string section = "log";
   settings.add(section, "level", log_level(options.level), "The least severe messages to log",
                "--log-level", "log-level");
-  settings.add(section, "stats-interval", time_value(options.stats_interval, {{}, false, true}),
+  settings.add(section, "stats-interval", time_value(options.stats_interval, {{}, true}),
                "Time between statistics; auto: 1s, in the systemd journal 1min");
 }
 
@@ -201,9 +201,13 @@ void add_run(CommandLine& line, const CommandLine::RunAction& action) {
   line.add_like_run("run", "Classify frames (the default)", action);
 }
 
-void add_doctor(CommandLine& line, const CommandLine::RunAction& action) {
-  line.add_like_run(
-      "doctor", "Check whether run would start with these options, and explain problems", action);
+void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
+                const std::string& config) {
+  line.add_like_run("doctor",
+                    "Check whether run would start with these options, and explain problems; with "
+                    "the service's configuration, if there is one and --config names no other "
+                    "(--config '': none)",
+                    action, config);
 }
 
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action) {

@@ -48,12 +48,15 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-std::optional<double> parse_time_ms(std::string_view text, bool bare_milliseconds) {
+std::optional<double> parse_time_ms(std::string_view text) {
   const auto unit_at = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
   const std::string_view name = text.substr(unit_at);
   const auto number = parse_finite(trimmed(text.substr(0, unit_at)));
   if (!number) return std::nullopt;
-  if (name.empty()) return bare_milliseconds || *number == 0 ? number : std::nullopt;
+  if (name.empty() && *number > 0) {
+    throw Error(ErrorKind::kUsage, fmt::format("{0} needs a unit: {0}s or {0}ms", text));
+  }
+  if (name.empty()) return number;
   for (const TimeUnit& unit : kTimeUnits) {
     if (name == unit.name) return *number * unit.ms;
   }
@@ -62,7 +65,7 @@ std::optional<double> parse_time_ms(std::string_view text, bool bare_millisecond
 
 std::optional<std::chrono::milliseconds> parse_time(const std::string& text, const TimeForm& form) {
   if (text == "auto" && form.zero_is_auto) return std::chrono::milliseconds(0);
-  const auto ms = parse_time_ms(text, form.bare_milliseconds);
+  const auto ms = parse_time_ms(text);
   if (!ms || !(*ms >= 0 && *ms <= kMaxTimeMs)) return std::nullopt;
   const std::chrono::milliseconds time(*ms > 0 ? std::max(std::llround(*ms), 1LL) : 0);
   return time < form.min ? std::nullopt : std::optional(time);

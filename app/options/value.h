@@ -74,11 +74,11 @@ Value sampling_share(double& member);
 
 struct TimeForm {
   std::chrono::milliseconds min{0};
-  bool bare_milliseconds = false;  // "1500" is 1500ms; else a number needs its unit
-  bool zero_is_auto = false;       // 0 is written "auto"
+  bool zero_is_auto = false;  // 0 is written "auto"
 };
 
-// 500ms, 10s, 5min, 1h, at most ten years. A time above 0 never becomes 0.
+// 500ms, 10s, 5min, 1h, at most ten years; a number other than 0 needs its unit. A time above 0
+// never becomes 0.
 Value time_value(std::chrono::milliseconds& member, const TimeForm& form = {});
 
 // Bytes: 500KB, 100MB, 2GB, where 1KB is 1024 bytes.

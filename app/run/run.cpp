@@ -24,6 +24,7 @@
 #include "platform/sources/picture_folder.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/journal.h"
+#include "platform/system/process.h"
 #include "platform/system/results_output.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
@@ -122,9 +123,16 @@ SourceOptions source_options(const CameraOptions& options, const InputSpec& inpu
   return source_options;
 }
 
+void check_before_loading(const RunOptions& options) {
+  const auto& command = options.events.on_change;
+  if (!command.empty()) check_program("--on-change", command[0]);
+  require_source(options.camera.source, source_options(options.camera, {}));
+}
+
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
   std::optional<AtomicFile> trace_file;
   if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
+  check_before_loading(options);
   log_engine_features();
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;

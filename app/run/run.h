@@ -17,6 +17,10 @@ inline constexpr std::uint64_t kWarmUpFrames = 10;
 // the end of a source of which nothing could be read.
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked);
 
+// Checks what a run needs and what shows at once, before a model is loaded: the command and the
+// source. Throws Error.
+void check_before_loading(const RunOptions& options);
+
 // How the source is opened for a model with that input.
 SourceOptions source_options(const CameraOptions& options, const InputSpec& input);
 

@@ -186,6 +186,15 @@ std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::
   return std::make_unique<PictureSource>(name, std::move(paths));
 }
 
+void require_source(const std::string& text, const SourceOptions& options) {
+  const SourceUri uri = parse_source_uri(text, options);
+  const auto* path = std::get_if<LocalPath>(&uri);
+  struct stat status {};
+  if (path == nullptr || ::stat(path->path.c_str(), &status) == 0) return;
+  const int error = errno;
+  if (!is_absent_camera(path->path)) throw cannot_reach(path->path, error);
+}
+
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
   silence_libraries();
   const SourceUri uri = parse_source_uri(text, options);

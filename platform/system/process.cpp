@@ -1,12 +1,16 @@
 #include "platform/system/process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include "pipeline/error.h"
@@ -14,6 +18,8 @@
 
 namespace lookout {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kMaxWait{100};
 
@@ -49,7 +55,38 @@ std::string run_to_end(const ProcessOptions& options, const std::function<bool()
   return exit_status == 0 ? "" : describe_end(status);
 }
 
+// The files that posix_spawnp() tries.
+std::vector<fs::path> candidates(const std::string& program) {
+  if (program.find('/') != std::string::npos) return {program};
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+  std::vector<fs::path> files;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    files.push_back(fs::path(folder.empty() ? "." : folder) / program);
+  }
+  return files;
+}
+
 }  // namespace
+
+void check_program(const std::string& what, const std::string& program) {
+  fs::path refused;
+  for (const fs::path& file : candidates(program)) {
+    std::error_code error;
+    const fs::file_status status = fs::status(file, error);
+    if (error == std::errc::permission_denied) refused = file;
+    if (!fs::exists(status) || fs::is_directory(status)) continue;
+    if (faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0) return;
+    refused = file;
+  }
+  if (!refused.empty()) {
+    throw Error(ErrorKind::kPermission,
+                fmt::format("{}: no permission to run {}", what, refused.string()));
+  }
+  const bool has_place = program.find('/') != std::string::npos;
+  throw Error(ErrorKind::kNoInput, fmt::format("{}: there is no program {}{}", what, program,
+                                               has_place ? "" : " in PATH"));
+}
 
 std::vector<std::string> split_command(const std::string& text) {
   wordexp_t words{};

@@ -14,6 +14,11 @@ namespace lookout {
 // $(...).
 std::vector<std::string> split_command(const std::string& text);
 
+// Checks, without starting it, that a program exists and may be run; one without a slash is looked
+// for in PATH. `what` begins the sentence: "--on-change". Throws Error(kNoInput) or
+// Error(kPermission).
+void check_program(const std::string& what, const std::string& program);
+
 // Runs a program until it ends or `expired`, which is called every 100 ms, returns true. Then its
 // process group is killed, also when it ended by itself and left something running.
 //

@@ -2,6 +2,7 @@
 #include "tests/support/program.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <csignal>
@@ -83,13 +84,15 @@ TEST(Program, ACommandThatFailsIsSaidWhateverTheParentDidWithSigchld) {
 
 TEST(Program, NothingOfACommandOrAFullFolderStopsClassification) {
   const TempDir folder;
+  const std::string broken = folder.write("broken", "a program of no known format");
+  chmod(broken.c_str(), 0755);
   const ProgramResult result = run_lookout(
       {"test://all?fps=0&hold=5&frames=80", "--set", "state.min-duration=1ms", "--on-change",
-       "/no/such", "--snapshot-on-change", folder.path(), "--set", "events.snapshot-limit=1"});
+       broken, "--snapshot-on-change", folder.path(), "--set", "events.snapshot-limit=1"});
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 80);
   EXPECT_NE(result.out.find("), now "), std::string::npos) << result.out;
-  EXPECT_NE(result.err.find("/no/such: cannot be started: No such file"), std::string::npos);
+  EXPECT_NE(result.err.find("/broken: cannot be started: Exec format error"), std::string::npos);
   EXPECT_NE(result.err.find("one snapshot is larger than the limit"), std::string::npos);
 }
 

@@ -32,6 +32,35 @@ TEST(Program, NoSuchInput) {
   expect_failure(run_lookout({empty.path().string()}), 66, empty.path().string());
 }
 
+// Loading a large archive takes seconds.
+TEST(Program, AMissingSourceOrCommandIsSaidBeforeTheModelIsLoaded) {
+  const std::string model = "/no/such/model.pt";
+  expect_failure(run_lookout({"/no/such/folder", "--model", model}), 66,
+                 "no such device, file or folder: /no/such/folder");
+  expect_failure(run_lookout({"test://red", "--model", model, "--on-change", "nope-x cat"}), 66,
+                 "--on-change: there is no program nope-x in PATH");
+  const TempDir directory;
+  const std::string text = directory.write("text", "no program");
+  expect_failure(run_lookout({"test://red", "--on-change", text}), 77,
+                 "--on-change: no permission to run " + text);
+}
+
+TEST(Program, AFileThatGrowsBeyondTheLimitEndsARunWithAReason) {
+  const TempDir directory;
+  const std::string command = std::string("cd ") + directory.path().string() +
+                              " && ulimit -f 1 && exec " LOOKOUT_PROGRAM
+                              " 'test://red?fps=0&frames=50' --op-sampling 1 --trace t.json"
+                              " --threads 1 >/dev/null 2>log";
+  const int status = std::system(("sh -c \"" + command + "\"").c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 74);
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    files += entry.path().filename() == "log" ? 0 : 1;
+  }
+  EXPECT_EQ(files, 0U) << "a part of the trace is left";
+}
+
 // A copy of the program, first without modules beside it, then with one whose library is missing.
 TEST(Program, VideoWithoutFfmpeg) {
   const TempDir directory;

@@ -45,6 +45,35 @@ TEST(Commands, DoctorTakesOptionsOfRun) {
   expect_error({"doctor", "--frobnicate"}, ErrorKind::kUsage, "there is no --frobnicate");
 }
 
+TEST(Commands, DoctorJudgesTheServicesConfigurationUnlessAnotherIsNamed) {
+  const TempDir directory;
+  const std::string service = directory.write("lookout.toml", "[camera]\nname = \"service\"\n");
+  const std::string other = directory.write("c.toml", "[camera]\nname = \"other\"\n");
+  const Parsed parsed = parse_command({"doctor", "--model", "m.pt"}, service);
+  EXPECT_EQ(parsed.run.camera.name, "service");
+  EXPECT_EQ(parsed.run.model.file, "m.pt");
+  EXPECT_EQ(parsed.run.config_file, service);
+  EXPECT_EQ(parse_command({"doctor", "--config", other}, service).run.camera.name, "other");
+  EXPECT_EQ(parse_command({"doctor", "--config", ""}, service).run.camera.name, "");
+  EXPECT_EQ(parse_command({"doctor"}, directory / "none.toml").run.config_file, "");
+  EXPECT_EQ(parse_command({"run", "x"}, service).run.config_file, "");
+  EXPECT_EQ(parse_command({"list-cameras"}, service).run.config_file, "");
+  const Environment config("LOOKOUT_CONFIG", other.c_str());
+  EXPECT_EQ(parse_command({"doctor"}, service).run.config_file, other);
+}
+
+TEST(Commands, AWordThatIsNearACommandIsNoSource) {
+  const std::vector<std::pair<const char*, const char*>> words{
+      {"doctr", "there is no command or file doctr; did you mean doctor?; see lookout --help"},
+      {"list", "did you mean list-cameras?"},
+      {"trace", "did you mean trace-summary?"},
+      {"help", "there is no command or file help; see lookout --help"}};
+  for (const auto& [word, sentence] : words) expect_error({word}, ErrorKind::kUsage, sentence);
+  EXPECT_EQ(parse_run({"run", "doctr"}).camera.source, "doctr");
+  EXPECT_EQ(parse_run({"./doctr"}).camera.source, "./doctr");
+  EXPECT_EQ(parse_run({"holiday"}).camera.source, "holiday");
+}
+
 TEST(Commands, ListCamerasTakesOptionsOfRun) {
   const Parsed parsed = parse_command({"list-cameras", "--format", "json", "--width", "1280"});
   EXPECT_EQ(parsed.command, "list-cameras");

@@ -38,7 +38,9 @@ struct Parsed {
   TraceSummaryOptions trace_summary;
 };
 
-inline Parsed parse_command(const std::vector<std::string>& arguments) {
+// `service`: the service's configuration.
+inline Parsed parse_command(const std::vector<std::string>& arguments,
+                            const std::string& service = "") {
   Parsed parsed;
   CommandLine line;
   const auto keep = [&parsed](const char* command, auto& options) {
@@ -50,7 +52,7 @@ inline Parsed parse_command(const std::vector<std::string>& arguments) {
   };
   add_run(line, keep("run", parsed.run));
   add_inspect(line, keep("inspect", parsed.inspect));
-  add_doctor(line, keep("doctor", parsed.run));
+  add_doctor(line, keep("doctor", parsed.run), service);
   add_list_cameras(line, keep("list-cameras", parsed.run));
   add_bench(line, keep("bench", parsed.bench));
   add_eval(line, keep("eval", parsed.eval));

@@ -170,5 +170,25 @@ TEST_F(LongProcess, LeavesNothingBehindWhenItEndsItself) {
   wait_for_their_end();
 }
 
+TEST(CheckProgram, AcceptsWhatCanBeStarted) {
+  EXPECT_NO_THROW(check_program("--on-change", "sh"));
+  EXPECT_NO_THROW(check_program("--on-change", "/bin/sh"));
+}
+
+TEST(CheckProgram, NamesWhatCannotBeStarted) {
+  const TempDir directory;
+  const std::string text = directory.write("text", "no program");
+  expect_error(ErrorKind::kNoInput,
+               testing::StrEq("--on-change: there is no program nope-x in PATH"),
+               [] { check_program("--on-change", "nope-x"); });
+  expect_error(ErrorKind::kNoInput, testing::StrEq("--on-change: there is no program /no/such"),
+               [] { check_program("--on-change", "/no/such"); });
+  expect_error(ErrorKind::kPermission, testing::StrEq("--on-change: no permission to run " + text),
+               [&text] { check_program("--on-change", text); });
+  expect_error(ErrorKind::kNoInput,
+               testing::HasSubstr("there is no program " + directory.path().string()),
+               [&directory] { check_program("--on-change", directory.path()); });
+}
+
 }  // namespace
 }  // namespace lookout
