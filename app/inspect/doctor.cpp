@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <utility>
 
+#include "app/inspect/service_view.h"
+#include "app/inspect/try_source.h"
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "app/run/run.h"
@@ -19,11 +20,9 @@
 #include "pipeline/flow/scheduling.h"
 #include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
-#include "pipeline/thread.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
 #include "platform/reporters/snapshot_folder.h"
-#include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
 
@@ -109,7 +108,10 @@ Check check_service(const SystemInfo& system, const std::vector<ServiceState>& s
   for (const ServiceState& service : services) {
     if (!check.text.empty()) check.text += ", ";
     check.text += fmt::format("{} is {}", service.unit, service.state);
-    if (service.state == "failed") check.state = State::kNote;
+    if (service.state != "failed") continue;
+    check.state = State::kNote;
+    check.text += fmt::format(" (journalctl -u {0} -e and systemctl status {0} tell why)",
+                              std::filesystem::path(service.unit).stem().string());
   }
   return check;
 }
@@ -156,66 +158,123 @@ DescribedModel describe_model(const RunOptions& options) {
           classifier->spec().input};
 }
 
-// Schedules a thread that ends at once, not the calling one.
-std::string try_scheduling(const Scheduling& scheduling) {
-  std::exception_ptr error;
-  start_thread("capture", [&] {
-    try {
-      schedule_this_thread(scheduling);
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }).join();
-  if (error) std::rethrow_exception(error);
-  std::vector<std::string> granted;
-  if (scheduling.realtime_priority > 0) {
-    granted.push_back(fmt::format("real-time priority {}", scheduling.realtime_priority));
+// A file or folder that a run writes. The folder of a service is made when it starts.
+Check check_output(const std::string& name, const std::string& path, const std::string& unit,
+                   const std::function<void()>& check) {
+  if (unit.empty()) {
+    return check_need(name, [&] {
+      check();
+      return path;
+    });
   }
-  if (!scheduling.cpus.empty()) {
-    granted.push_back(fmt::format("processors {}", fmt::join(scheduling.cpus, ",")));
+  if (service_writes(unit, path)) return {name, State::kOk, path};
+  return {name, State::kNote,
+          fmt::format("{}: unless its unit says otherwise, the service may write to {} only", path,
+                      state_folder_of(unit).string())};
+}
+
+// Throws for files that the service cannot read though the caller can.
+void check_files_of_service(const RunOptions& options) {
+  check_service_reads("model", model_path(options.model.file));
+  if (!options.model.labels.empty()) check_service_reads("labels", options.model.labels);
+  const auto& command = options.events.on_change;
+  if (!command.empty() && command[0].find('/') != std::string::npos) {
+    check_service_reads("--on-change", command[0]);
   }
-  return fmt::format("{}", fmt::join(granted, ", "));
 }
 
-Check check_trace(const std::string& file) {
-  return check_need("trace", [&file] {
-    check_can_write("trace", file);
-    return file;
-  });
-}
-
-Check check_snapshots(const std::string& folder) {
-  return check_need("snapshots", [&folder] {
-    check_snapshot_folder(folder);
-    return folder;
-  });
-}
-
-// Checks the needs of the options in the order of a run, which ends with the first failure.
-std::vector<Check> check_needs(const RunOptions& options, const Probes& probes,
-                               const std::vector<ServiceState>& services) {
+// The configuration that is judged, and what of the service cannot be checked from here.
+std::vector<Check> check_settings(const RunOptions& options, const std::string& unit) {
   std::vector<Check> checks;
-  if (!options.profile.trace.empty()) checks.push_back(check_trace(options.profile.trace));
-  InputSpec input;  // without a model, the default: that of most models
-  checks.push_back(check_need("model", [&] {
-    DescribedModel model = probes.load_model(options);
-    input = model.input;
-    return std::move(model.text);
-  }));
-  checks.push_back(check_need("source", [&] {
-    SourceOptions wanted = source_options(options.camera, input);
-    wanted.wait = false;  // an absent camera is a finding
-    return probes.open_source(options.camera.source, wanted);
-  }));
-  allow_camera_of_service(services, checks.back());
-  const std::string& snapshots = options.events.snapshot_on_change;
-  if (!snapshots.empty()) checks.push_back(check_snapshots(snapshots));
-  const Scheduling& capture = options.camera.capture;
-  if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
-    checks.push_back(check_need("capture", [&] { return try_scheduling(capture); }));
+  if (!unit.empty()) {
+    checks.push_back(
+        {"settings", State::kOk,
+         fmt::format("{}, of {} (--config '' checks the defaults)", options.config_file, unit)});
+    checks.push_back(
+        {"sandbox", State::kNote,
+         fmt::format("only its start shows whether the user lookout may use the camera "
+                     "and run the command: systemctl restart {}",
+                     std::filesystem::path(unit).stem().string())});
+  } else if (!options.config_file.empty()) {
+    checks.push_back({"settings", State::kOk, options.config_file});
+  }
+  for (const std::string& warning : options.warnings) {
+    checks.push_back({"settings", State::kNote, warning});
   }
   return checks;
 }
+
+// The needs of a run in its order, which ends with the first failure. `unit`: of the service whose
+// configuration it is; empty: of none.
+class Needs {
+ public:
+  Needs(const RunOptions& options, const Probes& probes, std::string unit)
+      : options_(options), probes_(probes), unit_(std::move(unit)) {}
+
+  std::vector<Check> check(const std::vector<ServiceState>& services) {
+    const std::string& trace = options_.profile.trace;
+    if (!trace.empty()) {
+      checks_.push_back(
+          check_output("trace", trace, unit_, [&trace] { check_can_write("trace", trace); }));
+    }
+    const bool can_begin = check_beginning();
+    const InputSpec input = check_model();
+    if (can_begin) {
+      check_source(input);
+      allow_camera_of_service(services, checks_.back());
+    }
+    check_rest();
+    return std::move(checks_);
+  }
+
+ private:
+  // The run tries these before it loads a model. Returns whether the source is there.
+  bool check_beginning() {
+    const Check early = check_need("start", [this] {
+      probes_.check_before_loading(options_);
+      return options_.events.on_change.empty() ? "" : "--on-change " + options_.events.on_change[0];
+    });
+    if (!early.text.empty()) checks_.push_back(early);
+    return early.state == State::kOk;
+  }
+
+  // Returns its input; of a model that cannot be loaded the default, that of most models.
+  InputSpec check_model() {
+    InputSpec input;
+    checks_.push_back(check_need("model", [&] {
+      if (!unit_.empty()) check_files_of_service(options_);
+      DescribedModel model = probes_.load_model(options_);
+      input = model.input;
+      return std::move(model.text);
+    }));
+    return input;
+  }
+
+  void check_source(const InputSpec& input) {
+    checks_.push_back(check_need("source", [&] {
+      SourceOptions wanted = source_options(options_.camera, input);
+      wanted.wait = false;  // an absent camera is a finding
+      return probes_.try_source(options_.camera.source, wanted);
+    }));
+  }
+
+  void check_rest() {
+    const std::string& snapshots = options_.events.snapshot_on_change;
+    if (!snapshots.empty()) {
+      checks_.push_back(check_output("snapshots", snapshots, unit_,
+                                     [&snapshots] { check_snapshot_folder(snapshots); }));
+    }
+    const Scheduling& capture = options_.camera.capture;
+    if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
+      checks_.push_back(check_need("capture", [&] { return try_scheduling(capture); }));
+    }
+  }
+
+  const RunOptions& options_;
+  const Probes& probes_;
+  const std::string unit_;
+  std::vector<Check> checks_;
+};
 
 void append(const std::vector<Check>& more, std::vector<Check>& checks) {
   checks.insert(checks.end(), more.begin(), more.end());
@@ -261,10 +320,8 @@ Probes local_probes() {
   Probes probes;
   probes.libtorch = engine_facts;
   probes.probe_camera = probe_camera;
-  probes.open_source = [](const std::string& source, const SourceOptions& options) {
-    const std::string description = open_source(source, options)->info().description;
-    return description + (is_stream(source) ? ", which doctor does not read" : "");
-  };
+  probes.try_source = try_source;
+  probes.check_before_loading = check_before_loading;
   probes.load_model = describe_model;
   probes.services = ask_systemd;
   return probes;
@@ -277,10 +334,9 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
   std::vector<Check>& checks = diagnosis.checks;
   checks = {check_userland(), check_cpu(system), check_libtorch(probes.libtorch)};
-  for (const std::string& warning : options.warnings) {
-    checks.push_back({"settings", State::kNote, warning});
-  }
-  append(check_needs(options, probes, services), checks);
+  const std::string unit = unit_of(options.config_file, probes.root / "etc/lookout");
+  append(check_settings(options, unit), checks);
+  append(Needs(options, probes, unit).check(services), checks);
   append(check_cameras(probes), checks);
   append({check_cma(system), check_temperature(system), check_clock(system),
           check_throttling(system), check_service(system, services)},

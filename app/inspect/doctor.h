@@ -44,11 +44,12 @@ struct DescribedModel {
 
 // The things that the doctor examines. Each function throws Error when its thing cannot be used.
 struct Probes {
-  std::filesystem::path root = "/";  // of proc, sys, dev and run
+  std::filesystem::path root = "/";  // of proc, sys, dev, run and etc
   std::function<EngineFacts()> libtorch;
   std::function<std::string(const std::string& path)> probe_camera;  // returns the camera's name
   std::function<std::string(const std::string& source, const SourceOptions&)>
-      open_source;  // returns the source's description
+      try_source;  // returns the source's description
+  std::function<void(const RunOptions&)> check_before_loading;
   std::function<DescribedModel(const RunOptions&)> load_model;
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };

@@ -129,12 +129,15 @@ journal_has 'a service does not see home folders' || fail 'the journal does not 
 
 # An instance, with a configuration of its own.
 unit=lookout@front.service
-sed 's#^file = .*#file = ""#' /etc/lookout/lookout.toml > /etc/lookout/front.toml
+sed 's#^file = .*#file = ""#; s#"/var/lib/lookout"#"/var/lib/lookout@front"#' /etc/lookout/lookout.toml \
+  > /etc/lookout/front.toml
 systemctl enable --now $unit
 mark
 show '100% Blue'
 names blue
-lookout doctor || fail 'doctor finds fault'
+lookout doctor --config /etc/lookout/front.toml || fail 'doctor finds fault'
+! lookout doctor > doctor.log || fail 'doctor does not judge the configuration of the service'
+grep -q 'the service does not see /home' doctor.log || fail 'doctor does not say why the service failed'
 
 # The unit tests of cameras, on a real driver.
 systemctl stop $unit

@@ -1,5 +1,6 @@
 #include "app/inspect/doctor.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +8,10 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
 
+#include "app/inspect/service_view.h"
+#include "app/inspect/try_source.h"
 #include "pipeline/error.h"
 #include "tests/support/temp_dir.h"
 
@@ -24,9 +28,10 @@ class DoctorTest : public testing::Test {
     probes_.root = root_.path();
     probes_.libtorch = [] { return EngineFacts{"2.9.1", {"QNNPACK", "ONEDNN"}, true}; };
     probes_.probe_camera = [](const std::string&) { return "A Camera"; };
-    probes_.open_source = [](const std::string& source, const SourceOptions&) {
+    probes_.try_source = [](const std::string& source, const SourceOptions&) {
       return source + ", 640x480";
     };
+    probes_.check_before_loading = [](const RunOptions&) {};
     probes_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
     probes_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
@@ -92,7 +97,7 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
 
 TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
   for (const ErrorKind kind : {ErrorKind::kNoInput, ErrorKind::kPermission}) {
-    probes_.open_source = failing_source(kind);
+    probes_.try_source = failing_source(kind);
     const Diagnosis diagnosis = diagnose();
     EXPECT_EQ(diagnosis.exit_status, static_cast<int>(kind));
     EXPECT_EQ(check(diagnosis, "source").state, State::kFailure);
@@ -117,7 +122,7 @@ TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
   options_.camera.view.roi = {0, 0, 0.5, 1};
   options_.camera.source_options.framerate = 15;
   SourceOptions seen;
-  probes_.open_source = [&seen](const std::string& source, const SourceOptions& options) {
+  probes_.try_source = [&seen](const std::string& source, const SourceOptions& options) {
     seen = options;
     return source;
   };
@@ -128,7 +133,7 @@ TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
 }
 
 TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
-  probes_.open_source = failing_source(ErrorKind::kDeviceLost);
+  probes_.try_source = failing_source(ErrorKind::kDeviceLost);
   EXPECT_EQ(diagnose().exit_status, 69);
   put("run/systemd/system/x", "");
   const Diagnosis running = diagnose();
@@ -183,6 +188,86 @@ TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {
   EXPECT_THAT(check(diagnosis, "camera").text, HasSubstr("is not a camera"));
 }
 
+TEST_F(DoctorTest, WhatARunFindsBeforeItLoadsTheModelComesFirst) {
+  probes_.check_before_loading = [](const RunOptions&) {
+    throw Error(ErrorKind::kNoInput, "gone");
+  };
+  probes_.load_model = [](const RunOptions&) -> DescribedModel {
+    throw Error(ErrorKind::kBadData, "this is why");
+  };
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 66);
+  EXPECT_EQ(check(diagnosis, "start").text, "gone");
+  EXPECT_EQ(check(diagnosis, "model").state, State::kFailure) << "and is told, too";
+  options_.events.on_change = {"notify", "cat"};
+  probes_.check_before_loading = [](const RunOptions&) {};
+  EXPECT_EQ(check(diagnose(), "start").text, "--on-change notify");
+}
+
+TEST_F(DoctorTest, TheServicesConfigurationIsJudgedAsTheServiceSeesIt) {
+  options_.config_file = root_ / "etc/lookout/lookout.toml";
+  options_.model.file = "/home/owner/model.pt";
+  options_.events.snapshot_on_change = "/var/lib/lookout";
+  options_.profile.trace = root_ / "trace.json";
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 66);
+  EXPECT_EQ(check(diagnosis, "settings").text,
+            options_.config_file + ", of lookout.service (--config '' checks the defaults)");
+  EXPECT_EQ(check(diagnosis, "sandbox").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "model").text,
+            "model /home/owner/model.pt: the service does not see /home: put it into "
+            "/usr/local/share/lookout or /etc/lookout");
+  EXPECT_EQ(check(diagnosis, "snapshots").state, State::kOk) << "the service makes it";
+  EXPECT_EQ(check(diagnosis, "trace").state, State::kNote);
+  EXPECT_THAT(check(diagnosis, "trace").text, HasSubstr("may write to /var/lib/lookout only"));
+
+  options_.config_file = root_ / "etc/lookout/front.toml";
+  EXPECT_THAT(check(diagnose(), "settings").text, HasSubstr("of lookout@front.service"));
+  EXPECT_EQ(check(diagnose(), "snapshots").state, State::kNote) << "another instance's folder";
+}
+
+TEST_F(DoctorTest, AnotherConfigurationIsNamedAndJudgedAsTheCallerSeesIt) {
+  options_.config_file = root_ / "mine.toml";
+  options_.model.file = "/home/owner/model.pt";
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(check(diagnosis, "settings").text, options_.config_file);
+}
+
+TEST(ServiceView, FilesThatTheServiceCannotReadAreNamedWithTheReason) {
+  const auto error_of = [](const char* file) {
+    try {
+      check_service_reads("model", file);
+    } catch (const Error& error) {
+      return fmt::format("{}: {}", error.exit_status(), error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(error_of("/tmp/model.pt"),
+              HasSubstr("66: model /tmp/model.pt: the service does not"));
+  EXPECT_THAT(error_of("/root/x"), HasSubstr("the service does not see /root"));
+  EXPECT_THAT(error_of("/etc/shadow"), HasSubstr("77: model /etc/shadow: the service runs as"));
+  EXPECT_EQ(error_of("/etc/passwd"), "");
+  EXPECT_EQ(error_of("/usr/share/no/such"), "") << "that is said when it is opened";
+  EXPECT_EQ(error_of("/homes/model.pt"), "");
+}
+
+TEST(TrySource, AFolderOrVideoWithoutAFrameIsRefused) {
+  const TempDir directory;
+  directory.write("1.jpg", "this is no picture");
+  directory.write("2.jpg", "nor is this");
+  try {
+    try_source(directory.path(), {});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
+    EXPECT_THAT(error.what(), HasSubstr("none of the 2 pictures can be read"));
+  }
+  cv::imwrite(directory / "3.png", cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(7)));
+  EXPECT_THAT(try_source(directory.path(), {}), HasSubstr("3 pictures"));
+  EXPECT_THAT(try_source("test://red", {}), HasSubstr("red"));
+}
+
 TEST_F(DoctorTest, WarningsOfTheOptionsAreNotes) {
   options_.warnings = {"this is ignored"};
   const Diagnosis diagnosis = diagnose();
@@ -201,7 +286,8 @@ TEST_F(DoctorTest, HeatAndPowerAreNotes) {
   EXPECT_EQ(check(diagnosis, "temperature").state, State::kNote);
   EXPECT_EQ(check(diagnosis, "service").state, State::kNote);
   EXPECT_EQ(check(diagnosis, "service").text,
-            "lookout.service is active, lookout@front.service is failed");
+            "lookout.service is active, lookout@front.service is failed (journalctl -u "
+            "lookout@front -e and systemctl status lookout@front tell why)");
   EXPECT_EQ(check(diagnosis, "throttling").state, State::kNote);
   EXPECT_EQ(check(diagnosis, "throttling").text,
             "under-voltage now, throttled now, under-voltage since the start, was throttled since "
@@ -251,7 +337,7 @@ TEST_F(DoctorTest, WhatTheMachineDoesNotTellIsSaid) {
 
 TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   put("sys/class/thermal/thermal_zone0/temp", "48686\n");
-  probes_.open_source = failing_source(ErrorKind::kNoInput);
+  probes_.try_source = failing_source(ErrorKind::kNoInput);
   const std::string text = to_json(diagnose());
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
   const auto json = nlohmann::json::parse(text);
