@@ -41,17 +41,27 @@ void open_standard_descriptors() {
   }
 }
 
-// A second signal of the same kind ends the program at once.
+// A second signal of the same kind ends the program at once, except SIGHUP, which a terminal that
+// is closed sends twice. What nohup ignores stays ignored.
+void handle_hangup(struct sigaction action) {
+  struct sigaction before {};
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGHUP, &action, &before);
+  if (before.sa_handler == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
 void handle_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  handle_hangup(action);
   action.sa_handler = ask_for_operators;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // of ulimit -f; writing then fails with a reason
   std::signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may leave it, a child has no exit status
 }
 

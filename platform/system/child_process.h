@@ -19,8 +19,8 @@ struct ProcessOptions {
 };
 
 // The program has a process group of its own. It inherits no descriptors except `descriptors`, no
-// blocked or ignored signals (SIGPIPE), and none of the variables with which systemd identifies a
-// service.
+// blocked or ignored signals (SIGPIPE, SIGXFSZ), and none of the variables with which systemd
+// identifies a service.
 //
 // Used by one thread at a time.
 class ChildProcess {

@@ -39,6 +39,9 @@ int open_again(int fd) {
   return open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
+// Whether a terminal that refused a write with this error was closed.
+bool is_hung_up(int fd, int error) { return error == EIO && isatty(fd) == 0 && errno == EIO; }
+
 }  // namespace
 
 NonBlockingWriter::NonBlockingWriter(int fd, std::string name, WhenFull when_full,
@@ -83,7 +86,7 @@ std::size_t NonBlockingWriter::send(std::string_view text) {
         socket_ ? ::send(fd_, rest, count, MSG_DONTWAIT | MSG_NOSIGNAL) : ::write(fd_, rest, count);
     if (written >= 0) {
       sent += static_cast<std::size_t>(written);
-    } else if (errno == EPIPE) {
+    } else if (errno == EPIPE || is_hung_up(fd_, errno)) {
       stop_ = true;
       closed_ = true;
       break;

@@ -142,7 +142,7 @@ TEST_P(Signals, EndTheProgramWithItsSummary) {
   EXPECT_EQ(json_lines(result.out).back()["type"], "summary");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM));
+INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST(Program, OptionsOfResultsStatesAndSchedulingAreApplied) {
   const std::string source = "test://checkers?fps=0&frames=3";
