@@ -48,7 +48,10 @@ std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const 
   } else if (info.live && !changes && can_redraw(results_fd())) {
     reporter = make_terminal_reporter(options, info, output);
   } else {
-    reporter = std::make_unique<TextReporter>(output.lines, states_are_configured(options));
+    // In the journal the state is the news, and the other predictions fill the disk.
+    const bool brief = changes && is_journal(STDOUT_FILENO);
+    reporter = std::make_unique<TextReporter>(output.lines, states_are_configured(options),
+                                              brief ? 1 : kAllPredictions);
   }
   if (changes) reporter = std::make_unique<ChangesReporter>(std::move(reporter));
   return reporter;
@@ -86,7 +89,9 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   RunReporters reporters;
   auto& all = reporters.all;
   all.push_back(make_result_reporter(options, info, operators, output));
-  all.push_back(std::make_unique<LogReporter>());
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  all.push_back(std::make_unique<LogReporter>(
+      LogStyle{terminal && output.log_above_display.has_value(), terminal}));
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, info, all);

@@ -118,7 +118,7 @@ void append_text(const SceneState& state, std::string& out) {
 }
 
 void append_text(const Result& result, const std::string& origin, std::string& out,
-                 bool with_state) {
+                 const ResultStyle& style) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "{}", result.sequence);
   if (!origin.empty()) {
@@ -126,7 +126,8 @@ void append_text(const Result& result, const std::string& origin, std::string& o
     append_escaped(origin, out);
   }
   const char* separator = ": ";
-  for (const Prediction& p : result.top) {
+  for (std::size_t i = 0; i < std::min(result.top.size(), style.max_predictions); ++i) {
+    const Prediction& p = result.top[i];
     out += separator;
     append_escaped(p.label, out);
     fmt::format_to(to, " {:.1f} %", p.score * 100);
@@ -134,7 +135,7 @@ void append_text(const Result& result, const std::string& origin, std::string& o
   }
   if (result.top.empty()) out += ": nothing above the threshold";
   fmt::format_to(to, " ({:.1f} ms)", to_ms(result.durations.total));
-  if (with_state) {
+  if (style.with_state) {
     out += result.state_changed ? ", now " : ", state ";
     append_text(result.state, out);
     if (result.state_changed && result.previous_state.kind != SceneState::Kind::kNone) {
@@ -194,6 +195,32 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
   append_percentiles("preprocess", stats.preprocess, out);
   append_percentiles("inference", stats.inference, out);
   append_percentiles("total", stats.total, out);
+}
+
+std::vector<std::string> summary_lines(const StatsSnapshot& stats) {
+  std::string rates = fmt::format("summary of {:.1f} s: camera {:.1f} fps, classified {:.1f} fps",
+                                  std::chrono::duration<double>(stats.interval).count(),
+                                  stats.camera_fps, stats.classified_fps);
+  std::string counts =
+      fmt::format("{} captured = {} classified + {} dropped + {} in flight", stats.captured,
+                  stats.classified, stats.dropped, stats.in_flight);
+  std::vector<std::string> lines{std::move(rates), std::move(counts)};
+  if (stats.skipped > 0) lines.push_back(fmt::format("{} skipped", stats.skipped));
+  if (std::string machine = to_text(stats.machine); !machine.empty()) {
+    lines.push_back(std::move(machine));
+  }
+  lines.push_back(fmt::format("{:<10} {:>9} {:>9} {:>9} {:>9}", "ms", "p50", "p95", "p99", "max"));
+  const std::pair<const char*, const Percentiles&> stages[] = {{"age", stats.frame_age},
+                                                               {"capture", stats.capture},
+                                                               {"preprocess", stats.preprocess},
+                                                               {"inference", stats.inference},
+                                                               {"total", stats.total}};
+  for (const auto& [name, times] : stages) {
+    lines.push_back(fmt::format("{:<10} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f}", name,
+                                to_ms(times.p50), to_ms(times.p95), to_ms(times.p99),
+                                to_ms(times.max)));
+  }
+  return lines;
 }
 
 std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times,

@@ -38,11 +38,18 @@ std::string to_json(const std::string& text);
 // Seconds since 1970: `1795262400.123`.
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out);
 
+inline constexpr std::size_t kAllPredictions = static_cast<std::size_t>(-1);
+
+struct ResultStyle {
+  bool with_state = false;
+  std::size_t max_predictions = kAllPredictions;
+};
+
 // One line, escaped as by append_escaped(): `812 goldfish.jpg: goldfish 98.2 %, tench 0.9 % (27.1
 // ms)`. With the state:
 // `..., state goldfish 95.0 %`, or when it changed `..., now goldfish 95.0 %, was unknown`.
 void append_text(const Result& result, const std::string& origin, std::string& out,
-                 bool with_state = false);
+                 const ResultStyle& style = {});
 
 // `goldfish 95.0 %`, `unknown`, or `none yet` before the first state.
 void append_text(const SceneState& state, std::string& out);
@@ -57,6 +64,10 @@ std::string to_text(const MachineState& machine);
 
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
+
+// The same at the end of a run, for people: counters, then a table with a row for each stage. Lines
+// without newlines, of at most 62 columns unless the machine has much to tell.
+std::vector<std::string> summary_lines(const StatsSnapshot& stats);
 
 // The columns of a table of operators: means per frame, of sampled calls with the standard error of
 // their number, or sums over all frames and the longest

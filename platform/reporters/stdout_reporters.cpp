@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kMinRedrawInterval{30};  // the eye cannot follow more
 constexpr std::size_t kBarColumns = 20;
+constexpr std::size_t kMinColumnsForBar = 50;
 
 std::string bar(float score) {
   const auto full = static_cast<std::size_t>(std::lround(score * kBarColumns));
@@ -24,7 +25,7 @@ std::string bar(float score) {
 
 void TextReporter::report(const Result& result, const Frame& frame) {
   line_.clear();
-  append_text(result, frame.origin, line_, states_);
+  append_text(result, frame.origin, line_, {states_, max_predictions_});
   output_.write(line_);
 }
 
@@ -82,10 +83,13 @@ void TerminalReporter::report(const Result& result, const Frame& frame) {
     lines_[2] += "  state ";
     append_text(result.state, lines_[2]);
   }
+  const bool narrow = terminal_.size().columns < kMinColumnsForBar;
   for (std::size_t i = 0; i < result.top.size() && i < top_k_; ++i) {
     const Prediction& p = result.top[i];
+    // The bar goes first where a terminal is narrow, and the label stays.
     lines_[i + 3] =
-        fmt::format("{:>3} {} {:5.1f} %  {}", i + 1, bar(p.score), p.score * 100, p.label);
+        narrow ? fmt::format("{:>3} {:5.1f} % {}", i + 1, p.score * 100, p.label)
+               : fmt::format("{:>3} {} {:5.1f} %  {}", i + 1, bar(p.score), p.score * 100, p.label);
   }
   terminal_.draw(lines_);
 }
@@ -110,10 +114,14 @@ void TerminalReporter::draw_offline() {
 }
 
 void LogReporter::tick(const StatsSnapshot& stats) {
+  if (stats.final && style_.terminal) {
+    for (const std::string& line : summary_lines(stats)) spdlog::info(line);
+    return;
+  }
   line_.clear();
   if (!camera_.online) line_ += "camera offline; ";
   append_text(stats, line_);
-  spdlog::info(line_);
+  spdlog::log(style_.display && !stats.final ? spdlog::level::debug : spdlog::level::info, line_);
 }
 
 void LogReporter::status(const CameraStatus& status) { camera_ = status; }

@@ -16,14 +16,17 @@ namespace lookout {
 // Writes one line of text a frame. The log has the camera's loss and return.
 class TextReporter : public Reporter {
  public:
-  // With `states` each line ends with the state. Without, the state is the first prediction.
-  explicit TextReporter(NonBlockingWriter& output, bool states = false)
-      : output_(output), states_(states) {}
+  // With `states` each line ends with the state. Without, the state is the first prediction. No
+  // line has more than `max_predictions`.
+  explicit TextReporter(NonBlockingWriter& output, bool states = false,
+                        std::size_t max_predictions = kAllPredictions)
+      : output_(output), states_(states), max_predictions_(max_predictions) {}
   void report(const Result& result, const Frame& frame) override;
 
  private:
   NonBlockingWriter& output_;
   bool states_;
+  std::size_t max_predictions_;
   std::string line_;
 };
 
@@ -75,13 +78,20 @@ class TerminalReporter : public Reporter {
   std::vector<std::string> lines_;
 };
 
+struct LogStyle {
+  bool display = false;   // shows the rates already: those of an interval are for debugging
+  bool terminal = false;  // the summary is lines for people, else a single one
+};
+
 // Logs the statistics of each interval, and a summary at the end.
 class LogReporter : public Reporter {
  public:
+  explicit LogReporter(LogStyle style = {}) : style_(style) {}
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
 
  private:
+  const LogStyle style_;
   CameraStatus camera_;
   std::string line_;
 };

@@ -39,6 +39,7 @@ class Terminal {
   // `fd` is the terminal that `output` writes to. Both outlive this.
   Terminal(int fd, NonBlockingWriter& output);
 
+  TerminalSize size() const { return terminal_size(fd_); }
   // Replaces the block.
   void draw(const std::vector<std::string>& lines);
   // Prints whole lines above the block.

@@ -230,7 +230,10 @@ TEST(Program, InTheJournalOnlyChangesAreWritten) {
   EXPECT_EQ(result.status, 0) << result.err;
   std::ifstream written(journal.stdout_path);
   int lines = 0;
-  for (std::string line; std::getline(written, line);) ++lines;
+  for (std::string line; std::getline(written, line);) {
+    ++lines;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '%'), 1) << "the best prediction only: " << line;
+  }
   EXPECT_EQ(lines, 16) << "one for each pattern";
 }
 

@@ -77,7 +77,7 @@ TEST(Format, TextIsOneLineWhateverTheNamesAre) {
   result.previous_state = result.state;
   result.state_changed = true;
   std::string out;
-  append_text(result, "dir\n/1.png", out, /*with_state=*/true);
+  append_text(result, "dir\n/1.png", out, {/*with_state=*/true});
   EXPECT_EQ(out,
             "812 dir\\n/1.png: a\\nb\\x1b[2J 50.0 % (27.1 ms), now a\\nb\\x1b[2J 50.0 %, was "
             "a\\nb\\x1b[2J\n");
@@ -285,21 +285,21 @@ TEST(Format, TextOfAState) {
   result.top.resize(1);
   const std::string start = "812: orange 87.3 % (27.1 ms), ";
   std::string out;
-  append_text(result, "", out, true);
+  append_text(result, "", out, {true});
   EXPECT_EQ(out, start + "state none yet\n");
   out.clear();
   result.state_changed = true;
   result.state = {SceneState::Kind::kClass, {0, kLabels[0], 0.5F}};
-  append_text(result, "", out, true);
+  append_text(result, "", out, {true});
   EXPECT_EQ(out, start + "now lemon 50.0 %\n");
   out.clear();
   result.previous_state = result.state;
   result.state = {SceneState::Kind::kUnknown, {}};
-  append_text(result, "", out, true);
+  append_text(result, "", out, {true});
   EXPECT_EQ(out, start + "now unknown, was lemon\n");
   out.clear();
   result.state_changed = false;
-  append_text(result, "", out, true);
+  append_text(result, "", out, {true});
   EXPECT_EQ(out, start + "state unknown\n");
 }
 

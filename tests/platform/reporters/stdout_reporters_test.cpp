@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "tests/support/source_testing.h"
 
@@ -96,6 +98,40 @@ TEST_F(ReportersTest, TextSaysTheStateWhereItIsAskedTo) {
   TerminalReporter display(terminal, "front", 3, /*states=*/true);
   display.report(result, {});
   EXPECT_THAT(written(), HasSubstr("state cat 60.0 %"));
+}
+
+TEST_F(ReportersTest, TextMayBeLimitedToTheBestPrediction) {
+  Result result;
+  result.top = {{0, "dog", 0.9F}, {1, "cat", 0.1F}};
+  TextReporter(output_, /*states=*/false, 1).report(result, {});
+  EXPECT_EQ(written(), "0: dog 90.0 % (0.0 ms)\n");
+}
+
+TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
+  const int terminal_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  winsize size{24, 20, 0, 0};
+  ASSERT_EQ(grantpt(terminal_end), 0);
+  ASSERT_EQ(unlockpt(terminal_end), 0);
+  ASSERT_EQ(ioctl(terminal_end, TIOCSWINSZ, &size), 0);
+  Terminal terminal(terminal_end, output_);
+  TerminalReporter display(terminal, "front", 1);
+  Result result;
+  result.top = {{0, "cat", 0.97F}};
+  display.report(result, {});
+  EXPECT_THAT(written(), HasSubstr("\n  1  97.0 % cat\n"));
+  close(terminal_end);
+}
+
+TEST_F(ReportersTest, WhatTheDisplayShowsIsLoggedForDebuggingOnly) {
+  const CapturedLog log;
+  StatsSnapshot stats;
+  LogReporter beside_a_display({true, true});
+  beside_a_display.tick(stats);
+  EXPECT_EQ(log.text(), "");
+  stats.final = true;
+  beside_a_display.tick(stats);
+  EXPECT_THAT(log.text(), HasSubstr("summary of 0.0 s: camera 0.0 fps, classified 0.0 fps\n"));
+  EXPECT_THAT(log.text(), HasSubstr("inference        0.0       0.0       0.0       0.0\n"));
 }
 
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
