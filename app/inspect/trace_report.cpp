@@ -175,6 +175,7 @@ std::string trace_summary(const TraceSummaryOptions& options) {
     TraceSummary summary;
     read_input("trace", options.file,
                [&summary](std::istream& file) { summary = summarize_trace(file); });
+    if (summary.frames == 0) throw Error(ErrorKind::kBadData, "has no frames in it");
     return options.format == Format::kJson ? to_json(summary) : to_text(summary);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadData) throw;

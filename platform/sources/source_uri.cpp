@@ -175,6 +175,10 @@ std::optional<Pattern> parse_pattern(const Uri& uri) {
   if (uri.host == "all") return std::nullopt;
   const auto pattern = find_pattern(uri.host);
   if (pattern) return pattern;
+  if (uri.host.empty()) {
+    throw usage(fmt::format("the test patterns are all, {}; as in test://all",
+                            fmt::join(kPatternNames, ", ")));
+  }
   throw usage(fmt::format("{}: there is no test pattern '{}', only all, {}", uri.text, uri.host,
                           fmt::join(kPatternNames, ", ")));
 }

@@ -204,6 +204,18 @@ TEST(TraceSummary, WhatIsNoTraceIsRefusedInASentence) {
   EXPECT_THROW(trace_summary({"/no/such.json", Format::kText}), Error);
 }
 
+TEST(TraceSummary, ATraceWithoutFramesIsBadData) {
+  const TempDir directory;
+  const std::string file = directory.write("t.json", R"({"traceEvents":[]})");
+  try {
+    trace_summary({file, Format::kText});
+    FAIL() << "summarized";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    EXPECT_EQ(error.what(), "trace " + file + " has no frames in it");
+  }
+}
+
 // Nothing is mapped at the start of a process's memory, so that reading it fails with EIO, as a
 // damaged disk does.
 TEST(TraceSummary, AFileWhoseReadingFailsIsNoInput) {

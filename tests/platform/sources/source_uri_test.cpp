@@ -62,6 +62,10 @@ TEST(SourceUri, AMisspeltSchemeIsFoundWithoutOpeningAnything) {
                [] { check_source_text("tset://all"); });
   expect_error(ErrorKind::kUsage, testing::HasSubstr("'plaid'"),
                [] { check_source_text("test://plaid"); });
+  for (const char* question : {"test://?", "test://"}) {
+    expect_error(ErrorKind::kUsage, testing::StartsWith("the test patterns are all, colorbars"),
+                 [question] { check_source_text(question); });
+  }
   for (const char* text : {"/dev/video9876", "no such file", "csi://7", "test://all?fps=0"}) {
     EXPECT_NO_THROW(check_source_text(text)) << text;
   }
