@@ -56,7 +56,8 @@ Facts model_facts(const EvalReport& report, const Classifier& model) {
   const ModelSpec& spec = model.spec();
   const ModelFacts& facts = model.facts();
   std::vector<std::string> producer;
-  for (const auto& [tool, version] : spec.producer) producer.push_back(tool + " " + version);
+  for (const auto& [tool, version] : spec.producer)
+    producer.push_back(fmt::format("{} {}", tool, version));
   return {{"archive", report.file},
           {"sha256", report.sha256},
           {"input", fmt::format("{}x{} {}", spec.input.width, spec.input.height,

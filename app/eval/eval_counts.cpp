@@ -31,6 +31,7 @@ std::vector<Confusion> EvalCounts::confusions() const {
     ++counts[{picture.expected, picture.predicted.front()}];
   }
   std::vector<Confusion> found;
+  found.reserve(counts.size());
   for (const auto& [pair, count] : counts) found.push_back({pair.first, pair.second, count});
   std::stable_sort(found.begin(), found.end(),
                    [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
