@@ -49,7 +49,7 @@ std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const 
     reporter = make_terminal_reporter(options, info, output);
   } else {
     // In the journal the state is the news, and the other predictions fill the disk.
-    const bool brief = changes && is_journal(STDOUT_FILENO);
+    const bool brief = changes && is_journal(results_fd());
     reporter = std::make_unique<TextReporter>(output.lines, states_are_configured(options),
                                               brief ? 1 : kAllPredictions);
   }
