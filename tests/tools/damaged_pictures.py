@@ -132,8 +132,8 @@ def excuse(path, before, refused):
     with open(path, "rb") as file:
         data = file.read()
     if path.endswith(".png") and len(data) < len(before) and before.startswith(data):
-        if len(before) - len(data) <= 16:
-            return "libpng demands the last checksum and the end chunk, Pillow does not"
+        if len(before) - len(data) <= 20:
+            return "libpng demands the checksums behind the pixels and the end chunk, Pillow does not"
     return None
 
 
