@@ -110,6 +110,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
       read_as_service(options.labels, [&options] { return read_labels(options.labels); });
   const ModelArchive archive = read_archive(options);
   std::vector<std::unique_ptr<Classifier>> classifiers;
+  classifiers.reserve(static_cast<std::size_t>(options.workers));
   for (int worker = 0; worker < options.workers; ++worker) {
     classifiers.push_back(open_model(archive, classifier_options));
   }
