@@ -3,7 +3,6 @@
 #include <minizip/unzip.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace lookout {
 namespace {
@@ -28,7 +27,7 @@ struct ZipReader::Functions {
   static uLong read(void* /*opaque*/, void* stream, void* to, uLong size) {
     Memory& memory = *static_cast<Memory*>(stream);
     const std::size_t count = std::min<std::size_t>(size, memory.bytes.size() - memory.position);
-    std::memcpy(to, memory.bytes.data() + memory.position, count);
+    memory.bytes.copy(static_cast<char*>(to), count, memory.position);
     memory.position += count;
     return count;
   }
