@@ -54,7 +54,10 @@ TEST(Program, NoFileTakesThePlaceOfAClosedStandardDescriptor) {
 
 TEST(Program, TheTimeIsKeptThoughNobodyReadsTheResultsOfAFile) {
   std::array<int, 2> ends{};
-  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  while (write(ends[1], "\n", 1) == 1) {  // until no byte fits any more
+  }
+  ASSERT_EQ(fcntl(ends[1], F_SETFL, 0), 0);
   Program::Options options;
   options.stdout_fd = ends[1];
   const ProgramResult result =
