@@ -178,7 +178,8 @@ TEST(Workers, ALossIsToldAfterTheFramesBeforeIt) {
   constexpr uid_t kNobody = 65534;
   const rlimit limit{4, 4};
   if (setuid(kNobody) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) std::_Exit(1);
-  FakeSource source(/*live=*/false, frames(10));
+  // Without an end, so that no thread ends before the others start.
+  FakeSource source(/*live=*/false, [](int, Frame& frame) { return fill(frame, 1); });
   std::vector<std::unique_ptr<Classifier>> classifiers(8);
   for (auto& classifier : classifiers) classifier = std::make_unique<FakeClassifier>();
   const std::atomic<bool> stop{false};
