@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/parse_number.h"
 #include "platform/system/process.h"
@@ -295,9 +296,7 @@ Value region(cv::Rect2d& member) {
 Value report_file(std::string& member, const std::vector<std::string>& suffixes) {
   Value value = text(member, "FILE");
   value.set = [&member, suffixes](const std::string& text) {
-    std::string suffix = std::filesystem::path(text).extension().string();
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string suffix = lower_case_extension(text);
     if (std::find(suffixes.begin(), suffixes.end(), suffix) == suffixes.end()) return false;
     member = text;
     return true;

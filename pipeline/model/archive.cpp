@@ -1,20 +1,20 @@
 #include "pipeline/model/archive.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 #include "pipeline/model/sha256.h"
 #include "pipeline/model/zip_reader.h"
+#include "pipeline/open_file.h"
 
 namespace lookout {
 namespace {
@@ -43,23 +43,6 @@ constexpr std::uint64_t kMaxUnpacked = 2 * ModelArchive::kMaxBytes;
       "model " + path.string() + " cannot be read: " + std::generic_category().message(reason));
 }
 
-class OpenFile {
- public:
-  // A FIFO without a writer is not waited for.
-  explicit OpenFile(const fs::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // Returns how many bytes were read, fewer than `size` when the file became shorter.
 std::size_t read_whole(int fd, char* to, std::size_t size, const fs::path& path) {
   std::size_t done = 0;
@@ -73,11 +56,6 @@ std::size_t read_whole(int fd, char* to, std::size_t size, const fs::path& path)
     }
   }
   return done;
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 // Collects what read_contents() returns.
@@ -130,7 +108,7 @@ class Contents {
 }  // namespace
 
 ModelArchive::ModelArchive(fs::path path) : path_(std::move(path)), bytes_(nullptr, Unmap{0}) {
-  const OpenFile file(path_);
+  const OpenFile file(path_.string());
   if (file.fd() < 0 && errno == EACCES) {
     std::error_code unseen;
     if (!fs::exists(path_, unseen) && unseen) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
@@ -44,13 +44,6 @@ constexpr std::array<std::string_view, 18> kVideos{
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& extensions, const std::string& extension) {
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-}
-
-std::string extension_of(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
 }
 
 // OpenCV has it since version 4.8, where it was built so.
@@ -130,7 +123,7 @@ class Listing {
     } else if (has_picture_extension(name)) {
       names_.push_back((within / name).string());
     } else {
-      leave_out(extension_of(name));
+      leave_out(lower_case_extension(name));
     }
   }
 
@@ -170,7 +163,7 @@ class Listing {
 }  // namespace
 
 bool has_picture_extension(const std::string& path) {
-  const std::string extension = extension_of(path);
+  const std::string extension = lower_case_extension(path);
   return contains(kPictures, extension) || (extension == ".avif" && has_avif());
 }
 

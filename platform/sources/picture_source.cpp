@@ -1,10 +1,8 @@
 #include "platform/sources/picture_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <new>
@@ -14,6 +12,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/open_file.h"
 #include "platform/sources/exif_orientation.h"
 #include "platform/sources/jpeg_file.h"
 #include "platform/sources/picture_folder.h"
@@ -44,28 +43,10 @@ void log_warnings(const std::string& path, const JpegFile& jpeg) {
   spdlog::warn("{}: {}{}", path, jpeg.warning, more);
 }
 
-// A file, opened without waiting: something else may have taken the name of a picture since the
-// folder was listed.
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  bool is_regular() const {
-    struct stat status {};
-    return fd_ >= 0 && ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
-  }
-  // Names this very file.
-  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
-
- private:
-  int fd_;
-};
+bool is_regular(const OpenFile& file) {
+  struct stat status {};
+  return file.fd() >= 0 && ::fstat(file.fd(), &status) == 0 && S_ISREG(status.st_mode);
+}
 
 // These return why there is no picture; nothing when there is one.
 
@@ -88,13 +69,15 @@ std::string decode_file(const std::string& name, const std::string& path, cv::Ma
 
 std::string decode(const std::string& name, std::int64_t max_pixels, cv::Mat& bgr) {
   try {
+    // Something else may have taken the name since the folder was listed: this very file is meant.
     const OpenFile file(name);
-    if (!file.is_regular()) return kUnreadable;
-    const auto size = picture_size(file.path());
+    if (!is_regular(file)) return kUnreadable;
+    const std::string path = fmt::format("/proc/self/fd/{}", file.fd());
+    const auto size = picture_size(path);
     if (size && size->width * size->height > max_pixels) {
       return too_large(size->width, size->height, max_pixels);
     }
-    return decode_file(name, file.path(), bgr);
+    return decode_file(name, path, bgr);
   } catch (const std::bad_alloc&) {
     return kNoMemory;
   } catch (const cv::Exception& error) {  // also too large for OpenCV, or a reader's own failure

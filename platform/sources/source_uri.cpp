@@ -5,7 +5,6 @@
 #include <uriparser/Uri.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -61,12 +61,6 @@ std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRang
   return query;
 }
 
-std::string to_lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // Replaces the user's name and password: "rtsp://***@camera/stream". An '@' in a password that is
 // not escaped does not end it.
 std::string redacted(const std::string& text) {
@@ -80,7 +74,7 @@ std::string redacted(const std::string& text) {
 void check_scheme(const std::string& text) {
   static const std::vector<std::string> network{"rtsp", "rtsps", "rtmp", "rtmps", "http", "https",
                                                 "udp",  "rtp",   "tcp",  "srt",   "ftp",  "mms"};
-  const std::string scheme = to_lower(text.substr(0, text.find("://")));
+  const std::string scheme = lower_case(text.substr(0, text.find("://")));
   if (std::find(network.begin(), network.end(), scheme) == network.end()) return;
   throw usage(fmt::format(
       "{}: network streams are not supported yet; pipe them: ffmpeg -i URL -c copy -f matroska - | "
@@ -104,7 +98,7 @@ Uri parse_uri(const std::string& text) {
     throw usage(fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23",
                             redacted(text)));
   }
-  return {text, to_lower(decode(parsed.scheme)), decode(parsed.hostText), decode_path(parsed),
+  return {text, lower_case(decode(parsed.scheme)), decode(parsed.hostText), decode_path(parsed),
           dissect_query(parsed.query)};
 }
 
