@@ -74,7 +74,7 @@ std::string decode(const std::string& name, std::int64_t max_pixels, cv::Mat& bg
     if (!is_regular(file)) return kUnreadable;
     const std::string path = fmt::format("/proc/self/fd/{}", file.fd());
     const auto size = picture_size(path);
-    if (size && size->width * size->height > max_pixels) {
+    if (size && size->height > 0 && size->width > max_pixels / size->height) {
       return too_large(size->width, size->height, max_pixels);
     }
     return decode_file(name, path, bgr);

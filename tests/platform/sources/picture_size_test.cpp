@@ -109,5 +109,16 @@ TEST(PictureSize, TheDefaultLimitIsAHundredMegapixels) {
                [&] { source.read(frame, kTimeout); });
 }
 
+// The product of the sides of a damaged header is more than 64 bits hold.
+TEST(PictureSize, NoHeaderIsTooLargeForTheLimit) {
+  const TempDir dir;
+  const std::string header(
+      "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xff\xff\xff\xff\xff\xff\xff\1\0\0\0\0", 29);
+  PictureSource source(dir.write("larger.png", header));
+  Frame frame;
+  expect_error(ErrorKind::kNoInput, HasSubstr("is too large: 4294967295x4294967295 pixels"),
+               [&] { source.read(frame, kTimeout); });
+}
+
 }  // namespace
 }  // namespace lookout
