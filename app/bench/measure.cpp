@@ -128,9 +128,7 @@ BenchModel describe_model(const std::filesystem::path& path, const Classifier& c
   model.kernels = facts.kernels;
   model.engine = facts.engine;
   model.quantization = spec.quantization;
-  for (const auto& [tool, version] : spec.producer) {
-    model.producer += fmt::format("{}{} {}", model.producer.empty() ? "" : ", ", tool, version);
-  }
+  model.producer = producer_text(spec);
   model.trained = spec.trained;
   return model;
 }

@@ -55,9 +55,6 @@ constexpr int kThumbnailSide = 160;
 Facts model_facts(const EvalReport& report, const Classifier& model) {
   const ModelSpec& spec = model.spec();
   const ModelFacts& facts = model.facts();
-  std::vector<std::string> producer;
-  for (const auto& [tool, version] : spec.producer)
-    producer.push_back(fmt::format("{} {}", tool, version));
   return {{"archive", report.file},
           {"sha256", report.sha256},
           {"input", fmt::format("{}x{} {}", spec.input.width, spec.input.height,
@@ -65,7 +62,7 @@ Facts model_facts(const EvalReport& report, const Classifier& model) {
           {"labels", std::to_string(spec.labels.size())},
           {"activations", facts.activations + ", computed by " + facts.kernels + " kernels"},
           {"quantization", spec.quantization},
-          {"producer", fmt::format("{}", fmt::join(producer, ", "))},
+          {"producer", producer_text(spec)},
           {"weights", spec.weights},
           {"trained", spec.trained ? "yes" : "no: random weights"},
           {"threads", fmt::format("{}", model.threads())}};
@@ -111,11 +108,12 @@ void write_reports(const EvalOptions& options, const EvalReport& report, const C
                    const WritePart& print) {
   const bool some = !report.counts.pictures().empty();
   const std::optional<AtomicFile> none;
-  const std::string json = to_json(report);
+  const bool as_json = options.results.format == Format::kJson;
+  const std::string json = as_json || output ? to_json(report) : "";
   const std::string html = some && page ? to_html(report, model) : "";
   const std::size_t columns = isatty(results_fd()) == 1 ? terminal_size(results_fd()).columns : 0;
   save_and_print({{some ? output : none, json}, {some ? page : none, html}},
-                 options.results.format == Format::kJson ? json : to_text(report, columns), print);
+                 as_json ? json : to_text(report, columns), print);
 }
 
 std::optional<AtomicFile> file_for(const char* what, const std::string& path) {

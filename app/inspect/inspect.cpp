@@ -140,10 +140,7 @@ std::vector<Line> lines_of_run(const ModelFacts& facts) {
 std::vector<Line> lines(const Description& description) {
   const ModelSpec& spec = description.spec;
   const InputSpec& input = spec.input;
-  std::vector<std::string> producer;
-  for (const auto& [tool, version] : spec.producer) {
-    producer.push_back(fmt::format("{} {}", tool, version));
-  }
+  const std::string producer = producer_text(spec);
   std::vector<Line> lines{
       {"name", spec.name},
       {"file", fmt::format("{}, {} bytes", description.file, description.bytes)},
@@ -155,7 +152,7 @@ std::vector<Line> lines(const Description& description) {
       {"output", spec.output ? to_text(*spec.output) : "not stated: found out when it is run"},
       {"labels", labels_text(spec.labels)},
       {"quantization", spec.quantization},
-      {"producer", producer.empty() ? "unknown" : fmt::format("{}", fmt::join(producer, ", "))},
+      {"producer", producer.empty() ? "unknown" : producer},
       {"weights", spec.weights},
       {"trained", spec.trained ? "yes" : "no"},
       {"contents", contents_text(description.contents)}};

@@ -145,6 +145,15 @@ ModelSpec parse_metadata(const std::string& json) {
   return spec;
 }
 
+std::string producer_text(const ModelSpec& spec) {
+  std::string text;
+  for (const auto& [tool, version] : spec.producer) {
+    if (!text.empty()) text += ", ";
+    text.append(tool).append(" ").append(version);
+  }
+  return text;
+}
+
 std::vector<std::string> parse_labels(const std::string& text) {
   std::vector<std::string> labels;
   std::istringstream lines(text.substr(byte_order_mark(text)));

@@ -33,6 +33,9 @@ struct ModelSpec {
 // Reads the archive's metadata.json. Throws Error(kBadData) naming the missing or wrong field.
 ModelSpec parse_metadata(const std::string& json);
 
+// "torch 2.9.1, torchvision 0.24.1"; empty: not told.
+std::string producer_text(const ModelSpec& spec);
+
 // One label a line; a trailing newline, carriage returns and a byte order mark are ignored.
 // Throws Error(kBadData) for an empty text, an empty line, one of over 1000 bytes, a NUL character,
 // or bytes that are not UTF-8.

@@ -73,6 +73,15 @@ std::string to_text(const OperatorRow& row, OperatorTimes times, double probabil
   return line;
 }
 
+// A frame's age and its stages, in the order of texts.
+std::array<std::pair<const char*, const Percentiles*>, 5> latencies(const StatsSnapshot& stats) {
+  return {{{"age", &stats.frame_age},
+           {"capture", &stats.capture},
+           {"preprocess", &stats.preprocess},
+           {"inference", &stats.inference},
+           {"total", &stats.total}}};
+}
+
 void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
   out += R"("timestamp":)";
   append_seconds(time, out);
@@ -190,11 +199,7 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
     fmt::format_to(to, "; {}", machine);
   }
   out += "; ms p50/p95/p99/max:";
-  append_percentiles("age", stats.frame_age, out);
-  append_percentiles("capture", stats.capture, out);
-  append_percentiles("preprocess", stats.preprocess, out);
-  append_percentiles("inference", stats.inference, out);
-  append_percentiles("total", stats.total, out);
+  for (const auto& [name, times] : latencies(stats)) append_percentiles(name, *times, out);
 }
 
 std::vector<std::string> summary_lines(const StatsSnapshot& stats) {
@@ -210,15 +215,10 @@ std::vector<std::string> summary_lines(const StatsSnapshot& stats) {
     lines.push_back(std::move(machine));
   }
   lines.push_back(fmt::format("{:<10} {:>9} {:>9} {:>9} {:>9}", "ms", "p50", "p95", "p99", "max"));
-  const std::pair<const char*, const Percentiles&> stages[] = {{"age", stats.frame_age},
-                                                               {"capture", stats.capture},
-                                                               {"preprocess", stats.preprocess},
-                                                               {"inference", stats.inference},
-                                                               {"total", stats.total}};
-  for (const auto& [name, times] : stages) {
+  for (const auto& [name, times] : latencies(stats)) {
     lines.push_back(fmt::format("{:<10} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f}", name,
-                                to_ms(times.p50), to_ms(times.p95), to_ms(times.p99),
-                                to_ms(times.max)));
+                                to_ms(times->p50), to_ms(times->p95), to_ms(times->p99),
+                                to_ms(times->max)));
   }
   return lines;
 }
