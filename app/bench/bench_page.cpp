@@ -105,14 +105,6 @@ void add_figures(const BenchReport& report, Page& page) {
                 to_html(table), Page::Width::kFull);
 }
 
-Row row_of(const char* stage, const Percentiles& percentiles) {
-  Row row{stage};
-  for (const auto& [name, time] : named(percentiles)) {
-    row.push_back(fmt::format("{:.1f}", to_ms(time)));
-  }
-  return row;
-}
-
 void add_stages(const BenchReport& report, Page& page) {
   std::string html = "<div class=\"classes\">\n";
   for (const BenchResult& result : report.results) {

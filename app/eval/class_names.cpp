@@ -67,7 +67,7 @@ void add(std::vector<std::size_t>& indices, std::size_t index) {
 }  // namespace
 
 ClassNames::ClassNames(const std::vector<std::string>& labels)
-    : labels_(labels), suggestions_(labels) {
+    : count_(labels.size()), suggestions_(labels) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     add(whole_[labels[i]], i);
     add(folded_whole_[folded(labels[i])], i);
@@ -94,7 +94,7 @@ ClassNames::Indices ClassNames::find_all(const std::string& name) const {
   Indices found = in(whole_, name);
   if (!found.empty()) return found;
   const auto index = parse_number<std::size_t>(trimmed(name));
-  if (index && *index < labels_.size()) return {*index};
+  if (index && *index < count_) return {*index};
   const std::string plain = without_wordnet_number(trimmed(name));
   found = by_convention(whole_, starts_, name, plain);
   if (found.empty()) found = in(folded_whole_, folded(name));
@@ -117,8 +117,7 @@ std::string ClassNames::problem(const std::string& name) const {
                        found[1]);
   }
   const std::string plain = without_wordnet_number(trimmed(name));
-  return fmt::format("'{}' is none of the model's {} labels, nor the index of one{}", name,
-                     labels_.size(),
+  return fmt::format("'{}' is none of the model's {} labels, nor the index of one{}", name, count_,
                      did_you_mean(plain.empty() ? trimmed(name) : plain, suggestions_, "{}"));
 }
 

@@ -33,7 +33,7 @@ class ClassNames {
 
   Indices find_all(const std::string& name) const;
 
-  std::vector<std::string> labels_;
+  std::size_t count_;                     // of labels
   std::vector<std::string> suggestions_;  // the labels and what they begin with
   Names whole_;                           // labels
   Names starts_;                          // their first words

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <set>
 
@@ -18,26 +17,23 @@ constexpr std::size_t kMaxDots = 4000;
 // The places in the matrix of the classes that are shown, sorted.
 std::vector<std::size_t> shown_classes(const ConfusionMatrix& matrix, const EvalCounts& counts) {
   std::set<std::size_t> shown;
-  const auto place = [&matrix](std::size_t index) {
-    const auto found = std::lower_bound(matrix.classes.begin(), matrix.classes.end(), index);
-    return static_cast<std::size_t>(found - matrix.classes.begin());
-  };
   const std::vector<ClassCounts> classes = counts.classes();
-  if (classes.size() <= kMaxClasses) {
-    for (const ClassCounts& of_class : classes) shown.insert(place(of_class.index));
+  if (!is_large(classes)) {
+    for (const ClassCounts& of_class : classes) shown.insert(matrix.place(of_class.index));
   }
   for (const Confusion& confusion : counts.confusions()) {
     if (shown.size() + 2 > kMaxClasses) break;
-    shown.insert(place(confusion.expected));
-    shown.insert(place(confusion.predicted));
+    shown.insert(matrix.place(confusion.expected));
+    shown.insert(matrix.place(confusion.predicted));
   }
   return {shown.begin(), shown.end()};
 }
 
 class MatrixTable {
  public:
-  MatrixTable(const EvalCounts& counts, const std::vector<std::string>& labels)
-      : matrix_(counts.matrix()), labels_(labels), shown_(shown_classes(matrix_, counts)) {}
+  MatrixTable(const ConfusionMatrix& matrix, const EvalCounts& counts,
+              const std::vector<std::string>& labels)
+      : matrix_(matrix), labels_(labels), shown_(shown_classes(matrix, counts)) {}
 
   std::string to_html() {
     out_ = "<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n<caption>";
@@ -104,7 +100,7 @@ class MatrixTable {
                    count);
   }
 
-  const ConfusionMatrix matrix_;
+  const ConfusionMatrix& matrix_;
   const std::vector<std::string>& labels_;
   const std::vector<std::size_t> shown_;
   std::string out_;
@@ -153,15 +149,15 @@ void append_bin(const CalibrationBin& bin, std::string& out) {
 
 }  // namespace
 
-bool is_large(const EvalCounts& counts) { return counts.classes().size() > kMaxClasses; }
+bool is_large(const std::vector<ClassCounts>& classes) { return classes.size() > kMaxClasses; }
 
-std::string matrix_chart(const EvalCounts& counts, const std::vector<std::string>& labels) {
-  return MatrixTable(counts, labels).to_html();
+std::string matrix_chart(const ConfusionMatrix& matrix, const EvalCounts& counts,
+                         const std::vector<std::string>& labels) {
+  return MatrixTable(matrix, counts, labels).to_html();
 }
 
-std::string confusion_map(const EvalCounts& counts) {
+std::string confusion_map(const ConfusionMatrix& matrix, const std::vector<Confusion>& confusions) {
   constexpr double kMap = 340;
-  const ConfusionMatrix matrix = counts.matrix();
   const std::size_t size = matrix.classes.size();
   const auto cell = kMap / static_cast<double>(size);
   const double dot = std::max(3.0, cell);
@@ -172,10 +168,8 @@ std::string confusion_map(const EvalCounts& counts) {
       "width=\"{1}\" height=\"{1}\"/>"
       "<line class=\"ideal\" x1=\"10\" y1=\"10\" x2=\"{2}\" y2=\"{2}\"/>\n",
       size, kMap, 10 + kMap);
-  const std::vector<Confusion> confusions = counts.confusions();
   const auto position = [&matrix, cell](std::size_t index) {
-    const auto found = std::lower_bound(matrix.classes.begin(), matrix.classes.end(), index);
-    return 10 + cell * static_cast<double>(found - matrix.classes.begin());
+    return 10 + cell * static_cast<double>(matrix.place(index));
   };
   const double highest = confusions.empty() ? 1 : static_cast<double>(confusions.front().count);
   for (std::size_t i = 0; i < std::min(kMaxDots, confusions.size()); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,8 +19,7 @@ void EvalCounts::record(const std::string& file, std::size_t expected,
     picture.predicted.push_back(top[i].index);
     picture.scores.push_back(top[i].score);
   }
-  const auto& predicted = picture.predicted;
-  if (std::find(predicted.begin(), predicted.end(), expected) != predicted.end()) ++top5_;
+  if (picture.in_top()) ++top5_;
   if (picture.right()) ++top1_;
   pictures_.push_back(std::move(picture));
 }
@@ -43,11 +43,10 @@ std::vector<ClassCounts> EvalCounts::classes() const {
   std::map<std::size_t, std::uint64_t> predicted;
   for (const EvaluatedPicture& picture : pictures_) {
     ClassCounts& of_class = counts[picture.expected];
-    const auto& top = picture.predicted;
     ++of_class.pictures;
     if (picture.right()) ++of_class.top1;
-    if (std::find(top.begin(), top.end(), picture.expected) != top.end()) ++of_class.top5;
-    if (!top.empty()) ++predicted[top.front()];
+    if (picture.in_top()) ++of_class.top5;
+    if (!picture.predicted.empty()) ++predicted[picture.predicted.front()];
   }
   std::vector<ClassCounts> found;
   for (auto& [index, of_class] : counts) {
@@ -66,12 +65,10 @@ ConfusionMatrix EvalCounts::matrix() const {
   }
   ConfusionMatrix matrix;
   matrix.classes.assign(classes.begin(), classes.end());
-  std::map<std::size_t, std::size_t> places;
-  for (const std::size_t index : matrix.classes) places.emplace(index, places.size());
   matrix.counts.assign(matrix.classes.size(), std::vector<std::uint64_t>(matrix.classes.size(), 0));
   for (const EvaluatedPicture& picture : pictures_) {
     if (picture.predicted.empty()) continue;
-    ++matrix.counts[places.at(picture.expected)][places.at(picture.predicted.front())];
+    ++matrix.counts[matrix.place(picture.expected)][matrix.place(picture.predicted.front())];
   }
   return matrix;
 }

@@ -1,6 +1,7 @@
 // How often a model was right: counts over pictures whose classes are known.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,9 @@ struct EvaluatedPicture {
   Clock::duration inference{};
 
   bool right() const { return !predicted.empty() && predicted.front() == expected; }
+  bool in_top() const {
+    return std::find(predicted.begin(), predicted.end(), expected) != predicted.end();
+  }
 };
 
 struct Confusion {
@@ -41,6 +45,12 @@ struct ClassCounts {
 struct ConfusionMatrix {
   std::vector<std::size_t> classes;  // indices, sorted: all that are in the set or were predicted
   std::vector<std::vector<std::uint64_t>> counts;
+
+  // The row and column of a class.
+  std::size_t place(std::size_t index) const {
+    const auto found = std::lower_bound(classes.begin(), classes.end(), index);
+    return static_cast<std::size_t>(found - classes.begin());
+  }
 };
 
 // Pictures whose best scores lie in [from, to), for the last one [from, to].

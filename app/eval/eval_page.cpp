@@ -61,20 +61,21 @@ void add_warnings(const EvalReport& report, Page& page) {
   }
 }
 
-void add_matrix(const EvalReport& report, Page& page) {
-  const bool large = is_large(report.counts);
+void add_matrix(const EvalReport& report, bool large, Page& page) {
+  const ConfusionMatrix matrix = report.counts.matrix();
   std::string note =
       "Blue: right, orange: wrong; the stronger, the larger the share of the class's pictures.";
   if (large) note += " Of the many classes, those that are confused most often.";
   std::string html = legend({{Color::kBlue, "right"}, {Color::kOrange, "wrong"}});
-  html += matrix_chart(report.counts, report.labels);
+  html += matrix_chart(matrix, report.counts, report.labels);
   page.add_part("Confusion matrix", note, html, Page::Width::kFull);
   if (large) {
-    page.add_part("Where the confusions lie", "", confusion_map(report.counts));
+    page.add_part("Where the confusions lie", "",
+                  confusion_map(matrix, report.counts.confusions()));
   }
 }
 
-void add_confusions(const EvalReport& report, Page& page) {
+void add_confusions(const EvalReport& report, bool large, Page& page) {
   const std::vector<Confusion> confusions = report.counts.confusions();
   std::vector<Bar> bars;
   for (std::size_t i = 0; i < std::min(kConfusions, confusions.size()); ++i) {
@@ -87,8 +88,7 @@ void add_confusions(const EvalReport& report, Page& page) {
   }
   if (bars.empty()) return;
   page.add_part("Most frequent confusions", "Pictures of one class that were taken for another.",
-                bar_chart(bars, {Color::kOrange}),
-                is_large(report.counts) ? Page::Width::kHalf : Page::Width::kFull);
+                bar_chart(bars, {Color::kOrange}), large ? Page::Width::kHalf : Page::Width::kFull);
 }
 
 // The wrong pictures of a class, the surest mistakes first.
@@ -174,14 +174,6 @@ void add_reliability(const EvalReport& report, Page& page) {
           reliability_chart(calibration) + details("Figures", to_html(table)));
 }
 
-Row row_of(const char* stage, const Percentiles& percentiles) {
-  Row row{stage};
-  for (const auto& [name, time] : named(percentiles)) {
-    row.push_back(fmt::format("{:.1f}", to_ms(time)));
-  }
-  return row;
-}
-
 void add_latency(const EvalReport& report, Page& page) {
   const StatsSnapshot& stats = report.stats;
   std::vector<double> inference;
@@ -226,8 +218,9 @@ std::string to_html(const EvalReport& report, const EvalPageFacts& facts) {
   const std::vector<ClassCounts> classes = report.counts.classes();
   page.add_top(tiles(report, classes));
   add_warnings(report, page);
-  add_matrix(report, page);
-  add_confusions(report, page);
+  const bool large = is_large(classes);
+  add_matrix(report, large, page);
+  add_confusions(report, large, page);
   const std::vector<ClassCounts> worst = worst_classes(classes);
   if (!worst.empty()) {
     page.add_part("Worst classes", "With their surest mistakes: what each picture was taken for.",

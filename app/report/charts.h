@@ -13,7 +13,7 @@ namespace lookout {
 struct Bar {
   std::string name;
   std::string figure;         // "29.8 fps"
-  std::vector<double> parts;  // from left to right, >= 0, in kPartColors
+  std::vector<double> parts;  // from left to right, >= 0, in the colors given to bar_chart()
   // How much the value varies: drawn as a line over the bar.
   std::optional<std::pair<double, double>> spread;
 };

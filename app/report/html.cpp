@@ -2,22 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <iterator>
 
-#include "app/output/json.h"
 #include "app/report/style.h"
+#include "pipeline/lower_case.h"
+#include "pipeline/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 
 std::string escaped(std::string_view text) {
-  // JSON's writer replaces what is not UTF-8, for which HTML has no escape.
-  const Json valid = Json::parse(to_text(Json(printable(text))));
   std::string out;
-  for (const char c : valid.get_ref<const std::string&>()) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -41,12 +37,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-bool is_html(const std::string& file) {
-  std::string suffix = std::filesystem::path(file).extension().string();
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return suffix == ".html";
-}
+bool is_html(const std::string& file) { return lower_case_extension(file) == ".html"; }
 
 std::string to_html(const std::vector<Tile>& tiles) {
   std::string out = "<dl class=\"tiles\">\n";
@@ -59,8 +50,9 @@ std::string to_html(const std::vector<Tile>& tiles) {
 
 std::string to_html(const Table& table) {
   std::string out = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\"><table{}>\n<caption>{}</caption>\n<thead><tr>",
-      table.numbers ? " class=\"numbers\"" : "", escaped(table.caption));
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\">\n<caption>{}</caption>\n"
+      "<thead><tr>",
+      escaped(table.caption));
   auto to = std::back_inserter(out);
   for (const std::string& name : table.head) {
     fmt::format_to(to, "<th scope=\"col\">{}</th>", escaped(name));
@@ -74,6 +66,14 @@ std::string to_html(const Table& table) {
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
+}
+
+Row row_of(const std::string& stage, const Percentiles& percentiles) {
+  Row row{stage};
+  for (const auto& [name, time] : named(percentiles)) {
+    row.push_back(fmt::format("{:.1f}", to_ms(time)));
+  }
+  return row;
 }
 
 std::string to_html(const Facts& facts) {

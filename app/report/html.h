@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/results/statistics.h"
+
 namespace lookout {
 
 // For the content of elements and for attributes in double quotes. Control characters and what is
@@ -29,12 +31,15 @@ struct Tile {
 // One row: its texts, first the name of the row.
 using Row = std::vector<std::string>;
 
+// All columns but the first are aligned right, as numbers are.
 struct Table {
   std::string caption;
   std::vector<std::string> head;
   std::vector<Row> rows;
-  bool numbers = true;  // all columns but the first are aligned right
 };
+
+// "inference" with its percentiles of named(), in milliseconds.
+Row row_of(const std::string& stage, const Percentiles& percentiles);
 
 std::string to_html(const std::vector<Tile>& tiles);
 std::string to_html(const Table& table);
