@@ -5,8 +5,6 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-
 #include "pipeline/error.h"
 
 namespace lookout {

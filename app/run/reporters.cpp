@@ -89,9 +89,8 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   RunReporters reporters;
   auto& all = reporters.all;
   all.push_back(make_result_reporter(options, info, operators, output));
-  const bool terminal = isatty(STDERR_FILENO) == 1;
   all.push_back(std::make_unique<LogReporter>(
-      LogStyle{terminal && output.log_above_display.has_value(), terminal}));
+      LogStyle{output.log_above_display.has_value(), isatty(STDERR_FILENO) == 1}));
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, info, all);

@@ -28,8 +28,9 @@ bool is_cut_mp4(FileBytes& file) {
   constexpr int kMaxBoxes = 1'000'000;  // a day of fragments of half a second has 350,000
   std::uint64_t place = 0;
   for (int i = 0; i < kMaxBoxes; ++i) {
-    if (file.size() - place < kHeader || !is_mp4_box(file.text(place + 4, 4))) return false;
-    std::uint64_t size = file.big_endian(place, 4);
+    if (file.size() - place < kHeader) return false;
+    std::uint64_t size = file.big_endian(place, 4);  // forwards, as FileBytes reads
+    if (!is_mp4_box(file.text(place + 4, 4))) return false;
     const bool is_long = size == 1;
     if (is_long) size = file.big_endian(place + kHeader, 8);
     if (size < (is_long ? kLongHeader : kHeader)) return false;  // to the end, or no box

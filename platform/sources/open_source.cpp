@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -115,24 +116,28 @@ std::unique_ptr<Source> open_stream(const std::string& path, const SourceOptions
   return std::make_unique<StreamSource>(StreamOptions{path, options.live, options.max_pixels});
 }
 
-std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& options) {
+// The type and permissions of a file; empty: a camera that is away. Throws when nothing is there.
+std::optional<mode_t> mode_of(const std::string& path) {
   struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (::stat(path.c_str(), &status) == 0) return status.st_mode;
   const int error = errno;
-  if (exists ? S_ISCHR(status.st_mode) : is_absent_camera(path)) {
-    return open_camera(path, options);
-  }
-  if (!exists) throw cannot_reach(path, error);
-  if (S_ISFIFO(status.st_mode)) {
+  if (is_absent_camera(path)) return std::nullopt;
+  throw cannot_reach(path, error);
+}
+
+std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& options) {
+  const std::optional<mode_t> mode = mode_of(path);
+  if (!mode || S_ISCHR(*mode)) return open_camera(path, options);
+  if (S_ISFIFO(*mode)) {
     check_readable(path);
     return open_stream(path, options);
   }
-  if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
+  if (!S_ISDIR(*mode) && !S_ISREG(*mode)) {
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{} is neither a camera, a file, a folder nor a FIFO", path));
   }
   check_readable(path);
-  const bool is_folder = S_ISDIR(status.st_mode);
+  const bool is_folder = S_ISDIR(*mode);
   warn_of_unused(path, is_folder ? Kind::kFolder : Kind::kFile, options);
   if (is_folder || is_picture(path)) {
     return std::make_unique<PictureSource>(path,
@@ -188,11 +193,7 @@ std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::
 
 void require_source(const std::string& text, const SourceOptions& options) {
   const SourceUri uri = parse_source_uri(text, options);
-  const auto* path = std::get_if<LocalPath>(&uri);
-  struct stat status {};
-  if (path == nullptr || ::stat(path->path.c_str(), &status) == 0) return;
-  const int error = errno;
-  if (!is_absent_camera(path->path)) throw cannot_reach(path->path, error);
+  if (const auto* path = std::get_if<LocalPath>(&uri)) mode_of(path->path);
 }
 
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {

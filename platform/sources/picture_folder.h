@@ -16,6 +16,6 @@ bool has_picture_extension(const std::string& path);
 // Logs what was left out, once, with counts: "2 left out: 1 .heic (not supported), 1 video; 1
 // folder is not entered (--recursive)". Throws Error(kNoInput), with the same, when there are no
 // pictures, Error(kPermission) when the folder may not be listed.
-std::vector<std::string> list_pictures(const std::string& folder, bool recursive = false);
+std::vector<std::string> list_pictures(const std::string& folder, bool recursive);
 
 }  // namespace lookout

@@ -10,13 +10,14 @@
 
 #include "pipeline/flow/latest.h"
 #include "pipeline/source.h"
+#include "platform/cameras/source_options.h"
 
 namespace lookout {
 
 struct StreamOptions {
   std::string path;  // of a FIFO; empty: stdin
   bool live = false;
-  std::int64_t max_pixels = 0;  // of a frame
+  std::int64_t max_pixels = kDefaultMaxPixels;  // of a frame
 };
 
 // Live by choice: the newest frame wins. Otherwise every frame is delivered, in order, and the

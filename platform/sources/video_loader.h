@@ -18,8 +18,7 @@ std::unique_ptr<Source> open_video(const std::string& path,
                                    std::int64_t max_pixels = kDefaultMaxPixels);
 
 // The same of a stream. Returns when its first frame can be decoded, or `stream.stop` is true.
-std::unique_ptr<Source> open_video_stream(const VideoStream& stream,
-                                          std::int64_t max_pixels = kDefaultMaxPixels);
+std::unique_ptr<Source> open_video_stream(const VideoStream& stream, std::int64_t max_pixels);
 
 // Throws Error(kUnsupported) when videos cannot be read at all.
 void check_video_module();
