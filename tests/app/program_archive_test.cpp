@@ -43,12 +43,7 @@ TEST_F(ProgramWithArchive, WhatItPrintsIsNoResult) {
   const ProgramResult result =
       run_lookout({"test://red?frames=3", "--model", write(kPrints), "--format", "json"});
   EXPECT_EQ(result.status, 0) << result.err;
-  std::istringstream lines(result.out);
-  int results = 0;
-  for (std::string line; std::getline(lines, line);) {
-    results += Json::parse(line)["type"] == "classification" ? 1 : 0;
-  }
-  EXPECT_EQ(results, 3);
+  EXPECT_EQ(classifications(result).size(), 3U);
   EXPECT_THAT(result.out, Not(HasSubstr("forged")));
   EXPECT_THAT(result.err, HasSubstr("the model prints: {\"schema\": 1, \"type\": \"forged\"}\n"));
 }

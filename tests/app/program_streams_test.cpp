@@ -8,11 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "paths.h"
+#include "tests/support/fifo_writer.h"
 #include "tests/support/program.h"
 #include "tests/support/program_results.h"
 
@@ -30,20 +29,6 @@ std::string y4m(int frames) {
   return bytes;
 }
 
-// Writes into a FIFO once it has a reader.
-class Writer {
- public:
-  Writer(const std::string& path, std::string bytes)
-      : thread_(
-            [path, bytes = std::move(bytes)] { std::ofstream(path, std::ios::binary) << bytes; }) {}
-  ~Writer() { thread_.join(); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-
- private:
-  std::thread thread_;
-};
-
 class ProgramStreams : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(mkfifo(fifo_.c_str(), 0600), 0); }
@@ -54,7 +39,7 @@ class ProgramStreams : public testing::Test {
 
 TEST_F(ProgramStreams, EveryFrameIsClassifiedAndTheEndIsTheEndOfTheRun) {
   constexpr int kFrames = 30;
-  const Writer writer(fifo_, y4m(kFrames));
+  const FifoWriter writer(fifo_, y4m(kFrames));
   const ProgramResult result = run_lookout({fifo_, "--format", "json", "--threads", "1"});
   EXPECT_EQ(result.status, 0) << result.err;
   const std::vector<Json> lines = classifications(result);
@@ -67,10 +52,10 @@ TEST_F(ProgramStreams, EveryFrameIsClassifiedAndTheEndIsTheEndOfTheRun) {
 
 TEST_F(ProgramStreams, OfALiveStreamTheNewestFrameWins) {
   constexpr int kFrames = 1000;
-  const Writer writer(fifo_, y4m(kFrames));
+  const FifoWriter writer(fifo_, y4m(kFrames));
   const ProgramResult result = run_lookout({fifo_, "--live", "--format", "json", "--threads", "1"});
   EXPECT_EQ(result.status, 0) << result.err;
-  const Json summary = Json::parse(result.out.substr(result.out.rfind("{\"schema\"")));
+  const Json summary = json_lines(result.out).back();
   EXPECT_EQ(summary["captured"], kFrames);
   EXPECT_GT(summary["dropped"], 0);
   EXPECT_EQ(summary["classified"].get<int>() + summary["dropped"].get<int>(), kFrames);
@@ -98,7 +83,7 @@ TEST_F(ProgramStreams, AStopEndsARunThatWaitsForAWriter) {
 }
 
 TEST_F(ProgramStreams, WhatIsNoVideoIsOneSentence) {
-  const Writer writer(fifo_, "no video");
+  const FifoWriter writer(fifo_, "no video");
   const ProgramResult result = run_lookout({fifo_});
   EXPECT_EQ(result.status, 66);
   EXPECT_NE(result.err.find("the stream in " + fifo_ + " is no video that can be decoded"),

@@ -87,21 +87,25 @@ def film(rng, number):
 
 
 def make(folder, count, rng):
-    """{path: (damage, data before)}, of pictures and of films"""
-    stills, films = {}, {}
+    """{path: data before} of pictures, and the paths of films"""
+    stills, films = {}, []
     for i in range(count):
         damage = DAMAGES[i % len(DAMAGES)]
-        if i % FILM_SHARE == 0:
+        is_film = i % FILM_SHARE == 0
+        if is_film:
             extension, data = film(rng, i // FILM_SHARE)
         else:
             extension, form, options = KINDS[rng.randrange(len(KINDS))]
             data = encoded(picture(rng), form, options)
-        place = "films" if i % FILM_SHARE == 0 else "stills"
+        place = "films" if is_film else "stills"
         path = os.path.join(folder, place, f"{i:03d}-{damage.__name__}.{extension}")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(damage(data, rng))
-        (films if place == "films" else stills)[path] = (damage.__name__, data)
+        if is_film:
+            films.append(path)
+        else:
+            stills[path] = data
     return stills, films
 
 
@@ -144,7 +148,7 @@ def check_stills(program, folder, stills):
         return [f"the folder ended with {done.returncode}: {done.stderr.decode()[-500:]}"]
     ours = {line["file"] for line in results(done.stdout)}
     wrong = []
-    for path, (_, before) in sorted(stills.items()):
+    for path, before in sorted(stills.items()):
         refused = pillow_reads(path)
         if (path in ours) == (refused is None):
             continue

@@ -13,6 +13,7 @@
 #include "app/inspect/service_view.h"
 #include "app/inspect/try_source.h"
 #include "pipeline/error.h"
+#include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -256,13 +257,8 @@ TEST(TrySource, AFolderOrVideoWithoutAFrameIsRefused) {
   const TempDir directory;
   directory.write("1.jpg", "this is no picture");
   directory.write("2.jpg", "nor is this");
-  try {
-    try_source(directory.path(), {});
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
-    EXPECT_THAT(error.what(), HasSubstr("none of the 2 pictures can be read"));
-  }
+  expect_error(ErrorKind::kNoInput, HasSubstr("none of the 2 pictures can be read"),
+               [&] { try_source(directory.path(), {}); });
   cv::imwrite(directory / "3.png", cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(7)));
   EXPECT_THAT(try_source(directory.path(), {}), HasSubstr("3 pictures"));
   EXPECT_THAT(try_source("test://red", {}), HasSubstr("red"));

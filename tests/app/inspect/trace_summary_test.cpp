@@ -9,6 +9,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/profile/trace.h"
+#include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -207,13 +208,9 @@ TEST(TraceSummary, WhatIsNoTraceIsRefusedInASentence) {
 TEST(TraceSummary, ATraceWithoutFramesIsBadData) {
   const TempDir directory;
   const std::string file = directory.write("t.json", R"({"traceEvents":[]})");
-  try {
+  expect_error(ErrorKind::kBadData, "trace " + file + " has no frames in it", [&] {
     trace_summary({file, Format::kText});
-    FAIL() << "summarized";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
-    EXPECT_EQ(error.what(), "trace " + file + " has no frames in it");
-  }
+  });
 }
 
 // Nothing is mapped at the start of a process's memory, so that reading it fails with EIO, as a

@@ -7,16 +7,15 @@
 
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "platform/cameras/source_options.h"
 #include "platform/sources/open_source.h"
+#include "tests/support/fifo_writer.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/video_file.h"
@@ -35,28 +34,6 @@ std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-// Writes into a FIFO, as another program does, until all is written or the reader is gone.
-class Writer {
- public:
-  Writer(std::string path, std::string bytes)
-      : thread_([path = std::move(path), bytes = std::move(bytes)] {
-          std::signal(SIGPIPE, SIG_IGN);
-          const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-          for (std::size_t done = 0; done < bytes.size();) {
-            const ssize_t count = ::write(fd, bytes.data() + done, bytes.size() - done);
-            if (count < 0) break;
-            done += static_cast<std::size_t>(count);
-          }
-          ::close(fd);
-        }) {}
-  ~Writer() { thread_.join(); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-
- private:
-  std::thread thread_;
-};
 
 class StreamSourceTest : public testing::Test {
  protected:
@@ -117,7 +94,7 @@ TEST_F(StreamSourceTest, EveryFrameComesOnceAndInOrder) {
   for (const auto& [container, codec] : kPiped) {
     SCOPED_TRACE(std::string(container) + " " + codec);
     if (avcodec_find_encoder_by_name(codec) == nullptr) continue;
-    const Writer writer(fifo_, bytes_of(container, codec));
+    const FifoWriter writer(fifo_, bytes_of(container, codec));
     StreamSource source(options());
     EXPECT_FALSE(source.info().live);
     Frame frame;
@@ -136,7 +113,7 @@ TEST_F(StreamSourceTest, EveryFrameComesOnceAndInOrder) {
 
 TEST_F(StreamSourceTest, AStreamThatWasCutIsItsEnd) {
   const std::string whole = bytes_of("matroska", "ffv1");
-  const Writer writer(fifo_, whole.substr(0, whole.size() / 2));
+  const FifoWriter writer(fifo_, whole.substr(0, whole.size() / 2));
   StreamSource source(options());
   Frame frame;
   int frames = 0;
@@ -174,7 +151,7 @@ TEST_F(StreamSourceTest, AStreamWhoseWriterPausesCanBeStopped) {
 
 TEST_F(StreamSourceTest, OfALiveStreamRawVideoHasNoTimes) {
   for (const auto& [container, has_times] : {std::pair("mjpeg", false), {"matroska", true}}) {
-    const Writer writer(fifo_, bytes_of(container, "mjpeg"));
+    const FifoWriter writer(fifo_, bytes_of(container, "mjpeg"));
     StreamSource source(options(true));
     EXPECT_TRUE(source.info().live);
     Frame frame;
@@ -192,25 +169,25 @@ void expect_no_stream(StreamSource& source, const testing::Matcher<std::string>&
 
 TEST_F(StreamSourceTest, WhatIsNoVideoIsAnErrorThatNamesTheWayOut) {
   {
-    const Writer writer(fifo_, std::string(100'000, 'x'));
+    const FifoWriter writer(fifo_, std::string(100'000, 'x'));
     StreamSource source(options());
     expect_no_stream(
         source, AllOf(HasSubstr("the stream in " + fifo_ + " is no video"), HasSubstr("Matroska")));
   }
   {
-    const Writer writer(fifo_, "");
+    const FifoWriter writer(fifo_, "");
     StreamSource source(options());
     expect_no_stream(source, HasSubstr("ended before anything came"));
   }
   {
-    const Writer writer(fifo_, bytes_of("mov", "rawvideo", {640, 480}));
+    const FifoWriter writer(fifo_, bytes_of("mov", "rawvideo", {640, 480}));
     StreamSource source(options());
     expect_no_stream(source, AllOf(HasSubstr("index at the end"), HasSubstr("-f matroska")));
   }
 }
 
 TEST_F(StreamSourceTest, AFrameBeyondTheLimitIsRefused) {
-  const Writer writer(fifo_, bytes_of("matroska", "ffv1"));
+  const FifoWriter writer(fifo_, bytes_of("matroska", "ffv1"));
   StreamSource source({fifo_, false, 64 * 48 - 1});
   expect_no_stream(source, HasSubstr("is too large: 64x48 pixels, the limit is 0.003071 megapixels "
                                      "(camera.max-pixels)"));
