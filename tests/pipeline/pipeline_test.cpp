@@ -358,6 +358,28 @@ TEST(Pipeline, ReportsAgeAndTimingsOfTheFrame) {
   EXPECT_LT(seen.timestamp, before);
 }
 
+TEST(Pipeline, PreprocessingEndsWhereInferenceBegins) {
+  Clock::time_point read;
+  Clock::time_point began;
+  FakeSource source(/*live=*/false, [&](int number, Frame& frame) {
+    if (number == 1) return ReadStatus::kEnd;
+    read = Clock::now();
+    return fill(frame, 1);
+  });
+  // Takes longer than all before it.
+  FakeClassifier classifier([&](int) {
+    began = Clock::now();
+    while (Clock::now() - began <= began - read) {
+    }
+  });
+  FakeReporter::Log log;
+  Result seen;
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, classifier, reporting_to(log, [&](const Result& r) { seen = r; }), {}, stop);
+  EXPECT_LE(seen.durations.preprocess, began - read);
+  EXPECT_GT(seen.durations.inference, began - read);
+}
+
 TEST(Pipeline, AStampAheadOfTheClockIsNoNegativeAge) {
   FakeSource source(/*live=*/false, [](int read, Frame& frame) {
     if (read == 1) return ReadStatus::kEnd;

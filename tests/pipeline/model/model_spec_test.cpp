@@ -109,6 +109,18 @@ TEST(ModelSpec, DeeplyNestedValuesAreRefused) {
   expect_refused(std::string(1'000'000, '['), "");
 }
 
+TEST(ModelSpec, SixteenLevelsAreNotTooDeep) {
+  const auto nested = [](std::size_t levels) {
+    Json metadata = good();
+    Json inner = 1;
+    for (std::size_t level = 1; level < levels; ++level) inner = Json::array({inner});
+    metadata["notes"] = inner;
+    return metadata.dump();
+  };
+  EXPECT_NO_THROW(parse_metadata(nested(16)));
+  expect_refused(nested(17), "deeper than 16");
+}
+
 TEST(ModelSpec, AForeignValueIsNotRepeatedAtLength) {
   Json metadata = good();
   metadata["input"]["resize"] = std::string(100'000, 'x');

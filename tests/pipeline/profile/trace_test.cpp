@@ -128,6 +128,17 @@ TEST(Trace, IsChromesFormat) {
   EXPECT_EQ(saved.events("f")[0]["bp"], "e");
 }
 
+TEST(Trace, AnEventThatEndsBeforeItsStartHasNoDuration) {
+  Saved saved;
+  Trace trace(frames_of(1), saved.save());
+  const auto start = Clock::time_point(microseconds(1000));
+  trace.record_operator("net", "aten::add", 0, start, start - microseconds(10));
+  trace.record(Stage::kReport, 0, start, start);
+  trace.finish();
+  for (const Json& event : saved.events("X")) EXPECT_EQ(event["dur"], 0) << event;
+  EXPECT_EQ(saved.events("X").size(), 2U);
+}
+
 TEST(Trace, IsSavedOnceWithTheLastOfItsFrames) {
   Saved saved;
   Trace trace(frames_of(3), saved.save());
