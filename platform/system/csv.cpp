@@ -1,6 +1,7 @@
 #include "platform/system/csv.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "pipeline/model/byte_order_mark.h"
@@ -13,6 +14,11 @@ class Parser {
   explicit Parser(const std::string& text) : text_(text), place_(byte_order_mark(text)) {}
 
   std::vector<CsvRow> parse() {
+    if (const auto nul = text_.find('\0'); nul != std::string::npos) {
+      const auto end = text_.begin() + static_cast<std::ptrdiff_t>(nul);
+      fail(static_cast<std::size_t>(std::count(text_.begin(), end, '\n')) + 1,
+           "a NUL character; the text has to be UTF-8");
+    }
     while (place_ < text_.size()) {
       CsvRow row{line_, {}};
       do {

@@ -19,7 +19,7 @@ class CsvError : public std::runtime_error {
 };
 
 // Quoted values may contain commas, line ends and "" for a quote. Lines end with \n or \r\n. Empty
-// lines and a byte order mark are skipped. Throws CsvError.
+// lines and a byte order mark are skipped. Throws CsvError, also for text with NUL characters.
 std::vector<CsvRow> parse_csv(const std::string& text);
 
 }  // namespace lookout

@@ -64,5 +64,11 @@ TEST(Csv, WrongQuotesAreRefused) {
   expect_refused("a\rb\n", "line 1: a comma or the line's end has to follow a value");
 }
 
+TEST(Csv, WhatHasNulIsNotUtf8) {
+  const std::string utf16("a\0,\0b\0", 6);
+  expect_refused(utf16, "line 1: a NUL character; the text has to be UTF-8");
+  expect_refused("a,b\nc" + utf16, "line 2: a NUL character; the text has to be UTF-8");
+}
+
 }  // namespace
 }  // namespace lookout
