@@ -135,7 +135,7 @@ for stage in "${stages[@]}"; do
     check tests/soak/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)
-    say 'fuzz: metadata, labels, configuration, traces and sources under libFuzzer'
+    say 'fuzz: metadata, labels, configuration, traces, sources and pictures under libFuzzer'
     check tests/fuzz/fuzz.sh
     ;;
   target | target-trixie)

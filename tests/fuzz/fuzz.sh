@@ -14,7 +14,7 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-{model_spec,configuration,trace_summary,source_uri}
+mkdir -p build/fuzz/seeds-{model_spec,configuration,trace_summary,source_uri,picture_size}
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
@@ -23,6 +23,17 @@ for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test
   v4l2:///dev/video0 'file:///a%20b%231.png' /dev/video0; do
   printf %s "$uri" >"build/fuzz/seeds-source_uri/${uri//[^a-z0-9]/_}"
 done
+
+/usr/bin/python3 - build/fuzz/seeds-picture_size <<'END'
+import sys
+from PIL import Image
+picture = Image.new("RGB", (30, 20), "red")
+for name in "jpg png webp tif bmp jp2 ppm".split():
+    picture.save(f"{sys.argv[1]}/red.{name}")
+picture.save(f"{sys.argv[1]}/lossless.webp", lossless=True)
+END
+printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 20 +X 30\n' >build/fuzz/seeds-picture_size/red.hdr
+printf 'P7\nWIDTH 30\nHEIGHT 20\n' >build/fuzz/seeds-picture_size/red.pam
 
 # Nesting that overflows the stack needs more bytes than other mistakes.
 declare -A max_len=([model_spec]=524288)
@@ -57,4 +68,5 @@ fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
+fuzz picture_size platform/sources/picture_size.cpp platform/system/file_bytes.cpp
 fuzz source_uri platform/sources/source_uri.cpp platform/sources/test_pattern.cpp
