@@ -16,14 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-using Reporters = std::vector<std::unique_ptr<Reporter>>;
-
-Reporters reporting_to(FakeReporter::Log& log, std::function<void(const Result&)> on_report = {}) {
-  Reporters reporters;
-  reporters.push_back(std::make_unique<FakeReporter>(log, std::move(on_report)));
-  return reporters;
-}
-
 void expect_counts_add_up(const StatsSnapshot& stats) {
   EXPECT_EQ(stats.captured, stats.classified + stats.dropped + stats.in_flight);
 }
@@ -336,63 +328,6 @@ TEST(Pipeline, CountsWhatTheSourceSkipped) {
   const StatsSnapshot total = run_pipeline(source, classifier, reporting_to(log), {}, stop);
   EXPECT_EQ(total.captured, 5U);
   EXPECT_EQ(total.skipped, 5U);
-}
-
-TEST(Pipeline, ReportsAgeAndTimingsOfTheFrame) {
-  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
-    if (read == 1) return ReadStatus::kEnd;
-    frame.captured = Clock::now() - milliseconds(500);
-    frame.capture_duration = milliseconds(3);
-    return fill(frame, 1);
-  });
-  FakeClassifier classifier;
-  FakeReporter::Log log;
-  Result seen;
-  const std::atomic<bool> stop{false};
-  const auto before = std::chrono::system_clock::now();
-  run_pipeline(source, classifier, reporting_to(log, [&](const Result& r) { seen = r; }), {}, stop);
-  EXPECT_GE(seen.frame_age, milliseconds(500));
-  EXPECT_EQ(seen.durations.capture, milliseconds(3));
-  EXPECT_GE(seen.durations.total,
-            seen.durations.capture + seen.durations.preprocess + seen.durations.inference);
-  EXPECT_LT(seen.timestamp, before);
-}
-
-TEST(Pipeline, PreprocessingEndsWhereInferenceBegins) {
-  Clock::time_point read;
-  Clock::time_point began;
-  FakeSource source(/*live=*/false, [&](int number, Frame& frame) {
-    if (number == 1) return ReadStatus::kEnd;
-    read = Clock::now();
-    return fill(frame, 1);
-  });
-  // Takes longer than all before it.
-  FakeClassifier classifier([&](int) {
-    began = Clock::now();
-    while (Clock::now() - began <= began - read) {
-    }
-  });
-  FakeReporter::Log log;
-  Result seen;
-  const std::atomic<bool> stop{false};
-  run_pipeline(source, classifier, reporting_to(log, [&](const Result& r) { seen = r; }), {}, stop);
-  EXPECT_LE(seen.durations.preprocess, began - read);
-  EXPECT_GT(seen.durations.inference, began - read);
-}
-
-TEST(Pipeline, AStampAheadOfTheClockIsNoNegativeAge) {
-  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
-    if (read == 1) return ReadStatus::kEnd;
-    frame.captured = Clock::now() + std::chrono::hours(1);
-    return fill(frame, 1);
-  });
-  FakeClassifier classifier;
-  FakeReporter::Log log;
-  Result seen;
-  const std::atomic<bool> stop{false};
-  run_pipeline(source, classifier, reporting_to(log, [&](const Result& r) { seen = r; }), {}, stop);
-  EXPECT_EQ(seen.frame_age, Clock::duration::zero());
-  EXPECT_LE(seen.timestamp, std::chrono::system_clock::now());
 }
 
 TEST(Pipeline, TheCaptureThreadIsNamedAndLeavesSignalsToOthers) {

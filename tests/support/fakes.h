@@ -177,4 +177,13 @@ class FakeReporter : public Reporter {
   std::function<void(const Result&)> on_report_;
 };
 
+using Reporters = std::vector<std::unique_ptr<Reporter>>;
+
+inline Reporters reporting_to(FakeReporter::Log& log,
+                              std::function<void(const Result&)> on_report = {}) {
+  Reporters reporters;
+  reporters.push_back(std::make_unique<FakeReporter>(log, std::move(on_report)));
+  return reporters;
+}
+
 }  // namespace lookout

@@ -15,14 +15,6 @@
 namespace lookout {
 namespace {
 
-using Reporters = std::vector<std::unique_ptr<Reporter>>;
-
-Reporters reporting_to(FakeReporter::Log& log, std::function<void(const Result&)> on_report = {}) {
-  Reporters reporters;
-  reporters.push_back(std::make_unique<FakeReporter>(log, std::move(on_report)));
-  return reporters;
-}
-
 TEST(Workers, ClassifyEveryFrameOfAFileOnceAndReportInOrder) {
   FakeSource source(/*live=*/false, frames(500));
   FakeClassifier one;
