@@ -191,8 +191,10 @@ void VideoSource::open_decoder() {
   check_size(decoder_->width, decoder_->height);
   decoder_->max_pixels = max_pixels_;
   decoder_->thread_count = std::min(av_cpu_count(), kMaxThreads);
-  // Threads that share out frames hold back one each.
-  if (live_) decoder_->thread_type = FF_THREAD_SLICE;
+  // Threads that share out frames hold back one each. Those of Theora also give some frames away
+  // before their chroma is complete: seen with FFmpeg 5.1 and 7.1.
+  const bool is_theora = codec->id == AV_CODEC_ID_THEORA || codec->id == AV_CODEC_ID_VP3;
+  if (live_ || is_theora) decoder_->thread_type = FF_THREAD_SLICE;
   check_video(avcodec_open2(decoder_.get(), codec, nullptr) >= 0);
 
   if (const std::int32_t* matrix = display_matrix(*stream_)) orientation_ = orientation_of(matrix);
