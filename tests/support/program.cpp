@@ -31,6 +31,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+// nohup and shells ignore some in what they start.
+void hear_signals() {
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT}) std::signal(number, SIG_DFL);
+}
+
 }  // namespace
 
 Program::Program(std::vector<std::string> arguments, const Options& options) {
@@ -52,8 +57,7 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     for (const int fd : options.closed) close(fd);
-    // nohup and shells ignore some in what they start.
-    for (const int number : {SIGHUP, SIGINT, SIGQUIT}) std::signal(number, SIG_DFL);
+    hear_signals();
     if (options.ignore_sigchld) std::signal(SIGCHLD, SIG_IGN);
     if (options.user != 0 && setuid(options.user) != 0) _exit(126);
     execve(argv[0], argv.data(), envp.data());
