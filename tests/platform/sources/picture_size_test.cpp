@@ -1,6 +1,7 @@
 #include "platform/sources/picture_size.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
@@ -72,6 +73,34 @@ TEST(PictureSize, OfOtherFilesIsUnknown) {
         std::string(64, '\0'), std::string("P5\nwide"), std::string("II*\0\xff\xff\xff\xff", 8),
         "\xff\xd8\xff" + std::string(64, 'x')}) {
     EXPECT_FALSE(picture_size(dir.write("a", bytes))) << bytes;
+  }
+}
+
+// A number as TIFF writes it on little-endian machines.
+std::string little(std::uint64_t number, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
+  return text;
+}
+
+// What follows a TIFF's two fields, as a third one, is none.
+TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
+  const TempDir dir;
+  for (const bool big : {false, true}) {
+    const int number = big ? 8 : 4;
+    const auto field = [=](std::uint64_t tag, std::uint64_t value) {
+      constexpr int kLong = 4;
+      return little(tag, 2) + little(kLong, 2) + little(1, number) + little(value, number);
+    };
+    const std::string header =
+        big ? "II+" + little(0, 1) + little(8, 2) + little(0, 2) : std::string("II*") + '\0';
+    const std::string fields = field(256, 30) + field(257, 20) + field(256, 999);
+    const std::string path =
+        dir.write("a.tif", header + little(big ? 16 : 8, number) + little(2, big ? 8 : 2) + fields);
+    const auto size = picture_size(path);
+    ASSERT_TRUE(size) << big;
+    EXPECT_EQ(size->width, 30) << big;
+    EXPECT_EQ(size->height, 20) << big;
   }
 }
 
