@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <signal.h>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <system_error>
 
@@ -21,6 +24,27 @@ Error cannot_load(const std::string& path) {
                       text == nullptr ? path : text)};
 }
 
+// Restores what signals do. A library may take some when it is loaded: UCX, which Debian 13's
+// LibTorch brings, takes SIGHUP.
+class SignalsKept {
+ public:
+  SignalsKept() {
+    for (std::size_t i = 1; i < actions_.size(); ++i) {
+      ::sigaction(static_cast<int>(i), nullptr, &actions_[i]);
+    }
+  }
+  ~SignalsKept() {
+    for (std::size_t i = 1; i < actions_.size(); ++i) {
+      ::sigaction(static_cast<int>(i), &actions_[i], nullptr);
+    }
+  }
+  SignalsKept(const SignalsKept&) = delete;
+  SignalsKept& operator=(const SignalsKept&) = delete;
+
+ private:
+  std::array<struct sigaction, SIGSYS + 1> actions_{};  // the standard ones
+};
+
 }  // namespace
 
 fs::path module_path(const std::string& name) {
@@ -33,6 +57,7 @@ void* load_module(const std::string& name, const std::string& entry) {
   if (!fs::exists(path, ignored)) {
     throw Error(ErrorKind::kUnsupported, fmt::format("lookout was built without {}", path));
   }
+  const SignalsKept signals;
   void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw cannot_load(path);
   void* function = ::dlsym(module, entry.c_str());

@@ -17,9 +17,9 @@ struct ModuleVersion {
   const char* release;  // of lookout
 };
 
-// Loads the module `name`, which stays loaded, and returns its function `entry`. Throws
-// Error(kUnsupported) when it was not built, or when a library that it needs is missing or has
-// another version.
+// Loads the module `name`, which stays loaded, and returns its function `entry`. The module and its
+// libraries change nothing of what signals do. Throws Error(kUnsupported) when it was not built, or
+// when a library that it needs is missing or has another version.
 void* load_module(const std::string& name, const std::string& entry);
 
 // Throws Error(kUnsupported) when the module `name` has another interface or is of another release.

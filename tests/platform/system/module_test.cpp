@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -29,6 +31,18 @@ TEST(Module, OneThatCannotBeLoadedIsNamed) {
   std::ofstream(path) << "no library";
   expect_error(ErrorKind::kUnsupported, AllOf(HasSubstr("version"), HasSubstr("libbroken-test.so")),
                [] { load_module("libbroken-test.so", "f"); });
+  std::filesystem::remove(path);
+}
+
+TEST(Module, ALibraryTakesNoSignal) {
+  const auto path = module_path("libsignal-test.so");
+  std::filesystem::create_directories(path.parent_path());
+  std::filesystem::copy_file(
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "taker_of_signals.so", path,
+      std::filesystem::copy_options::overwrite_existing);
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  load_module("libsignal-test.so", "taken");
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
   std::filesystem::remove(path);
 }
 
