@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "platform/cameras/camera_controls.h"
+
 namespace lookout {
 
 inline constexpr std::int64_t kDefaultMaxPixels = 100'000'000;
@@ -14,6 +16,7 @@ struct SourceOptions {
   std::optional<int> width;         // pixels
   std::optional<int> height;        // pixels
   std::optional<double> framerate;  // frames a second
+  CameraControls controls;          // of CSI cameras
   // By the model: the smallest picture that it can use in full. Decides where the user does not.
   int needed_width = 224;
   int needed_height = 224;

@@ -1,0 +1,45 @@
+// The modes of a CSI camera's sensor, and the choice among them. Pure functions.
+//
+// Left alone, libcamera takes the mode that is nearest to the size of the picture: with a small
+// picture, on most sensors one that shows only the middle of the field of view.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lookout {
+
+struct SensorMode {
+  int width = 0;   // pixels
+  int height = 0;  // pixels
+  int bits = 0;    // of a pixel; 0: unknown
+};
+
+struct SensorSize {
+  int width = 0;  // pixels
+  int height = 0;
+};
+
+// The mode for a picture of the size `output`: the smallest with at least half of the sensor's
+// `active` pixels each way, which is the whole field of view where sensors add up 2x2 pixels (the
+// rule of rpicam-apps), and at least `output`. Among equal sizes the one with the most bits wins,
+// of at most 12: more cost bandwidth and show nothing in 8 bits. Empty without modes.
+std::optional<SensorMode> choose_sensor_mode(const std::vector<SensorMode>& modes,
+                                             const SensorSize& active, const SensorSize& output);
+
+// A mode as the camera granted it.
+struct GrantedSensorMode {
+  SensorMode mode;
+  double max_fps = 0;  // 0: unknown, taken for fast enough
+  double field = 0;    // 0..1 of the sensor's width that the picture can show; 0: unknown
+};
+
+// Among the modes that reach `framerate` the one that shows the widest field, and of these the
+// first; if none reaches it, the fastest. `modes`: at least one.
+GrantedSensorMode choose_fast_mode(const std::vector<GrantedSensorMode>& modes, double framerate);
+
+// "1640x1232, 10 bit, the whole field of view", "640x480, 10 bit, 39 % of the field's width".
+std::string to_text(const GrantedSensorMode& mode);
+
+}  // namespace lookout
