@@ -6,16 +6,19 @@
 set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
 file(GLOB _suggesting "${_stage}/usr/lib/lookout/lookout-overlay"
      "${_stage}/usr/lib/lookout/liblookout-*.so")
+# Nothing asks for libcamera: a module that finds none is not used, and the Pi's system brings its own.
+file(GLOB _libcamera "${_stage}/usr/lib/lookout/libcamera/*.so")
 set(_torch "${_stage}/usr/lib/lookout/liblookout-torch.so")  # without it no model runs
 list(REMOVE_ITEM _suggesting "${_torch}")
 execute_process(
   COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" "${_torch}" ${_suggesting}
+    ${_libcamera}
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
   message(FATAL_ERROR "${CPACK_LOOKOUT_SYSROOT} has no list of shlibs: run make-sysroot.sh again")
 endif()
 
-file(GLOB _binaries "${_stage}/usr/bin/*" "${_stage}/usr/lib/lookout/*")
+file(GLOB _binaries LIST_DIRECTORIES false "${_stage}/usr/bin/*" "${_stage}/usr/lib/lookout/*")
 set(_work "${_stage}.depends")
 file(MAKE_DIRECTORY "${_stage}/DEBIAN")  # so that $ORIGIN is understood
 file(WRITE "${_work}/debian/control" "Source: lookout\n\nPackage: lookout\nArchitecture: arm64\n")
@@ -44,6 +47,6 @@ file(REMOVE_RECURSE "${_stage}/DEBIAN" "${_work}")
 # postinst makes the service's user.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
     "${CMAKE_MATCH_1}, systemd | systemd-standalone-sysusers | systemd-sysusers")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${CMAKE_MATCH_2}")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${CMAKE_MATCH_2}, g++")
 message(STATUS "Depends: ${CPACK_DEBIAN_PACKAGE_DEPENDS}")
 message(STATUS "Suggests: ${CPACK_DEBIAN_PACKAGE_SUGGESTS}")

@@ -19,6 +19,8 @@ sysroot=$(sed -n 's/^LOOKOUT_SYSROOT:PATH=//p' "$build/CMakeCache.txt")
 suite=$(sed -n 's/^suite=//p' "$sysroot/lookout-sysroot")
 shared=../shared/models
 guest=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}/guest-$suite
+libcameras=(0.0.3 0.3)  # of the suite and of its backports
+[ "$suite" = bookworm ] || libcameras=(0.4 0.7)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -84,6 +86,8 @@ package() {
   dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
   ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libsw|libcamera' ||
     fail 'the package cannot be had without windows, videos or libcamera'
+  # Debian's would be the wrong one on Raspberry Pi OS.
+  ! dpkg-deb -f "$deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
     lintian --fail-on error "$deb"
   fi
@@ -92,7 +96,8 @@ package() {
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
-    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{libcamera,torch,video}.so; do
+    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{torch,video}.so \
+    $(printf 'usr/lib/lookout/libcamera/%s.so ' "${libcameras[@]}"); do
     [ -s $file ] || fail "$file is missing"
   done
   "$OLDPWD/tests/tools/check_links.py" --installed usr/share/doc/lookout
@@ -102,10 +107,10 @@ package() {
     '.fB(size|fps|noise|hold|frames)='; do
     grep -qE "^$line" "$work/manual" || fail "the manual has no line like $line"
   done
-  needed usr/bin/lookout usr/lib/lookout/* > "$work/needed"
+  needed usr/bin/lookout usr/lib/lookout/*.so* usr/lib/lookout/lookout-overlay > "$work/needed"
   for library in usr/lib/lookout/*; do
     # Parts of ours, which are looked for when they are wanted.
-    [[ $library != */*lookout-* ]] || continue
+    [[ $library != */*lookout-* && ! -d $library ]] || continue
     grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
@@ -192,7 +197,7 @@ camera() {
 libcamera() {
   find_package
   guest+=-libcamera
-  make_guest "$(dpkg-deb -f "$deb" Suggests | grep -o 'libcamera[0-9.]*')" libcamera-ipa
+  make_guest "libcamera${libcameras[0]}" libcamera-ipa
   local camera=virtual
   if [ "$suite" = bookworm ]; then
     camera=vimc

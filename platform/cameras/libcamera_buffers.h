@@ -1,17 +1,13 @@
-// Memory of libcamera's buffers, mapped for reading. Part of liblookout-libcamera.so.
+// Memory of libcamera's buffers: taken from the kernel, and mapped for reading.
 #pragma once
 
-#include <libcamera/libcamera.h>
-
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "platform/cameras/raw_picture.h"
+#include "platform/libcamera/libcamera_module.h"
 
 namespace lookout {
 
@@ -19,33 +15,50 @@ namespace lookout {
 class LibcameraBuffers {
  public:
   LibcameraBuffers() = default;
-  ~LibcameraBuffers() { unmap(); }
+  ~LibcameraBuffers() { release(); }
   LibcameraBuffers(const LibcameraBuffers&) = delete;
   LibcameraBuffers& operator=(const LibcameraBuffers&) = delete;
 
-  // Maps the planes of `buffer`, whose pictures are laid out as `layout`. `camera` is for messages.
-  // Throws Error(kDeviceLost) when they cannot be mapped or are smaller than a picture.
-  void map(const std::string& camera, const libcamera::FrameBuffer& buffer,
-           const RawPicture& layout);
+  // Takes `count` buffers of `size` bytes from the kernel's heap for cameras: memory that the
+  // processor reads through its cache, unlike that of most drivers. Returns their descriptors, or
+  // nothing where there is no such heap, no right to it, or no room.
+  const std::vector<int>& allocate(std::size_t count, std::size_t size);
 
-  // Copies a mapped buffer, whose memory is slow to read and wanted back by the camera, into memory
-  // that is valid until the next call, and points the planes of `picture` to it.
-  void copy_out(const libcamera::FrameBuffer& buffer, RawPicture& picture);
+  // The heap, as "/dev/dma_heap/linux,cma"; empty: the driver allocates.
+  const std::string& heap() const { return heap_; }
 
-  void unmap();
+  // Points the planes of `picture` to the frame's memory, which may be read while a FrameAccess
+  // lives. Throws Error(kDeviceLost) when the frame cannot be mapped or is smaller than the
+  // picture. `camera` is for messages.
+  void map(const std::string& camera, const LookoutFrame& frame, RawPicture& picture);
+
+  void release();
 
  private:
-  struct Plane {
-    const unsigned char* data = nullptr;
+  struct Mapping {
+    void* memory = nullptr;
     std::size_t size = 0;
-    int fd = -1;
   };
 
-  const std::uint8_t* map(const std::string& camera, int fd, std::size_t length);
+  bool allocate_from(const std::string& heap, std::size_t count, std::size_t size);
+  void close_all();
+  const unsigned char* address(const std::string& camera, const LookoutPlane& plane);
 
-  std::map<int, std::pair<void*, std::size_t>> mapped_;  // by descriptor
-  std::map<const libcamera::FrameBuffer*, std::vector<Plane>> planes_;
-  std::array<std::vector<unsigned char>, 2> copies_;  // of the planes
+  std::string heap_;
+  std::vector<int> allocated_;
+  std::map<int, Mapping> mapped_;  // by descriptor
+};
+
+// Tells the kernel that the processor reads a frame. Memory that is not a DMA buffer's ignores it.
+class FrameAccess {
+ public:
+  explicit FrameAccess(const LookoutFrame& frame);
+  ~FrameAccess();
+  FrameAccess(const FrameAccess&) = delete;
+  FrameAccess& operator=(const FrameAccess&) = delete;
+
+ private:
+  const LookoutFrame& frame_;
 };
 
 }  // namespace lookout

@@ -1,22 +1,34 @@
-// CSI cameras, through the libcamera module, which the first call loads.
+// CSI cameras, through the module for the libcamera that is installed, which the first call loads.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "pipeline/source.h"
-#include "platform/cameras/libcamera_module.h"
+#include "platform/cameras/libcamera_name.h"
 #include "platform/cameras/source_options.h"
+#include "platform/libcamera/libcamera_module.h"
 
 namespace lookout {
 
-// The cameras that libcamera lists, in its order: the first is csi://0. Throws Error(kUnsupported)
-// when the module is missing or cannot be loaded, for instance without its version of libcamera.
+// The cameras that libcamera lists, in the order of order_cameras(): the first is csi://0. Throws
+// Error(kUnsupported) when no module can be loaded, for instance since none is for the libcamera
+// that is installed.
 std::vector<LibcameraCamera> list_csi_cameras();
 
 // `camera`: see find_camera(). Throws Error(kUnsupported) as above, Error(kNoInput) when there is
 // no such camera, Error(kDeviceLost) when another program has it, Error(kPermission).
 std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options);
+
+// Loads from `folder` the module for the newest libcamera for which that works; VERSION.so is the
+// name of one, and that of a module built on this machine, which is tried first, is built.so. The
+// module stays loaded. Throws Error(kUnsupported) when there is none.
+const LookoutLibcamera& load_libcamera_module(const std::filesystem::path& folder);
+
+// The versions in the names of shared libraries, as 0.7 in libcamera.so.0.7.1: the part that says
+// which programs can load them.
+std::vector<std::string> libcamera_versions(const std::vector<std::string>& file_names);
 
 }  // namespace lookout

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -21,6 +23,16 @@ std::optional<std::size_t> only(const std::vector<LibcameraCamera>& cameras, Mat
 }
 
 }  // namespace
+
+std::vector<LibcameraCamera> order_cameras(std::vector<LibcameraCamera> cameras) {
+  const auto is_usb = [](const LibcameraCamera& camera) {
+    return camera.id.find("/usb") != std::string::npos;
+  };
+  cameras.erase(std::remove_if(cameras.begin(), cameras.end(), is_usb), cameras.end());
+  std::sort(cameras.begin(), cameras.end(),
+            [](const LibcameraCamera& a, const LibcameraCamera& b) { return a.id > b.id; });
+  return cameras;
+}
 
 std::optional<std::size_t> find_camera(const std::vector<LibcameraCamera>& cameras,
                                        const std::string& name) {

@@ -1,4 +1,4 @@
-// Finds a camera of libcamera by its name. Pure functions.
+// The cameras of libcamera by number and name. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "platform/cameras/libcamera_module.h"
-
 namespace lookout {
+
+struct LibcameraCamera {
+  std::string id;         // libcamera's, the same after every start: the place on the board
+  std::string model;      // the sensor's, such as "imx708"; may be empty
+  std::size_t index = 0;  // in libcamera's own order
+};
+
+// CSI cameras in the order of rpicam-hello, where csi://0 is the first: by falling id, and without
+// USB cameras, which libcamera lists too and which are V4L2 cameras here.
+std::vector<LibcameraCamera> order_cameras(std::vector<LibcameraCamera> cameras);
 
 // The index of the camera called `name`: a number, or a model or id, or a part of one. Empty when
 // no camera or more than one fits.

@@ -1,9 +1,11 @@
 #include "platform/cameras/libcamera_source.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <system_error>
@@ -13,134 +15,136 @@
 #include "pipeline/thread.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/frame_time.h"
-#include "platform/cameras/libcamera_name.h"
 
 namespace lookout {
 namespace {
 
-namespace lc = libcamera;
+constexpr std::uint32_t kBuffers = 4;
+constexpr double kMicroseconds = 1e6;
+constexpr std::size_t kMaxModes = 64;
 
-constexpr unsigned int kBuffers = 4;
-constexpr int kMicroseconds = 1'000'000;
+constexpr std::uint32_t drm_fourcc(char a, char b, char c, char d) {
+  return static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b) << 8U |
+         static_cast<std::uint32_t>(c) << 16U | static_cast<std::uint32_t>(d) << 24U;
+}
 
-// Cheapest first: BGR is only copied. libcamera names formats as DRM does, by the order in a
-// little-endian word: its RGB888 is B G R in memory.
-const std::array<std::pair<lc::PixelFormat, RawFormat>, 4> kFormats{{
-    {lc::formats::RGB888, RawFormat::kBgr},
-    {lc::formats::BGR888, RawFormat::kRgb},
-    {lc::formats::NV12, RawFormat::kNv12},
-    {lc::formats::YUYV, RawFormat::kYuyv},
-}};
+struct StreamFormat {
+  std::uint32_t fourcc;
+  RawFormat raw;
+  const char* name;  // libcamera's
+};
+
+// Cheapest first: BGR is only copied. DRM names formats by their order in a little-endian word: its
+// RGB888 is B G R in memory.
+constexpr std::array<StreamFormat, 4> kFormats{
+    {{drm_fourcc('R', 'G', '2', '4'), RawFormat::kBgr, "RGB888"},
+     {drm_fourcc('B', 'G', '2', '4'), RawFormat::kRgb, "BGR888"},
+     {drm_fourcc('N', 'V', '1', '2'), RawFormat::kNv12, "NV12"},
+     {drm_fourcc('Y', 'U', 'Y', 'V'), RawFormat::kYuyv, "YUYV"}}};
 
 std::string message(int error) { return std::generic_category().message(std::abs(error)); }
 
 // A new manager for every opening: it looks for cameras when it starts, and a service without a
 // network does not receive the kernel's events about later ones.
-std::unique_ptr<lc::CameraManager> start_manager() {
+LookoutManager* start_manager(const LookoutLibcamera& module) {
   constexpr int kKeep = 0;  // what the user has set
   ::setenv("LIBCAMERA_LOG_LEVELS", "*:ERROR", kKeep);
   const SignalsBlocked blocked;
-  auto manager = std::make_unique<lc::CameraManager>();
-  const int error = manager->start();
+  LookoutManager* manager = nullptr;
+  const int error = module.start(&manager);
   if (error == 0) return manager;
   throw Error(ErrorKind::kNoInput, fmt::format("libcamera {} cannot look for cameras: {}",
-                                               lc::CameraManager::version(), message(error)));
+                                               module.version(), message(error)));
 }
+
+std::vector<LibcameraCamera> cameras_of(const LookoutLibcamera& module,
+                                        const LookoutManager* manager) {
+  std::vector<LibcameraCamera> cameras(module.camera_count(manager));
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    cameras[i] = {module.camera_id(manager, i), module.camera_model(manager, i), i};
+  }
+  return order_cameras(std::move(cameras));
+}
+
+constexpr int even(int value) { return value + value % 2; }
 
 // The size that was asked for. By default it is 4:3, the shape of most sensors, so that the image
 // processor cuts nothing off, and just large enough for the model.
-lc::Size wanted_size(const SourceOptions& options) {
+SensorSize wanted_size(const SourceOptions& options) {
   const int height =
       options.height.value_or(std::max(options.needed_height, options.needed_width * 3 / 4));
   const int width = options.width.value_or(std::max(options.needed_width, height * 4 / 3));
-  return lc::Size(static_cast<unsigned int>(width), static_cast<unsigned int>(height))
-      .alignedUpTo(2, 2);
+  return {even(width), even(height)};
 }
 
-LibcameraCamera describe(const lc::Camera& camera) {
-  return {camera.id(), camera.properties().get(lc::properties::Model).value_or("")};
-}
-
-std::vector<LibcameraCamera> describe(const std::vector<std::shared_ptr<lc::Camera>>& cameras) {
-  std::vector<LibcameraCamera> result;
-  result.reserve(cameras.size());
-  for (const auto& camera : cameras) result.push_back(describe(*camera));
+std::vector<SensorMode> sensor_modes(const LookoutLibcamera& module, LookoutCamera* camera,
+                                     SensorSize& active) {
+  std::array<LookoutSensorMode, kMaxModes> modes{};
+  LookoutSensorMode pixels{};
+  const std::size_t count = module.sensor_modes(camera, modes.data(), modes.size(), &pixels);
+  active = {pixels.width, pixels.height};
+  std::vector<SensorMode> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back({modes[i].width, modes[i].height, modes[i].bits});
+  }
   return result;
 }
 
-// BT.601 of the limited range where the camera does not say; BT.2020 is nearer to BT.709.
-YuvEncoding yuv_encoding_of(const lc::StreamConfiguration& stream) {
-  if (!stream.colorSpace) return {};
-  const auto encoding = stream.colorSpace->ycbcrEncoding;
-  const bool hd = encoding == lc::ColorSpace::YcbcrEncoding::Rec709 ||
-                  encoding == lc::ColorSpace::YcbcrEncoding::Rec2020;
-  return {hd ? ColorMatrix::kBt709 : ColorMatrix::kBt601,
-          stream.colorSpace->range == lc::ColorSpace::Range::Full};
+double max_fps(const LookoutStream& stream) {
+  return stream.min_frame_duration > 0 ? kMicroseconds / stream.min_frame_duration : 0;
 }
 
 }  // namespace
 
-std::vector<LibcameraCamera> list_libcamera_cameras() {
-  const auto manager = start_manager();
-  auto result = describe(manager->cameras());
-  manager->stop();
-  return result;
+std::vector<LibcameraCamera> list_libcamera_cameras(const LookoutLibcamera& module) {
+  LookoutManager* manager = start_manager(module);
+  auto cameras = cameras_of(module, manager);
+  module.stop(manager);
+  return cameras;
 }
 
-LibcameraSource::LibcameraSource(const std::string& camera, const SourceOptions& options)
-    : name_("csi://" + camera) {
-  try {
-    manager_ = start_manager();
-    choose_camera(camera);
-    configure(options);
-    map_buffers();
-    start(options);
-  } catch (...) {
-    close();
-    throw;
-  }
+LibcameraSource::LibcameraSource(const LookoutLibcamera& module, const std::string& camera,
+                                 const SourceOptions& options)
+    : module_(module),
+      name_("csi://" + camera),
+      manager_(start_manager(module), Stop{module.stop}),
+      camera_(nullptr, Close{module.close}) {
+  choose_camera(camera);
+  configure(options);
+  start(options);
 }
-
-LibcameraSource::~LibcameraSource() { close(); }
 
 void LibcameraSource::choose_camera(const std::string& name) {
-  const auto cameras = manager_->cameras();
-  const auto descriptions = describe(cameras);
+  const auto cameras = cameras_of(module_, manager_.get());
   if (cameras.empty()) {
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{}: libcamera {} sees no camera; on a Raspberry Pi, rpicam-hello "
                             "--list-cameras tells whether its own does",
-                            name_, lc::CameraManager::version()));
+                            name_, module_.version()));
   }
-  const auto found = find_camera(descriptions, name);
+  const auto found = find_camera(cameras, name);
   if (!found) {
     throw Error(ErrorKind::kNoInput, fmt::format("{} matches no camera or several; there is {}",
-                                                 name_, to_text(descriptions)));
+                                                 name_, to_text(cameras)));
   }
-  camera_ = cameras[*found];
-  info_.name = descriptions[*found].model.empty() ? "csi" + std::to_string(*found)
-                                                  : descriptions[*found].model;
-  info_.description = fmt::format("{} ({})", name_, camera_->id());
-  const int error = camera_->acquire();
-  acquired_ = error == 0;
-  if (acquired_) return;
+  const LibcameraCamera& camera = cameras[*found];
+  info_.name = camera.model.empty() ? "csi" + std::to_string(*found) : camera.model;
+  info_.description = fmt::format("{} ({})", name_, camera.id);
+  LookoutCamera* opened = nullptr;
+  const int error = module_.open(manager_.get(), camera.index, &opened);
+  camera_.reset(opened);
+  if (error == 0) return;
   throw Error(ErrorKind::kDeviceLost,
               error == -EBUSY
                   ? fmt::format("camera {} is in use by another program", name_)
-                  : fmt::format("camera {} cannot be taken: {}", name_, message(error)));
+                  : fmt::format("camera {} cannot be opened: {}", name_, message(error)));
 }
 
 void LibcameraSource::configure(const SourceOptions& options) {
-  for (const auto& [format, raw] : kFormats) {
-    configuration_ = camera_->generateConfiguration({lc::StreamRole::Viewfinder});
-    if (configuration_ == nullptr || configuration_->empty()) break;
-    lc::StreamConfiguration& stream = configuration_->at(0);
-    stream.pixelFormat = format;
-    layout_.format = raw;
-    if (configure_as(*configuration_, options) && stream.pixelFormat == format) {
-      stream_ = stream.stream();
-      return;
-    }
+  for (const StreamFormat& format : kFormats) {
+    if (!configure_as(format.fourcc, format.raw, options)) continue;
+    info_.description += fmt::format(", {}x{} {}", layout_.width, layout_.height, format.name);
+    return;
   }
   throw Error(ErrorKind::kNoInput,
               fmt::format("camera {} has no picture format that can be read (RGB888, BGR888, NV12, "
@@ -149,175 +153,143 @@ void LibcameraSource::configure(const SourceOptions& options) {
 }
 
 // Returns false when the camera does not have the format.
-bool LibcameraSource::configure_as(lc::CameraConfiguration& configuration,
+bool LibcameraSource::configure_as(std::uint32_t fourcc, RawFormat format,
                                    const SourceOptions& options) {
-  lc::StreamConfiguration& stream = configuration.at(0);
-  const lc::PixelFormat format = stream.pixelFormat;
-  stream.size = wanted_size(options);
-  stream.bufferCount = kBuffers;
-  const bool valid = configuration.validate() != lc::CameraConfiguration::Invalid;
-  if (!valid || stream.pixelFormat != format) return false;
-  const int error = camera_->configure(&configuration);
+  const SensorSize size = wanted_size(options);
+  SensorSize active;
+  const auto modes = sensor_modes(module_, camera_.get(), active);
+  const auto mode = choose_sensor_mode(modes, active, size);
+  if (!mode || !request(fourcc, size, *mode)) {
+    if (!request(fourcc, size, {})) return false;
+  } else if (is_slower(max_fps(stream_), wish_of(options).framerate)) {
+    take_fast_mode(fourcc, size, modes, wish_of(options).framerate);
+  }
+  layout_.format = format;
+  layout_.width = stream_.width;
+  layout_.height = stream_.height;
+  layout_.stride = stream_.stride;
+  layout_.encoding = {stream_.is_bt709 != 0 ? ColorMatrix::kBt709 : ColorMatrix::kBt601,
+                      stream_.is_full_range != 0};
+  return layout_.stride >= min_stride(layout_.format, layout_.width);
+}
+
+// Returns false when the camera cannot do that.
+bool LibcameraSource::request(std::uint32_t fourcc, const SensorSize& size,
+                              const SensorMode& mode) {
+  LookoutStreamRequest wish{};
+  wish.fourcc = fourcc;
+  wish.width = size.width;
+  wish.height = size.height;
+  wish.buffers = kBuffers;
+  wish.sensor_mode = {mode.width, mode.height, mode.bits};
+  LookoutStream granted{};
+  const int error = module_.configure(camera_.get(), &wish, &granted);
+  if (error == -EINVAL) return false;
   if (error != 0) {
     throw Error(ErrorKind::kDeviceLost,
                 fmt::format("camera {} cannot be set up: {}", name_, message(error)));
   }
-  layout_.width = static_cast<int>(stream.size.width);
-  layout_.height = static_cast<int>(stream.size.height);
-  layout_.stride = stream.stride;
-  layout_.encoding = yuv_encoding_of(stream);
-  if (layout_.stride < min_stride(layout_.format, layout_.width)) return false;
+  stream_ = granted;
+  sensor_mode_ = mode;
   return true;
 }
 
-void LibcameraSource::map_buffers() {
-  allocator_ = std::make_unique<lc::FrameBufferAllocator>(camera_);
-  const int count = allocator_->allocate(stream_);
-  if (count <= 0) {
-    throw Error(ErrorKind::kDeviceLost,
-                fmt::format("camera {} gives no buffers: {}", name_, message(count)));
+GrantedSensorMode LibcameraSource::granted_mode() const {
+  return {sensor_mode_, max_fps(stream_), stream_.field_width};
+}
+
+// The mode that shows most is too slow: what the others can do is known when they are set.
+void LibcameraSource::take_fast_mode(std::uint32_t fourcc, const SensorSize& size,
+                                     const std::vector<SensorMode>& modes, double framerate) {
+  std::vector<GrantedSensorMode> granted{granted_mode()};
+  for (const SensorMode& mode : modes) {
+    if (request(fourcc, size, mode)) granted.push_back(granted_mode());
   }
-  for (const auto& buffer : allocator_->buffers(stream_)) {
-    memory_.map(name_, *buffer, layout_);
-    auto request = camera_->createRequest();
-    if (request == nullptr || request->addBuffer(stream_, buffer.get()) != 0) {
-      throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} takes no requests", name_));
-    }
-    requests_.push_back(std::move(request));
+  const GrantedSensorMode chosen = choose_fast_mode(granted, framerate);
+  request(fourcc, size, chosen.mode);
+  if (chosen.field < granted.front().field) {
+    spdlog::warn("{}: at {} the sensor shows {} % of the field's width instead of {} %", name_,
+                 rate_to_text(framerate), std::lround(chosen.field * 100),
+                 std::lround(granted.front().field * 100));
   }
 }
 
 void LibcameraSource::start(const SourceOptions& options) {
-  camera_->requestCompleted.connect(this, &LibcameraSource::on_completed);
-  camera_->disconnected.connect(this, &LibcameraSource::on_disconnected);
+  const FindControl find = [this](const std::string& name) -> std::optional<ControlRange> {
+    LookoutControlRange range{};
+    if (module_.control(camera_.get(), name.c_str(), &range) != 0) return std::nullopt;
+    return ControlRange{range.min, range.max};
+  };
   const ModeWish wish = wish_of(options);
-  lc::ControlList controls(camera_->controls());
-  const auto limits = camera_->controls().find(&lc::controls::FrameDurationLimits);
-  if (limits != camera_->controls().end()) {
+  auto controls = settings_of(name_, options.controls, find);
+  if (stream_.max_frame_duration > 0) {
+    const double duration =
+        frame_duration(wish.framerate, {stream_.min_frame_duration, stream_.max_frame_duration});
+    controls.push_back({"FrameDurationLimits", {duration, duration}});
     info_.asked_fps = wish.framerate;
-    const std::int64_t duration = std::clamp<std::int64_t>(
-        std::llround(kMicroseconds / wish.framerate), limits->second.min().get<std::int64_t>(),
-        limits->second.max().get<std::int64_t>());
-    const std::array<std::int64_t, 2> both{duration, duration};
-    controls.set(lc::controls::FrameDurationLimits, lc::Span<const std::int64_t, 2>(both));
-    if (duration > 0)
-      info_.fps = static_cast<double>(kMicroseconds) / static_cast<double>(duration);
+    info_.fps = kMicroseconds / duration;
   }
+  std::vector<LookoutSetting> settings;
+  settings.reserve(controls.size());
+  for (const ControlSetting& control : controls) {
+    settings.push_back({control.name.c_str(), control.values.data(), control.values.size()});
+  }
+  std::vector<int> memory;
+  if (plane_count(layout_.format) == 1) memory = memory_.allocate(kBuffers, stream_.frame_size);
+  const LookoutStart request{memory.data(), memory.size(), settings.data(), settings.size()};
   const SignalsBlocked blocked;  // some pipelines start threads now
-  const int error = camera_->start(&controls);
+  const int error = module_.start_camera(camera_.get(), &request);
   if (error != 0) {
     throw Error(ErrorKind::kDeviceLost,
                 fmt::format("camera {} cannot be started: {}", name_, message(error)));
   }
-  started_ = true;
-  for (const auto& request : requests_) camera_->queueRequest(request.get());
   info_.live = true;
   info_.shortfall = shortfall_of(wish, layout_.width, layout_.height, info_.fps);
-  info_.description +=
-      fmt::format(", {}x{} {}, {}", layout_.width, layout_.height,
-                  configuration_->at(0).pixelFormat.toString(), rate_to_text(info_.fps));
-}
-
-// Undoes the constructor's steps, as far as they were done, in the opposite order.
-void LibcameraSource::close() {
-  if (started_) camera_->stop();
-  if (camera_ != nullptr) {
-    camera_->requestCompleted.disconnect(this);
-    camera_->disconnected.disconnect(this);
-  }
-  {
-    const MutexLock lock(mutex_);
-    completed_.clear();
-  }
-  requests_.clear();
-  memory_.unmap();
-  if (allocator_ != nullptr) allocator_->free(stream_);
-  allocator_.reset();
-  configuration_.reset();
-  if (acquired_) camera_->release();
-  camera_.reset();
-  if (manager_ != nullptr) manager_->stop();
-  manager_.reset();
-}
-
-// Called by libcamera's thread.
-void LibcameraSource::on_completed(lc::Request* request) {
-  if (request->status() == lc::Request::RequestCancelled) return;  // it stops
-  {
-    const MutexLock lock(mutex_);
-    completed_.push_back(request);
-  }
-  changed_.notify_one();
-}
-
-void LibcameraSource::on_disconnected() {
-  {
-    const MutexLock lock(mutex_);
-    disconnected_ = true;
-  }
-  changed_.notify_one();
-}
-
-// Null when none came in time.
-lc::Request* LibcameraSource::wait(std::chrono::milliseconds timeout) {
-  const auto deadline = Clock::now() + timeout;
-  const MutexLock lock(mutex_);
-  while (!disconnected_ && completed_.empty() && changed_.wait_until(mutex_, deadline)) {
-  }
-  if (disconnected_) {
-    throw Error(ErrorKind::kDeviceLost, fmt::format("{} was disconnected", name_));
-  }
-  if (completed_.empty()) return nullptr;
-  lc::Request* request = completed_.front();
-  completed_.pop_front();
-  return request;
+  info_.description += ", " + rate_to_text(info_.fps);
+  if (sensor_mode_.width > 0) info_.description += ", sensor " + to_text(granted_mode());
+  spdlog::debug("{}: libcamera {}, memory of {}", name_, module_.version(),
+                memory_.heap().empty() ? "the driver" : memory_.heap());
 }
 
 ReadStatus LibcameraSource::read(Frame& frame, std::chrono::milliseconds timeout) {
-  lc::Request* request = wait(timeout);
-  return request == nullptr ? ReadStatus::kTimeout : take(*request, frame);
+  const auto deadline = Clock::now() + timeout;
+  while (true) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    LookoutFrame raw{};
+    const int error = module_.next_frame(
+        camera_.get(), static_cast<std::int32_t>(std::max<std::int64_t>(0, left.count())), &raw);
+    if (error == -EAGAIN) return ReadStatus::kTimeout;
+    if (error == -ECANCELED) {
+      throw Error(ErrorKind::kDeviceLost,
+                  fmt::format("{}: libcamera {} gave up a frame: the sensor sends none", name_,
+                              module_.version()));
+    }
+    if (error != 0) {
+      throw Error(ErrorKind::kDeviceLost, fmt::format("{} was disconnected", name_));
+    }
+    // Not compared with success: libcamera 0.4's virtual camera leaves the status uninitialised.
+    const bool damaged = raw.status == LOOKOUT_FRAME_ERROR || raw.status == LOOKOUT_FRAME_CANCELLED;
+    if (!damaged && raw.status != LOOKOUT_FRAME_STARTUP) return take(raw, frame);
+    module_.give_back(camera_.get(), &raw);
+    if (damaged && good_seen_) return ReadStatus::kSkipped;
+  }
 }
 
-ReadStatus LibcameraSource::take(lc::Request& request, Frame& frame) {
+ReadStatus LibcameraSource::take(const LookoutFrame& raw, Frame& frame) {
   const auto start = Clock::now();
-  const lc::FrameBuffer& buffer = *request.buffers().at(stream_);
-  // Not compared with FrameSuccess: libcamera 0.4's virtual camera leaves the status uninitialised.
-  const auto status = buffer.metadata().status;
-  const bool good =
-      status != lc::FrameMetadata::FrameError && status != lc::FrameMetadata::FrameCancelled;
   RawPicture picture = layout_;
-  if (good) {
-    const auto stamp = request.metadata().get(lc::controls::SensorTimestamp);
-    const std::chrono::nanoseconds time(
-        stamp ? *stamp : static_cast<std::int64_t>(buffer.metadata().timestamp));
-    frame.captured = sensor_frame_time(time, read_clocks());
-    memory_.copy_out(buffer, picture);
+  frame.captured = sensor_frame_time(std::chrono::nanoseconds(raw.time), read_clocks());
+  memory_.map(name_, raw, picture);
+  {
+    const FrameAccess access(raw);
+    converter_.convert(picture, frame.bgr);
   }
-  give_back(request);
-  if (!good) return ReadStatus::kSkipped;
-  converter_.convert(picture, frame.bgr);
+  module_.give_back(camera_.get(), &raw);
+  good_seen_ = true;
   frame.capture_duration = Clock::now() - start;
   frame.origin.clear();
   return ReadStatus::kFrame;
 }
 
-void LibcameraSource::give_back(lc::Request& request) {
-  request.reuse(lc::Request::ReuseBuffers);
-  camera_->queueRequest(&request);
-}
-
-namespace {
-
-std::unique_ptr<Source> open(const std::string& camera, const SourceOptions& options) {
-  return std::make_unique<LibcameraSource>(camera, options);
-}
-
-}  // namespace
 }  // namespace lookout
-
-extern "C" const lookout::LibcameraModule* lookout_libcamera() {
-  static const lookout::LibcameraModule module{{lookout::kLibcameraInterface, LOOKOUT_VERSION},
-                                               lookout::list_libcamera_cameras,
-                                               lookout::open};
-  return &module;
-}

@@ -1,75 +1,77 @@
-// A camera behind libcamera: the Raspberry Pi's CSI cameras. Part of liblookout-libcamera.so.
+// A camera behind libcamera: the Raspberry Pi's CSI cameras.
 #pragma once
 
-#include <libcamera/libcamera.h>
-
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "pipeline/mutex.h"
 #include "pipeline/source.h"
+#include "platform/cameras/camera_mode.h"
 #include "platform/cameras/libcamera_buffers.h"
-#include "platform/cameras/libcamera_module.h"
+#include "platform/cameras/libcamera_name.h"
 #include "platform/cameras/raw_picture.h"
+#include "platform/cameras/sensor_mode.h"
 #include "platform/cameras/source_options.h"
+#include "platform/libcamera/libcamera_module.h"
 
 namespace lookout {
 
-// libcamera's cameras, in its order. No LibcameraSource may be open: a process can have only one
-// camera manager.
-std::vector<LibcameraCamera> list_libcamera_cameras();
+// The cameras in the order of order_cameras(). No LibcameraSource may be open: a process can have
+// only one camera manager. Throws Error(kNoInput) when libcamera cannot look for them.
+std::vector<LibcameraCamera> list_libcamera_cameras(const LookoutLibcamera& module);
 
 // Live. The image processor scales the picture to the size that was asked for, or the nearest that
-// it has. `captured` is the sensor's time stamp; see sensor_frame_time(). libcamera's threads live
-// as long as this object and have all signals blocked. If the camera's driver was removed,
-// libcamera 0.0.3 ends the process when this object is destroyed.
+// it has, from the mode of choose_sensor_mode(). `captured` is the sensor's time stamp; see
+// sensor_frame_time(). libcamera's threads live as long as this object and have all signals
+// blocked. If the camera's driver was removed, libcamera 0.0.3 ends the process when this object is
+// destroyed.
 class LibcameraSource : public Source {
  public:
   // `camera`: a number, or a model or an id, or a part of one that no other camera has. Throws
   // Error(kNoInput) when there is none, Error(kDeviceLost) when another program has it or it cannot
-  // be started.
-  LibcameraSource(const std::string& camera, const SourceOptions& options);
-  ~LibcameraSource() override;
-  LibcameraSource(const LibcameraSource&) = delete;
-  LibcameraSource& operator=(const LibcameraSource&) = delete;
+  // be started, Error(kUnsupported) as settings_of(). `module` outlives this object.
+  LibcameraSource(const LookoutLibcamera& module, const std::string& camera,
+                  const SourceOptions& options);
 
   const SourceInfo& info() const override { return info_; }
-  // A frame that the driver calls damaged is skipped.
+
+  // Frames that come before exposure and white balance have settled are left out without a word, as
+  // are damaged ones before the first good one. Later a frame that the driver calls damaged is
+  // skipped. Throws Error(kDeviceLost) also when libcamera gives up a frame, as after the sensor's
+  // time-out.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
+  struct Stop {
+    void (*stop)(LookoutManager*);
+    void operator()(LookoutManager* manager) const { stop(manager); }
+  };
+  struct Close {
+    void (*close)(LookoutCamera*);
+    void operator()(LookoutCamera* camera) const { close(camera); }
+  };
+
   void choose_camera(const std::string& name);
   void configure(const SourceOptions& options);
-  bool configure_as(libcamera::CameraConfiguration& configuration, const SourceOptions& options);
-  void map_buffers();
+  bool configure_as(std::uint32_t fourcc, RawFormat format, const SourceOptions& options);
+  bool request(std::uint32_t fourcc, const SensorSize& size, const SensorMode& mode);
+  void take_fast_mode(std::uint32_t fourcc, const SensorSize& size,
+                      const std::vector<SensorMode>& modes, double framerate);
   void start(const SourceOptions& options);
-  void close();
-  void on_completed(libcamera::Request* request);
-  void on_disconnected();
-  libcamera::Request* wait(std::chrono::milliseconds timeout);
-  ReadStatus take(libcamera::Request& request, Frame& frame);
-  void give_back(libcamera::Request& request);
+  ReadStatus take(const LookoutFrame& raw, Frame& frame);
+  GrantedSensorMode granted_mode() const;
 
+  const LookoutLibcamera& module_;
   std::string name_;  // for messages
   SourceInfo info_;
-  std::unique_ptr<libcamera::CameraManager> manager_;
-  std::shared_ptr<libcamera::Camera> camera_;
-  std::unique_ptr<libcamera::CameraConfiguration> configuration_;
-  std::unique_ptr<libcamera::FrameBufferAllocator> allocator_;
-  libcamera::Stream* stream_ = nullptr;
-  RawPicture layout_;  // as granted; without planes
-  LibcameraBuffers memory_;
-  std::vector<std::unique_ptr<libcamera::Request>> requests_;
-  bool acquired_ = false;
-  bool started_ = false;
+  std::unique_ptr<LookoutManager, Stop> manager_;
+  LibcameraBuffers memory_;  // after the camera's end
+  std::unique_ptr<LookoutCamera, Close> camera_;
+  LookoutStream stream_{};
+  SensorMode sensor_mode_;  // width 0: libcamera's choice
+  RawPicture layout_;       // as granted; without planes
   RawConverter converter_;
-
-  Mutex mutex_;
-  ConditionVariable changed_;
-  std::deque<libcamera::Request*> completed_ GUARDED_BY(mutex_);  // by libcamera's thread
-  bool disconnected_ GUARDED_BY(mutex_) = false;                  // likewise
+  bool good_seen_ = false;
 };
 
 }  // namespace lookout

@@ -42,13 +42,21 @@ plug() {
 }
 
 dpkg -i lookout_*.deb > "$work/out" 2> "$work/err" || fail 'dpkg -i'
+# Without a source: a V4L2 camera alone, none, and later both.
+auto_took() { grep -q "auto: $1" "$work/err"; }
+start
+until_true 'auto: a V4L2 camera' auto_took '/dev/video0 (vivid)$'
+until_true 'its frames' more_than 0
+stop
 modprobe -r vivid
+refused 66
+said 'no camera: .*camera_auto_detect=1'
 case $camera in
 vimc) # one camera, which shows color bars with text on them
   # shellcheck disable=SC2046
   modprobe -a $(modinfo -F depends vimc.ko | tr , ' ')
   plug
-  name=Sensor shows='color bars' format='(RGB888|BGR888)'
+  name=Sensor shows='color bars' first='color bars' format='(RGB888|BGR888)'
   ;;
 virtual) # two; the service has to be allowed to take memory for them
   pictures=/usr/local/share/pictures
@@ -63,14 +71,21 @@ virtual) # two; the service has to be allowed to take memory for them
   mkdir /etc/systemd/system/$unit.d
   printf '[Service]\nSupplementaryGroups=kvm\nDeviceAllow=/dev/udmabuf rw\n' > /etc/systemd/system/$unit.d/virtual.conf
   systemctl daemon-reload
-  name=hcolorbars shows='horizontal color bars' format=NV12
+  name=hcolorbars shows='horizontal color bars' first=red format=NV12 # by falling name
   ;;
 esac
 
+modprobe vivid
+start
+until_true 'auto: a CSI camera' auto_took 'csi://0 (.*there is also .*(vivid)'
+until_true 'its frames' more_than 0
+stop
+modprobe -r vivid
+
 lookout list-cameras > "$work/out" 2> "$work/err"
-grep -q "^csi://0: .*$name.*through libcamera" "$work/out" || fail 'list-cameras does not list it'
-lookout doctor csi://0 > "$work/out" 2> "$work/err"
-grep -q "^ok *source *csi://0 (.*$name" "$work/out" || fail 'doctor does not see it'
+grep -q "^csi://[01]: .*$name.*through libcamera" "$work/out" || fail 'list-cameras does not list it'
+lookout doctor "csi://$name" > "$work/out" 2> "$work/err"
+grep -q "^ok *source *csi://$name (.*$name" "$work/out" || fail 'doctor does not see it'
 say 'listed'
 
 start "csi://$name" --width 640 --height 480
@@ -102,7 +117,7 @@ sed -i 's#^source = .*#source = "csi://0"#; s/^# width = .*/width = 640/; s/^# h
 mark
 systemctl start $unit
 say 'the service is ready'
-names "$shows"
+names "$first"
 if [ "$camera" = vimc ]; then
   # Its driver goes away, is even removed, and comes back. libcamera 0.0.3 cannot stop a camera that is
   # gone: it ends the process, and systemd starts a new one.
@@ -112,20 +127,24 @@ if [ "$camera" = vimc ]; then
   mark
   until_true 'the journal: waiting' journal_has 'waiting for camera'
   plug
-  names "$shows"
+  names "$first"
 fi
 systemctl stop $unit
 [ "$(property Result)" = success ] || fail "stopping ended in $(property Result)"
 
 # A missing library is reported in one sentence, and nothing else needs it.
-module=/usr/lib/lookout/liblookout-libcamera.so
-libcamera=$(ldd $module | sed -n 's/.*libcamera\.so.* => \([^ ]*\) .*/\1/p')
-for file in "$libcamera" $module; do
-  mv "$file" "$file.away"
-  refused 72 csi://0
-  said "CSI cameras cannot be used: .*$(basename "$file")"
-  lookout run test://red --timeout 1s > "$work/out" 2> "$work/err" || fail "test:// without $file: $?"
-  mv "$file.away" "$file"
-  say "without $(basename "$file")"
-done
+modules=/usr/lib/lookout/libcamera
+module=$modules/$(ls /usr/lib/*/libcamera.so.* | sed -n 's/.*libcamera\.so\.\([0-9]*\.[0-9]*\|0\.0\.[0-9]*\)$/\1/p').so
+libcamera=$(ldd "$module" | sed -n 's/.*libcamera\.so.* => \([^ ]*\) .*/\1/p')
+mv "$libcamera" .
+refused 72 csi://0
+said 'CSI cameras cannot be used: libcamera.* is (not installed|installed, but .*libcamera[.]so)'
+lookout run test://red --timeout 1s > "$work/out" 2> "$work/err" || fail "test:// without libcamera: $?"
+mv "${libcamera##*/}" "$libcamera"
+say 'without libcamera'
+mv "$module" "$module.away"
+refused 72 csi://0
+said "CSI cameras cannot be used: libcamera [0-9.]* is installed, lookout has modules for "
+lookout run test://red --timeout 1s > "$work/out" 2> "$work/err" || fail "test:// without its module: $?"
+mv "$module.away" "$module"
 say passed

@@ -1,0 +1,163 @@
+#include "platform/cameras/libcamera_source.h"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/support/fake_libcamera.h"
+#include "tests/support/source_testing.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
+using testing::Pair;
+
+constexpr std::uint32_t kBgr = 0x34324752;  // RG24, libcamera's RGB888
+constexpr std::size_t kMemory = 1U << 20U;  // bytes, more than any picture here
+
+// An imx219 as libcamera shows it, with frames of one color.
+class LibcameraSourceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    FakeLibcamera& fake = fake_libcamera;
+    fake = {};
+    fake.cameras = {{"/base/soc/i2c0mux/i2c@1/imx219@10", "imx219"}};
+    fake.modes = {{640, 480, 10}, {1640, 1232, 10}, {3280, 2464, 10}};
+    fake.active = {3280, 2464, 0};
+    fake.granted[{640, 480}] = {4840, 0.39};
+    fake.granted[{1640, 1232}] = {23923, 1.0};
+    fake.granted[{3280, 2464}] = {47183, 1.0};
+    fake.fourcc = kBgr;
+    fake.memory = ::memfd_create("frame", MFD_CLOEXEC);
+    fake.memory_size = kMemory;
+    const std::vector<unsigned char> pixels(kMemory, 77);
+    ASSERT_EQ(::write(fake.memory, pixels.data(), kMemory), static_cast<ssize_t>(kMemory));
+  }
+  void TearDown() override {
+    EXPECT_EQ(fake_libcamera.open_cameras, 0);
+    EXPECT_EQ(fake_libcamera.managers, 0);
+    ::close(fake_libcamera.memory);
+  }
+
+  const LookoutLibcamera module_ = fake_libcamera_module();
+};
+
+TEST_F(LibcameraSourceTest, CamerasAreNumberedAsByRpicamHello) {
+  fake_libcamera.cameras = {{"/base/usb/1.2", "webcam"},
+                            {"/base/i2c@0/imx708", "imx708"},
+                            {"/base/i2c@1/imx219", "imx219"}};
+  const auto cameras = list_libcamera_cameras(module_);
+  ASSERT_EQ(cameras.size(), 2U);
+  EXPECT_EQ(cameras[0].model, "imx219");
+  EXPECT_EQ(cameras[1].model, "imx708");
+  const LibcameraSource source(module_, "0", {});
+  EXPECT_EQ(fake_libcamera.opened, 2U) << "in libcamera's order";
+  EXPECT_EQ(source.info().name, "imx219");
+}
+
+TEST_F(LibcameraSourceTest, UsbCamerasAreNoCsiCameras) {
+  fake_libcamera.cameras = {{"/base/usb/1.2", "webcam"}};
+  expect_error(ErrorKind::kNoInput, AllOf(HasSubstr("v9.8.7"), HasSubstr("no camera")),
+               [&] { LibcameraSource(module_, "0", {}); });
+}
+
+TEST_F(LibcameraSourceTest, ModeShowsTheWholeField) {
+  const LibcameraSource source(module_, "0", {});
+  ASSERT_FALSE(fake_libcamera.requests.empty());
+  EXPECT_EQ(fake_libcamera.requests.back().sensor_mode.width, 1640);
+  EXPECT_THAT(source.info().description, HasSubstr("sensor 1640x1232, 10 bit, the whole field"));
+  EXPECT_EQ(source.info().shortfall, "");
+}
+
+TEST_F(LibcameraSourceTest, FasterRateCostsFieldAndIsTold) {
+  SourceOptions options;
+  options.framerate = 60;
+  CapturedLog log;
+  const LibcameraSource source(module_, "0", options);
+  EXPECT_EQ(fake_libcamera.requests.back().sensor_mode.width, 640);
+  EXPECT_NEAR(source.info().fps, 60, 0.01);
+  EXPECT_THAT(source.info().description, HasSubstr("39 % of the field's width"));
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("60 fps"), HasSubstr("39 %"), HasSubstr("100 %")));
+}
+
+TEST_F(LibcameraSourceTest, WithoutModesLibcameraChooses) {
+  fake_libcamera.modes.clear();
+  const LibcameraSource source(module_, "0", {});
+  EXPECT_EQ(fake_libcamera.requests.back().sensor_mode.width, 0);
+  EXPECT_THAT(source.info().description, Not(HasSubstr("sensor")));
+}
+
+TEST_F(LibcameraSourceTest, StartupFramesAreNeitherClassifiedNorCounted) {
+  fake_libcamera.frames = {LOOKOUT_FRAME_STARTUP, LOOKOUT_FRAME_ERROR, LOOKOUT_FRAME_STARTUP,
+                           LOOKOUT_FRAME_SUCCESS, LOOKOUT_FRAME_ERROR};
+  LibcameraSource source(module_, "0", {});
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  EXPECT_EQ(frame.bgr.size(), cv::Size(298, 224));
+  EXPECT_EQ(frame.bgr.at<cv::Vec3b>(0, 0), cv::Vec3b(77, 77, 77));
+  EXPECT_EQ(fake_libcamera.given_back, 4);
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kSkipped) << "damaged, after a good one";
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
+}
+
+TEST_F(LibcameraSourceTest, UnknownStatusIsAFrame) {
+  fake_libcamera.frames = {123456};
+  LibcameraSource source(module_, "0", {});
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+}
+
+TEST_F(LibcameraSourceTest, GivenUpFrameIsALossThatIsNamed) {
+  fake_libcamera.frames = {LOOKOUT_FRAME_SUCCESS, -ECANCELED, -ENODEV};
+  LibcameraSource source(module_, "0", {});
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+  expect_error(ErrorKind::kDeviceLost, AllOf(HasSubstr("v9.8.7"), HasSubstr("gave up a frame")),
+               [&] { source.read(frame, kTimeout); });
+  expect_error(ErrorKind::kDeviceLost, HasSubstr("disconnected"),
+               [&] { source.read(frame, kTimeout); });
+}
+
+TEST_F(LibcameraSourceTest, SmallerBuffersThanThePictureAreRefused) {
+  fake_libcamera.memory_size = 1000;
+  fake_libcamera.frames = {LOOKOUT_FRAME_SUCCESS};
+  LibcameraSource source(module_, "0", {});
+  Frame frame;
+  expect_error(ErrorKind::kDeviceLost, HasSubstr("smaller than its picture"),
+               [&] { source.read(frame, kTimeout); });
+}
+
+TEST_F(LibcameraSourceTest, ControlsAreSetAtTheStart) {
+  fake_libcamera.controls["AfMode"] = {0, 2};
+  const LibcameraSource source(module_, "0", {});
+  EXPECT_THAT(fake_libcamera.settings, Contains(Pair("AfMode", ElementsAre(2))));
+  EXPECT_THAT(fake_libcamera.settings,
+              Contains(Pair("FrameDurationLimits", ElementsAre(33333, 33333))));
+}
+
+TEST_F(LibcameraSourceTest, FixedFocusHasNoFocusControl) {
+  const LibcameraSource source(module_, "0", {});
+  EXPECT_THAT(fake_libcamera.settings, Not(Contains(Key("AfMode"))));
+}
+
+TEST_F(LibcameraSourceTest, ControlThatTheCameraHasNotEndsTheRun) {
+  SourceOptions options;
+  options.controls.flicker = 50;
+  expect_error(ErrorKind::kUnsupported, HasSubstr("camera.flicker"),
+               [&] { LibcameraSource(module_, "0", options); });
+}
+
+TEST_F(LibcameraSourceTest, FormatThatCannotBeReadIsAnError) {
+  fake_libcamera.fourcc = 0x47504A4D;  // MJPG
+  expect_error(ErrorKind::kNoInput, HasSubstr("no picture format"),
+               [&] { LibcameraSource(module_, "0", {}); });
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,137 @@
+// A module for libcamera without libcamera: what its cameras are and do stands in `fake_libcamera`.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "platform/libcamera/libcamera_module.h"
+
+namespace lookout {
+
+struct FakeLibcamera {
+  struct Camera {
+    std::string id;
+    std::string model;
+  };
+  struct Granted {
+    double min_frame_duration = 0;  // us; 0: unknown
+    double field = 0;
+  };
+
+  std::vector<Camera> cameras;
+  std::vector<LookoutSensorMode> modes;
+  LookoutSensorMode active{};
+  std::map<std::pair<int, int>, Granted> granted;  // by the size of the sensor's mode
+  std::map<std::string, LookoutControlRange> controls;
+  std::uint32_t fourcc = 0;  // that it has
+  int memory = -1;           // descriptor of a frame's pixels
+  std::size_t memory_size = 0;
+  // The status of each frame to come; a negative one is an error of next_frame().
+  std::deque<int> frames;
+
+  // What was asked for.
+  std::size_t opened = 0;
+  std::vector<LookoutStreamRequest> requests;
+  std::map<std::string, std::vector<double>> settings;
+  int given_back = 0;
+  int managers = 0;  // that live
+  int open_cameras = 0;
+};
+
+inline FakeLibcamera fake_libcamera;
+
+inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest* request,
+                          LookoutStream* stream) {
+  FakeLibcamera& fake = fake_libcamera;
+  if (request->fourcc != fake.fourcc) return -EINVAL;
+  fake.requests.push_back(*request);
+  const auto granted = fake.granted[{request->sensor_mode.width, request->sensor_mode.height}];
+  *stream = {};
+  stream->fourcc = request->fourcc;
+  stream->width = request->width;
+  stream->height = request->height;
+  stream->stride = static_cast<std::uint32_t>(request->width * 3);
+  stream->frame_size = stream->stride * static_cast<std::uint32_t>(request->height);
+  stream->min_frame_duration = granted.min_frame_duration;
+  stream->max_frame_duration = granted.min_frame_duration > 0 ? 1e6 : 0;
+  stream->field_width = granted.field;
+  stream->field_height = granted.field;
+  return 0;
+}
+
+inline int fake_start_camera(LookoutCamera* /*camera*/, const LookoutStart* start) {
+  for (std::size_t i = 0; i < start->setting_count; ++i) {
+    const LookoutSetting& setting = start->settings[i];
+    fake_libcamera.settings[setting.name] = {setting.values, setting.values + setting.count};
+  }
+  return 0;
+}
+
+inline int fake_next_frame(LookoutCamera* /*camera*/, std::int32_t /*timeout_ms*/,
+                           LookoutFrame* frame) {
+  FakeLibcamera& fake = fake_libcamera;
+  if (fake.frames.empty()) return -EAGAIN;
+  const int status = fake.frames.front();
+  fake.frames.pop_front();
+  if (status < 0) return status;
+  *frame = {};
+  frame->status = status;
+  frame->planes[0] = {fake.memory, 0, fake.memory_size};
+  frame->plane_count = 1;
+  return 0;
+}
+
+inline LookoutLibcamera fake_libcamera_module() {
+  LookoutLibcamera module{};
+  module.interface = LOOKOUT_LIBCAMERA_INTERFACE;
+  module.version = [] { return "v9.8.7"; };
+  module.start = [](LookoutManager** manager) {
+    ++fake_libcamera.managers;
+    *manager = reinterpret_cast<LookoutManager*>(&fake_libcamera);
+    return 0;
+  };
+  module.stop = [](LookoutManager* /*manager*/) { --fake_libcamera.managers; };
+  module.camera_count = [](const LookoutManager* /*manager*/) {
+    return fake_libcamera.cameras.size();
+  };
+  module.camera_id = [](const LookoutManager* /*manager*/, std::size_t i) {
+    return fake_libcamera.cameras[i].id.c_str();
+  };
+  module.camera_model = [](const LookoutManager* /*manager*/, std::size_t i) {
+    return fake_libcamera.cameras[i].model.c_str();
+  };
+  module.open = [](LookoutManager* /*manager*/, std::size_t index, LookoutCamera** camera) {
+    fake_libcamera.opened = index;
+    ++fake_libcamera.open_cameras;
+    *camera = reinterpret_cast<LookoutCamera*>(&fake_libcamera);
+    return 0;
+  };
+  module.close = [](LookoutCamera* /*camera*/) { --fake_libcamera.open_cameras; };
+  module.sensor_modes = [](LookoutCamera* /*camera*/, LookoutSensorMode* modes,
+                           std::size_t /*max_count*/, LookoutSensorMode* active) {
+    *active = fake_libcamera.active;
+    std::size_t count = 0;
+    for (const LookoutSensorMode& mode : fake_libcamera.modes) modes[count++] = mode;
+    return count;
+  };
+  module.configure = fake_configure;
+  module.control = [](LookoutCamera* /*camera*/, const char* name, LookoutControlRange* range) {
+    const auto found = fake_libcamera.controls.find(name);
+    if (found == fake_libcamera.controls.end()) return -ENOENT;
+    *range = found->second;
+    return 0;
+  };
+  module.start_camera = fake_start_camera;
+  module.next_frame = fake_next_frame;
+  module.give_back = [](LookoutCamera* /*camera*/, const LookoutFrame* /*frame*/) {
+    ++fake_libcamera.given_back;
+  };
+  return module;
+}
+
+}  // namespace lookout
