@@ -151,6 +151,7 @@ for stage in "${stages[@]}"; do
     say "Raspberry Pi 4, $suite: tests in the emulator"
     run_ctest "$preset"
     check tests/target.sh models "$preset"
+    [ "$suite" != bookworm ] || check tests/tools/check_libcamera.sh
     say "Raspberry Pi 4, $suite: package"
     rm -f build/"$preset"/*.deb
     check cpack --preset "$preset"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the root of the target for cross building: Debian's arm64 libraries, LibTorch from the
-# official PyPI wheel (Debian's arm64 libtorch has no QNNPACK), and the source of OpenCV, of which the
-# package gets a smaller build than Debian's.
+# official PyPI wheel (Debian's arm64 libtorch has no QNNPACK), libcamera of Debian's backports beside
+# that of the suite, and the source of OpenCV, of which the package gets a smaller build than Debian's.
 #
 #   make-sysroot.sh [bookworm|trixie] [DIR]
 #
@@ -34,7 +34,7 @@ case $suite in
 esac
 cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
 root=$(realpath -ms "${2:-$cache/sysroot-$suite}")
-stamp="$suite $(sha256sum < "$0" | cut -c 1-64)"
+stamp="$suite $(cat "$0" "$(dirname "$0")/get-libcamera.sh" | sha256sum | cut -c 1-64)"
 
 # What builds for this root: the cross GCC if it is of the target's own version, else clang, as
 # aarch64-linux-gnu.cmake chooses. The root can be made without, so this only tells.
@@ -167,6 +167,11 @@ mv "$tmp/torch/include" "$tmp/torch/lib" "$tmp/torch/share" "$tmp"/*.dist-info/l
 mv "$tmp/torch.libs"/* "$libtorch/lib"
 # Asks for a static library that the wheel does not contain, with a warning in every configuration.
 sed -i '/append_torchlib_if_found(kineto)/d' "$libtorch/share/cmake/Torch/TorchConfig.cmake"
+
+# libcamera of the suite's backports, for which the package has a module, too.
+set -- $("$(dirname "$0")/get-libcamera.sh" "$suite-backports" "$tmp/libcamera")
+mkdir "$new/opt/libcamera"
+mv "$tmp/libcamera" "$new/opt/libcamera/$1"
 
 # Libraries choose kernels by these: let the emulator show them a Raspberry Pi 4.
 mkdir -p "$new/proc" "$new/sys/devices/system/cpu"
