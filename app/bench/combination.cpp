@@ -52,7 +52,9 @@ struct adl_serializer<cv::Rect2d> {
 namespace lookout {
 
 // Each line defines to_json() and from_json() of a struct with all its fields.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceOptions, width, height, framerate, needed_width,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CameraControls, flicker, shutter, gain, awb, awb_gains,
+                                   lens_position)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceOptions, width, height, framerate, controls, needed_width,
                                    needed_height, give_up_after, wait, live, recursive, max_pixels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(View, rotation, hflip, vflip, roi)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Scheduling, realtime_priority, cpus)

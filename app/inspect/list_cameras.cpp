@@ -17,16 +17,7 @@ namespace lookout {
 namespace {
 
 // The way to use a node that `run` cannot open; empty: there is none.
-const char* advice(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kBayer:
-    case NodeKind::kPipeline:
-    case NodeKind::kImageProcessor:
-      return "use csi://0";
-    default:
-      return "";
-  }
-}
+const char* advice(NodeKind kind) { return needs_libcamera(kind) ? "use csi://0" : ""; }
 
 const char* json_name(NodeKind kind) {
   switch (kind) {
@@ -165,7 +156,7 @@ std::string to_text(const Cameras& cameras, const ModeWish& wish) {
   for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
   // Without a sensor the problem does not matter.
   const bool missed = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
-                                  [](const auto& node) { return *advice(node.kind) != 0; });
+                                  [](const auto& node) { return needs_libcamera(node.kind); });
   if (missed && !cameras.csi_problem.empty()) append_line(cameras.csi_problem, text);
   return text;
 }
@@ -195,13 +186,7 @@ ModeWish wish_of_run(const RunOptions& options) {
 }
 
 std::string list_cameras(const ListCamerasOptions& options) {
-  Cameras cameras;
-  cameras.nodes = camera_nodes();
-  try {
-    cameras.csi = list_csi_cameras();
-  } catch (const Error& error) {
-    cameras.csi_problem = error.what();
-  }
+  const Cameras cameras = find_cameras();
   const ModeWish wish = wish_of_run(options.run);
   return options.run.results.format == Format::kJson ? to_json(cameras, wish)
                                                      : to_text(cameras, wish);

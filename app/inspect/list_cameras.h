@@ -3,19 +3,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "app/options/options.h"
-#include "platform/cameras/camera_nodes.h"
-#include "platform/cameras/libcamera_loader.h"
+#include "platform/cameras/camera_mode.h"
+#include "platform/sources/auto_camera.h"
 
 namespace lookout {
-
-struct Cameras {
-  std::vector<CameraNode> nodes;     // V4L2 devices
-  std::vector<LibcameraCamera> csi;  // csi://0, csi://1, ...
-  std::string csi_problem;  // why `csi` could not be listed, as a sentence; empty: no problem
-};
 
 // The wish that a run with these options has of a V4L2 camera. The model and the view decide which
 // size is useful; the model is loaded, except the self-test's, whose size is known. Throws Error

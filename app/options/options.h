@@ -32,7 +32,7 @@ enum class Results { kAuto, kAll, kChanges };
 enum class Wait { kAuto, kYes, kNo };
 
 struct CameraOptions {
-  std::string source = "/dev/video0";
+  std::string source = "auto";
   std::string name;  // in results; empty: the source's
   SourceOptions source_options;
   Wait wait = Wait::kAuto;

@@ -37,6 +37,33 @@ void declare_picture(Settings& settings, CameraOptions& options) {
                "Classify only this part of the picture: x,y,width,height from 0 to 1", "--roi");
 }
 
+std::vector<std::pair<std::string, std::string>> white_balance_choices() {
+  std::vector<std::pair<std::string, std::string>> choices;
+  for (const std::string& name : white_balances()) choices.emplace_back(name, name);
+  return choices;
+}
+
+// The part of [camera] for CSI cameras, whose names are those of rpicam-apps.
+void declare_controls(Settings& settings, CameraControls& controls) {
+  const std::string section = "camera";
+  Value flicker = choice<int>(controls.flicker, {{"off", 0}, {"50", 50}, {"60", 60}});
+  flicker.accepted.push_back(TomlType::kInteger);
+  settings.add(
+      section, "flicker", flicker,
+      "Of a CSI camera, expose so that lamps on mains of this frequency (Hz) do not flicker",
+      "--flicker");
+  settings.add(section, "shutter", number(controls.shutter, 1, 1e9),
+               "Exposure time of a CSI camera in microseconds; default: automatic");
+  settings.add(section, "gain", number(controls.gain, 0, 1000),
+               "Analogue gain of a CSI camera; default: automatic");
+  settings.add(section, "awb", choice(controls.awb, white_balance_choices()),
+               "White balance of a CSI camera");
+  settings.add(section, "awb-gains", number_pair(controls.awb_gains),
+               "Gains of red and blue of a CSI camera, instead of its white balance");
+  settings.add(section, "lens-position", number(controls.lens_position, 0, 100),
+               "Focus of a CSI camera in dioptres, 0: infinity; default: continuous autofocus");
+}
+
 // The part of [camera] for files and streams.
 void declare_files(Settings& settings, SourceOptions& source) {
   const std::string section = "camera";
@@ -54,13 +81,15 @@ void declare_files(Settings& settings, SourceOptions& source) {
 
 void declare(Settings& settings, CameraOptions& options) {
   const std::string section = "camera";
-  settings.add(section, "source", source(options.source),
-               "A camera (/dev/video0, v4l2:///dev/video0, csi://0), a picture, a folder of "
-               "pictures, a video, - (a stream on stdin), a FIFO, or "
-               "test://PATTERN|all?size=640x480&fps=30");
+  settings.add(
+      section, "source", source(options.source),
+      "auto (the first CSI camera, else the first USB camera), a camera (/dev/video0, "
+      "v4l2:///dev/video0, csi://0), a picture, a folder of pictures, a video, - (a stream on "
+      "stdin), a FIFO, or test://PATTERN|all?size=640x480&fps=30");
   settings.add(section, "name", text(options.name, "TEXT"),
                "The camera's name in results; default: the source's name");
   declare_picture(settings, options);
+  declare_controls(settings, options.source_options.controls);
   declare_files(settings, options.source_options);
   settings.add(section, "timeout", time_value(options.timeout),
                "End after this time: 500ms, 10s, 5min, 1h; 0: never", "-t,--timeout");

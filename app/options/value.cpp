@@ -109,13 +109,19 @@ std::string size_to_text(std::uint64_t bytes) {
   return fmt::format("{}{}", bytes, names[unit]);
 }
 
-std::optional<cv::Rect2d> parse_region(const std::string& text) {
+// Empty when one of them is no number.
+std::vector<double> parse_numbers(const std::string& text) {
   std::vector<double> parsed;
   for (const std::string& part : split_at_commas(text)) {
     const auto number = parse_finite(part);
-    if (!number) return std::nullopt;
+    if (!number) return {};
     parsed.push_back(*number);
   }
+  return parsed;
+}
+
+std::optional<cv::Rect2d> parse_region(const std::string& text) {
+  const std::vector<double> parsed = parse_numbers(text);
   if (parsed.size() != 4) return std::nullopt;
   const cv::Rect2d region(parsed[0], parsed[1], parsed[2], parsed[3]);
   const double max = 1 + 1e-9;  // for 0.7 + 0.3
@@ -290,6 +296,20 @@ Value region(cv::Rect2d& member) {
   value.accepted = {TomlType::kString, TomlType::kArray};
   value.placeholder = "X,Y,W,H";
   value.default_text = fmt::format("{},{},{},{}", member.x, member.y, member.width, member.height);
+  return value;
+}
+
+Value number_pair(std::vector<double>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const std::vector<double> parsed = parse_numbers(text);
+    if (parsed.size() != 2 || parsed[0] <= 0 || parsed[1] <= 0) return false;
+    member = parsed;
+    return true;
+  };
+  value.expected = "two numbers above 0, as in 1.8,1.5";
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.placeholder = "N,N";
   return value;
 }
 

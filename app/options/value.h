@@ -97,6 +97,9 @@ Value region(cv::Rect2d& member);
 // A file whose name ends in one of `suffixes`, which choose its format, in either case.
 Value report_file(std::string& member, const std::vector<std::string>& suffixes);
 
+// Two numbers above 0, as "1.8,1.5"; in a file also an array of them.
+Value number_pair(std::vector<double>& member);
+
 // A command that is split into words like a shell's.
 Value command(std::vector<std::string>& member);
 

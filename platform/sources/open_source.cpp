@@ -22,6 +22,7 @@
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/reconnecting_source.h"
 #include "platform/cameras/v4l2_source.h"
+#include "platform/sources/auto_camera.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/sources/picture_source.h"
 #include "platform/sources/source_uri.h"
@@ -60,12 +61,24 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   return reconnect;
 }
 
-enum class Kind { kTest, kCamera, kFolder, kFile, kStream };
+enum class Kind { kTest, kCamera, kCsi, kFolder, kFile, kStream };
+
+// Throws for controls that a camera lacks, and warns of those that other sources lack.
+void check_controls(const std::string& text, Kind kind, const SourceOptions& options) {
+  const std::string key = first_key(options.controls);
+  if (key.empty() || kind == Kind::kCsi) return;
+  if (kind == Kind::kCamera) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{} is for CSI cameras (csi://0); v4l2-ctl sets the controls of {}",
+                            key, text));
+  }
+  spdlog::warn("{}: {} is for CSI cameras", text, key);
+}
 
 // Of options that do nothing for such a source.
 void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& options) {
   const bool asks_mode = options.width || options.height || options.framerate;
-  if (asks_mode && kind != Kind::kTest && kind != Kind::kCamera) {
+  if (asks_mode && kind != Kind::kTest && kind != Kind::kCamera && kind != Kind::kCsi) {
     spdlog::warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
   }
   if (options.live && (kind == Kind::kFolder || kind == Kind::kFile)) {
@@ -74,25 +87,70 @@ void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& opt
   if (options.recursive && kind != Kind::kFolder) {
     spdlog::warn("{}: --recursive is for folders", text);
   }
+  check_controls(text, kind, options);
 }
 
-std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
+using Open = ReconnectingSource::Open;
+
+Open opening_camera(const std::string& path, const SourceOptions& options) {
   warn_of_unused(path, Kind::kCamera, options);
   const auto camera = std::make_shared<KnownCamera>(path);
-  const auto open = [=] {
+  return [=] {
     auto source = std::make_unique<V4l2Source>(camera->find(), options);
     camera->remember();
     return source;
   };
+}
+
+Open opening_csi(const std::string& camera, const SourceOptions& options) {
+  warn_of_unused("csi://" + camera, Kind::kCsi, options);
+  return [=] { return open_csi_camera(camera, options); };
+}
+
+std::unique_ptr<Source> open_camera(const std::string& path, const SourceOptions& options) {
   return std::make_unique<ReconnectingSource>(
-      open, reconnect_options(fs::path(path).filename().string(), options));
+      opening_camera(path, options),
+      reconnect_options(fs::path(path).filename().string(), options));
 }
 
 std::unique_ptr<Source> open_csi(const std::string& camera, const SourceOptions& options) {
-  const auto open = [=] { return open_csi_camera(camera, options); };
   const bool is_number = camera.find_first_not_of("0123456789") == std::string::npos;
-  const std::string name = is_number ? "csi" + camera : camera;
-  return std::make_unique<ReconnectingSource>(open, reconnect_options(name, options));
+  return std::make_unique<ReconnectingSource>(
+      opening_csi(camera, options),
+      reconnect_options(is_number ? "csi" + camera : camera, options));
+}
+
+// Chooses a camera at each attempt until one was opened, and stays with that one.
+class OpenAutoCamera {
+ public:
+  explicit OpenAutoCamera(const SourceOptions& options) : options_(options) {}
+
+  std::unique_ptr<Source> operator()() {
+    if (open_) return open_();
+    const CameraChoice choice = choose_camera(find_cameras());
+    if (choice.text != told_) {
+      if (!choice.warning.empty()) spdlog::warn("{}", choice.warning);
+      spdlog::info("auto: {}", choice.text);
+      told_ = choice.text;
+    }
+    const auto uri = parse_source_uri(choice.source, {});
+    const auto* csi = std::get_if<CsiUri>(&uri);
+    const Open open = csi != nullptr ? opening_csi(csi->camera, options_)
+                                     : opening_camera(choice.source, options_);
+    auto source = open();
+    open_ = open;
+    return source;
+  }
+
+ private:
+  SourceOptions options_;
+  std::string told_;
+  Open open_;
+};
+
+std::unique_ptr<Source> open_auto(const SourceOptions& options) {
+  return std::make_unique<ReconnectingSource>(OpenAutoCamera(options),
+                                              reconnect_options("auto", options));
 }
 
 bool is_picture(const std::string& path) {
@@ -206,6 +264,7 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
   if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) return open_camera(v4l2->path, options);
   if (const auto* csi = std::get_if<CsiUri>(&uri)) return open_csi(csi->camera, options);
   if (std::holds_alternative<Stdin>(uri)) return open_stdin(options);
+  if (std::holds_alternative<AutoCamera>(uri)) return open_auto(options);
   return open_path(std::get<LocalPath>(uri).path, options);
 }
 

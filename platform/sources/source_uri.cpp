@@ -226,6 +226,7 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
     throw usage("a source cannot hold a NUL character (%00)");
   }
   if (text == "-") return Stdin{};
+  if (text == "auto") return AutoCamera{};
   if (!is_uri(text)) return LocalPath{text};
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return parse_test(uri, asked);

@@ -21,8 +21,9 @@ struct LocalPath {
   std::string path;
 };
 struct Stdin {};
+struct AutoCamera {};
 
-using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin>;
+using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin, AutoCamera>;
 
 // `text` has one of the forms that open_source() documents. `asked` supplies the size and rate of a
 // test pattern where the text does not.

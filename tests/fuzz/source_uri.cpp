@@ -34,6 +34,7 @@ struct Check {
   }
   void operator()(const lookout::CsiUri& csi) const { require(is_sound(csi.camera)); }
   void operator()(const lookout::Stdin& /*stdin*/) const {}
+  void operator()(const lookout::AutoCamera& /*camera*/) const {}
   void operator()(const lookout::LocalPath& local) const { require(is_sound(local.path)); }
 };
 

@@ -15,9 +15,14 @@ using std::chrono::nanoseconds;
 
 // The fields of each struct that is sent. A field that is added to one of them makes these fail to
 // compile: it has to be added here, and in combination.cpp.
+auto fields(const CameraControls& controls) {
+  const auto& [a, b, c, d, e, f] = controls;
+  return std::tuple(a, b, c, d, e, f);
+}
+
 auto fields(const SourceOptions& options) {
-  const auto& [a, b, c, d, e, f, g, h, i, j] = options;
-  return std::tuple(a, b, c, d, e, f, g, h, i, j);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k] = options;
+  return std::tuple(a, b, c, fields(d), e, f, g, h, i, j, k);
 }
 
 auto fields(const View& view) {
@@ -82,7 +87,9 @@ Combination combination() {
   Combination made;
   made.camera.source = "/pictures of \xe9, which is no UTF-8";
   made.camera.name = "\"front\" caf\u00e9";
-  made.camera.source_options = {320, 240, 12.5, 300, 200, milliseconds(7), true, true, true, 12345};
+  made.camera.source_options = {
+      320,  240,  12.5, {50, 10000, 2.5, "indoor", {1.5, 2}, 4}, 300, 200, milliseconds(7), true,
+      true, true, 12345};
   made.camera.wait = Wait::kNo;
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};

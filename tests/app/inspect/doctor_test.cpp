@@ -84,7 +84,7 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
             "atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not\n"
             "ok       libtorch     2.9.1, engines QNNPACK, ONEDNN; QNNPACK is used\n"
             "ok       model        a model\n"
-            "ok       source       /dev/video0, 640x480\n"
+            "ok       source       auto, 640x480\n"
             "ok       camera       " +
                 (root_ / "dev/video0") +
                 ": A Camera\n"

@@ -145,6 +145,12 @@ TEST(Configuration, ValuesOfTheFileHaveTypes) {
       "capture-cpus = [0, 2]\n"
       "roi = [0, 0, 0.25, 1]\n"
       "hflip = true\n"
+      "flicker = 50\n"
+      "shutter = 500\n"
+      "gain = 1.5\n"
+      "awb = \"cloudy\"\n"
+      "awb-gains = [1.5, 2]\n"
+      "lens-position = 0.5\n"
       "framerate = 15\n"
       "[model]\nfile = ''\n"
       "threads = 2\n"
@@ -155,6 +161,13 @@ TEST(Configuration, ValuesOfTheFileHaveTypes) {
   EXPECT_EQ(options.camera.view.roi, cv::Rect2d(0, 0, 0.25, 1));
   EXPECT_TRUE(options.camera.view.hflip);
   EXPECT_EQ(options.camera.source_options.framerate, 15);
+  const CameraControls& controls = options.camera.source_options.controls;
+  EXPECT_EQ(controls.flicker, 50);
+  EXPECT_EQ(controls.shutter, 500);
+  EXPECT_EQ(controls.gain, 1.5);
+  EXPECT_EQ(controls.awb, "cloudy");
+  EXPECT_EQ(controls.awb_gains, (std::vector<double>{1.5, 2}));
+  EXPECT_EQ(controls.lens_position, 0.5);
   EXPECT_EQ(options.model.file, "");
   EXPECT_EQ(options.model.threads, 2);
   EXPECT_EQ(options.results.threshold, 0.1);

@@ -151,6 +151,8 @@ TEST(OpenSource, OptionsThatDoNothingForTheSourceAreWarnedOf) {
   live.live = true;
   SourceOptions recursive;
   recursive.recursive = true;
+  SourceOptions gain;
+  gain.controls.gain = 2;
   const auto logged = [](const std::string& text, const SourceOptions& options) {
     const CapturedLog log;
     open_source(text, options);
@@ -159,6 +161,7 @@ TEST(OpenSource, OptionsThatDoNothingForTheSourceAreWarnedOf) {
   EXPECT_THAT(logged(dir / "a.png", mode), HasSubstr("--framerate are for cameras"));
   EXPECT_THAT(logged(dir / "a.png", live), HasSubstr("--live is for streams"));
   EXPECT_THAT(logged(dir / "a.png", recursive), HasSubstr("--recursive is for folders"));
+  EXPECT_THAT(logged(dir / "a.png", gain), HasSubstr("camera.gain is for CSI cameras"));
   EXPECT_EQ(logged(dir.path().string(), recursive), "");
   EXPECT_EQ(logged("test://all", mode), "");
   EXPECT_EQ(logged("test://all", live), "");
@@ -171,6 +174,14 @@ TEST(OpenSource, CharacterDeviceIsACamera) {
                                   std::string("file:///dev/null"), dir / "usb-camera-index0"}) {
     expect_error(ErrorKind::kNoInput, HasSubstr("is not a camera"), [&] { open_source(text, {}); });
   }
+}
+
+TEST(OpenSource, ControlsOfCsiCamerasAreRefusedForOthers) {
+  SourceOptions options;
+  options.controls.flicker = 50;
+  expect_error(ErrorKind::kUnsupported,
+               AllOf(HasSubstr("camera.flicker is for CSI cameras"), HasSubstr("v4l2-ctl")),
+               [&] { open_source("/dev/null", options); });
 }
 
 // FFmpeg would take a tile of it for a video.
