@@ -166,6 +166,7 @@ for stage in "${stages[@]}"; do
   libcamera | libcamera-trixie)
     say "Raspberry Pi 4, ${stage#libcamera-}: cameras of libcamera's in a virtual machine"
     check tests/target.sh libcamera "pi4${stage#libcamera}"
+    [ "$stage" = libcamera ] || check tests/target.sh libcamera pi4-trixie backports
     ;;
   host-trixie)
     say 'Debian 13: app/demo.sh and tests/run.sh'

@@ -8,7 +8,8 @@
 #   target.sh service PRESET    that package in a virtual machine with systemd and a camera
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
-#   target.sh libcamera PRESET  ... on a camera of libcamera's
+#   target.sh libcamera PRESET [backports]
+#                               ... on a camera of libcamera's, that of the suite or of its backports
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -96,6 +97,7 @@ package() {
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
+    usr/lib/udev/rules.d/60-lookout.rules usr/share/lookout/libcamera/libcamera_module.{cpp,h} usr/lib/lookout/libcamera/build \
     usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{torch,video}.so \
     $(printf 'usr/lib/lookout/libcamera/%s.so ' "${libcameras[@]}"); do
     [ -s $file ] || fail "$file is missing"
@@ -197,7 +199,12 @@ camera() {
 libcamera() {
   find_package
   guest+=-libcamera
-  make_guest "libcamera${libcameras[0]}" libcamera-ipa
+  if [ "${1-}" = backports ]; then
+    guest+=-backports
+    make_guest "libcamera${libcameras[1]}/$suite-backports" "libcamera-ipa/$suite-backports"
+  else
+    make_guest "libcamera${libcameras[0]}" libcamera-ipa
+  fi
   local camera=virtual
   if [ "$suite" = bookworm ]; then
     camera=vimc
@@ -213,6 +220,6 @@ models) models ;;
 package) package ;;
 service) service ;;
 camera) camera ;;
-libcamera) libcamera ;;
+libcamera) libcamera "${3-}" ;;
 *) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
 esac

@@ -6,7 +6,7 @@
 # GUEST    folder to fill: root.img, vmlinuz, initrd
 # SUITE    bookworm or trixie
 # ARCH     arm64 or amd64
-# PACKAGE  further packages; the guest has no network
+# PACKAGE  further packages, also NAME/SUITE-backports; the guest has no network
 #
 # Done at once when GUEST was made with the same arguments. Needs root, and what install-deps.sh
 # --target installs. Maintainer scripts of a foreign architecture run through binfmt_misc, which this sets up.
@@ -52,12 +52,18 @@ apt-get download "$kernel"
 dpkg-deb -x linux-image-*.deb kernel-package
 END
 chmod +x "$work/kernel"
+sources=()
+if [[ " $* " == *-backports* ]]; then
+  "$(dirname "$0")/../../toolchains/mirrors.sh" "$suite" |
+    sed "s/^\(.*\) $suite main$/&\n\1 $suite-backports main/" > "$work/sources.list"
+  sources=("$work/sources.list")
+fi
 packages="busybox-static dbus kmod procps systemd systemd-sysv udev v4l-utils $*"
 mmdebstrap --mode=root --variant=minbase --architectures="$arch" --include="$packages" \
   --aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' --dpkgopt=force-unsafe-io \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --customize-hook="'$work/kernel' \"\$1\" $arch '$work'" \
-  "$suite" "$work/root" > "$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; fail "mmdebstrap $suite $arch"; }
+  "$suite" "$work/root" "${sources[@]}" > "$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; fail "mmdebstrap $suite $arch"; }
 root=$work/root
 rm -f "$root/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
 
