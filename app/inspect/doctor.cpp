@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/inspect/csi_checks.h"
 #include "app/inspect/service_view.h"
 #include "app/inspect/try_source.h"
 #include "app/output/json.h"
@@ -321,6 +322,7 @@ Probes local_probes() {
   probes.libtorch = engine_facts;
   probes.probe_camera = probe_camera;
   probes.try_source = try_source;
+  probes.libcamera = load_libcamera;
   probes.check_before_loading = check_before_loading;
   probes.load_model = describe_model;
   probes.services = ask_systemd;
@@ -338,6 +340,7 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   append(check_settings(options, unit), checks);
   append(Needs(options, probes, unit).check(services), checks);
   append(check_cameras(probes), checks);
+  append(check_csi(probes.root, probes.libcamera), checks);
   append({check_cma(system), check_temperature(system), check_clock(system),
           check_throttling(system), check_service(system, services)},
          checks);

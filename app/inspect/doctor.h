@@ -6,24 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "app/inspect/check.h"
 #include "app/options/options.h"
 #include "pipeline/model/engine_facts.h"
 #include "pipeline/model/input_spec.h"
+#include "platform/cameras/libcamera_loader.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
-
-struct Check {
-  enum class State {
-    kOk,
-    kNote,     // worth knowing
-    kFailure,  // keeps a run from starting
-  };
-  std::string name;
-  State state = State::kOk;
-  std::string text;
-  int exit_status = 0;  // of a run with this failure; 0: it is no failure
-};
 
 struct Diagnosis {
   std::vector<Check> checks;  // a run's needs come in the order of a run
@@ -44,11 +34,12 @@ struct DescribedModel {
 
 // The things that the doctor examines. Each function throws Error when its thing cannot be used.
 struct Probes {
-  std::filesystem::path root = "/";  // of proc, sys, dev, run and etc
+  std::filesystem::path root = "/";  // of proc, sys, dev, run, usr and etc
   std::function<EngineFacts()> libtorch;
   std::function<std::string(const std::string& path)> probe_camera;  // returns the camera's name
   std::function<std::string(const std::string& source, const SourceOptions&)>
       try_source;  // returns the source's description
+  std::function<LoadedLibcamera()> libcamera;
   std::function<void(const RunOptions&)> check_before_loading;
   std::function<DescribedModel(const RunOptions&)> load_model;
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot

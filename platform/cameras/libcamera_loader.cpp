@@ -1,5 +1,6 @@
 #include "platform/cameras/libcamera_loader.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -132,6 +133,18 @@ const LookoutLibcamera& load_libcamera_module(const fs::path& folder) {
   throw Error(ErrorKind::kUnsupported,
               fmt::format("CSI cameras cannot be used: {}; V4L2 cameras and files can be used",
                           why_not(folder, versions, reasons)));
+}
+
+LoadedLibcamera load_libcamera() {
+  const LookoutLibcamera& module = libcamera();
+  LoadedLibcamera loaded;
+  loaded.version = module.version();
+  const auto sonames = libcamera_versions({kLibrary + loaded.version.substr(1)});
+  loaded.soname = sonames.front();
+  Dl_info place{};
+  ::dladdr(reinterpret_cast<const void*>(module.version), &place);
+  loaded.module = fs::path(place.dli_fname).filename();
+  return loaded;
 }
 
 std::vector<LibcameraCamera> list_csi_cameras() { return list_libcamera_cameras(libcamera()); }

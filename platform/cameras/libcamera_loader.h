@@ -27,6 +27,15 @@ std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceO
 // module stays loaded. Throws Error(kUnsupported) when there is none.
 const LookoutLibcamera& load_libcamera_module(const std::filesystem::path& folder);
 
+struct LoadedLibcamera {
+  std::string version;  // "v0.7.1"
+  std::string soname;   // the end of it: "0.7"
+  std::string module;   // the file name of lookout's module: "0.7.so"
+};
+
+// Loads the module, as the functions above do. Throws Error(kUnsupported).
+LoadedLibcamera load_libcamera();
+
 // The versions in the names of shared libraries, as 0.7 in libcamera.so.0.7.1: the part that says
 // which programs can load them.
 std::vector<std::string> libcamera_versions(const std::vector<std::string>& file_names);

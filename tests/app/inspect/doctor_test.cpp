@@ -32,6 +32,7 @@ class DoctorTest : public testing::Test {
     probes_.try_source = [](const std::string& source, const SourceOptions&) {
       return source + ", 640x480";
     };
+    probes_.libcamera = [] { return LoadedLibcamera{"v0.7.1", "0.7", "0.7.so"}; };
     probes_.check_before_loading = [](const RunOptions&) {};
     probes_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
     probes_.services = [this] { return services_; };
@@ -76,6 +77,10 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
   put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "ondemand\n");
   put("sys/devices/platform/soc/soc:firmware/get_throttled", "0\n");
   put("run/systemd/system/x", "");
+  put("usr/lib/aarch64-linux-gnu/libcamera/ipa/ipa_rpi_vc4.so",
+      "\x7f"
+      "ELF libcamera.so.0.7" +
+          std::string(1, '\0'));
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 0);
   EXPECT_EQ(to_text(diagnosis),
@@ -88,6 +93,8 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
             "ok       camera       " +
                 (root_ / "dev/video0") +
                 ": A Camera\n"
+                "ok       libcamera    v0.7.1, by the module 0.7.so\n"
+                "ok       dma-heap     this kernel has none\n"
                 "ok       cma          512 MB, 496 MB free\n"
                 "ok       temperature  48.7 °C\n"
                 "ok       clock        600 MHz of 1500, governor ondemand\n"

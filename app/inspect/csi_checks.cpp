@@ -1,0 +1,117 @@
+#include "app/inspect/csi_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <grp.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+using State = Check::State;
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    entries.push_back(entry.path());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+// In usr/lib/aarch64-linux-gnu/libcamera, or in ipa below it.
+std::vector<fs::path> ipa_modules(const fs::path& root) {
+  std::vector<fs::path> modules;
+  for (const fs::path& libraries : entries_of(root / "usr/lib")) {
+    for (const char* folder : {"libcamera", "libcamera/ipa"}) {
+      for (const fs::path& file : entries_of(libraries / folder)) {
+        const std::string name = file.filename();
+        if (name.rfind("ipa_", 0) == 0 && file.extension() == ".so") modules.push_back(file);
+      }
+    }
+  }
+  return modules;
+}
+
+// Whether a library names another one, which it was linked with.
+bool names(const fs::path& library, const std::string& other) {
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find(other + '\0') != std::string::npos;
+}
+
+// Empty: as it should be.
+std::string problem_with_ipa(const fs::path& root, const std::string& soname) {
+  const auto modules = ipa_modules(root);
+  if (modules.empty()) {
+    return "; the cameras of a Raspberry Pi also need its IPA modules: sudo apt install "
+           "libcamera-ipa";
+  }
+  const bool fits = std::any_of(modules.begin(), modules.end(), [&](const fs::path& module) {
+    return names(module, "libcamera.so." + soname);
+  });
+  return fits ? "" : "; libcamera-ipa is of another version: sudo apt full-upgrade";
+}
+
+Check check_libcamera(const fs::path& root, const std::function<LoadedLibcamera()>& libcamera) {
+  try {
+    const LoadedLibcamera loaded = libcamera();
+    const std::string problem = problem_with_ipa(root, loaded.soname);
+    return {"libcamera", problem.empty() ? State::kOk : State::kNote,
+            fmt::format("{}, by the module {}{}", loaded.version, loaded.module, problem)};
+  } catch (const Error& error) {
+    return {"libcamera", State::kNote, error.what()};
+  }
+}
+
+std::string name_of_group(gid_t id) {
+  const struct group* entry = ::getgrgid(id);
+  return entry == nullptr ? std::to_string(id) : entry->gr_name;
+}
+
+std::vector<std::string> names_of(const std::vector<fs::path>& files) {
+  std::vector<std::string> names;
+  names.reserve(files.size());
+  for (const fs::path& file : files) names.push_back(file.filename());
+  return names;
+}
+
+// As raspberrypi-sys-mods and the package's own udev rule set them.
+Check check_heaps(const fs::path& root) {
+  const auto heaps = entries_of(root / "dev/dma_heap");
+  if (heaps.empty()) return {"dma-heap", State::kOk, "this kernel has none"};
+  for (const fs::path& heap : heaps) {
+    struct stat status {};
+    if (::stat(heap.c_str(), &status) != 0) continue;
+    const std::string group = name_of_group(status.st_gid);
+    constexpr mode_t kReadAndWrite = S_IRGRP | S_IWGRP;
+    if (group == "video" && (status.st_mode & kReadAndWrite) == kReadAndWrite) continue;
+    return {
+        "dma-heap", State::kNote,
+        fmt::format("{} is of the group {}, mode {:03o}: CSI cameras need the group video and 660; "
+                    "sudo udevadm trigger --subsystem-match=dma_heap applies the rule",
+                    heap.string(), group, status.st_mode & 0777U)};
+  }
+  return {"dma-heap", State::kOk,
+          fmt::format("{} of the group video", fmt::join(names_of(heaps), ", "))};
+}
+
+}  // namespace
+
+std::vector<Check> check_csi(const fs::path& root,
+                             const std::function<LoadedLibcamera()>& libcamera) {
+  return {check_libcamera(root, libcamera), check_heaps(root)};
+}
+
+}  // namespace lookout
