@@ -13,13 +13,13 @@
 
 #include "pipeline/error.h"
 #include "pipeline/open_file.h"
-#include "platform/sources/exif_orientation.h"
-#include "platform/sources/jpeg_file.h"
+#include "platform/pictures/exif_orientation.h"
+#include "platform/pictures/jpeg_file.h"
+#include "platform/pictures/picture_size.h"
+#include "platform/pictures/tiff_file.h"
+#include "platform/pictures/unreadable_format.h"
+#include "platform/pictures/webp_orientation.h"
 #include "platform/sources/picture_folder.h"
-#include "platform/sources/picture_size.h"
-#include "platform/sources/tiff_file.h"
-#include "platform/sources/unreadable_format.h"
-#include "platform/sources/webp_orientation.h"
 
 namespace lookout {
 namespace {

@@ -22,9 +22,9 @@ extern "C" {
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
+#include "platform/pictures/exif_orientation.h"
+#include "platform/pictures/picture_size.h"
 #include "platform/sources/container_size.h"
-#include "platform/sources/exif_orientation.h"
-#include "platform/sources/picture_size.h"
 
 namespace lookout {
 namespace {

@@ -68,5 +68,5 @@ fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
-fuzz picture_size platform/sources/picture_size.cpp platform/system/file_bytes.cpp
+fuzz picture_size platform/pictures/picture_size.cpp platform/system/file_bytes.cpp
 fuzz source_uri platform/sources/source_uri.cpp platform/sources/test_pattern.cpp

@@ -1,5 +1,5 @@
 // Looks for the size of a picture in bytes: finds one or none.
-#include "platform/sources/picture_size.h"
+#include "platform/pictures/picture_size.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "platform/sources/exif_orientation.h"
+#include "platform/pictures/exif_orientation.h"
 
 #include <algorithm>
 #include <cstdint>

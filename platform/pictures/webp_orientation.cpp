@@ -1,4 +1,4 @@
-#include "platform/sources/webp_orientation.h"
+#include "platform/pictures/webp_orientation.h"
 
 #include <webp/demux.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "platform/sources/exif_orientation.h"
+#include "platform/pictures/exif_orientation.h"
 
 namespace lookout {
 namespace {

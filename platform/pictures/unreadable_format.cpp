@@ -1,4 +1,4 @@
-#include "platform/sources/unreadable_format.h"
+#include "platform/pictures/unreadable_format.h"
 
 #include <set>
 #include <string_view>

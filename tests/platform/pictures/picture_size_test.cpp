@@ -1,4 +1,4 @@
-#include "platform/sources/picture_size.h"
+#include "platform/pictures/picture_size.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "platform/sources/jpeg_file.h"
+#include "platform/pictures/jpeg_file.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "platform/sources/tiff_file.h"
+#include "platform/pictures/tiff_file.h"
 
 #include <tiffio.h>
 

@@ -1,4 +1,4 @@
-#include "platform/sources/jpeg_file.h"
+#include "platform/pictures/jpeg_file.h"
 
 #include <array>
 #include <csetjmp>
@@ -10,7 +10,7 @@
 // after jpeglib.h, whose types it uses
 #include <jerror.h>
 
-#include "platform/sources/exif_orientation.h"
+#include "platform/pictures/exif_orientation.h"
 
 namespace lookout {
 namespace {
