@@ -79,9 +79,9 @@ check() {
 
 for stage in "${stages[@]}"; do
   case $stage in
-  target* | camera | libcamera* | host-trixie)
+  target* | camera | libcamera* | host-trixie | mutants)
     if [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; then
-      echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot or a virtual machine" >&2
+      echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot, a namespace or a virtual machine" >&2
       exit 77
     fi
     ;;
@@ -172,6 +172,10 @@ for stage in "${stages[@]}"; do
     say 'Debian 13: app/demo.sh and tests/run.sh'
     deploy/install-deps.sh --root
     run_trixie
+    ;;
+  mutants)
+    say 'mutants: do the tests notice faults in pipeline/ and platform/?'
+    check tests/tools/mutants.py
     ;;
   models)
     say 'models: tests'
