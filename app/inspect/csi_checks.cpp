@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
-#include <system_error>
 
 #include "pipeline/error.h"
+#include "platform/system/paths_in.h"
 
 namespace lookout {
 namespace {
@@ -20,22 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 using State = Check::State;
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    entries.push_back(entry.path());
-  }
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
-
 // In usr/lib/aarch64-linux-gnu/libcamera, or in ipa below it.
 std::vector<fs::path> ipa_modules(const fs::path& root) {
   std::vector<fs::path> modules;
-  for (const fs::path& libraries : entries_of(root / "usr/lib")) {
+  for (const fs::path& libraries : paths_in(root / "usr/lib")) {
     for (const char* folder : {"libcamera", "libcamera/ipa"}) {
-      for (const fs::path& file : entries_of(libraries / folder)) {
+      for (const fs::path& file : paths_in(libraries / folder)) {
         const std::string name = file.filename();
         if (name.rfind("ipa_", 0) == 0 && file.extension() == ".so") modules.push_back(file);
       }
@@ -89,7 +78,8 @@ std::vector<std::string> names_of(const std::vector<fs::path>& files) {
 
 // As raspberrypi-sys-mods and the package's own udev rule set them.
 Check check_heaps(const fs::path& root) {
-  const auto heaps = entries_of(root / "dev/dma_heap");
+  auto heaps = paths_in(root / "dev/dma_heap");
+  std::sort(heaps.begin(), heaps.end());
   if (heaps.empty()) return {"dma-heap", State::kOk, "this kernel has none"};
   for (const fs::path& heap : heaps) {
     struct stat status {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "platform/system/paths_in.h"
 
 namespace lookout {
 namespace {
@@ -20,18 +21,6 @@ std::optional<NodeInfo> ask_node(const std::string& path) {
   } catch (const Error&) {
     return std::nullopt;
   }
-}
-
-// The paths in a folder; empty when it does not exist. An error while reading ends the list, since
-// devices come and go.
-std::vector<fs::path> paths_in(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    paths.push_back(entry->path());
-  }
-  return paths;
 }
 
 // The node that `path` leads to; empty when it leads nowhere.

@@ -14,6 +14,7 @@
 #include "pipeline/error.h"
 #include "pipeline/module.h"
 #include "platform/cameras/libcamera_source.h"
+#include "platform/system/paths_in.h"
 
 namespace lookout {
 namespace {
@@ -24,20 +25,10 @@ const char* const kBuiltHere = "built";
 const char* const kBuild = "build";  // the package's program that makes it
 const char* const kLibrary = "libcamera.so.";
 
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    names.push_back(entry.path().filename().string());
-  }
-  return names;
-}
-
 // The versions of the modules in `folder`, in the order to try them.
 std::vector<std::string> modules_in(const fs::path& folder) {
   std::vector<std::string> versions;
-  for (const std::string& name : names_in(folder)) {
-    const fs::path path(name);
+  for (const fs::path& path : paths_in(folder)) {
     if (path.extension() == ".so") versions.push_back(path.stem().string());
   }
   std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
@@ -51,10 +42,11 @@ std::vector<std::string> modules_in(const fs::path& folder) {
 std::vector<std::string> installed_versions() {
   std::vector<std::string> names;
   for (const char* root : {"/usr/lib", "/usr/local/lib"}) {
-    for (const std::string& folder : names_in(root)) {
-      for (std::string& name : names_in(fs::path(root) / folder)) names.push_back(std::move(name));
+    std::vector<fs::path> folders = paths_in(root);
+    folders.emplace_back(root);
+    for (const fs::path& folder : folders) {
+      for (const fs::path& path : paths_in(folder)) names.push_back(path.filename().string());
     }
-    for (std::string& name : names_in(root)) names.push_back(std::move(name));
   }
   return libcamera_versions(names);
 }
