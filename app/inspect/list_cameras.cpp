@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "app/run/run.h"
-#include "pipeline/error.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
 
@@ -154,10 +152,8 @@ std::string to_text(const Cameras& cameras, const ModeWish& wish) {
                 text);
   }
   for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
-  // Without a sensor the problem does not matter.
-  const bool missed = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
-                                  [](const auto& node) { return needs_libcamera(node.kind); });
-  if (missed && !cameras.csi_problem.empty()) append_line(cameras.csi_problem, text);
+  const std::string missed = missed_csi(cameras);
+  if (!missed.empty()) append_line(missed, text);
   return text;
 }
 

@@ -90,6 +90,11 @@ const char* to_text(NodeKind kind) {
   return "";
 }
 
+bool needs_libcamera(NodeKind kind) {
+  return kind == NodeKind::kBayer || kind == NodeKind::kPipeline ||
+         kind == NodeKind::kImageProcessor;
+}
+
 bool is_in_pipeline(const NodeInfo& info) { return (info.capabilities & V4L2_CAP_IO_MC) != 0; }
 
 NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats) {

@@ -24,6 +24,9 @@ enum class NodeKind {
 // "a camera", "a codec"
 const char* to_text(NodeKind kind);
 
+// Whether it belongs to a camera that only libcamera can use.
+bool needs_libcamera(NodeKind kind);
+
 struct NodeInfo {
   std::string card;                // "HD Pro Webcam C920"
   std::string driver;              // "uvcvideo"

@@ -32,13 +32,6 @@ std::vector<Found> usable(const Cameras& cameras) {
   return found;
 }
 
-// Why a CSI camera that may be there cannot be used; empty: there is no sign of one.
-std::string missed_csi(const Cameras& cameras) {
-  const bool sign = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
-                                [](const CameraNode& node) { return needs_libcamera(node.kind); });
-  return sign ? cameras.csi_problem : std::string();
-}
-
 }  // namespace
 
 Cameras find_cameras() {
@@ -52,9 +45,10 @@ Cameras find_cameras() {
   return cameras;
 }
 
-bool needs_libcamera(NodeKind kind) {
-  return kind == NodeKind::kBayer || kind == NodeKind::kPipeline ||
-         kind == NodeKind::kImageProcessor;
+std::string missed_csi(const Cameras& cameras) {
+  const bool sign = std::any_of(cameras.nodes.begin(), cameras.nodes.end(),
+                                [](const CameraNode& node) { return needs_libcamera(node.kind); });
+  return sign ? cameras.csi_problem : std::string();
 }
 
 CameraChoice choose_camera(const Cameras& cameras) {

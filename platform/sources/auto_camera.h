@@ -18,8 +18,8 @@ struct Cameras {
 // Asks the drivers and libcamera. No camera of libcamera may be open.
 Cameras find_cameras();
 
-// Whether a node belongs to a camera that only libcamera can use.
-bool needs_libcamera(NodeKind kind);
+// Why a CSI camera that may be there cannot be used; empty: there is no sign of one, or no problem.
+std::string missed_csi(const Cameras& cameras);
 
 struct CameraChoice {
   std::string source;   // csi://0 or /dev/video0

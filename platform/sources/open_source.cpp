@@ -126,26 +126,29 @@ class OpenAutoCamera {
   explicit OpenAutoCamera(const SourceOptions& options) : options_(options) {}
 
   std::unique_ptr<Source> operator()() {
-    if (open_) return open_();
-    const CameraChoice choice = choose_camera(find_cameras());
-    if (choice.text != told_) {
-      if (!choice.warning.empty()) spdlog::warn("{}", choice.warning);
-      spdlog::info("auto: {}", choice.text);
-      told_ = choice.text;
-    }
-    const auto uri = parse_source_uri(choice.source, {});
-    const auto* csi = std::get_if<CsiUri>(&uri);
-    const Open open = csi != nullptr ? opening_csi(csi->camera, options_)
-                                     : opening_camera(choice.source, options_);
-    auto source = open();
-    open_ = open;
+    if (!was_open_) choose();
+    auto source = open_();
+    was_open_ = true;
     return source;
   }
 
  private:
+  void choose() {
+    const CameraChoice choice = choose_camera(find_cameras());
+    if (choice.text == chosen_) return;
+    if (!choice.warning.empty()) spdlog::warn("{}", choice.warning);
+    spdlog::info("auto: {}", choice.text);
+    const auto uri = parse_source_uri(choice.source, {});
+    const auto* csi = std::get_if<CsiUri>(&uri);
+    open_ = csi != nullptr ? opening_csi(csi->camera, options_)
+                           : opening_camera(choice.source, options_);
+    chosen_ = choice.text;
+  }
+
   SourceOptions options_;
-  std::string told_;
-  Open open_;
+  std::string chosen_;  // the choice's text
+  Open open_;           // of the choice
+  bool was_open_ = false;
 };
 
 std::unique_ptr<Source> open_auto(const SourceOptions& options) {
