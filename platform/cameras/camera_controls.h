@@ -38,8 +38,8 @@ struct ControlRange {
 using FindControl = std::function<std::optional<ControlRange>(const std::string& name)>;
 
 // The controls to set at the start: those of `controls`, and continuous autofocus where the camera
-// has it. Throws Error(kUnsupported) for a key whose control the camera has not, and Error(kConfig)
-// for a value out of its range, each with the key and the way out. `camera` is for messages.
+// has it. Throws Error(kUnsupported), with the key, for one whose control the camera has not and
+// for a value out of its range. `camera` is for messages.
 std::vector<ControlSetting> settings_of(const std::string& camera, const CameraControls& controls,
                                         const FindControl& find);
 

@@ -34,6 +34,11 @@ void sync(const LookoutFrame& frame, std::uint64_t what) {
 
 }  // namespace
 
+LibcameraBuffers::~LibcameraBuffers() {
+  for (const auto& entry : mapped_) ::munmap(entry.second.memory, entry.second.size);
+  close_all();
+}
+
 const std::vector<int>& LibcameraBuffers::allocate(std::size_t count, std::size_t size) {
   for (const std::string name : kHeaps) {
     const std::string heap = "/dev/dma_heap/" + name;
@@ -68,8 +73,8 @@ void LibcameraBuffers::close_all() {
 
 const unsigned char* LibcameraBuffers::address(const std::string& camera,
                                                const LookoutPlane& plane) {
-  Mapping& mapping = mapped_[plane.fd];
-  if (mapping.memory == nullptr) {
+  auto mapping = mapped_.find(plane.fd);
+  if (mapping == mapped_.end()) {
     const auto all = static_cast<std::size_t>(std::max<off_t>(0, ::lseek(plane.fd, 0, SEEK_END)));
     const std::size_t size = std::max(all, plane.offset + plane.size);
     void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, plane.fd, 0);
@@ -78,9 +83,9 @@ const unsigned char* LibcameraBuffers::address(const std::string& camera,
                   fmt::format("camera {}: its memory cannot be read: {}", camera,
                               std::generic_category().message(errno)));
     }
-    mapping = {memory, size};
+    mapping = mapped_.emplace(plane.fd, Mapping{memory, size}).first;
   }
-  return static_cast<const unsigned char*>(mapping.memory) + plane.offset;
+  return static_cast<const unsigned char*>(mapping->second.memory) + plane.offset;
 }
 
 void LibcameraBuffers::map(const std::string& camera, const LookoutFrame& frame,
@@ -97,14 +102,6 @@ void LibcameraBuffers::map(const std::string& camera, const LookoutFrame& frame,
   if (enough) return;
   throw Error(ErrorKind::kDeviceLost,
               fmt::format("camera {} gives buffers that are smaller than its picture", camera));
-}
-
-void LibcameraBuffers::release() {
-  for (const auto& entry : mapped_) {
-    if (entry.second.memory != nullptr) ::munmap(entry.second.memory, entry.second.size);
-  }
-  mapped_.clear();
-  close_all();
 }
 
 FrameAccess::FrameAccess(const LookoutFrame& frame) : frame_(frame) {

@@ -15,7 +15,7 @@ namespace lookout {
 class LibcameraBuffers {
  public:
   LibcameraBuffers() = default;
-  ~LibcameraBuffers() { release(); }
+  ~LibcameraBuffers();
   LibcameraBuffers(const LibcameraBuffers&) = delete;
   LibcameraBuffers& operator=(const LibcameraBuffers&) = delete;
 
@@ -31,8 +31,6 @@ class LibcameraBuffers {
   // lives. Throws Error(kDeviceLost) when the frame cannot be mapped or is smaller than the
   // picture. `camera` is for messages.
   void map(const std::string& camera, const LookoutFrame& frame, RawPicture& picture);
-
-  void release();
 
  private:
   struct Mapping {

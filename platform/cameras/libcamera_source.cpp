@@ -141,8 +141,20 @@ void LibcameraSource::choose_camera(const std::string& name) {
 }
 
 void LibcameraSource::configure(const SourceOptions& options) {
+  const SensorSize size = wanted_size(options);
+  SensorSize active;
+  const auto modes = sensor_modes(module_, camera_.get(), active);
+  const auto mode = choose_sensor_mode(modes, active, size);
+  const double framerate = wish_of(options).framerate;
   for (const StreamFormat& format : kFormats) {
-    if (!configure_as(format.fourcc, format.raw, options)) continue;
+    if (mode && request(format.fourcc, size, *mode)) {
+      if (!reaches(granted_mode(), framerate)) {
+        take_fast_mode(format.fourcc, size, modes, framerate);
+      }
+    } else if (!request(format.fourcc, size, {})) {
+      continue;
+    }
+    if (!set_layout(format.raw)) continue;
     info_.description += fmt::format(", {}x{} {}", layout_.width, layout_.height, format.name);
     return;
   }
@@ -152,18 +164,8 @@ void LibcameraSource::configure(const SourceOptions& options) {
                           name_));
 }
 
-// Returns false when the camera does not have the format.
-bool LibcameraSource::configure_as(std::uint32_t fourcc, RawFormat format,
-                                   const SourceOptions& options) {
-  const SensorSize size = wanted_size(options);
-  SensorSize active;
-  const auto modes = sensor_modes(module_, camera_.get(), active);
-  const auto mode = choose_sensor_mode(modes, active, size);
-  if (!mode || !request(fourcc, size, *mode)) {
-    if (!request(fourcc, size, {})) return false;
-  } else if (is_slower(max_fps(stream_), wish_of(options).framerate)) {
-    take_fast_mode(fourcc, size, modes, wish_of(options).framerate);
-  }
+// As granted. Returns false when a line has no room for its pixels.
+bool LibcameraSource::set_layout(RawFormat format) {
   layout_.format = format;
   layout_.width = stream_.width;
   layout_.height = stream_.height;

@@ -53,7 +53,7 @@ class LibcameraSource : public Source {
 
   void choose_camera(const std::string& name);
   void configure(const SourceOptions& options);
-  bool configure_as(std::uint32_t fourcc, RawFormat format, const SourceOptions& options);
+  bool set_layout(RawFormat format);
   bool request(std::uint32_t fourcc, const SensorSize& size, const SensorMode& mode);
   void take_fast_mode(std::uint32_t fourcc, const SensorSize& size,
                       const std::vector<SensorMode>& modes, double framerate);

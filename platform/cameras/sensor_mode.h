@@ -35,6 +35,8 @@ struct GrantedSensorMode {
   double field = 0;    // 0..1 of the sensor's width that the picture can show; 0: unknown
 };
 
+bool reaches(const GrantedSensorMode& mode, double framerate);
+
 // Among the modes that reach `framerate` the one that shows the widest field, and of these the
 // first; if none reaches it, the fastest. `modes`: at least one.
 GrantedSensorMode choose_fast_mode(const std::vector<GrantedSensorMode>& modes, double framerate);

@@ -196,7 +196,6 @@ struct LookoutCamera {
   LookoutStream granted_stream() const {
     const lc::StreamConfiguration& stream = configuration_->at(0);
     LookoutStream granted{};
-    granted.fourcc = stream.pixelFormat.fourcc();
     granted.frame_size = stream.frameSize;
     granted.width = static_cast<std::int32_t>(stream.size.width);
     granted.height = static_cast<std::int32_t>(stream.size.height);
@@ -216,7 +215,6 @@ struct LookoutCamera {
     const auto field = camera_->properties().get(lc::properties::ScalerCropMaximum);
     if (field && !active.isNull()) {
       granted.field_width = static_cast<double>(field->width) / active.width;
-      granted.field_height = static_cast<double>(field->height) / active.height;
     }
     return granted;
   }

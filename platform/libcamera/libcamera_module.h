@@ -40,7 +40,6 @@ struct LookoutStreamRequest {
 
 /* As granted. */
 struct LookoutStream {
-  uint32_t fourcc;
   int32_t width; /* pixels */
   int32_t height;
   uint32_t frame_size;       /* bytes of a buffer, at least */
@@ -50,7 +49,6 @@ struct LookoutStream {
   double min_frame_duration; /* us; 0: unknown */
   double max_frame_duration; /* us */
   double field_width; /* 0..1 of the sensor's active width that the picture can show; 0: unknown */
-  double field_height;
 };
 
 /* A control of libcamera, called as there: AfMode, ExposureTime. */

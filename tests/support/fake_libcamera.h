@@ -52,7 +52,6 @@ inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest*
   fake.requests.push_back(*request);
   const auto granted = fake.granted[{request->sensor_mode.width, request->sensor_mode.height}];
   *stream = {};
-  stream->fourcc = request->fourcc;
   stream->width = request->width;
   stream->height = request->height;
   stream->stride = static_cast<std::uint32_t>(request->width * 3);
@@ -60,7 +59,6 @@ inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest*
   stream->min_frame_duration = granted.min_frame_duration;
   stream->max_frame_duration = granted.min_frame_duration > 0 ? 1e6 : 0;
   stream->field_width = granted.field;
-  stream->field_height = granted.field;
   return 0;
 }
 
