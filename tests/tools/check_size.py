@@ -5,44 +5,20 @@
 
 A function has at most 50 lines and a cyclomatic complexity of at most 12, a file at most 400 lines, a
 folder at most 20 files, where x.h and x.cpp count as one. Functions are measured by lizard, which is
-installed into the cache (LOOKOUT_CACHE, or lookout/ of XDG_CACHE_HOME or ~/.cache). Exit status 77
-(skipped) where it cannot be.
+installed into the cache, see pypi_program.py. Exit status 77 (skipped) where it cannot be.
 """
 
 import collections
-import os
 import pathlib
 import subprocess
 import sys
+
+import pypi_program
 
 LIZARD = "lizard==1.24.3"
 FOLDERS = ("app", "models", "pipeline", "platform", "tests")
 SOURCES = {".c", ".cpp", ".h", ".py", ".sh"}
 MAX_FUNCTION_LINES, MAX_COMPLEXITY, MAX_FILE_LINES, MAX_FILES = 50, 12, 400, 20
-
-
-class Unavailable(Exception):
-    pass
-
-
-def install_lizard():
-    """The program, in an environment of its own."""
-    cache = os.environ.get("LOOKOUT_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lookout"
-    )
-    folder = pathlib.Path(cache) / LIZARD.replace("==", "-")
-    lizard = folder / "bin" / "lizard"
-    if lizard.exists():
-        return lizard
-    for command in (
-        ["/usr/bin/python3", "-m", "venv", "--clear", str(folder)],
-        [str(folder / "bin" / "pip"), "install", "--quiet", "--retries", "1", LIZARD],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
-            raise Unavailable(f"{LIZARD} of PyPI cannot be installed: {lines[-1]}")
-    return lizard
 
 
 def check_functions(lizard, root):
@@ -89,8 +65,8 @@ def main():
     problems = list(check_files(root, files_of(root)))
     skipped = None
     try:
-        problems += check_functions(install_lizard(), root)
-    except Unavailable as reason:
+        problems += check_functions(pypi_program.install(LIZARD, "lizard"), root)
+    except pypi_program.Unavailable as reason:
         skipped = reason
     if problems:
         print("\n".join(problems), file=sys.stderr)

@@ -28,6 +28,8 @@ import sys
 import tempfile
 import time
 
+import pypi_program
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["pipeline", "platform"]
 MIN_KILLED = 0.9
@@ -35,23 +37,6 @@ QUICK = ["pipeline_tests", "platform_tests"]  # built and run first: they kill m
 # With the test all processes that it started end.
 ISOLATE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 TOOL = "universalmutator==1.14.1"
-
-
-def cache_folder():
-    if "LOOKOUT_CACHE" in os.environ:
-        return pathlib.Path(os.environ["LOOKOUT_CACHE"])
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(home) / "lookout"
-
-
-def install_mutate():
-    """Returns the program `mutate` of universalmutator, in a virtual environment in the cache."""
-    folder = cache_folder() / TOOL.replace("==", "-")
-    program = folder / "bin" / "mutate"
-    if not program.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([folder / "bin" / "pip", "install", "--quiet", TOOL], check=True)
-    return program
 
 
 class Tree:
@@ -250,7 +235,7 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     known = known_results(arguments.log)
-    mutate = install_mutate()
+    mutate = pypi_program.install(TOOL, "mutate")
     survivors = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
         scratch = pathlib.Path(scratch)
