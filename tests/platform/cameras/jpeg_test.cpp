@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "platform/sources/test_pattern.h"
+#include "tests/support/encoded_jpeg.h"
 
 namespace lookout {
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 const cv::Size kSize(320, 240);
 
@@ -21,12 +20,6 @@ cv::Mat drawn() {
   cv::Mat bgr(kSize, CV_8UC3);
   draw_pattern(Pattern::kNoise, bgr);
   return bgr;
-}
-
-Bytes encoded(const cv::Mat& picture, const std::vector<int>& parameters = {}) {
-  Bytes jpeg;
-  cv::imencode(".jpg", picture, jpeg, parameters);
-  return jpeg;
 }
 
 bool decode(const Bytes& jpeg, cv::Mat& bgr) { return decode_jpeg(jpeg.data(), jpeg.size(), bgr); }

@@ -11,6 +11,7 @@
 
 #include "platform/sources/picture_source.h"
 #include "platform/sources/test_pattern.h"
+#include "tests/support/encoded_jpeg.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -19,18 +20,11 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using Bytes = std::vector<std::uint8_t>;
 
 cv::Mat noise(int width = 203, int height = 101) {
   cv::Mat bgr(height, width, CV_8UC3);
   draw_pattern(Pattern::kNoise, bgr);
   return bgr;
-}
-
-Bytes encoded(const cv::Mat& picture, const std::vector<int>& parameters = {}) {
-  Bytes jpeg;
-  cv::imencode(".jpg", picture, jpeg, parameters);
-  return jpeg;
 }
 
 class JpegFileTest : public testing::Test {
