@@ -19,6 +19,7 @@ here=(host models asan tsan style)
 passed=0
 failed=0
 skipped=0
+failures=() # for the end of the output, where they are looked for
 
 say() { printf '\n== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
@@ -44,6 +45,10 @@ run_ctest() {
     /^Test Failed|^Unable to find/ { bad += !told }
     END { print ran + 0, bad + 0, skips + 0 }' "$log")
   awk '/: Skipped$/ { at = $1; getline; print "skipped: " at " " $0 }' "$log"
+  mapfile -t -O "${#failures[@]}" failures < <(awk -v preset="$1" '
+    /^[0-9]+\/[0-9]+ Testing: /            { program = $3; told = 0 }
+    /^\[  FAILED  \] [^ ]+\.[^ ]+ \([0-9]/ { print preset ": " $4; told = 1 }
+    /^Test Failed|^Unable to find/        { if (!told) print preset ": " program " ended badly" }' "$log")
   printf '%s passed, %s failed, %s skipped\n' "$ran" "$bad" "$skips"
   passed=$((passed + ran))
   failed=$((failed + bad))
@@ -59,6 +64,7 @@ run_trixie() {
   read -r ran bad skips < <(
     tail -n 1 "$log" | sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'
   ) || true
+  mapfile -t -O "${#failures[@]}" failures < <(sed -n 's/^failed: /Debian 13: /p' "$log")
   rm "$log"
   [ "$status" = 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
   passed=$((passed + ran))
@@ -73,7 +79,10 @@ check() {
   case $status in
   0) passed=$((passed + 1)) ;;
   77) skipped=$((skipped + 1)) ;;
-  *) failed=$((failed + 1)) ;;
+  *)
+    failed=$((failed + 1))
+    failures+=("$* (exit status $status)")
+    ;;
   esac
 }
 
@@ -189,5 +198,6 @@ for stage in "${stages[@]}"; do
 done
 
 say 'done'
+[ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
