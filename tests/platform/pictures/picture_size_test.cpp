@@ -94,9 +94,9 @@ TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
     };
     const std::string header =
         big ? "II+" + little(0, 1) + little(8, 2) + little(0, 2) : std::string("II*") + '\0';
-    const std::string fields = field(256, 30) + field(257, 20) + field(256, 999);
-    const std::string path =
-        dir.write("a.tif", header + little(big ? 16 : 8, number) + little(2, big ? 8 : 2) + fields);
+    std::string file = header + little(big ? 16 : 8, number) + little(2, big ? 8 : 2);
+    file += field(256, 30) + field(257, 20) + field(256, 999);
+    const std::string path = dir.write("a.tif", file);
     const auto size = picture_size(path);
     ASSERT_TRUE(size) << big;
     EXPECT_EQ(size->width, 30) << big;
