@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
@@ -197,7 +196,7 @@ bool LibcameraSource::request(std::uint32_t fourcc, const SensorSize& size,
 }
 
 GrantedSensorMode LibcameraSource::granted_mode() const {
-  return {sensor_mode_, max_fps(stream_), stream_.field_width};
+  return {sensor_mode_, max_fps(stream_), stream_.field_width, stream_.field_height};
 }
 
 // The mode that shows most is too slow: what the others can do is known when they are set.
@@ -209,10 +208,9 @@ void LibcameraSource::take_fast_mode(std::uint32_t fourcc, const SensorSize& siz
   }
   const GrantedSensorMode chosen = choose_fast_mode(granted, framerate);
   request(fourcc, size, chosen.mode);
-  if (chosen.field < granted.front().field) {
-    spdlog::warn("{}: at {} the sensor shows {} % of the field's width instead of {} %", name_,
-                 rate_to_text(framerate), std::lround(chosen.field * 100),
-                 std::lround(granted.front().field * 100));
+  if (field_of(chosen) > 0 && field_of(chosen) < field_of(granted.front())) {
+    spdlog::warn("{}: at {} the sensor shows {} instead of {}", name_, rate_to_text(framerate),
+                 field_to_text(chosen), field_to_text(granted.front()));
   }
 }
 

@@ -27,6 +27,10 @@ SensorSize largest_of(const std::vector<SensorMode>& modes) {
 
 }  // namespace
 
+bool operator==(const SensorMode& a, const SensorMode& b) {
+  return a.width == b.width && a.height == b.height && a.bits == b.bits;
+}
+
 std::optional<SensorMode> choose_sensor_mode(const std::vector<SensorMode>& modes,
                                              const SensorSize& active, const SensorSize& output) {
   if (modes.empty()) return std::nullopt;
@@ -46,23 +50,35 @@ bool reaches(const GrantedSensorMode& mode, double framerate) {
   return mode.max_fps == 0 || !is_slower(mode.max_fps, framerate);
 }
 
+double field_of(const GrantedSensorMode& mode) { return mode.field_width * mode.field_height; }
+
 GrantedSensorMode choose_fast_mode(const std::vector<GrantedSensorMode>& modes, double framerate) {
+  if (reaches(modes.front(), framerate)) return modes.front();
   return *std::min_element(modes.begin(), modes.end(),
                            [&](const GrantedSensorMode& a, const GrantedSensorMode& b) {
                              const bool fast = reaches(a, framerate);
                              if (fast != reaches(b, framerate)) return fast;
-                             return fast ? a.field > b.field : a.max_fps > b.max_fps;
+                             return fast ? field_of(a) > field_of(b) : a.max_fps > b.max_fps;
                            });
 }
 
-std::string to_text(const GrantedSensorMode& mode) {
-  std::string text = fmt::format("{}x{}", mode.mode.width, mode.mode.height);
-  if (mode.mode.bits > 0) text += fmt::format(", {} bit", mode.mode.bits);
-  if (mode.field >= kWholeField) return text + ", the whole field of view";
-  if (mode.field > 0) {
-    text += fmt::format(", {} % of the field's width", std::lround(mode.field * 100));
+std::string to_text(const SensorMode& mode) {
+  const std::string size = fmt::format("{}x{}", mode.width, mode.height);
+  return mode.bits > 0 ? fmt::format("{}, {} bit", size, mode.bits) : size;
+}
+
+std::string field_to_text(const GrantedSensorMode& mode) {
+  if (field_of(mode) == 0) return {};
+  if (std::min(mode.field_width, mode.field_height) >= kWholeField) {
+    return "the whole field of view";
   }
-  return text;
+  return fmt::format("{} % of the field's width and {} % of its height",
+                     std::lround(mode.field_width * 100), std::lround(mode.field_height * 100));
+}
+
+std::string to_text(const GrantedSensorMode& mode) {
+  const std::string field = field_to_text(mode);
+  return field.empty() ? to_text(mode.mode) : to_text(mode.mode) + ", " + field;
 }
 
 }  // namespace lookout

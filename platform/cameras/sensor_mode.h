@@ -16,6 +16,8 @@ struct SensorMode {
   int bits = 0;    // of a pixel; 0: unknown
 };
 
+bool operator==(const SensorMode& a, const SensorMode& b);
+
 struct SensorSize {
   int width = 0;  // pixels
   int height = 0;
@@ -31,17 +33,28 @@ std::optional<SensorMode> choose_sensor_mode(const std::vector<SensorMode>& mode
 // A mode as the camera granted it.
 struct GrantedSensorMode {
   SensorMode mode;
-  double max_fps = 0;  // 0: unknown, taken for fast enough
-  double field = 0;    // 0..1 of the sensor's width that the picture can show; 0: unknown
+  double max_fps = 0;       // 0: unknown, taken for fast enough
+  double field_width = 0;   // 0..1 of the sensor's width that the picture can show; 0: unknown
+  double field_height = 0;  // 0..1 of its height
 };
 
 bool reaches(const GrantedSensorMode& mode, double framerate);
 
-// Among the modes that reach `framerate` the one that shows the widest field, and of these the
-// first; if none reaches it, the fastest. `modes`: at least one.
+// 0..1 of the sensor's area that the picture can show; 0: unknown.
+double field_of(const GrantedSensorMode& mode);
+
+// The first mode, which is that of choose_sensor_mode(), if it reaches `framerate`. Else, among
+// those that reach it, the one that shows the largest field, and of these the first; if none does,
+// the fastest. `modes`: at least one.
 GrantedSensorMode choose_fast_mode(const std::vector<GrantedSensorMode>& modes, double framerate);
 
-// "1640x1232, 10 bit, the whole field of view", "640x480, 10 bit, 39 % of the field's width".
+// "1640x1232, 10 bit".
+std::string to_text(const SensorMode& mode);
+
+// "the whole field of view", "59 % of the field's width and 44 % of its height"; empty: unknown.
+std::string field_to_text(const GrantedSensorMode& mode);
+
+// Both, as "1640x1232, 10 bit, the whole field of view".
 std::string to_text(const GrantedSensorMode& mode);
 
 }  // namespace lookout

@@ -215,6 +215,7 @@ struct LookoutCamera {
     const auto field = camera_->properties().get(lc::properties::ScalerCropMaximum);
     if (field && !active.isNull()) {
       granted.field_width = static_cast<double>(field->width) / active.width;
+      granted.field_height = static_cast<double>(field->height) / active.height;
     }
     return granted;
   }

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Changes with every change of this file. */
-#define LOOKOUT_LIBCAMERA_INTERFACE 1
+#define LOOKOUT_LIBCAMERA_INTERFACE 2
 
 /* Planes of a picture, at most. */
 #define LOOKOUT_LIBCAMERA_PLANES 3
@@ -48,7 +48,8 @@ struct LookoutStream {
   int32_t is_full_range;     /* luma and chroma are 0..255 */
   double min_frame_duration; /* us; 0: unknown */
   double max_frame_duration; /* us */
-  double field_width; /* 0..1 of the sensor's active width that the picture can show; 0: unknown */
+  double field_width;  /* 0..1 of the sensor's active width that the picture can show; 0: unknown */
+  double field_height; /* of its active height */
 };
 
 /* A control of libcamera, called as there: AfMode, ExposureTime. */

@@ -20,7 +20,8 @@ struct FakeLibcamera {
   };
   struct Granted {
     double min_frame_duration = 0;  // us; 0: unknown
-    double field = 0;
+    double field_width = 0;
+    double field_height = 0;
   };
 
   std::vector<Camera> cameras;
@@ -58,7 +59,8 @@ inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest*
   stream->frame_size = stream->stride * static_cast<std::uint32_t>(request->height);
   stream->min_frame_duration = granted.min_frame_duration;
   stream->max_frame_duration = granted.min_frame_duration > 0 ? 1e6 : 0;
-  stream->field_width = granted.field;
+  stream->field_width = granted.field_width;
+  stream->field_height = granted.field_height;
   return 0;
 }
 

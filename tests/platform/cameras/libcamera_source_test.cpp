@@ -30,9 +30,9 @@ class LibcameraSourceTest : public testing::Test {
     fake.cameras = {{"/base/soc/i2c0mux/i2c@1/imx219@10", "imx219"}};
     fake.modes = {{640, 480, 10}, {1640, 1232, 10}, {3280, 2464, 10}};
     fake.active = {3280, 2464, 0};
-    fake.granted[{640, 480}] = {4840, 0.39};
-    fake.granted[{1640, 1232}] = {23923, 1.0};
-    fake.granted[{3280, 2464}] = {47183, 1.0};
+    fake.granted[{640, 480}] = {4840, 0.39, 0.39};
+    fake.granted[{1640, 1232}] = {23923, 1, 1};
+    fake.granted[{3280, 2464}] = {47183, 1, 1};
     fake.fourcc = kBgr;
     fake.memory = ::memfd_create("frame", MFD_CLOEXEC);
     fake.memory_size = kMemory;
@@ -83,7 +83,8 @@ TEST_F(LibcameraSourceTest, FasterRateCostsFieldAndIsTold) {
   EXPECT_EQ(fake_libcamera.requests.back().sensor_mode.width, 640);
   EXPECT_NEAR(source.info().fps, 60, 0.01);
   EXPECT_THAT(source.info().description, HasSubstr("39 % of the field's width"));
-  EXPECT_THAT(log.text(), AllOf(HasSubstr("60 fps"), HasSubstr("39 %"), HasSubstr("100 %")));
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("60 fps"), HasSubstr("39 %"),
+                                HasSubstr("instead of the whole field of view")));
 }
 
 TEST_F(LibcameraSourceTest, WithoutModesLibcameraChooses) {

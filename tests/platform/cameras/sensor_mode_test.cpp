@@ -3,11 +3,6 @@
 #include <gmock/gmock.h>
 
 namespace lookout {
-
-bool operator==(const SensorMode& a, const SensorMode& b) {
-  return a.width == b.width && a.height == b.height && a.bits == b.bits;
-}
-
 namespace {
 
 using testing::Optional;
@@ -65,10 +60,10 @@ TEST(SensorModes, WithoutModesLibcameraChooses) {
 }
 
 // imx219's modes, as libcamera grants them.
-const std::vector<GrantedSensorMode> kGranted{{{1640, 1232, 10}, 41.8, 1.0},
-                                              {{640, 480, 10}, 206.6, 0.39},
-                                              {{1920, 1080, 10}, 47.6, 0.585},
-                                              {{640, 480, 8}, 206.6, 0.39}};
+const std::vector<GrantedSensorMode> kGranted{{{1640, 1232, 10}, 41.8, 1, 1},
+                                              {{640, 480, 10}, 206.6, 0.39, 0.39},
+                                              {{1920, 1080, 10}, 47.6, 0.585, 0.438},
+                                              {{640, 480, 8}, 206.6, 0.39, 0.39}};
 
 TEST(SensorModes, FasterRateTakesTheWidestFieldThatReachesIt) {
   EXPECT_EQ(choose_fast_mode(kGranted, 30).mode, (SensorMode{1640, 1232, 10}));
@@ -76,21 +71,39 @@ TEST(SensorModes, FasterRateTakesTheWidestFieldThatReachesIt) {
   EXPECT_EQ(choose_fast_mode(kGranted, 60).mode, (SensorMode{640, 480, 10}));
 }
 
+TEST(SensorModes, HeightCountsAsTheWidthDoes) {
+  const std::vector<GrantedSensorMode> imx477{{{2028, 1520, 12}, 40, 1, 1},
+                                              {{1332, 990, 10}, 120, 0.656, 0.651},
+                                              {{2028, 1080, 12}, 50, 1, 0.71},
+                                              {{2028, 1000, 12}, 50, 1, 0.4}};
+  EXPECT_EQ(choose_fast_mode(imx477, 50).mode, (SensorMode{2028, 1080, 12}));
+  EXPECT_EQ(to_text(imx477[2]),
+            "2028x1080, 12 bit, 100 % of the field's width and 71 % of its height");
+}
+
+TEST(SensorModes, FirstModeIsKeptWhenItIsFastEnough) {
+  EXPECT_EQ(
+      choose_fast_mode({{{1296, 972, 10}, 43, 0.99, 0.99}, {{2592, 1944, 10}, 43, 1, 1}}, 30).mode,
+      (SensorMode{1296, 972, 10}));
+}
+
 TEST(SensorModes, RateThatNoneReachesTakesTheFastest) {
   EXPECT_EQ(choose_fast_mode(kGranted, 500).mode, (SensorMode{640, 480, 10}));
 }
 
 TEST(SensorModes, UnknownRateIsTakenForFastEnough) {
-  EXPECT_EQ(choose_fast_mode({{{640, 480, 10}, 0, 0.4}, {{320, 240, 10}, 90, 0.3}}, 60).mode,
-            (SensorMode{640, 480, 10}));
+  EXPECT_EQ(
+      choose_fast_mode({{{640, 480, 10}, 0, 0.4, 0.4}, {{320, 240, 10}, 90, 0.3, 0.3}}, 60).mode,
+      (SensorMode{640, 480, 10}));
 }
 
 TEST(SensorModes, TextTellsTheFieldOfView) {
   EXPECT_EQ(to_text(kGranted[0]), "1640x1232, 10 bit, the whole field of view");
-  EXPECT_EQ(to_text(kGranted[1]), "640x480, 10 bit, 39 % of the field's width");
-  EXPECT_EQ(to_text(GrantedSensorMode{{1296, 972, 10}, 43, 2560.0 / 2592}),
+  EXPECT_EQ(to_text(kGranted[1]),
+            "640x480, 10 bit, 39 % of the field's width and 39 % of its height");
+  EXPECT_EQ(to_text(GrantedSensorMode{{1296, 972, 10}, 43, 2560.0 / 2592, 1920.0 / 1944}),
             "1296x972, 10 bit, the whole field of view");
-  EXPECT_EQ(to_text(GrantedSensorMode{{640, 480, 0}, 30, 0}), "640x480");
+  EXPECT_EQ(to_text(GrantedSensorMode{{640, 480, 0}, 30, 0, 0}), "640x480");
 }
 
 }  // namespace
