@@ -10,6 +10,8 @@
 #include "app/run/run.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
+#include "platform/cameras/libcamera_loader.h"
+#include "platform/cameras/sensor_mode.h"
 
 namespace lookout {
 namespace {
@@ -83,6 +85,32 @@ void append_node(const CameraNode& node, const ModeWish& wish, std::string& text
               text);
 }
 
+// "640x480, 10 bit, up to 206.6 fps, 39 % of the field's width and 39 % of its height".
+std::string mode_rate_and_field(const GrantedSensorMode& mode) {
+  std::string text = to_text(mode.mode);
+  if (mode.max_fps > 0) text += ", up to " + rate_to_text(mode.max_fps);
+  if (const std::string field = field_to_text(mode); !field.empty()) text += ", " + field;
+  return text;
+}
+
+// The modes of a CSI camera; none where they were not asked for.
+SensorModes modes_of(const Cameras& cameras, const LibcameraCamera& camera) {
+  const auto found = cameras.csi_modes.find(camera.id);
+  return found == cameras.csi_modes.end() ? SensorModes() : found->second;
+}
+
+void append_csi(std::size_t number, const Cameras& cameras, std::string& text) {
+  const LibcameraCamera& camera = cameras.csi[number];
+  append_line(fmt::format("csi://{}: {} ({}), through libcamera", number, camera.model, camera.id),
+              text);
+  const SensorModes modes = modes_of(cameras, camera);
+  if (!modes.problem.empty()) append_line("    its modes are not known: " + modes.problem, text);
+  for (const GrantedSensorMode& mode : modes.modes) {
+    append_line("    " + mode_rate_and_field(mode), text);
+  }
+  if (modes.taken) append_line("    run takes the mode " + to_text(*modes.taken), text);
+}
+
 Json to_json(const CameraSize& size) {
   Json json{{"width", size.width}, {"height", size.height}};
   if (size.is_grid()) {
@@ -121,6 +149,34 @@ Json to_json(const ModeChoice& choice) {
   return json;
 }
 
+Json number_or_null(double number) { return number > 0 ? Json(rounded(number)) : Json(); }
+
+Json to_json(const SensorModes& modes) {
+  Json list = Json::array();
+  for (const GrantedSensorMode& mode : modes.modes) {
+    list.push_back({{"width", mode.mode.width},
+                    {"height", mode.mode.height},
+                    {"bits", mode.mode.bits > 0 ? Json(mode.mode.bits) : Json()},
+                    {"max_fps", number_or_null(mode.max_fps)},
+                    {"field_width", number_or_null(mode.field_width)},
+                    {"field_height", number_or_null(mode.field_height)},
+                    {"taken", mode.mode == modes.taken}});
+  }
+  return list;
+}
+
+Json csi_to_json(std::size_t number, const Cameras& cameras) {
+  const LibcameraCamera& camera = cameras.csi[number];
+  const SensorModes modes = modes_of(cameras, camera);
+  Json json{{"source", fmt::format("csi://{}", number)}};
+  if (!modes.problem.empty()) json["problem"] = modes.problem;
+  json["kind"] = "camera";
+  json["card"] = camera.model;
+  json["id"] = camera.id;
+  json["sensor_modes"] = to_json(modes);
+  return json;
+}
+
 Json to_json(const CameraNode& node, const ModeWish& wish) {
   Json json{{"source", node.path}, {"links", node.links}};
   if (!node.problem.empty()) {
@@ -146,11 +202,7 @@ std::string to_text(const Cameras& cameras, const ModeWish& wish) {
     return "no camera: there is no /dev/video* at all; lookout 'test://all' needs none\n";
   }
   std::string text;
-  for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
-    append_line(fmt::format("csi://{}: {} ({}), through libcamera", i, cameras.csi[i].model,
-                            cameras.csi[i].id),
-                text);
-  }
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) append_csi(i, cameras, text);
   for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
   const std::string missed = missed_csi(cameras);
   if (!missed.empty()) append_line(missed, text);
@@ -159,12 +211,7 @@ std::string to_text(const Cameras& cameras, const ModeWish& wish) {
 
 std::string to_json(const Cameras& cameras, const ModeWish& wish) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < cameras.csi.size(); ++i) {
-    list.push_back({{"source", fmt::format("csi://{}", i)},
-                    {"kind", "camera"},
-                    {"card", cameras.csi[i].model},
-                    {"id", cameras.csi[i].id}});
-  }
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) list.push_back(csi_to_json(i, cameras));
   for (const CameraNode& node : cameras.nodes) list.push_back(to_json(node, wish));
   Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(list)}};
   if (!cameras.csi_problem.empty()) report["csi_problem"] = cameras.csi_problem;
@@ -182,8 +229,9 @@ ModeWish wish_of_run(const RunOptions& options) {
 }
 
 std::string list_cameras(const ListCamerasOptions& options) {
-  const Cameras cameras = find_cameras();
+  Cameras cameras = find_cameras();
   const ModeWish wish = wish_of_run(options.run);
+  if (!cameras.csi.empty()) cameras.csi_modes = list_csi_modes(wish);
   return options.run.results.format == Format::kJson ? to_json(cameras, wish)
                                                      : to_text(cameras, wish);
 }

@@ -1,5 +1,5 @@
-// lookout list-cameras: the cameras, with their formats, sizes and rates, and the mode that a run
-// chooses.
+// lookout list-cameras: the cameras, with their formats, sizes and rates or the modes of their
+// sensors, and the mode that a run chooses.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lookout {
 
-// The wish that a run with these options has of a V4L2 camera. The model and the view decide which
+// The wish that a run with these options has of a camera. The model and the view decide which
 // size is useful; the model is loaded, except the self-test's, whose size is known. Throws Error
 // for a bad model.
 ModeWish wish_of_run(const RunOptions& options);

@@ -141,6 +141,10 @@ LoadedLibcamera load_libcamera() {
 
 std::vector<LibcameraCamera> list_csi_cameras() { return list_libcamera_cameras(libcamera()); }
 
+std::map<std::string, SensorModes> list_csi_modes(const ModeWish& wish) {
+  return list_sensor_modes(libcamera(), wish);
+}
+
 std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options) {
   return std::make_unique<LibcameraSource>(libcamera(), camera, options);
 }

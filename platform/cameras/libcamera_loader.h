@@ -2,12 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "pipeline/source.h"
+#include "platform/cameras/camera_mode.h"
 #include "platform/cameras/libcamera_name.h"
+#include "platform/cameras/sensor_mode.h"
 #include "platform/cameras/source_options.h"
 #include "platform/libcamera/libcamera_module.h"
 
@@ -17,6 +20,9 @@ namespace lookout {
 // Error(kUnsupported) when no module can be loaded, for instance since none is for the libcamera
 // that is installed.
 std::vector<LibcameraCamera> list_csi_cameras();
+
+// The modes of their sensors: see list_sensor_modes(). Throws as above.
+std::map<std::string, SensorModes> list_csi_modes(const ModeWish& wish);
 
 // `camera`: see find_camera(). Throws Error(kUnsupported) as above, Error(kNoInput) when there is
 // no such camera, Error(kDeviceLost) when another program has it, Error(kPermission).

@@ -45,13 +45,13 @@ std::string message(int error) { return std::generic_category().message(std::abs
 
 // A new manager for every opening: it looks for cameras when it starts, and a service without a
 // network does not receive the kernel's events about later ones.
-LookoutManager* start_manager(const LookoutLibcamera& module) {
+LibcameraManager start_manager(const LookoutLibcamera& module) {
   constexpr int kKeep = 0;  // what the user has set
   ::setenv("LIBCAMERA_LOG_LEVELS", "*:ERROR", kKeep);
   const SignalsBlocked blocked;
   LookoutManager* manager = nullptr;
   const int error = module.start(&manager);
-  if (error == 0) return manager;
+  if (error == 0) return {manager, module.stop};
   throw Error(ErrorKind::kNoInput, fmt::format("libcamera {} cannot look for cameras: {}",
                                                module.version(), message(error)));
 }
@@ -65,14 +65,24 @@ std::vector<LibcameraCamera> cameras_of(const LookoutLibcamera& module,
   return order_cameras(std::move(cameras));
 }
 
+LibcameraHandle open_camera(const LookoutLibcamera& module, LookoutManager* manager,
+                            const LibcameraCamera& camera, const std::string& name) {
+  LookoutCamera* opened = nullptr;
+  const int error = module.open(manager, camera.index, &opened);
+  if (error == 0) return {opened, module.close};
+  throw Error(ErrorKind::kDeviceLost,
+              error == -EBUSY
+                  ? fmt::format("camera {} is in use by another program", name)
+                  : fmt::format("camera {} cannot be opened: {}", name, message(error)));
+}
+
 constexpr int even(int value) { return value + value % 2; }
 
 // The size that was asked for. By default it is 4:3, the shape of most sensors, so that the image
 // processor cuts nothing off, and just large enough for the model.
-SensorSize wanted_size(const SourceOptions& options) {
-  const int height =
-      options.height.value_or(std::max(options.needed_height, options.needed_width * 3 / 4));
-  const int width = options.width.value_or(std::max(options.needed_width, height * 4 / 3));
+SensorSize wanted_size(const ModeWish& wish) {
+  const int height = wish.height.value_or(std::max(wish.needed_height, wish.needed_width * 3 / 4));
+  const int width = wish.width.value_or(std::max(wish.needed_width, height * 4 / 3));
   return {even(width), even(height)};
 }
 
@@ -89,25 +99,86 @@ std::vector<SensorMode> sensor_modes(const LookoutLibcamera& module, LookoutCame
   return result;
 }
 
-double max_fps(const LookoutStream& stream) {
-  return stream.min_frame_duration > 0 ? kMicroseconds / stream.min_frame_duration : 0;
+// As LookoutLibcamera::configure.
+int configure_camera(const LookoutLibcamera& module, LookoutCamera* camera, std::uint32_t fourcc,
+                     const SensorSize& size, const SensorMode& mode, LookoutStream& granted) {
+  LookoutStreamRequest wish{};
+  wish.fourcc = fourcc;
+  wish.width = size.width;
+  wish.height = size.height;
+  wish.buffers = kBuffers;
+  wish.sensor_mode = {mode.width, mode.height, mode.bits};
+  granted = {};
+  return module.configure(camera, &wish, &granted);
+}
+
+GrantedSensorMode granted_mode(const SensorMode& mode, const LookoutStream& stream) {
+  const double fps = stream.min_frame_duration > 0 ? kMicroseconds / stream.min_frame_duration : 0;
+  return {mode, fps, stream.field_width, stream.field_height};
+}
+
+// Those of `modes` that the camera grants, in the same order, with the first format that it has.
+std::vector<GrantedSensorMode> granted_modes(const LookoutLibcamera& module, LookoutCamera* camera,
+                                             const SensorSize& size,
+                                             const std::vector<SensorMode>& modes) {
+  std::vector<GrantedSensorMode> granted;
+  for (const StreamFormat& format : kFormats) {
+    for (const SensorMode& mode : modes) {
+      LookoutStream stream{};
+      if (configure_camera(module, camera, format.fourcc, size, mode, stream) != 0) continue;
+      granted.push_back(granted_mode(mode, stream));
+    }
+    if (!granted.empty()) break;
+  }
+  return granted;
+}
+
+SensorModes modes_of(const LookoutLibcamera& module, LookoutCamera* camera, const ModeWish& wish) {
+  const SensorSize size = wanted_size(wish);
+  SensorSize active;
+  const auto offered = sensor_modes(module, camera, active);
+  SensorModes result;
+  result.modes = granted_modes(module, camera, size, offered);
+  const auto preferred = choose_sensor_mode(offered, active, size);
+  auto by_preference = result.modes;
+  const auto end = std::stable_partition(by_preference.begin(), by_preference.end(),
+                                         [&](const auto& m) { return m.mode == preferred; });
+  if (end != by_preference.begin()) {
+    result.taken = choose_fast_mode(by_preference, wish.framerate).mode;
+  }
+  return result;
 }
 
 }  // namespace
 
 std::vector<LibcameraCamera> list_libcamera_cameras(const LookoutLibcamera& module) {
-  LookoutManager* manager = start_manager(module);
-  auto cameras = cameras_of(module, manager);
-  module.stop(manager);
-  return cameras;
+  const LibcameraManager manager = start_manager(module);
+  return cameras_of(module, manager.get());
+}
+
+std::map<std::string, SensorModes> list_sensor_modes(const LookoutLibcamera& module,
+                                                     const ModeWish& wish) {
+  const LibcameraManager manager = start_manager(module);
+  const auto cameras = cameras_of(module, manager.get());
+  std::map<std::string, SensorModes> modes;
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    try {
+      const LibcameraHandle camera =
+          open_camera(module, manager.get(), cameras[i], fmt::format("csi://{}", i));
+      modes[cameras[i].id] = modes_of(module, camera.get(), wish);
+    } catch (const Error& error) {
+      modes[cameras[i].id].problem = error.what();
+    }
+  }
+  return modes;
 }
 
 LibcameraSource::LibcameraSource(const LookoutLibcamera& module, const std::string& camera,
                                  const SourceOptions& options)
     : module_(module),
       name_("csi://" + camera),
-      manager_(start_manager(module), Stop{module.stop}),
-      camera_(nullptr, Close{module.close}) {
+      manager_(start_manager(module)),
+      camera_(nullptr, module.close) {
   choose_camera(camera);
   configure(options);
   start(options);
@@ -129,26 +200,19 @@ void LibcameraSource::choose_camera(const std::string& name) {
   const LibcameraCamera& camera = cameras[*found];
   info_.name = camera.model.empty() ? "csi" + std::to_string(*found) : camera.model;
   info_.description = fmt::format("{} ({})", name_, camera.id);
-  LookoutCamera* opened = nullptr;
-  const int error = module_.open(manager_.get(), camera.index, &opened);
-  camera_.reset(opened);
-  if (error == 0) return;
-  throw Error(ErrorKind::kDeviceLost,
-              error == -EBUSY
-                  ? fmt::format("camera {} is in use by another program", name_)
-                  : fmt::format("camera {} cannot be opened: {}", name_, message(error)));
+  camera_ = open_camera(module_, manager_.get(), camera, name_);
 }
 
 void LibcameraSource::configure(const SourceOptions& options) {
-  const SensorSize size = wanted_size(options);
+  const ModeWish wish = wish_of(options);
+  const SensorSize size = wanted_size(wish);
   SensorSize active;
   const auto modes = sensor_modes(module_, camera_.get(), active);
   const auto mode = choose_sensor_mode(modes, active, size);
-  const double framerate = wish_of(options).framerate;
   for (const StreamFormat& format : kFormats) {
     if (mode && request(format.fourcc, size, *mode)) {
-      if (!reaches(granted_mode(), framerate)) {
-        take_fast_mode(format.fourcc, size, modes, framerate);
+      if (!reaches(granted_mode(sensor_mode_, stream_), wish.framerate)) {
+        take_fast_mode(format.fourcc, size, modes, wish.framerate);
       }
     } else if (!request(format.fourcc, size, {})) {
       continue;
@@ -177,14 +241,8 @@ bool LibcameraSource::set_layout(RawFormat format) {
 // Returns false when the camera cannot do that.
 bool LibcameraSource::request(std::uint32_t fourcc, const SensorSize& size,
                               const SensorMode& mode) {
-  LookoutStreamRequest wish{};
-  wish.fourcc = fourcc;
-  wish.width = size.width;
-  wish.height = size.height;
-  wish.buffers = kBuffers;
-  wish.sensor_mode = {mode.width, mode.height, mode.bits};
   LookoutStream granted{};
-  const int error = module_.configure(camera_.get(), &wish, &granted);
+  const int error = configure_camera(module_, camera_.get(), fourcc, size, mode, granted);
   if (error == -EINVAL) return false;
   if (error != 0) {
     throw Error(ErrorKind::kDeviceLost,
@@ -195,16 +253,12 @@ bool LibcameraSource::request(std::uint32_t fourcc, const SensorSize& size,
   return true;
 }
 
-GrantedSensorMode LibcameraSource::granted_mode() const {
-  return {sensor_mode_, max_fps(stream_), stream_.field_width, stream_.field_height};
-}
-
 // The mode that shows most is too slow: what the others can do is known when they are set.
 void LibcameraSource::take_fast_mode(std::uint32_t fourcc, const SensorSize& size,
                                      const std::vector<SensorMode>& modes, double framerate) {
-  std::vector<GrantedSensorMode> granted{granted_mode()};
+  std::vector<GrantedSensorMode> granted{granted_mode(sensor_mode_, stream_)};
   for (const SensorMode& mode : modes) {
-    if (request(fourcc, size, mode)) granted.push_back(granted_mode());
+    if (request(fourcc, size, mode)) granted.push_back(granted_mode(sensor_mode_, stream_));
   }
   const GrantedSensorMode chosen = choose_fast_mode(granted, framerate);
   request(fourcc, size, chosen.mode);
@@ -246,7 +300,9 @@ void LibcameraSource::start(const SourceOptions& options) {
   info_.live = true;
   info_.shortfall = shortfall_of(wish, layout_.width, layout_.height, info_.fps);
   info_.description += ", " + rate_to_text(info_.fps);
-  if (sensor_mode_.width > 0) info_.description += ", sensor " + to_text(granted_mode());
+  if (sensor_mode_.width > 0) {
+    info_.description += ", sensor " + to_text(granted_mode(sensor_mode_, stream_));
+  }
   spdlog::debug("{}: libcamera {}, memory of {}", name_, module_.version(),
                 memory_.heap().empty() ? "the driver" : memory_.heap());
 }

@@ -1,6 +1,7 @@
 // A camera behind libcamera: the Raspberry Pi's CSI cameras.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,14 @@ namespace lookout {
 // The cameras in the order of order_cameras(). No LibcameraSource may be open: a process can have
 // only one camera manager. Throws Error(kNoInput) when libcamera cannot look for them.
 std::vector<LibcameraCamera> list_libcamera_cameras(const LookoutLibcamera& module);
+
+// The modes of the cameras' sensors, by the cameras' ids, and which one a run with this wish takes.
+// Opens each camera; one that cannot be asked has a `problem`. Throws as above.
+std::map<std::string, SensorModes> list_sensor_modes(const LookoutLibcamera& module,
+                                                     const ModeWish& wish);
+
+using LibcameraManager = std::unique_ptr<LookoutManager, void (*)(LookoutManager*)>;
+using LibcameraHandle = std::unique_ptr<LookoutCamera, void (*)(LookoutCamera*)>;
 
 // Live. The image processor scales the picture to the size that was asked for, or the nearest that
 // it has, from the mode of choose_sensor_mode(). `captured` is the sensor's time stamp; see
@@ -42,15 +51,6 @@ class LibcameraSource : public Source {
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
-  struct Stop {
-    void (*stop)(LookoutManager*);
-    void operator()(LookoutManager* manager) const { stop(manager); }
-  };
-  struct Close {
-    void (*close)(LookoutCamera*);
-    void operator()(LookoutCamera* camera) const { close(camera); }
-  };
-
   void choose_camera(const std::string& name);
   void configure(const SourceOptions& options);
   bool set_layout(RawFormat format);
@@ -59,14 +59,13 @@ class LibcameraSource : public Source {
                       const std::vector<SensorMode>& modes, double framerate);
   void start(const SourceOptions& options);
   ReadStatus take(const LookoutFrame& raw, Frame& frame);
-  GrantedSensorMode granted_mode() const;
 
   const LookoutLibcamera& module_;
   std::string name_;  // for messages
   SourceInfo info_;
-  std::unique_ptr<LookoutManager, Stop> manager_;
+  LibcameraManager manager_;
   LibcameraBuffers memory_;  // after the camera's end
-  std::unique_ptr<LookoutCamera, Close> camera_;
+  LibcameraHandle camera_;
   LookoutStream stream_{};
   SensorMode sensor_mode_;  // width 0: libcamera's choice
   RawPicture layout_;       // as granted; without planes

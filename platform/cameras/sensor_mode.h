@@ -48,6 +48,13 @@ double field_of(const GrantedSensorMode& mode);
 // the fastest. `modes`: at least one.
 GrantedSensorMode choose_fast_mode(const std::vector<GrantedSensorMode>& modes, double framerate);
 
+// The modes of a camera, and the one that a run takes.
+struct SensorModes {
+  std::vector<GrantedSensorMode> modes;  // in libcamera's order; empty: it offers no choice
+  std::optional<SensorMode> taken;       // empty: libcamera chooses
+  std::string problem;                   // why they are not known; empty: none
+};
+
 // "1640x1232, 10 bit".
 std::string to_text(const SensorMode& mode);
 

@@ -1,11 +1,13 @@
 // The cameras of this machine, and the choice among them for the source "auto".
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_name.h"
+#include "platform/cameras/sensor_mode.h"
 
 namespace lookout {
 
@@ -13,9 +15,10 @@ struct Cameras {
   std::vector<CameraNode> nodes;     // V4L2 devices
   std::vector<LibcameraCamera> csi;  // csi://0, csi://1, ...
   std::string csi_problem;  // why `csi` could not be listed, as a sentence; empty: no problem
+  std::map<std::string, SensorModes> csi_modes{};  // of `csi`, by id, where they were asked for
 };
 
-// Asks the drivers and libcamera. No camera of libcamera may be open.
+// Asks the drivers and libcamera, but not for `csi_modes`. No camera of libcamera may be open.
 Cameras find_cameras();
 
 // Why a CSI camera that may be there cannot be used; empty: there is no sign of one, or no problem.

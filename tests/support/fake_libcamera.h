@@ -22,6 +22,7 @@ struct FakeLibcamera {
     double min_frame_duration = 0;  // us; 0: unknown
     double field_width = 0;
     double field_height = 0;
+    bool refused = false;
   };
 
   std::vector<Camera> cameras;
@@ -32,6 +33,7 @@ struct FakeLibcamera {
   std::uint32_t fourcc = 0;  // that it has
   int memory = -1;           // descriptor of a frame's pixels
   std::size_t memory_size = 0;
+  int open_error = 0;
   // The status of each frame to come; a negative one is an error of next_frame().
   std::deque<int> frames;
 
@@ -46,12 +48,21 @@ struct FakeLibcamera {
 
 inline FakeLibcamera fake_libcamera;
 
+inline int fake_open(LookoutManager* /*manager*/, std::size_t index, LookoutCamera** camera) {
+  if (fake_libcamera.open_error != 0) return fake_libcamera.open_error;
+  fake_libcamera.opened = index;
+  ++fake_libcamera.open_cameras;
+  *camera = reinterpret_cast<LookoutCamera*>(&fake_libcamera);
+  return 0;
+}
+
 inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest* request,
                           LookoutStream* stream) {
   FakeLibcamera& fake = fake_libcamera;
   if (request->fourcc != fake.fourcc) return -EINVAL;
   fake.requests.push_back(*request);
   const auto granted = fake.granted[{request->sensor_mode.width, request->sensor_mode.height}];
+  if (granted.refused) return -EINVAL;
   *stream = {};
   stream->width = request->width;
   stream->height = request->height;
@@ -105,12 +116,7 @@ inline LookoutLibcamera fake_libcamera_module() {
   module.camera_model = [](const LookoutManager* /*manager*/, std::size_t i) {
     return fake_libcamera.cameras[i].model.c_str();
   };
-  module.open = [](LookoutManager* /*manager*/, std::size_t index, LookoutCamera** camera) {
-    fake_libcamera.opened = index;
-    ++fake_libcamera.open_cameras;
-    *camera = reinterpret_cast<LookoutCamera*>(&fake_libcamera);
-    return 0;
-  };
+  module.open = fake_open;
   module.close = [](LookoutCamera* /*camera*/) { --fake_libcamera.open_cameras; };
   module.sensor_modes = [](LookoutCamera* /*camera*/, LookoutSensorMode* modes,
                            std::size_t /*max_count*/, LookoutSensorMode* active) {

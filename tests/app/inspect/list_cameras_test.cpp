@@ -94,6 +94,45 @@ TEST(ListCameras, ThoseOfLibcameraComeFirst) {
   EXPECT_EQ(report["cameras"][0]["card"], "imx708");
 }
 
+// An imx219, beside a camera that another program has.
+Cameras csi_cameras() {
+  Cameras cameras;
+  cameras.csi = {{"/base/i2c@1/imx219", "imx219"}, {"/base/i2c@0/imx708", "imx708"}};
+  SensorModes& modes = cameras.csi_modes["/base/i2c@1/imx219"];
+  modes.modes = {{{640, 480, 10}, 206.612, 0.39024, 0.38961},
+                 {{1640, 1232, 10}, 41.8, 1, 1},
+                 {{3280, 2464, 0}, 0, 0, 0}};
+  modes.taken = {1640, 1232, 10};
+  cameras.csi_modes["/base/i2c@0/imx708"].problem = "camera csi://1 is in use";
+  return cameras;
+}
+
+TEST(ListCameras, ModesOfASensorComeWithTheirRateAndField) {
+  EXPECT_EQ(
+      to_text(csi_cameras(), {}),
+      "csi://0: imx219 (/base/i2c@1/imx219), through libcamera\n"
+      "    640x480, 10 bit, up to 206.6 fps, 39 % of the field's width and 39 % of its height\n"
+      "    1640x1232, 10 bit, up to 41.8 fps, the whole field of view\n"
+      "    3280x2464\n"
+      "    run takes the mode 1640x1232, 10 bit\n"
+      "csi://1: imx708 (/base/i2c@0/imx708), through libcamera\n"
+      "    its modes are not known: camera csi://1 is in use\n");
+}
+
+TEST(ListCameras, JsonHasTheModesOfASensor) {
+  const auto cameras = nlohmann::json::parse(to_json(csi_cameras(), {}))["cameras"];
+  const auto& modes = cameras[0]["sensor_modes"];
+  ASSERT_EQ(modes.size(), 3U);
+  EXPECT_EQ(modes[0], nlohmann::json::parse(R"({"width":640,"height":480,"bits":10,
+      "max_fps":206.612,"field_width":0.39,"field_height":0.39,"taken":false})"));
+  EXPECT_EQ(modes[1]["taken"], true);
+  EXPECT_EQ(modes[2], nlohmann::json::parse(R"({"width":3280,"height":2464,"bits":null,
+      "max_fps":null,"field_width":null,"field_height":null,"taken":false})"));
+  EXPECT_FALSE(cameras[0].contains("problem"));
+  EXPECT_EQ(cameras[1]["problem"], "camera csi://1 is in use");
+  EXPECT_EQ(cameras[1]["sensor_modes"].size(), 0U);
+}
+
 TEST(ListCameras, WhyThereIsNoneIsSaidToWhoHasASensor) {
   Cameras without = cameras();
   without.csi_problem = "there is no libcamera";

@@ -20,6 +20,7 @@ using testing::Pair;
 
 constexpr std::uint32_t kBgr = 0x34324752;  // RG24, libcamera's RGB888
 constexpr std::size_t kMemory = 1U << 20U;  // bytes, more than any picture here
+constexpr const char* kImx219 = "/base/soc/i2c0mux/i2c@1/imx219@10";
 
 // An imx219 as libcamera shows it, with frames of one color.
 class LibcameraSourceTest : public testing::Test {
@@ -27,7 +28,7 @@ class LibcameraSourceTest : public testing::Test {
   void SetUp() override {
     FakeLibcamera& fake = fake_libcamera;
     fake = {};
-    fake.cameras = {{"/base/soc/i2c0mux/i2c@1/imx219@10", "imx219"}};
+    fake.cameras = {{kImx219, "imx219"}};
     fake.modes = {{640, 480, 10}, {1640, 1232, 10}, {3280, 2464, 10}};
     fake.active = {3280, 2464, 0};
     fake.granted[{640, 480}] = {4840, 0.39, 0.39};
@@ -158,6 +159,55 @@ TEST_F(LibcameraSourceTest, FormatThatCannotBeReadIsAnError) {
   fake_libcamera.fourcc = 0x47504A4D;  // MJPG
   expect_error(ErrorKind::kNoInput, HasSubstr("no picture format"),
                [&] { LibcameraSource(module_, "0", {}); });
+}
+
+TEST_F(LibcameraSourceTest, ModesAreListedAsGrantedWithTheOneOfARun) {
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  ASSERT_EQ(modes.modes.size(), 3U);
+  EXPECT_EQ(to_text(modes.modes[0]),
+            "640x480, 10 bit, 39 % of the field's width and 39 % of its height");
+  EXPECT_NEAR(modes.modes[0].max_fps, 206.6, 0.1);
+  EXPECT_EQ(modes.taken, (SensorMode{1640, 1232, 10}));
+  EXPECT_EQ(modes.problem, "");
+}
+
+// The rule is the one of a run, for any wish.
+TEST_F(LibcameraSourceTest, ListNamesTheModeThatARunTakes) {
+  const CapturedLog log;
+  for (const double framerate : {10.0, 30.0, 60.0, 1000.0}) {
+    for (const int width : {320, 1920, 3280}) {
+      SourceOptions options;
+      options.framerate = framerate;
+      options.width = width;
+      { const LibcameraSource source(module_, "0", options); }
+      const LookoutSensorMode taken = fake_libcamera.requests.back().sensor_mode;
+      const auto listed = list_sensor_modes(module_, wish_of(options)).at(kImx219).taken;
+      EXPECT_EQ(listed, (SensorMode{taken.width, taken.height, taken.bits}))
+          << width << " pixels at " << framerate << " fps";
+    }
+  }
+}
+
+TEST_F(LibcameraSourceTest, ModeThatIsNotGrantedIsNotListed) {
+  fake_libcamera.granted[{1640, 1232}].refused = true;
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  EXPECT_EQ(modes.modes.size(), 2U);
+  EXPECT_EQ(modes.taken, std::nullopt) << "libcamera chooses";
+}
+
+TEST_F(LibcameraSourceTest, CameraInUseHasAProblemForModes) {
+  fake_libcamera.open_error = -EBUSY;
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  EXPECT_EQ(modes.problem, "camera csi://0 is in use by another program");
+  EXPECT_EQ(modes.modes.size(), 0U);
+}
+
+TEST_F(LibcameraSourceTest, CameraWithoutModesListsNone) {
+  fake_libcamera.modes.clear();
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  EXPECT_EQ(modes.modes.size(), 0U);
+  EXPECT_EQ(modes.taken, std::nullopt);
+  EXPECT_EQ(modes.problem, "");
 }
 
 }  // namespace
