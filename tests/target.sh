@@ -211,8 +211,8 @@ libcamera() {
     tests/vm/make-vimc.sh "$guest"
     cp "$guest/vimc.ko" "$work"
   fi
-  cp tests/vm/{service,libcamera_test}.sh "$work"
-  in_guest 1500 "bash libcamera_test.sh $camera"
+  cp tests/vm/{service,libcamera_test}.sh "$build/tests/platform_tests" "$work"
+  in_guest 1800 "bash libcamera_test.sh $camera"
 }
 
 case $what in

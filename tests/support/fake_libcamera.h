@@ -1,12 +1,16 @@
 // A module for libcamera without libcamera: what its cameras are and do stands in `fake_libcamera`.
 #pragma once
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "platform/libcamera/libcamera_module.h"
@@ -48,12 +52,35 @@ struct FakeLibcamera {
 
 inline FakeLibcamera fake_libcamera;
 
+// What a manager and an open camera hold: a descriptor and a thread.
+class FakeHandle {
+ public:
+  FakeHandle() : thread_([this] { end_.get_future().wait(); }) {}
+  ~FakeHandle() {
+    end_.set_value();
+    thread_.join();
+    ::close(descriptor_);
+  }
+  FakeHandle(const FakeHandle&) = delete;
+  FakeHandle& operator=(const FakeHandle&) = delete;
+
+ private:
+  int descriptor_ = ::dup(STDERR_FILENO);
+  std::promise<void> end_;
+  std::thread thread_;
+};
+
 inline int fake_open(LookoutManager* /*manager*/, std::size_t index, LookoutCamera** camera) {
   if (fake_libcamera.open_error != 0) return fake_libcamera.open_error;
   fake_libcamera.opened = index;
   ++fake_libcamera.open_cameras;
-  *camera = reinterpret_cast<LookoutCamera*>(&fake_libcamera);
+  *camera = reinterpret_cast<LookoutCamera*>(new FakeHandle);
   return 0;
+}
+
+inline void fake_close(LookoutCamera* camera) {
+  --fake_libcamera.open_cameras;
+  delete reinterpret_cast<FakeHandle*>(camera);
 }
 
 inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest* request,
@@ -103,10 +130,13 @@ inline LookoutLibcamera fake_libcamera_module() {
   module.version = [] { return "v9.8.7"; };
   module.start = [](LookoutManager** manager) {
     ++fake_libcamera.managers;
-    *manager = reinterpret_cast<LookoutManager*>(&fake_libcamera);
+    *manager = reinterpret_cast<LookoutManager*>(new FakeHandle);
     return 0;
   };
-  module.stop = [](LookoutManager* /*manager*/) { --fake_libcamera.managers; };
+  module.stop = [](LookoutManager* manager) {
+    --fake_libcamera.managers;
+    delete reinterpret_cast<FakeHandle*>(manager);
+  };
   module.camera_count = [](const LookoutManager* /*manager*/) {
     return fake_libcamera.cameras.size();
   };
@@ -117,7 +147,7 @@ inline LookoutLibcamera fake_libcamera_module() {
     return fake_libcamera.cameras[i].model.c_str();
   };
   module.open = fake_open;
-  module.close = [](LookoutCamera* /*camera*/) { --fake_libcamera.open_cameras; };
+  module.close = fake_close;
   module.sensor_modes = [](LookoutCamera* /*camera*/, LookoutSensorMode* modes,
                            std::size_t /*max_count*/, LookoutSensorMode* active) {
     *active = fake_libcamera.active;

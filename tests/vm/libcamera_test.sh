@@ -4,7 +4,7 @@
 #   libcamera_test.sh vimc      the kernel's, by vimc.ko in the working folder
 #   libcamera_test.sh virtual   libcamera's own, since its 0.4, which show pictures
 #
-# The working folder holds lookout_*.deb and service.sh. The guest has libcamera as that package was
+# The working folder holds lookout_*.deb, service.sh and platform_tests. The guest has libcamera as that package was
 # built with, and the package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
 set -euo pipefail
 . ./service.sh
@@ -111,6 +111,14 @@ start csi://0 --width 333 --height 251
 until_true 'an odd size' more_than 0
 said 'asked for 333x251 at 30 fps, the camera gives'
 stop
+
+# In one process, which looks for modules where the program does.
+install platform_tests /usr/bin/
+LD_LIBRARY_PATH=/usr/lib/lookout LOOKOUT_TEST_CSI="csi://$name" platform_tests --gtest_filter='CsiOpenings.*' \
+  > "$work/out" 2> "$work/err" || fail 'openings leave something'
+grep -q '^\[  PASSED  \] 1 test' "$work/out" || fail 'the openings were skipped'
+rm /usr/bin/platform_tests
+say '50 openings left no thread and no descriptor'
 
 sed -i 's#^source = .*#source = "csi://0"#; s/^# width = .*/width = 640/; s/^# height = .*/height = 480/' \
   /etc/lookout/lookout.toml

@@ -1,9 +1,17 @@
+// One test needs a camera: LOOKOUT_TEST_CSI=csi://0, a Raspberry Pi's or one of libcamera's own.
 #include "platform/cameras/libcamera_source.h"
 
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "platform/sources/open_source.h"
+#include "platform/system/paths_in.h"
 #include "tests/support/fake_libcamera.h"
 #include "tests/support/source_testing.h"
 
@@ -21,6 +29,26 @@ using testing::Pair;
 constexpr std::uint32_t kBgr = 0x34324752;  // RG24, libcamera's RGB888
 constexpr std::size_t kMemory = 1U << 20U;  // bytes, more than any picture here
 constexpr const char* kImx219 = "/base/soc/i2c0mux/i2c@1/imx219@10";
+constexpr int kOpenings = 50;
+
+// What this process holds.
+struct Held {
+  std::size_t threads = paths_in("/proc/self/task").size();
+  std::size_t descriptors = paths_in("/proc/self/fd").size();
+};
+
+// The kernel may list a thread for a moment after it was joined.
+void expect_no_more_than(const Held& before) {
+  constexpr int kTries = 500;
+  constexpr int kPause = 20;  // ms
+  Held now;
+  for (int i = 0; i < kTries && now.threads > before.threads; ++i) {
+    ::poll(nullptr, 0, kPause);
+    now = Held();
+  }
+  EXPECT_LE(now.threads, before.threads);
+  EXPECT_LE(now.descriptors, before.descriptors);
+}
 
 // An imx219 as libcamera shows it, with frames of one color.
 class LibcameraSourceTest : public testing::Test {
@@ -208,6 +236,42 @@ TEST_F(LibcameraSourceTest, CameraWithoutModesListsNone) {
   EXPECT_EQ(modes.modes.size(), 0U);
   EXPECT_EQ(modes.taken, std::nullopt);
   EXPECT_EQ(modes.problem, "");
+}
+
+TEST_F(LibcameraSourceTest, FiftyOpeningsLeaveNoThreadNoDescriptorAndNoMapping) {
+  const Held before;
+  for (int i = 0; i < kOpenings; ++i) {
+    fake_libcamera.frames = {LOOKOUT_FRAME_SUCCESS};
+    LibcameraSource source(module_, "0", {});
+    Frame frame;
+    ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+    EXPECT_GT(Held().threads, before.threads);
+    EXPECT_GT(Held().descriptors, before.descriptors);
+  }
+  expect_no_more_than(before);
+  std::ifstream file("/proc/self/maps");
+  const std::string mapped{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(mapped, Not(HasSubstr("memfd:frame")));
+}
+
+TEST_F(LibcameraSourceTest, FiftyOpeningsThatFailLeaveNothingEither) {
+  fake_libcamera.fourcc = 0;
+  const Held before;
+  for (int i = 0; i < kOpenings; ++i) EXPECT_THROW(LibcameraSource(module_, "0", {}), Error);
+  expect_no_more_than(before);
+}
+
+TEST(CsiOpenings, FiftyLeaveNoThreadAndNoDescriptor) {
+  const char* camera = std::getenv("LOOKOUT_TEST_CSI");
+  if (camera == nullptr) GTEST_SKIP() << "LOOKOUT_TEST_CSI names no camera";
+  const auto open_and_read = [camera] {
+    Frame frame;
+    EXPECT_EQ(read_next(*open_source(camera, {}), frame), ReadStatus::kFrame);
+  };
+  open_and_read();  // loads libcamera, which stays
+  const Held before;
+  for (int i = 0; i < kOpenings; ++i) open_and_read();
+  expect_no_more_than(before);
 }
 
 }  // namespace
