@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "pipeline/error.h"
@@ -19,38 +17,16 @@ namespace {
 namespace fs = std::filesystem;
 using State = Check::State;
 
-// In usr/lib/aarch64-linux-gnu/libcamera, or in ipa below it.
-std::vector<fs::path> ipa_modules(const fs::path& root) {
-  std::vector<fs::path> modules;
-  for (const fs::path& libraries : paths_in(root / "usr/lib")) {
-    for (const char* folder : {"libcamera", "libcamera/ipa"}) {
-      for (const fs::path& file : paths_in(libraries / folder)) {
-        const std::string name = file.filename();
-        if (name.rfind("ipa_", 0) == 0 && file.extension() == ".so") modules.push_back(file);
-      }
-    }
-  }
-  return modules;
-}
-
-// Whether a library names another one, which it was linked with.
-bool names(const fs::path& library, const std::string& other) {
-  std::ifstream file(library, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  return bytes.find(other + '\0') != std::string::npos;
-}
-
 // Empty: as it should be.
 std::string problem_with_ipa(const fs::path& root, const std::string& soname) {
-  const auto modules = ipa_modules(root);
-  if (modules.empty()) {
+  const auto versions = ipa_versions(root);
+  if (versions.empty()) {
     return "; the cameras of a Raspberry Pi also need its IPA modules: sudo apt install "
            "libcamera-ipa";
   }
-  const bool fits = std::any_of(modules.begin(), modules.end(), [&](const fs::path& module) {
-    return names(module, "libcamera.so." + soname);
-  });
-  return fits ? "" : "; libcamera-ipa is of another version: sudo apt full-upgrade";
+  return std::count(versions.begin(), versions.end(), soname) > 0
+             ? ""
+             : "; libcamera-ipa is of another version: sudo apt full-upgrade";
 }
 
 Check check_libcamera(const fs::path& root, const std::function<LoadedLibcamera()>& libcamera) {

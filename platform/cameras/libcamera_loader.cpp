@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -25,17 +27,38 @@ const char* const kBuiltHere = "built";
 const char* const kBuild = "build";  // the package's program that makes it
 const char* const kLibrary = "libcamera.so.";
 
-// The versions of the modules in `folder`, in the order to try them.
-std::vector<std::string> modules_in(const fs::path& folder) {
-  std::vector<std::string> versions;
-  for (const fs::path& path : paths_in(folder)) {
-    if (path.extension() == ".so") versions.push_back(path.stem().string());
+// The libcameras that a shared library was linked with.
+std::vector<std::string> linked_versions(const fs::path& library) {
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> names;
+  for (std::size_t at = bytes.find(kLibrary); at != std::string::npos;
+       at = bytes.find(kLibrary, at + 1)) {
+    names.emplace_back(bytes.c_str() + at);
   }
-  std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
-    if ((a == kBuiltHere) != (b == kBuiltHere)) return a == kBuiltHere;
-    return ::strverscmp(a.c_str(), b.c_str()) > 0;
+  return libcamera_versions(names);
+}
+
+struct Module {
+  std::string name;  // of the file, without .so
+  bool has_ipa;      // IPA modules of its libcamera are installed
+};
+
+// In the order to try them.
+std::vector<Module> modules_in(const fs::path& folder, const std::vector<std::string>& ipa) {
+  std::vector<Module> modules;
+  for (const fs::path& path : paths_in(folder)) {
+    if (path.extension() != ".so") continue;
+    const auto linked = linked_versions(path);
+    modules.push_back({path.stem(), std::find_first_of(linked.begin(), linked.end(), ipa.begin(),
+                                                       ipa.end()) != linked.end()});
+  }
+  std::sort(modules.begin(), modules.end(), [](const Module& a, const Module& b) {
+    if (a.has_ipa != b.has_ipa) return a.has_ipa;
+    if ((a.name == kBuiltHere) != (b.name == kBuiltHere)) return a.name == kBuiltHere;
+    return ::strverscmp(a.name.c_str(), b.name.c_str()) > 0;
   });
-  return versions;
+  return modules;
 }
 
 // In the folders of Debian, of any architecture: one for 32 bit is no reason either.
@@ -52,10 +75,13 @@ std::vector<std::string> installed_versions() {
 }
 
 // `reasons`: by the version of a module.
-std::string why_not(const fs::path& folder, std::vector<std::string> modules,
+std::string why_not(const fs::path& folder, const std::vector<Module>& modules,
                     const std::map<std::string, std::string>& reasons) {
-  modules.erase(std::remove(modules.begin(), modules.end(), kBuiltHere), modules.end());
-  if (modules.empty()) return "lookout was built without libcamera";
+  std::vector<std::string> versions;
+  for (const Module& module : modules) {
+    if (module.name != kBuiltHere) versions.push_back(module.name);
+  }
+  if (versions.empty()) return "lookout was built without libcamera";
   const auto installed = installed_versions();
   for (const std::string& version : installed) {
     const auto reason = reasons.find(version);
@@ -64,11 +90,11 @@ std::string why_not(const fs::path& folder, std::vector<std::string> modules,
   }
   if (installed.empty()) {
     return fmt::format("libcamera is not installed (lookout has modules for {})",
-                       fmt::join(modules, ", "));
+                       fmt::join(versions, ", "));
   }
   std::error_code ignored;
   return fmt::format("libcamera {} is installed, lookout has modules for {}{}",
-                     fmt::join(installed, " and "), fmt::join(modules, ", "),
+                     fmt::join(installed, " and "), fmt::join(versions, ", "),
                      fs::exists(folder / kBuild, ignored)
                          ? ": sudo apt install libcamera-dev g++ pkg-config makes one"
                          : "");
@@ -90,7 +116,8 @@ const LookoutLibcamera* try_module(const std::string& path, std::string& reason)
 }
 
 const LookoutLibcamera& libcamera() {
-  static const LookoutLibcamera& module = load_libcamera_module(module_path("libcamera"));
+  static const LookoutLibcamera& module =
+      load_libcamera_module(module_path("libcamera"), ipa_versions("/"));
   return module;
 }
 
@@ -112,19 +139,34 @@ std::vector<std::string> libcamera_versions(const std::vector<std::string>& file
   return {versions.begin(), versions.end()};
 }
 
-const LookoutLibcamera& load_libcamera_module(const fs::path& folder) {
-  const auto versions = modules_in(folder);
+std::vector<std::string> ipa_versions(const fs::path& root) {
+  std::set<std::string> versions;
+  for (const fs::path& libraries : paths_in(root / "usr/lib")) {
+    for (const char* folder : {"libcamera", "libcamera/ipa"}) {
+      for (const fs::path& file : paths_in(libraries / folder)) {
+        if (file.filename().string().rfind("ipa_", 0) != 0 || file.extension() != ".so") continue;
+        const auto linked = linked_versions(file);
+        versions.insert(linked.begin(), linked.end());
+      }
+    }
+  }
+  return {versions.begin(), versions.end()};
+}
+
+const LookoutLibcamera& load_libcamera_module(const fs::path& folder,
+                                              const std::vector<std::string>& ipa) {
+  const auto modules = modules_in(folder, ipa);
   std::map<std::string, std::string> reasons;
-  for (const std::string& version : versions) {
+  for (const auto& [name, has_ipa] : modules) {
     const LookoutLibcamera* module =
-        try_module(fs::absolute(folder / (version + ".so")), reasons[version]);
+        try_module(fs::absolute(folder / (name + ".so")), reasons[name]);
     if (module == nullptr) continue;
-    spdlog::debug("module for libcamera {}, which is {}", version, module->version());
+    spdlog::debug("module for libcamera {}, which is {}", name, module->version());
     return *module;
   }
   throw Error(ErrorKind::kUnsupported,
               fmt::format("CSI cameras cannot be used: {}; V4L2 cameras and files can be used",
-                          why_not(folder, versions, reasons)));
+                          why_not(folder, modules, reasons)));
 }
 
 LoadedLibcamera load_libcamera() {

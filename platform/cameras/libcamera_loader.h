@@ -28,10 +28,15 @@ std::map<std::string, SensorModes> list_csi_modes(const ModeWish& wish);
 // no such camera, Error(kDeviceLost) when another program has it, Error(kPermission).
 std::unique_ptr<Source> open_csi_camera(const std::string& camera, const SourceOptions& options);
 
-// Loads from `folder` the module for the newest libcamera for which that works; VERSION.so is the
-// name of one, and that of a module built on this machine, which is tried first, is built.so. The
-// module stays loaded. Throws Error(kUnsupported) when there is none.
-const LookoutLibcamera& load_libcamera_module(const std::filesystem::path& folder);
+// The versions of libcamera that the installed IPA modules, which drive a Pi's cameras, are for.
+// There is one package of these, while several libcameras can be installed. `root`: "/".
+std::vector<std::string> ipa_versions(const std::filesystem::path& root);
+
+// Loads from `folder` the first module for which that works: those for a libcamera of `ipa` first,
+// then that built on this machine, then the newest. VERSION.so is the name of one, built.so that
+// of the one built here. The module stays loaded. Throws Error(kUnsupported) when there is none.
+const LookoutLibcamera& load_libcamera_module(const std::filesystem::path& folder,
+                                              const std::vector<std::string>& ipa);
 
 struct LoadedLibcamera {
   std::string version;  // "v0.7.1"

@@ -35,14 +35,42 @@ TEST(LibcameraLoaderTest, NewestModuleThatLoadsIsTaken) {
   fs::copy(fake_module(), folder.path() / "0.7.so");
   fs::copy(fake_module(), folder.path() / "0.0.3.so");
   std::ofstream(folder.path() / "0.10.so") << "for a libcamera that is not there";
-  EXPECT_EQ(name_of(load_libcamera_module(folder.path())), "0.7.so");
+  EXPECT_EQ(name_of(load_libcamera_module(folder.path(), {})), "0.7.so");
 }
 
 TEST(LibcameraLoaderTest, ModuleThatWasBuiltHereComesFirst) {
   const TempDir folder;
   fs::copy(fake_module(), folder.path() / "0.7.so");
   fs::copy(fake_module(), folder.path() / "built.so");
-  EXPECT_EQ(name_of(load_libcamera_module(folder.path())), "built.so");
+  EXPECT_EQ(name_of(load_libcamera_module(folder.path(), {})), "built.so");
+}
+
+// A module that names the libcamera that it was linked with.
+void put_module(const fs::path& file, const std::string& version) {
+  fs::copy(fake_module(), file);
+  std::ofstream(file, std::ios::app) << "libcamera.so." << version << '\0';
+}
+
+TEST(LibcameraLoaderTest, ModuleForTheIpaModulesComesBeforeAll) {
+  const TempDir folder;
+  put_module(folder.path() / "0.4.so", "0.4");
+  put_module(folder.path() / "0.7.so", "0.7");
+  put_module(folder.path() / "built.so", "0.8");
+  EXPECT_EQ(name_of(load_libcamera_module(folder.path(), {"0.4"})), "0.4.so");
+  EXPECT_EQ(name_of(load_libcamera_module(folder.path(), {"0.8"})), "built.so");
+  EXPECT_EQ(name_of(load_libcamera_module(folder.path(), {"0.9"})), "built.so");
+}
+
+TEST(LibcameraLoaderTest, IpaModulesAreFoundWhereDebianPutsThem) {
+  const TempDir root;
+  EXPECT_THAT(ipa_versions(root.path()), IsEmpty());
+  for (const char* folder : {"libcamera", "libcamera/ipa"}) {
+    fs::create_directories(root.path() / "usr/lib/aarch64-linux-gnu" / folder);
+  }
+  put_module(root.path() / "usr/lib/aarch64-linux-gnu/libcamera/ipa_vimc.so", "0.4");
+  put_module(root.path() / "usr/lib/aarch64-linux-gnu/libcamera/ipa/ipa_rpi_vc4.so", "0.7");
+  put_module(root.path() / "usr/lib/aarch64-linux-gnu/libcamera/v4l2-compat.so", "0.5");
+  EXPECT_THAT(ipa_versions(root.path()), ElementsAre("0.4", "0.7"));
 }
 
 TEST(LibcameraLoaderTest, WithoutOneThatLoadsTheVersionsAreNamed) {
@@ -51,13 +79,13 @@ TEST(LibcameraLoaderTest, WithoutOneThatLoadsTheVersionsAreNamed) {
   std::ofstream(folder.path() / "98.7.so") << "nor this";
   expect_error(ErrorKind::kUnsupported,
                AllOf(HasSubstr("lookout has modules for 98.7, 98.4"), HasSubstr("V4L2 cameras")),
-               [&] { load_libcamera_module(folder.path()); });
+               [&] { load_libcamera_module(folder.path(), {}); });
 }
 
 TEST(LibcameraLoaderTest, WithoutModulesLookoutWasBuiltWithout) {
   const TempDir folder;
   expect_error(ErrorKind::kUnsupported, HasSubstr("built without libcamera"),
-               [&] { load_libcamera_module(folder.path() / "nothing"); });
+               [&] { load_libcamera_module(folder.path() / "nothing", {}); });
 }
 
 TEST(LibcameraLoaderTest, VersionIsThePartThatProgramsAreLinkedTo) {
