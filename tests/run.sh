@@ -175,7 +175,10 @@ for stage in "${stages[@]}"; do
   libcamera | libcamera-trixie)
     say "Raspberry Pi 4, ${stage#libcamera-}: cameras of libcamera's in a virtual machine"
     check tests/target.sh libcamera "pi4${stage#libcamera}"
-    [ "$stage" = libcamera ] || check tests/target.sh libcamera pi4-trixie backports
+    if [ "$stage" = libcamera-trixie ]; then
+      check tests/target.sh libcamera pi4-trixie backports
+      check tests/target.sh upgrade pi4-trixie
+    fi
     ;;
   host-trixie)
     say 'Debian 13: app/demo.sh and tests/run.sh'

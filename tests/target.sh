@@ -10,6 +10,8 @@
 #                               default 50
 #   target.sh libcamera PRESET [backports]
 #                               ... on a camera of libcamera's, that of the suite or of its backports
+#   target.sh upgrade PRESET    ... while libcamera is upgraded to that of the backports, and downgraded;
+#                               for Debian 13 alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -211,8 +213,20 @@ libcamera() {
     tests/vm/make-vimc.sh "$guest"
     cp "$guest/vimc.ko" "$work"
   fi
-  cp tests/vm/{service,libcamera_test}.sh "$build/tests/platform_tests" "$work"
-  in_guest 1800 "bash libcamera_test.sh $camera"
+  cp tests/vm/{service,virtual,libcamera_test}.sh "$build/tests/platform_tests" "$work"
+  in_guest 2700 "bash libcamera_test.sh $camera"
+}
+
+upgrade() {
+  local old=${libcameras[0]} new=${libcameras[1]}
+  find_package
+  guest+=-upgrade
+  # With what the newer one needs, since the guest has no network.
+  make_guest "libcamera$old" libcamera-dev libcamera-ipa g++ pkg-config libegl1 libgles2
+  tests/vm/get-packages.sh "$guest" "$work/$old" {"libcamera$old",libcamera-dev,libcamera-ipa}/"$suite"
+  tests/vm/get-packages.sh "$guest" "$work/$new" {"libcamera$new",libcamera-dev,libcamera-ipa}/"$suite-backports"
+  cp tests/vm/{service,virtual,libcamera_upgrade_test}.sh "$work"
+  in_guest 5400 "bash libcamera_upgrade_test.sh $old $new"
 }
 
 case $what in
@@ -221,5 +235,6 @@ package) package ;;
 service) service ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;
+upgrade) upgrade ;;
 *) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
 esac

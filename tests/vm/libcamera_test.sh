@@ -4,10 +4,11 @@
 #   libcamera_test.sh vimc      the kernel's, by vimc.ko in the working folder
 #   libcamera_test.sh virtual   libcamera's own, since its 0.4, which show pictures
 #
-# The working folder holds lookout_*.deb, service.sh and platform_tests. The guest has libcamera as that package was
-# built with, and the package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
+# The working folder holds lookout_*.deb, service.sh, virtual.sh and platform_tests. The guest has libcamera as that
+# package was built with, and the package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
 set -euo pipefail
 . ./service.sh
+. ./virtual.sh
 camera=$1
 work=$(mktemp -d)
 shown=("$work"/out "$work"/err)
@@ -58,19 +59,8 @@ vimc) # one camera, which shows color bars with text on them
   plug
   name=Sensor shows='color bars' first='color bars' format='(RGB888|BGR888)'
   ;;
-virtual) # two; the service has to be allowed to take memory for them
-  pictures=/usr/local/share/pictures
-  config=/usr/share/libcamera/pipeline/virtual
-  mkdir -p $pictures $config
-  for pattern in hcolorbars red; do
-    lookout run "test://$pattern?size=640x480&frames=1" --snapshot-on-change "$work" > "$work/out" 2> "$work/err"
-    mv "$work"/*.jpg $pictures/$pattern.jpg
-    printf '%s:\n  supported_formats:\n  - width: 640\n    height: 480\n  frames:\n    path: "%s"\n' \
-      $pattern $pictures/$pattern.jpg
-  done > $config/virtual.yaml
-  mkdir /etc/systemd/system/$unit.d
-  printf '[Service]\nSupplementaryGroups=kvm\nDeviceAllow=/dev/udmabuf rw\n' > /etc/systemd/system/$unit.d/virtual.conf
-  systemctl daemon-reload
+virtual)
+  make_virtual_cameras
   name=hcolorbars shows='horizontal color bars' first=red format=NV12 # by falling name
   ;;
 esac
