@@ -55,7 +55,8 @@ namespace lookout {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CameraControls, flicker, shutter, gain, awb, awb_gains,
                                    lens_position)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceOptions, width, height, framerate, controls, needed_width,
-                                   needed_height, give_up_after, wait, live, recursive, max_pixels)
+                                   needed_height, give_up_after, wait, live, recursive, credentials,
+                                   rtsp_udp, max_pixels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(View, rotation, hflip, vflip, roi)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Scheduling, realtime_priority, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CameraOptions, source, name, source_options, wait, view, capture,

@@ -15,6 +15,7 @@
 #include "pipeline/results/format.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
+#include "platform/sources/source_uri.h"
 #include "platform/system/process_usage.h"
 
 namespace lookout {
@@ -185,7 +186,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
     if (stop) return std::nullopt;
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
-                            combination.camera.source, kWarmUpFrames));
+                            shown_source(combination.camera.source), kWarmUpFrames));
   }
   result.model = describe_model(model_path(combination.model.file), model);
   result.threads = model.threads();

@@ -11,6 +11,7 @@
 #include "pipeline/source.h"
 #include "pipeline/thread.h"
 #include "platform/sources/open_source.h"
+#include "platform/sources/source_uri.h"
 
 namespace lookout {
 namespace {
@@ -39,7 +40,7 @@ std::string try_source(const std::string& text, const SourceOptions& options) {
   const auto source = open_source(text, options);
   const std::string description = source->info().description;
   if (is_stream(text)) return description + ", which doctor does not read";
-  if (!source->info().live) read_first(*source, text);
+  if (!source->info().live) read_first(*source, shown_source(text));
   return description;
 }
 

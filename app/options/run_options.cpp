@@ -77,20 +77,32 @@ void declare_files(Settings& settings, SourceOptions& source) {
                "Refuse larger pictures and videos before they are decoded");
 }
 
+// The part of [camera] for cameras on the network.
+void declare_network(Settings& settings, SourceOptions& source) {
+  const std::string section = "camera";
+  settings.add(section, "credentials", text(source.credentials, "FILE"),
+               "File whose first line is USER:PASSWORD for a camera on the network, instead of "
+               "these in its address");
+  settings.add(section, "rtsp-transport",
+               choice<bool>(source.rtsp_udp, {{"tcp", false}, {"udp", true}}),
+               "How the packets of an RTSP camera come");
+}
+
 }  // namespace
 
 void declare(Settings& settings, CameraOptions& options) {
   const std::string section = "camera";
-  settings.add(
-      section, "source", source(options.source),
-      "auto (the first CSI camera, else the first USB camera), a camera (/dev/video0, "
-      "v4l2:///dev/video0, csi://0), a picture, a folder of pictures, a video, - (a stream on "
-      "stdin), a FIFO, or test://PATTERN|all?size=640x480&fps=30");
+  settings.add(section, "source", source(options.source),
+               "auto (the first CSI camera, else the first USB camera), a camera (/dev/video0, "
+               "v4l2:///dev/video0, csi://0, rtsp://HOST/..., http://HOST/...), a picture, a "
+               "folder of pictures, a video, - (a stream on "
+               "stdin), a FIFO, or test://PATTERN|all?size=640x480&fps=30");
   settings.add(section, "name", text(options.name, "TEXT"),
                "The camera's name in results; default: the source's name");
   declare_picture(settings, options);
   declare_controls(settings, options.source_options.controls);
   declare_files(settings, options.source_options);
+  declare_network(settings, options.source_options);
   settings.add(section, "timeout", time_value(options.timeout),
                "End after this time: 500ms, 10s, 5min, 1h; 0: never", "-t,--timeout");
   settings.add(

@@ -22,6 +22,7 @@
 #include "pipeline/results/run_info.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
+#include "platform/sources/source_uri.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/journal.h"
 #include "platform/system/process.h"
@@ -157,7 +158,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const StatsSnapshot total = run_pipeline(*source, models, reporters.all, pipeline, stop);
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
-  if (!info.live && !ended_early) require_pictures(options.camera.source, total);
+  if (!info.live && !ended_early) require_pictures(shown_source(options.camera.source), total);
   if (reporters.overlay != nullptr && !info.live) reporters.overlay->linger(pipeline.end);
   log_dropped(output.lines.dropped());
 }

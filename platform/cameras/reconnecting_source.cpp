@@ -39,7 +39,7 @@ ReconnectingSource::ReconnectingSource(Open open, ReconnectOptions options)
     opened();
   }
   if (camera_ == nullptr) return;
-  was_there_ = true;
+  was_there_ = camera_->online();
   info_ = camera_->info();
   if (!options_.name.empty()) info_.name = options_.name;
 }
@@ -74,7 +74,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   }
   last_frame_ = now;
   damaged_since_.reset();
-  if (lost_since_) note_return(now);
+  if (!online()) note_return(now);
   note_shortfall();
   const SourceInfo& info = camera_->info();
   const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)

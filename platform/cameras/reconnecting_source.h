@@ -42,7 +42,8 @@ struct ReconnectOptions {
 // camera its old name.
 class ReconnectingSource : public Source {
  public:
-  // Opens the camera. Throws Error when it is absent, may not be used or is no camera.
+  // Opens the camera. Throws Error when it is absent, may not be used or is no camera. A camera
+  // that is connected later, by its read(), is not online() until then, and counts as absent.
   using Open = std::function<std::unique_ptr<Source>()>;
 
   // Opens the camera and throws the errors of `open`. With wait_for_first it waits for a camera
@@ -64,7 +65,7 @@ class ReconnectingSource : public Source {
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
   // False from the loss to the first frame after it.
-  bool online() const override { return !lost_since_; }
+  bool online() const override { return was_there_ && !lost_since_; }
 
  private:
   ReadStatus read_camera(Frame& frame, std::chrono::milliseconds timeout);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "platform/cameras/camera_controls.h"
 
@@ -21,9 +22,11 @@ struct SourceOptions {
   int needed_width = 224;
   int needed_height = 224;
   std::chrono::milliseconds give_up_after{0};  // after the loss of a camera; 0: never
-  bool wait = false;       // for a camera that is absent at the start, which is an error otherwise
-  bool live = false;       // of a stream, the newest frame wins
-  bool recursive = false;  // enter the folders of a folder
+  bool wait = false;        // for a camera that is absent at the start, which is an error otherwise
+  bool live = false;        // of a stream, the newest frame wins
+  bool recursive = false;   // enter the folders of a folder
+  std::string credentials;  // of a network camera, a file with USER:PASSWORD; empty: none
+  bool rtsp_udp = false;    // the packets of RTSP come by UDP, else by TCP
   std::int64_t max_pixels = kDefaultMaxPixels;  // of a picture, or of a frame of a video
 };
 

@@ -24,6 +24,8 @@
 #include "platform/cameras/v4l2_source.h"
 #include "platform/pictures/unreadable_format.h"
 #include "platform/sources/auto_camera.h"
+#include "platform/sources/network_source.h"
+#include "platform/sources/network_url.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/sources/picture_source.h"
 #include "platform/sources/source_uri.h"
@@ -61,7 +63,7 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   return reconnect;
 }
 
-enum class Kind { kTest, kCamera, kCsi, kFolder, kFile, kStream };
+enum class Kind { kTest, kCamera, kCsi, kFolder, kFile, kStream, kNetwork };
 
 // Throws for controls that a camera lacks, and warns of those that other sources lack.
 void check_controls(const std::string& text, Kind kind, const SourceOptions& options) {
@@ -75,18 +77,28 @@ void check_controls(const std::string& text, Kind kind, const SourceOptions& opt
   spdlog::warn("{}: {} is for CSI cameras", text, key);
 }
 
+void warn_of_unused_mode(const std::string& text, const SourceOptions& options) {
+  if (!options.width && !options.height && !options.framerate) return;
+  spdlog::warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
+}
+
+void warn_of_unused_network_options(const std::string& text, const SourceOptions& options) {
+  if (options.credentials.empty() && !options.rtsp_udp) return;
+  spdlog::warn("{}: camera.credentials and camera.rtsp-transport are for cameras on the network",
+               text);
+}
+
 // Of options that do nothing for such a source.
 void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& options) {
-  const bool asks_mode = options.width || options.height || options.framerate;
-  if (asks_mode && kind != Kind::kTest && kind != Kind::kCamera && kind != Kind::kCsi) {
-    spdlog::warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
-  }
+  const bool has_mode = kind == Kind::kTest || kind == Kind::kCamera || kind == Kind::kCsi;
+  if (!has_mode) warn_of_unused_mode(text, options);
   if (options.live && (kind == Kind::kFolder || kind == Kind::kFile)) {
     spdlog::warn("{}: --live is for streams (- or a FIFO); every frame is classified", text);
   }
   if (options.recursive && kind != Kind::kFolder) {
     spdlog::warn("{}: --recursive is for folders", text);
   }
+  if (kind != Kind::kNetwork) warn_of_unused_network_options(text, options);
   check_controls(text, kind, options);
 }
 
@@ -118,6 +130,32 @@ std::unique_ptr<Source> open_csi(const std::string& camera, const SourceOptions&
   return std::make_unique<ReconnectingSource>(
       opening_csi(camera, options),
       reconnect_options(is_number ? "csi" + camera : camera, options));
+}
+
+// A camera on the network may pause for longer than one on a cable.
+constexpr std::chrono::seconds kNetworkStall{5};
+constexpr std::chrono::seconds kNetworkMaxDelay{30};
+
+std::unique_ptr<Source> open_network(const std::string& url, const SourceOptions& options) {
+  warn_of_unused(shown_url(url), Kind::kNetwork, options);
+  NetworkOptions network;
+  network.url = url;
+  network.credentials = options.credentials;
+  network.udp = options.rtsp_udp;
+  network.max_pixels = options.max_pixels;
+  const auto open = [network] { return std::make_unique<NetworkSource>(network); };
+
+  ReconnectOptions reconnect = reconnect_options(host_of(url), options);
+  reconnect.min_stall = kNetworkStall;
+  reconnect.max_delay = kNetworkMaxDelay;
+  if (options.wait) return std::make_unique<ReconnectingSource>(open, reconnect);
+
+  auto first = open();
+  first->wait_until_connected();
+  if (!first->info().live) return first;
+  const auto connected = std::make_shared<std::unique_ptr<NetworkSource>>(std::move(first));
+  return std::make_unique<ReconnectingSource>(
+      [=] { return *connected ? std::move(*connected) : open(); }, reconnect);
 }
 
 // Chooses a camera at each attempt until one was opened, and stays with that one.
@@ -266,6 +304,8 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
   }
   if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) return open_camera(v4l2->path, options);
   if (const auto* csi = std::get_if<CsiUri>(&uri)) return open_csi(csi->camera, options);
+  if (const auto* network = std::get_if<NetworkUri>(&uri))
+    return open_network(network->url, options);
   if (std::holds_alternative<Stdin>(uri)) return open_stdin(options);
   if (std::holds_alternative<AutoCamera>(uri)) return open_auto(options);
   return open_path(std::get<LocalPath>(uri).path, options);

@@ -14,6 +14,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/lower_case.h"
+#include "platform/sources/network_url.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -61,42 +62,67 @@ std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRang
   return query;
 }
 
-// Replaces the user's name and password: "rtsp://***@camera/stream". An '@' in a password that is
-// not escaped does not end it.
-std::string redacted(const std::string& text) {
-  const auto start = text.find("://") + 3;
-  const auto at = text.rfind('@');
-  if (at == std::string::npos || at < start || text[start] == '/') return text;
-  return text.substr(0, start) + "***" + text.substr(at);
+bool is_network_scheme(const std::string& scheme) {
+  return scheme == "rtsp" || scheme == "rtsps" || scheme == "http" || scheme == "https";
+}
+
+std::string scheme_of(const std::string& text) {
+  return lower_case(text.substr(0, text.find("://")));
 }
 
 // Told before anything else is: its port or password would be.
 void check_scheme(const std::string& text) {
-  static const std::vector<std::string> network{"rtsp", "rtsps", "rtmp", "rtmps", "http", "https",
-                                                "udp",  "rtp",   "tcp",  "srt",   "ftp",  "mms"};
-  const std::string scheme = lower_case(text.substr(0, text.find("://")));
-  if (std::find(network.begin(), network.end(), scheme) == network.end()) return;
-  throw usage(fmt::format(
-      "{}: network streams are not supported yet; pipe them: ffmpeg -i URL -c copy -f matroska - | "
-      "lookout -",
-      redacted(text)));
+  static const std::vector<std::string> others{"rtmp", "rtmps", "udp", "rtp", "tcp",
+                                               "srt",  "ftp",   "mms", "ws",  "wss"};
+  const std::string scheme = scheme_of(text);
+  if (std::find(others.begin(), others.end(), scheme) == others.end()) return;
+  throw usage(
+      fmt::format("{}: of the network only rtsp://, rtsps://, http:// and https:// are read; pipe "
+                  "others: ffmpeg "
+                  "-i URL -c copy -f matroska - | lookout -",
+                  shown_url(text)));
+}
+
+using UriOwner = std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)>;
+
+// `advice` ends the sentence for what cannot be parsed.
+UriOwner parse(const std::string& text, UriUriA& parsed, const std::string& advice) {
+  const char* error = nullptr;
+  const int status = uriParseSingleUriA(&parsed, text.c_str(), &error);
+  if (status != URI_SUCCESS) {
+    const auto place = error == nullptr ? 0 : error - text.c_str();
+    throw usage(fmt::format("{} is not a valid URI, see its character {}{}", shown_url(text),
+                            place + 1, advice));
+  }
+  return {&parsed, uriFreeUriMembersA};
+}
+
+NetworkUri parse_network(const std::string& text) {
+  UriUriA parsed{};
+  const auto owner =
+      parse(text, parsed, "; in a user name or password, @ is written %40, / %2F, # %23, : %3A");
+  if (parsed.hostText.first == parsed.hostText.afterLast) {
+    throw usage(fmt::format("{}: the name or address of a host has to follow", shown_url(text)));
+  }
+  if (parsed.portText.first != nullptr && parsed.portText.first == parsed.portText.afterLast) {
+    throw usage(fmt::format("{}: a port has to follow the ':'; in a password, / is written %2F",
+                            shown_url(text)));
+  }
+  if (parsed.fragment.first != nullptr) {
+    throw usage(
+        fmt::format("{}: '#' has no meaning here; in a password it is %23", shown_url(text)));
+  }
+  return {text};
 }
 
 Uri parse_uri(const std::string& text) {
   check_scheme(text);
   UriUriA parsed{};
-  const char* error = nullptr;
-  const int status = uriParseSingleUriA(&parsed, text.c_str(), &error);
-  if (status != URI_SUCCESS) {
-    const auto place = error == nullptr ? 0 : error - text.c_str();
-    throw usage(
-        fmt::format("{} is not a valid URI, see its character {}", redacted(text), place + 1));
-  }
-  const std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)> owner(&parsed, uriFreeUriMembersA);
+  const auto owner = parse(text, parsed, "");
   if (parsed.fragment.first != nullptr || parsed.userInfo.first != nullptr ||
       parsed.portText.first != nullptr) {
     throw usage(fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23",
-                            redacted(text)));
+                            shown_url(text)));
   }
   return {text, lower_case(decode(parsed.scheme)), decode(parsed.hostText), decode_path(parsed),
           dissect_query(parsed.query)};
@@ -216,26 +242,36 @@ CsiUri parse_csi(const Uri& uri) {
   return {std::move(camera)};
 }
 
-}  // namespace
-
-SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {
+void check_characters(const std::string& text) {
   if (text.empty()) throw usage("the source is empty");
   // The system would cut the text off there.
   const bool uri_with_nul = is_uri(text) && text.find("%00") != std::string::npos;
   if (uri_with_nul || text.find('\0') != std::string::npos) {
     throw usage("a source cannot hold a NUL character (%00)");
   }
+}
+
+}  // namespace
+
+SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {
+  check_characters(text);
   if (text == "-") return Stdin{};
   if (text == "auto") return AutoCamera{};
   if (!is_uri(text)) return LocalPath{text};
+  if (is_network_scheme(scheme_of(text))) return parse_network(text);
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return parse_test(uri, asked);
   if (uri.scheme == "v4l2") return V4l2Uri{local_path(uri)};
   if (uri.scheme == "csi") return parse_csi(uri);
   if (uri.scheme == "file") return LocalPath{local_path(uri)};
   throw usage(
-      fmt::format("{}: unknown scheme {}://; use test://, v4l2://, csi://, file://, a path or -",
+      fmt::format("{}: unknown scheme {}://; use test://, v4l2://, csi://, rtsp://, http://, "
+                  "file://, a path or -",
                   text, uri.scheme));
+}
+
+std::string shown_source(const std::string& text) {
+  return is_uri(text) && is_network_scheme(scheme_of(text)) ? shown_url(text) : text;
 }
 
 void check_source_text(const std::string& text) { parse_source_uri(text, {}); }

@@ -22,8 +22,12 @@ struct LocalPath {
 };
 struct Stdin {};
 struct AutoCamera {};
+struct NetworkUri {
+  std::string url;  // as given; shown_url() is what may be shown
+};
 
-using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin, AutoCamera>;
+using SourceUri =
+    std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin, AutoCamera, NetworkUri>;
 
 // `text` has one of the forms that open_source() documents. `asked` supplies the size and rate of a
 // test pattern where the text does not.
@@ -31,6 +35,9 @@ using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, St
 // Throws Error(kUsage), which never shows a user's name or password, when the text cannot be
 // parsed, or when `asked` is out of range for a test pattern.
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked);
+
+// The text as logs, results and pages show it: an address on the network as shown_url() does.
+std::string shown_source(const std::string& text);
 
 // Throws Error(kUsage) for a text that names no source, as parse_source_uri() does: an unknown
 // scheme, a bad URI, an unknown test pattern. Whether the device or file exists is not checked.

@@ -48,6 +48,10 @@ std::unique_ptr<Source> open_video_stream(const VideoStream& stream, std::int64_
   return video_module().open_stream(stream, max_pixels);
 }
 
+std::unique_ptr<Source> open_network_video(const NetworkVideo& video, std::int64_t max_pixels) {
+  return video_module().open_network(video, max_pixels);
+}
+
 void check_video_module() { video_module(); }
 
 }  // namespace lookout

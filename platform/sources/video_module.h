@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,7 +17,7 @@ inline const char* const kVideoModule = "liblookout-video.so";
 inline const char* const kVideoEntry = "lookout_video";
 
 // Changes with every change of this file and of Source.
-inline constexpr int kVideoInterface = 3;
+inline constexpr int kVideoInterface = 4;
 
 // A video that another program writes.
 struct VideoStream {
@@ -27,6 +28,15 @@ struct VideoStream {
   bool live = false;  // frames are decoded with the least delay
 };
 
+// A video on the network.
+struct NetworkVideo {
+  std::string url;                          // with the user name and password
+  std::string shown;                        // without them; begins sentences
+  bool udp = false;                         // for the packets of RTSP, in place of TCP
+  std::chrono::milliseconds timeout{0};     // to connect and find the video; and without any data
+  const std::atomic<bool>* stop = nullptr;  // as VideoStream's
+};
+
 // Returned by the module's entry, `extern "C" const VideoModule* lookout_video()`. `max_pixels`: of
 // a frame.
 struct VideoModule {
@@ -34,6 +44,7 @@ struct VideoModule {
   // See video_source.h.
   std::unique_ptr<Source> (*open)(const std::string& path, std::int64_t max_pixels);
   std::unique_ptr<Source> (*open_stream)(const VideoStream& stream, std::int64_t max_pixels);
+  std::unique_ptr<Source> (*open_network)(const NetworkVideo& video, std::int64_t max_pixels);
 };
 
 }  // namespace lookout

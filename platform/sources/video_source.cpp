@@ -25,6 +25,7 @@ extern "C" {
 #include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/picture_size.h"
 #include "platform/sources/container_size.h"
+#include "platform/sources/network_url.h"
 
 namespace lookout {
 namespace {
@@ -42,7 +43,8 @@ void log_message(void* context, int level, const char* format, va_list arguments
   std::array<char, 512> line{};
   av_log_format_line2(context, level, format, arguments, line.data(), line.size(), &prefix);
   const std::string_view text(line.data());
-  spdlog::debug("FFmpeg: {}", text.substr(0, text.find_last_not_of('\n') + 1));
+  spdlog::debug("FFmpeg: {}",
+                hide_secrets(std::string(text.substr(0, text.find_last_not_of('\n') + 1))));
 }
 
 int refuse_to_open(AVFormatContext* /*container*/, AVIOContext** /*file*/, const char* /*url*/,
@@ -101,16 +103,35 @@ VideoSource::VideoSource(const VideoStream& stream, std::int64_t max_pixels)
       picture_(av_frame_alloc()) {
   av_log_set_callback(log_message);
   const SignalsBlocked blocked;
-  open_container(*stream_input_->context(), "");
+  open_container(stream_input_->context(), "");
   open_decoder();
   info_.name = stream.name;
   info_.description = describe();
+}
+
+VideoSource::VideoSource(const NetworkVideo& video, std::int64_t max_pixels)
+    : what_(video.shown),
+      max_pixels_(max_pixels),
+      network_(std::make_unique<NetworkInput>(video)),
+      packet_(av_packet_alloc()),
+      picture_(av_frame_alloc()) {
+  av_log_set_callback(log_message);
+  avformat_network_init();
+  const SignalsBlocked blocked;
+  if (!network_->is_rtsp()) file_.reset(network_->open_http());
+  live_ = file_ == nullptr || avio_size(file_.get()) < 0;
+  open_container(file_.get(), video.url);
+  open_decoder();
+  info_.name = video.shown;
+  info_.description = describe();
+  info_.live = live_;
 }
 
 VideoSource::~VideoSource() = default;
 
 void VideoSource::check_video(bool good) const {
   if (good) return;
+  if (network_) fail("is no video that can be decoded");
   if (!stream_input_) {
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{} is neither a picture nor a video that can be decoded", path_));
@@ -120,6 +141,12 @@ void VideoSource::check_video(bool good) const {
     fail("is an MP4 with its index at the end; pipe Matroska (-f matroska), or a fragmented MP4");
   }
   fail("is no video that can be decoded; Y4M, MJPEG, H.264, MPEG-TS and Matroska can be");
+}
+
+// Of a status of FFmpeg's while a container is opened.
+void VideoSource::check(int status) const {
+  if (status < 0 && network_ && status != AVERROR_INVALIDDATA) throw network_->error(status);
+  check_video(status >= 0);
 }
 
 void VideoSource::fail(const std::string& what) const {
@@ -137,27 +164,31 @@ void VideoSource::open_file() {
   AVIOContext* file = nullptr;
   check_video(avio_open(&file, url.c_str(), AVIO_FLAG_READ) >= 0);
   file_.reset(file);
-  open_container(*file, url);
+  open_container(file, url);
 }
 
-void VideoSource::open_container(AVIOContext& input, const std::string& url) {
-#if LIBAVFORMAT_VERSION_MAJOR >= 59
+// RTSP has no `input`.
+void VideoSource::open_container(AVIOContext* input, const std::string& url) {
   const AVInputFormat* format = nullptr;
-#else
-  AVInputFormat* format = nullptr;
-#endif
-  check_video(av_probe_input_buffer2(&input, &format, url.c_str(), nullptr, 0, 0) >= 0);
-  check_video(av_match_name(format->name, kRefusedFormats) == 0);
+  if (input == nullptr) {
+    format = av_find_input_format("rtsp");
+    check_video(format != nullptr);
+  } else {
+    check(av_probe_input_buffer2(input, &format, url.c_str(), nullptr, 0, 0));
+    check_video(av_match_name(format->name, kRefusedFormats) == 0);
+  }
   is_mp4_ = av_match_name("mp4", format->name) != 0;
 
   AVFormatContext* container = avformat_alloc_context();
-  container->pb = &input;
+  container->pb = input;
   container->io_open = refuse_to_open;
   AVDictionary* options = nullptr;
   av_dict_set(&options, "protocol_whitelist", "file", 0);
+  if (network_) container->interrupt_callback = network_->interrupt();
+  if (network_ && input == nullptr) network_->set_rtsp(&options);
   const int status = avformat_open_input(&container, url.c_str(), format, &options);
   av_dict_free(&options);
-  check_video(status >= 0);
+  check(status);
   container_.reset(container);
   find_streams();
 }
@@ -172,7 +203,7 @@ void VideoSource::find_streams() {
   }
   const int status = avformat_find_stream_info(container_.get(), options.data());
   for (AVDictionary*& each : options) av_dict_free(&each);
-  check_video(status >= 0);
+  check(status);
 }
 
 void VideoSource::open_decoder() {
@@ -207,7 +238,8 @@ std::string VideoSource::describe() const {
   if (orientation_ > kLastUnturned) std::swap(width, height);
   std::string text = fmt::format("{}, {}x{}", what_, width, height);
   const double fps = av_q2d(av_guess_frame_rate(container_.get(), stream_, nullptr));
-  if (std::isfinite(fps) && fps > 0) {
+  const bool is_known = has_times() || !network_;
+  if (is_known && std::isfinite(fps) && fps > 0) {
     text += fmt::format(", {:.4g} fps{}", fps, has_times() ? "" : " assumed");
   }
   return text;
@@ -219,7 +251,7 @@ ReadStatus VideoSource::read(Frame& frame, std::chrono::milliseconds /*timeout*/
     check_end();
     return ReadStatus::kEnd;
   }
-  if (stream_input_) frame.captured = std::max(frame.captured, arrived_);
+  if (path_.empty()) frame.captured = std::max(frame.captured, arrived_);
   fill(frame);
   frame.capture_duration = Clock::now() - frame.captured;
   ++frames_;
@@ -248,6 +280,7 @@ bool VideoSource::decode() {
 // Gives the decoder the next packet or, at the end, asks it for the frames that it holds back.
 void VideoSource::feed() {
   int status = 0;
+  if (network_) network_->expect_data();
   do {
     av_packet_unref(packet_.get());
     status = av_read_frame(container_.get(), packet_.get());
@@ -307,12 +340,13 @@ std::int64_t VideoSource::announced_frames() const {
 }
 
 void VideoSource::check_end() const {
-  if (frames_ == 0 && stream_input_) check_video(false);
+  if (network_ && read_error_ != 0) throw network_->error(read_error_);
+  if (frames_ == 0 && path_.empty()) check_video(false);
   if (frames_ == 0) fail("has no frame that can be read");
   if (undecodable_ > 0) spdlog::warn("{}: {} packets could not be decoded", what_, undecodable_);
-  if (!stream_input_) {
+  if (!path_.empty()) {
     check_file_end();
-  } else if (read_error_ != 0 && !stream_input_->at_end()) {
+  } else if (!network_ && read_error_ != 0 && !stream_input_->at_end()) {
     fail(fmt::format("ends after {} frames: {}", frames_, message(read_error_)));
   }
 }
@@ -346,11 +380,17 @@ std::unique_ptr<Source> open_stream(const VideoStream& stream, std::int64_t max_
   return std::make_unique<VideoSource>(stream, max_pixels);
 }
 
+std::unique_ptr<Source> open_network(const NetworkVideo& video, std::int64_t max_pixels) {
+  return std::make_unique<VideoSource>(video, max_pixels);
+}
+
 }  // namespace
 }  // namespace lookout
 
 extern "C" const lookout::VideoModule* lookout_video() {
-  static const lookout::VideoModule module{
-      {lookout::kVideoInterface, LOOKOUT_VERSION}, lookout::open, lookout::open_stream};
+  static const lookout::VideoModule module{{lookout::kVideoInterface, LOOKOUT_VERSION},
+                                           lookout::open,
+                                           lookout::open_stream,
+                                           lookout::open_network};
   return &module;
 }

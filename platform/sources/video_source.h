@@ -7,6 +7,7 @@
 #include <string>
 
 #include "pipeline/source.h"
+#include "platform/sources/network_input.h"
 #include "platform/sources/stream_input.h"
 #include "platform/sources/video_module.h"
 #include "platform/sources/video_picture.h"
@@ -20,11 +21,11 @@ struct AVStream;
 
 namespace lookout {
 
-// Every frame, in order, at the reader's speed. `origin` is the path as given, of a stream empty;
-// `media_time` counts from the first frame, and is left out for a live stream that has no times, as
-// raw H.264. Frames are upright: the rotation that phones store is applied. FFmpeg's messages are
-// logged as debug, and its threads have all signals blocked. Frames of more than `max_pixels` are
-// refused before they are decoded.
+// Every frame, in order, at the reader's speed. `origin` is the path as given, of a stream and on
+// the network empty; `media_time` counts from the first frame, and is left out for a live stream
+// that has no times, as raw H.264. Frames are upright: the rotation that phones store is applied.
+// FFmpeg's messages are logged as debug, and its threads have all signals blocked. Frames of more
+// than `max_pixels` are refused before they are decoded.
 class VideoSource : public Source {
  public:
   // Throws Error(kNoInput) when the file is not a video that can be decoded here. A list of other
@@ -33,6 +34,9 @@ class VideoSource : public Source {
   // Reads as much of the stream as it takes to know the video. Throws Error(kNoInput) when it is
   // none that can be decoded without seeking, when it ended before that, and when it was stopped.
   VideoSource(const VideoStream& stream, std::int64_t max_pixels);
+  // Connects, live unless the server tells the video's length. Throws the errors of NetworkInput,
+  // and Error(kNoInput) when there is no video that can be decoded.
+  VideoSource(const NetworkVideo& video, std::int64_t max_pixels);
   ~VideoSource() override;
   VideoSource(const VideoSource&) = delete;
   VideoSource& operator=(const VideoSource&) = delete;
@@ -41,7 +45,8 @@ class VideoSource : public Source {
 
   // A file does not wait; a stream waits for its writer however long that takes, unless it is
   // stopped. Throws Error(kNoInput) in place of kEnd when there was no frame, when the file could
-  // not be read to its end, when it was cut, or when a stream was stopped. Packets that cannot be
+  // not be read to its end, when it was cut, when a stream was stopped, or when a connection broke
+  // off. Packets that cannot be
   // decoded and frames that are announced but do not come are logged.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
@@ -57,7 +62,8 @@ class VideoSource : public Source {
   using Owner = std::unique_ptr<T, Free>;
 
   void open_file();
-  void open_container(AVIOContext& input, const std::string& url);
+  void open_container(AVIOContext* input, const std::string& url);
+  void check(int status) const;
   void find_streams();
   void open_decoder();
   void check_size(int width, int height) const;
@@ -74,12 +80,13 @@ class VideoSource : public Source {
   void check_video(bool good) const;
   [[noreturn]] void fail(const std::string& what) const;
 
-  const std::string path_;  // empty: a stream
+  const std::string path_;  // empty: a stream, or on the network
   const std::string what_;  // begins a sentence: "video a.mp4"
   const std::int64_t max_pixels_;
-  const bool live_ = false;
+  bool live_ = false;
   SourceInfo info_;
   std::unique_ptr<StreamInput> stream_input_;  // outlives the container
+  std::unique_ptr<NetworkInput> network_;      // outlives the container
   Owner<AVIOContext> file_;                    // outlives the container
   Owner<AVFormatContext> container_;
   Owner<AVCodecContext> decoder_;

@@ -120,7 +120,8 @@ TEST(Program, WrongUse) {
   expect_failure(run_lookout({"--top-k", "none"}), 64, "--top-k");
   expect_failure(run_lookout({"test://nothing"}), 64, "nothing");
   expect_failure(run_lookout({"gopher://x"}), 64, "gopher");
-  expect_failure(run_lookout({"rtsp://user:secret@h:554/a"}), 64, "rtsp://***@h:554/a: network");
+  expect_failure(run_lookout({"udp://user:secret@h:554/a"}), 64,
+                 "udp://***@h:554/a: of the network");
   const TempDir directory;
   expect_failure(run_lookout({"--config", directory.write("c.toml", "colour = 1\n")}), 78,
                  "colour");

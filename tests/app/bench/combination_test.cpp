@@ -21,8 +21,8 @@ auto fields(const CameraControls& controls) {
 }
 
 auto fields(const SourceOptions& options) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k] = options;
-  return std::tuple(a, b, c, fields(d), e, f, g, h, i, j, k);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = options;
+  return std::tuple(a, b, c, fields(d), e, f, g, h, i, j, k, l, m);
 }
 
 auto fields(const View& view) {
@@ -87,9 +87,19 @@ Combination combination() {
   Combination made;
   made.camera.source = "/pictures of \xe9, which is no UTF-8";
   made.camera.name = "\"front\" caf\u00e9";
-  made.camera.source_options = {
-      320,  240,  12.5, {50, 10000, 2.5, "indoor", {1.5, 2}, 4}, 300, 200, milliseconds(7), true,
-      true, true, 12345};
+  made.camera.source_options = {320,
+                                240,
+                                12.5,
+                                {50, 10000, 2.5, "indoor", {1.5, 2}, 4},
+                                300,
+                                200,
+                                milliseconds(7),
+                                true,
+                                true,
+                                true,
+                                "/file",
+                                true,
+                                12345};
   made.camera.wait = Wait::kNo;
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};

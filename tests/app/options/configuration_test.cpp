@@ -26,6 +26,8 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.camera.wait, b.camera.wait);
   EXPECT_EQ(a.camera.source_options.live, b.camera.source_options.live);
   EXPECT_EQ(a.camera.source_options.recursive, b.camera.source_options.recursive);
+  EXPECT_EQ(a.camera.source_options.credentials, b.camera.source_options.credentials);
+  EXPECT_EQ(a.camera.source_options.rtsp_udp, b.camera.source_options.rtsp_udp);
   EXPECT_EQ(a.camera.source_options.max_pixels, b.camera.source_options.max_pixels);
   EXPECT_EQ(a.camera.view.rotation, b.camera.view.rotation);
   EXPECT_EQ(a.camera.view.hflip, b.camera.view.hflip);

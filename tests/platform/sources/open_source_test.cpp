@@ -93,21 +93,28 @@ TEST(OpenSource, UnknownSchemeIsAnErrorThatListsTheKnownOnes) {
   expect_usage("rrsp://0", AllOf(HasSubstr("test://"), HasSubstr("v4l2://"), HasSubstr("file://")));
 }
 
-TEST(OpenSource, ANetworkStreamCanBePiped) {
-  for (const auto* text : {"rtsp://camera:554/stream", "HTTP://host:80/a.jpg", "https://h/a#b",
-                           "udp://@239.0.0.1:1234", "rtsp://h/["}) {
-    expect_usage(text, AllOf(HasSubstr("network streams are not supported yet"),
+TEST(OpenSource, OtherNetworkStreamsCanBePiped) {
+  for (const auto* text : {"udp://@239.0.0.1:1234", "RTMP://host/a", "srt://host:80?mode=caller"}) {
+    expect_usage(text, AllOf(HasSubstr("only rtsp://, rtsps://, http:// and https://"),
                              HasSubstr("ffmpeg -i URL -c copy -f matroska - | lookout -")));
   }
 }
 
 TEST(OpenSource, APasswordIsNeverPrinted) {
   for (const auto* text :
-       {"rtsp://user:secret@camera:554/a", "rtsp://user:secret@[", "cam://user:secret@h/a",
-        "cam://user:secret@[", "http://user:p@secret@h", "rtsp://user:/secret@h/a",
-        "test://user:secret@all", "file://user:secret@h/a"}) {
+       {"rtsp://user:secret@[", "cam://user:secret@h/a", "cam://user:secret@[",
+        "http://user:p@secret@h", "rtsp://user:/secret@h/a", "rtsp://user:secret@h/a#b",
+        "udp://user:secret@h", "test://user:secret@all", "file://user:secret@h/a"}) {
     expect_usage(text, AllOf(testing::Not(HasSubstr("secret")), HasSubstr("://***@")));
   }
+}
+
+TEST(OpenSource, ABadAddressOnTheNetworkIsAnError) {
+  expect_usage("rtsp://", HasSubstr("the name or address of a host has to follow"));
+  expect_usage("http:///a", HasSubstr("a host has to follow"));
+  expect_usage("http://h/a b", HasSubstr("not a valid URI"));
+  expect_usage("rtsp://user:p@ss@h/a", HasSubstr("in a user name or password, @ is written %40"));
+  expect_usage("http://h/%00", HasSubstr("NUL"));
 }
 
 TEST(OpenSource, MalformedTextIsAnError) {

@@ -1,0 +1,112 @@
+#include "platform/sources/network_source.h"
+
+#include "pipeline/error.h"
+#include "pipeline/thread.h"
+#include "platform/sources/network_url.h"
+#include "platform/sources/video_loader.h"
+#include "platform/system/input_file.h"
+
+namespace lookout {
+namespace {
+
+// Of each wait for the reader of a file: a stop is seen within this time.
+constexpr std::chrono::milliseconds kWait{20};
+// For the thread to say why it failed after its own limit.
+constexpr std::chrono::seconds kGrace{2};
+
+std::string complete_url(const NetworkOptions& options) {
+  if (options.credentials.empty()) return options.url;
+  return with_credentials(options.url, read_input("credentials", options.credentials));
+}
+
+}  // namespace
+
+NetworkSource::NetworkSource(const NetworkOptions& options)
+    : options_(options), url_(complete_url(options)), shown_(shown_url(url_)) {
+  check_video_module();
+  info_.name = host_of(options.url);
+  info_.description = shown_ + ", which is not connected yet";
+  info_.live = true;
+  thread_ = start_thread("network", [this] { run(); });
+}
+
+NetworkSource::~NetworkSource() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void NetworkSource::wait_until_connected() {
+  if (connected_) return;
+  const TakeStatus status = opened_.take(info_, options_.connect_time + kGrace);
+  connected_ = status == TakeStatus::kTaken;
+  if (status == TakeStatus::kClosed) finish();
+  if (!connected_) throw Error(ErrorKind::kNoInput, shown_ + ": the name of the host is not found");
+}
+
+ReadStatus NetworkSource::read(Frame& frame, std::chrono::milliseconds timeout) {
+  if (!connected_) {
+    const TakeStatus status = opened_.take(info_, timeout);
+    connected_ = status == TakeStatus::kTaken;
+    return status == TakeStatus::kClosed ? finish() : ReadStatus::kTimeout;
+  }
+  switch (frames_.take(frame, timeout)) {
+    case TakeStatus::kTaken:
+      return ReadStatus::kFrame;
+    case TakeStatus::kTimeout:
+      return ReadStatus::kTimeout;
+    case TakeStatus::kClosed:
+      break;
+  }
+  return finish();
+}
+
+// Called when the thread has closed what it fills.
+ReadStatus NetworkSource::finish() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+  if (error_) std::rethrow_exception(error_);
+  return ReadStatus::kEnd;
+}
+
+void NetworkSource::run() {
+  try {
+    read_all();
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  opened_.close();
+  frames_.close();
+}
+
+void NetworkSource::read_all() {
+  const auto source = open_network_video(
+      {url_, shown_, options_.udp, options_.connect_time, &stop_}, options_.max_pixels);
+  SourceInfo opened = source->info();
+  opened.name = info_.name;
+  opened_.put_newest(opened);
+  if (source->info().live) {
+    read_live(*source);
+  } else {
+    read_file(*source);
+  }
+}
+
+void NetworkSource::read_live(Source& source) {
+  Frame frame;
+  try {
+    while (!stop_ && source.read(frame, kWait) == ReadStatus::kFrame) frames_.put_newest(frame);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kDeviceLost, error.what());
+  }
+  if (!stop_) throw Error(ErrorKind::kDeviceLost, shown_ + ": the stream ended");
+}
+
+void NetworkSource::read_file(Source& source) {
+  Frame frame;
+  while (!stop_ && source.read(frame, kWait) == ReadStatus::kFrame) {
+    while (!frames_.put_next(frame, kWait) && !stop_) {
+    }
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,74 @@
+// Frames of a camera on the network, or of a video on a web server.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include "pipeline/flow/latest.h"
+#include "pipeline/source.h"
+#include "platform/cameras/source_options.h"
+
+namespace lookout {
+
+struct NetworkOptions {
+  std::string url;          // rtsp://, rtsps://, http://, https://
+  std::string credentials;  // file with USER:PASSWORD; empty: none, or they are in the address
+  bool udp = false;         // for the packets of RTSP, in place of TCP
+  std::int64_t max_pixels = kDefaultMaxPixels;     // of a frame
+  std::chrono::milliseconds connect_time{10'000};  // to connect and to find the video
+};
+
+// Live: the newest frame wins. A video whose length the server tells is a file: not live, every
+// frame is delivered in order, and its end is the end of the frames.
+//
+// A thread connects and decodes. The address is shown as shown_url() does, in errors and in info(),
+// whose name is the host.
+class NetworkSource : public Source {
+ public:
+  // Returns at once. Throws Error(kUnsupported) when FFmpeg is missing, the errors of read_input()
+  // for the file of credentials, and those of with_credentials().
+  explicit NetworkSource(const NetworkOptions& options);
+  // Ends the thread, within about 100 ms unless it looks up a host's name.
+  ~NetworkSource() override;
+  NetworkSource(const NetworkSource&) = delete;
+  NetworkSource& operator=(const NetworkSource&) = delete;
+
+  // Throws Error(kNoInput) when the camera cannot be reached within connect_time or sends no video
+  // that can be decoded, Error(kPermission) when it refuses.
+  void wait_until_connected();
+
+  // Has only the name until the camera is connected.
+  const SourceInfo& info() const override { return info_; }
+
+  // Throws the errors of wait_until_connected(), and Error(kDeviceLost) when a live stream ends or
+  // breaks off.
+  ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
+
+  // False until the camera is connected.
+  bool online() const override { return connected_; }
+
+ private:
+  ReadStatus finish();
+  // By the thread.
+  void run();
+  void read_all();
+  void read_live(Source& source);
+  void read_file(Source& source);
+
+  const NetworkOptions options_;
+  const std::string url_;
+  const std::string shown_;
+  SourceInfo info_;
+  bool connected_ = false;
+  Latest<SourceInfo> opened_;  // the only element: of the connection
+  Latest<Frame> frames_;
+  std::atomic<bool> stop_{false};
+  std::exception_ptr error_;  // written by the thread, read after it was joined
+  std::thread thread_;        // last: it uses all of the above
+};
+
+}  // namespace lookout

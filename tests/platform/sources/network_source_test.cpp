@@ -1,0 +1,308 @@
+// Videos that a web server on this machine sends.
+#include "platform/sources/network_source.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "pipeline/thread.h"
+#include "platform/sources/open_source.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/video_file.h"
+
+namespace lookout {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kFrames = 20;
+constexpr int kFirstLevel = 20;  // of the luma
+constexpr int kStep = 10;        // from frame to frame
+constexpr int kPollMs = 10;
+
+enum class Then { kClose, kSilence };
+
+// Answers each request with the same bytes, then closes the connection, or keeps it and sends
+// nothing.
+class WebServer {
+ public:
+  explicit WebServer(std::string answer, Then then = Then::kClose)
+      : answer_(std::move(answer)), then_(then) {
+    ::setenv("no_proxy", "*", 1);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_, any, size), 0);
+    EXPECT_EQ(::listen(listener_, 1), 0);
+    EXPECT_EQ(::getsockname(listener_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = start_thread("server", [this] { run(); });
+  }
+  ~WebServer() {
+    stop_ = true;
+    thread_.join();
+    ::close(listener_);
+  }
+  WebServer(const WebServer&) = delete;
+  WebServer& operator=(const WebServer&) = delete;
+
+  std::string url(const std::string& user = "") const {
+    return "http://" + user + "127.0.0.1:" + std::to_string(port_) + "/video?token=secret";
+  }
+  int requests() const { return requests_; }
+
+ private:
+  bool is_ready(int fd) const {
+    while (!stop_) {
+      pollfd waiting{fd, POLLIN, 0};
+      if (::poll(&waiting, 1, kPollMs) > 0) return true;
+    }
+    return false;
+  }
+
+  void run() {
+    while (is_ready(listener_)) {
+      const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      serve(fd);
+      ::close(fd);
+    }
+  }
+
+  void serve(int fd) {
+    std::array<char, 4096> request{};
+    if (!is_ready(fd) || ::recv(fd, request.data(), request.size(), 0) <= 0) return;
+    ++requests_;
+    ::send(fd, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+    if (then_ == Then::kSilence) is_ready(fd);  // until the client closes
+  }
+
+  const std::string answer_;
+  const Then then_;
+  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::uint16_t port_ = 0;
+  std::atomic<bool> stop_{false};
+  std::atomic<int> requests_{0};
+  std::thread thread_;  // last: it uses all of the above
+};
+
+std::string video(const std::string& container) {
+  const TempDir dir;
+  const std::string path = dir / "video";
+  VideoFormat format;
+  format.container = container;
+  format.codec = "mjpeg";
+  format.pixels = AV_PIX_FMT_YUVJ420P;
+  format.size = {64, 48};
+  {
+    VideoFile file(path, format);
+    for (int i = 0; i < kFrames; ++i) {
+      file.write({static_cast<unsigned char>(kFirstLevel + i * kStep), 128, 128});
+    }
+  }
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Without a length it is a camera's.
+std::string camera_answer() {
+  return "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=ffmpeg\r\n\r\n" +
+         video("mpjpeg");
+}
+
+std::string file_answer(const std::string& content) {
+  return "HTTP/1.1 200 OK\r\nContent-Type: video/x-matroska\r\nContent-Length: " +
+         std::to_string(content.size()) + "\r\n\r\n" + content;
+}
+
+std::string status_answer(const std::string& status) {
+  return "HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n";
+}
+
+NetworkOptions options(const std::string& url) {
+  NetworkOptions network;
+  network.url = url;
+  return network;
+}
+
+int frame_number(const Frame& frame) {
+  const double level = frame.bgr.at<cv::Vec3b>(24, 32)[0];
+  return static_cast<int>(std::lround((level - kFirstLevel) / kStep));
+}
+
+TEST(NetworkSource, OfACameraTheNewestFrameComes) {
+  const WebServer server(camera_answer(), Then::kSilence);
+  NetworkSource source(options(server.url()));
+  EXPECT_FALSE(source.online());
+  source.wait_until_connected();
+  EXPECT_TRUE(source.online());
+  EXPECT_TRUE(source.info().live);
+  EXPECT_EQ(source.info().name, "127.0.0.1");
+  EXPECT_THAT(source.info().description, AllOf(HasSubstr("64x48"), Not(HasSubstr("secret"))));
+  Frame frame;
+  int last = -1;
+  while (last < kFrames - 1) {
+    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+    EXPECT_GT(frame_number(frame), last);
+    last = frame_number(frame);
+    EXPECT_EQ(frame.origin, "");
+    EXPECT_FALSE(frame.media_time);
+  }
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout) << "and then it is silent";
+}
+
+TEST(NetworkSource, TheEndOfACamerasStreamIsALoss) {
+  const WebServer server(camera_answer());
+  NetworkSource source(options(server.url()));
+  expect_error(ErrorKind::kDeviceLost, HasSubstr("/video?***: "), [&source] {
+    Frame frame;
+    while (read_next(source, frame) == ReadStatus::kFrame) {
+    }
+  });
+}
+
+TEST(NetworkSource, OfAFileEveryFrameComes) {
+  const WebServer server(file_answer(video("matroska")));
+  const auto source = open_source(server.url(), {});
+  EXPECT_FALSE(source->info().live);
+  Frame frame;
+  for (int i = 0; i < kFrames; ++i) {
+    ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+    EXPECT_EQ(frame_number(frame), i);
+    EXPECT_TRUE(frame.media_time);
+  }
+  EXPECT_EQ(read_next(*source, frame), ReadStatus::kEnd);
+}
+
+TEST(NetworkSource, ARefusalIsToldWithoutThePassword) {
+  for (const auto& [status, kind, sentence] :
+       {std::tuple("401 No", ErrorKind::kPermission, "wrong user name or password (401)"),
+        {"403 No", ErrorKind::kPermission, "access is forbidden (403)"},
+        {"404 No", ErrorKind::kNoInput, "there is nothing at this address (404)"},
+        {"503 No", ErrorKind::kNoInput, "the camera has an error (5xx)"}}) {
+    const WebServer server(status_answer(status));
+    expect_error(kind,
+                 AllOf(HasSubstr(sentence), HasSubstr("http://***@127"), Not(HasSubstr("secret"))),
+                 [&] { open_source(server.url("user:secret@"), {}); });
+  }
+}
+
+TEST(NetworkSource, NothingOfFfmpegsShowsThePassword) {
+  const CapturedLog log;
+  spdlog::set_level(spdlog::level::debug);
+  spdlog::default_logger()->set_level(spdlog::level::debug);
+  const WebServer server(status_answer("404 No"));
+  EXPECT_THROW(open_source(server.url("user:secret@"), {}), Error);
+  EXPECT_THAT(log.text(), Not(HasSubstr("secret")));
+  spdlog::set_level(spdlog::level::info);
+}
+
+TEST(NetworkSource, ARedirectionToAFileIsRefused) {
+  const TempDir dir;
+  const auto path = dir.write("a.mkv", video("matroska"));
+  const WebServer server("HTTP/1.1 302 Found\r\nLocation: file://" + path +
+                         "\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THROW(open_source(server.url(), {}), Error);
+}
+
+TEST(NetworkSource, WhatIsNoVideoIsAnError) {
+  const WebServer server(file_answer(std::string(50'000, 'x')));
+  expect_error(ErrorKind::kNoInput, HasSubstr("/video?*** is no video that can be decoded"),
+               [&] { open_source(server.url(), {}); });
+}
+
+TEST(NetworkSource, APlaylistIsNotFollowed) {
+  const WebServer server(
+      file_answer("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/passwd\n"));
+  EXPECT_THROW(open_source(server.url(), {}), Error);
+}
+
+TEST(NetworkSource, AServerThatSaysNothingIsAnErrorInTime) {
+  const WebServer server("", Then::kSilence);
+  NetworkOptions network = options(server.url());
+  network.connect_time = std::chrono::milliseconds(200);
+  NetworkSource source(network);
+  expect_error(ErrorKind::kNoInput, HasSubstr("nothing came for 0.2 s"),
+               [&source] { source.wait_until_connected(); });
+}
+
+TEST(NetworkSource, ItCanBeStoppedWhileItConnects) {
+  const WebServer server("", Then::kSilence);
+  NetworkOptions network = options(server.url());
+  network.connect_time = std::chrono::hours(1);
+  NetworkSource source(network);
+  Frame frame;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
+}
+
+TEST(NetworkSource, ACameraThatIsAwayIsWaitedFor) {
+  std::string url;
+  {
+    const WebServer server("");
+    url = server.url();
+  }
+  const CapturedLog log;
+  SourceOptions wait;
+  wait.wait = true;
+  const auto source = open_source(url, wait);
+  EXPECT_FALSE(source->online());
+  Frame frame;
+  while (log.text().empty()) {
+    ASSERT_EQ(source->read(frame, kTimeout), ReadStatus::kTimeout);
+  }
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("waiting for camera 127.0.0.1: http://127.0.0.1"),
+                                HasSubstr("refused")));
+  EXPECT_FALSE(source->online());
+}
+
+TEST(NetworkSource, ALostCameraIsAskedAgain) {
+  const WebServer server(camera_answer());
+  const CapturedLog log;
+  const auto source = open_source(server.url(), {});
+  EXPECT_TRUE(source->online());
+  Frame frame;
+  while (server.requests() < 2 || !source->online()) {
+    ASSERT_NE(source->read(frame, kTimeout), ReadStatus::kEnd);
+  }
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("camera 127.0.0.1 lost: "), HasSubstr("is back after")));
+}
+
+TEST(NetworkSource, CredentialsComeFromAFile) {
+  const TempDir dir;
+  SourceOptions with_file;
+  with_file.credentials = dir.write("credentials", "user:secret\n");
+  const WebServer server(file_answer(video("matroska")));
+  EXPECT_THAT(open_source(server.url(), with_file)->info().description,
+              AllOf(HasSubstr("http://***@127.0.0.1"), Not(HasSubstr("secret"))));
+  with_file.credentials = dir / "none";
+  expect_error(ErrorKind::kNoInput, HasSubstr("credentials " + dir / "none" + " cannot be read"),
+               [&] { open_source(server.url(), with_file); });
+}
+
+TEST(NetworkSource, AFrameBeyondTheLimitIsRefused) {
+  const WebServer server(file_answer(video("matroska")));
+  SourceOptions small;
+  small.max_pixels = 64 * 48 - 1;
+  expect_error(ErrorKind::kNoInput, HasSubstr("is too large: 64x48 pixels"),
+               [&] { open_source(server.url(), small); });
+}
+
+}  // namespace
+}  // namespace lookout
