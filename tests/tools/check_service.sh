@@ -88,4 +88,13 @@ for unit in lookout.service lookout@.service; do
     >"$work/security" || fail "$unit is more exposed than 2.0"
   tail -n 1 "$work/security"
 done
+
+# The same with a network, for a camera on it: [Service] is the last section of the drop-in.
+{
+  sed '/^\[Install\]/,$d' "$deploy/lookout.service"
+  sed '1,/^\[Service\]/d' "$deploy/network-camera.conf"
+} >"$work/network.service"
+systemd-analyze security --offline=true --no-pager --threshold=15 "$work/network.service" \
+  >"$work/security" || fail 'with network-camera.conf, lookout.service is more exposed than 1.5'
+tail -n 1 "$work/security"
 exit $status
