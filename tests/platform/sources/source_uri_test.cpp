@@ -58,7 +58,7 @@ TEST(SourceUri, ARateOfATestPatternIsZeroOrATenthAndMore) {
 TEST(SourceUri, AMisspeltSchemeIsFoundWithoutOpeningAnything) {
   expect_error(ErrorKind::kUsage,
                "tset://all: unknown scheme tset://; use test://, v4l2://, "
-               "csi://, file://, a path or -",
+               "csi://, rtsp://, http://, file://, a path or -",
                [] { check_source_text("tset://all"); });
   expect_error(ErrorKind::kUsage, testing::HasSubstr("'plaid'"),
                [] { check_source_text("test://plaid"); });
