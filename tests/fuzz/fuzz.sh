@@ -20,7 +20,7 @@ unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.t
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
 cp tests/data/trace.json build/fuzz/seeds-trace_summary/
 for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test://all/ csi://imx708 csi:///base/1a \
-  v4l2:///dev/video0 'file:///a%20b%231.png' /dev/video0; do
+  'rtsp://user:p%40ss@camera:554/a?b=c' 'http://[::1]:80/user=u' v4l2:///dev/video0 'file:///a%20b%231.png' /dev/video0; do
   printf %s "$uri" >"build/fuzz/seeds-source_uri/${uri//[^a-z0-9]/_}"
 done
 
@@ -64,9 +64,9 @@ fuzz() {
 fuzz model_spec pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/printable.cpp
 fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/options.cpp \
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
-  app/options/value.cpp platform/cameras/camera_controls.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
+  app/options/value.cpp platform/cameras/camera_controls.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
 fuzz picture_size platform/pictures/picture_size.cpp platform/system/file_bytes.cpp
-fuzz source_uri platform/sources/source_uri.cpp platform/sources/test_pattern.cpp
+fuzz source_uri platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp

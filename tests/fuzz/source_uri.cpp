@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "pipeline/error.h"
+#include "platform/sources/network_url.h"
 
 namespace {
 
@@ -35,6 +36,22 @@ struct Check {
   void operator()(const lookout::CsiUri& csi) const { require(is_sound(csi.camera)); }
   void operator()(const lookout::Stdin& /*stdin*/) const {}
   void operator()(const lookout::AutoCamera& /*camera*/) const {}
+  void operator()(const lookout::NetworkUri& network) const {
+    require(is_sound(network.url) && !lookout::host_of(network.url).empty());
+    const std::string shown = lookout::shown_url(network.url);
+    // A user name is before the only '@', and the '?' ends what is shown.
+    const auto at = shown.find('@');
+    require(at == std::string::npos || shown.substr(at - 3, 3) == "***");
+    const auto query = shown.find('?');
+    require(query == std::string::npos || shown.substr(query) == "?***");
+    require(lookout::hide_secrets(shown) == shown);
+    try {
+      const std::string whole = lookout::with_credentials(network.url, "user:se/cr@et");
+      require(lookout::host_of(whole) == lookout::host_of(network.url));
+    } catch (const lookout::Error& error) {
+      require(error.kind() == lookout::ErrorKind::kUsage);
+    }
+  }
   void operator()(const lookout::LocalPath& local) const { require(is_sound(local.path)); }
 };
 
