@@ -33,7 +33,7 @@ import pypi_program
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["pipeline", "platform"]
 MIN_KILLED = 0.9
-QUICK = ["pipeline_tests", "platform_tests"]  # built and run first: they kill most mutants
+QUICK = ["pipeline_tests", "platform_tests"]  # built and run before the slow programs
 # With the test all processes that it started end.
 ISOLATE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 TOOL = "universalmutator==1.14.1"
@@ -60,6 +60,17 @@ class Tree:
         self.commands = {
             str(pathlib.Path(entry["file"]).relative_to(folder)): entry for entry in commands
         }
+
+    def own_tests(self, source):
+        """The test program of a source file's own tests, and their suites: ("", []) if it has none."""
+        path = pathlib.Path(source)
+        for name in (f"tests/{path.parent}/{path.stem}_test.cpp", f"tests/{path.parent}_test.cpp"):
+            if name in self.commands:
+                output = self.commands[name]["command"].split(" -o ")[1]
+                program = re.search(r"(\w+)\.dir/", output).group(1)
+                text = (self.folder / name).read_text()
+                return program, sorted(set(re.findall(r"^TEST(?:_[FP])?\((\w+)", text, re.M)))
+        return "", []
 
     def run(self, command):
         environment = dict(os.environ, CCACHE_BASEDIR=str(self.folder), CCACHE_NOHASHDIR="true")
@@ -133,13 +144,20 @@ class Tests:
             except subprocess.TimeoutExpired:
                 return False, "timed out"
 
-    def killer(self, programs):
-        """The name of a test of these programs that fails, or nothing. Two run side by side."""
+    def killer(self, programs, suites=()):
+        """The name of a test of these programs that fails, or nothing. Two run side by side.
+
+        With suites, only their tests run.
+        """
 
         def run(test):
             seconds, name, command, environment = test
             if failed:
                 return
+            if suites:
+                left_out = environment["GTEST_FILTER"]
+                chosen = ":".join(f"{suite}.*:*/{suite}.*" for suite in suites)
+                environment = dict(environment, GTEST_FILTER=chosen + left_out)
             if not self.run(command, environment, 60 + 10 * seconds)[0]:
                 failed.append(name)
 
@@ -204,10 +222,14 @@ def judge(tree, tests, source, text):
     path.write_text(text)
     try:
         everything = {program_of(test) for test in tests.tests}
-        for programs, targets in [(QUICK, QUICK), (everything.difference(QUICK), ["all"])]:
+        own, suites = tree.own_tests(source)
+        steps = [(QUICK, QUICK, ()), (everything.difference(QUICK), ["all"], ())]
+        if suites:
+            steps.insert(0, ([own], [own], suites))
+        for programs, targets, chosen in steps:
             if not tree.builds(targets):
                 return "build"
-            killer = tests.killer(programs)
+            killer = tests.killer(programs, chosen)
             if killer:
                 return killer
         return None
