@@ -1,0 +1,126 @@
+// Rates and latency of the last minute, made of the results that this page was sent, and their chart.
+
+const kChartSeconds = 60;
+const kRateSeconds = 5;
+const kLines = ["p50", "p95", "p99"];
+
+export const kNoRates = {camera: null, classified: null};
+const kNoTimes = {p50: null, p95: null, p99: null};
+
+const samples = [];  // in order: {time (s), seq, dropped, age (ms)}
+
+// Takes a line `classification`.
+export function addSample(line) {
+  const last = samples[samples.length - 1];
+  const restarted = last &&
+      (line.seq < last.seq || line.dropped < last.dropped || line.timestamp < last.time);
+  if (restarted) samples.length = 0;
+  samples.push({time: line.timestamp, seq: line.seq, dropped: line.dropped, age: line.frame_age_ms});
+  while (samples[0].time < line.timestamp - kChartSeconds - kRateSeconds) samples.shift();
+}
+
+// Not each result is sent, but each counts those before it.
+function rates() {
+  const last = samples[samples.length - 1];
+  const near = samples.filter(({time}) => time >= last.time - kRateSeconds);
+  const first = near.length > 1 ? near[0] : samples[Math.max(0, samples.length - 2)];
+  const seconds = last.time - first.time;
+  if (seconds === 0) return kNoRates;
+  const frames = last.seq - first.seq;
+  return {camera: frames / seconds, classified: (frames - last.dropped + first.dropped) / seconds};
+}
+
+function percentiles(some) {
+  if (some.length === 0) return kNoTimes;
+  const ages = some.map((sample) => sample.age).sort((a, b) => a - b);
+  const at = (share) => ages[Math.ceil(ages.length * share) - 1];
+  return {p50: at(.5), p95: at(.95), p99: at(.99)};
+}
+
+// For each second of the last minute the percentiles of the samples of kRateSeconds; x in seconds.
+// Seconds without samples are left out.
+function series(end) {
+  const points = [];
+  for (let x = -kChartSeconds; x <= 0; ++x) {
+    const near = samples.filter(({time}) => time > end + x - kRateSeconds && time <= end + x);
+    if (near.length > 0) points.push({x, ...percentiles(near)});
+  }
+  return points;
+}
+
+// Made of the samples when the last one came `silence` seconds ago. `rates`: {camera, classified} in
+// frames a second; `minute`: {p50, p95, p99} in milliseconds; null where there are too few samples.
+// `points`: for the chart.
+export function figures(silence) {
+  if (samples.length === 0) return {rates: kNoRates, minute: kNoTimes, points: []};
+  const end = samples[samples.length - 1].time + silence;
+  const minute = percentiles(samples.filter(({time}) => time > end - kChartSeconds));
+  return {rates: rates(), minute, points: series(end)};
+}
+
+export const inShort = (number) => number.toFixed(number < 100 ? 1 : 0);
+
+function createSvg(tag, parent, attributes, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+// The upper end of an axis: a number whose half is short, too.
+function roundedUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 3, 4, 6, 8, 10].map((factor) => factor * power).find((end) => end >= value);
+}
+
+function drawAxes(svg, area, top) {
+  for (const share of [0, .5, 1]) {
+    const y = area.bottom - share * area.height;
+    createSvg("line", svg, {class: "grid", x1: area.left, x2: area.right, y1: y, y2: y});
+    const at = {x: area.left - 6, y: y + 4, "text-anchor": "end"};
+    createSvg("text", svg, at, `${+(share * top).toPrecision(2)} ms`);
+  }
+  const names = [[-kChartSeconds, "1 min ago", "start"], [-kChartSeconds / 2, "30 s", "middle"],
+                 [0, "now", "end"]];
+  for (const [x, name, anchor] of names) {
+    const at = area.right + x / kChartSeconds * area.width;
+    createSvg("text", svg, {x: at, y: area.bottom + 16, "text-anchor": anchor}, name);
+  }
+}
+
+// A line for each run of seconds that follow each other.
+function drawLine(svg, name, points, place) {
+  let line = [];
+  points.forEach((point, i) => {
+    line.push(place(point.x, point[name]));
+    if (i + 1 < points.length && points[i + 1].x === point.x + 1) return;
+    if (line.length === 1) line.push(line[0]);  // a dot
+    createSvg("polyline", svg, {class: name, points: line.join(" ")});
+    line = [];
+  });
+}
+
+// Replaces what is in `parent`, an element with a size, by the chart.
+export function drawChart(parent, {minute, points}) {
+  const {clientWidth: width, clientHeight: height} = parent;
+  if (width === 0) return;
+  const area = {left: 52, right: width - 2, top: 8, bottom: height - 20};
+  area.width = area.right - area.left;
+  area.height = area.bottom - area.top;
+  const known = kLines.filter((name) => minute[name] !== null);
+  const texts = known.map((name) => `${name} ${inShort(minute[name])} ms`);
+  const svg = createSvg("svg", document.createDocumentFragment(), {
+    viewBox: `0 0 ${width} ${height}`,
+    role: "img",
+    "aria-label": `Chart of the latency over the last minute: ${texts.join(", ") || "none"}`,
+  });
+  const top = roundedUp(Math.max(1, ...points.map((point) => point.p99)));
+  drawAxes(svg, area, top);
+  const place = (x, value) => {
+    const across = area.right + x / kChartSeconds * area.width;
+    return `${across.toFixed(1)},${(area.bottom - value / top * area.height).toFixed(1)}`;
+  };
+  for (const name of [...kLines].reverse()) drawLine(svg, name, points, place);
+  parent.replaceChildren(svg);
+}
