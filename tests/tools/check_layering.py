@@ -30,6 +30,7 @@ ALLOWED = {
     "platform/sources": {"pipeline/*", "platform/system", "platform/cameras", "platform/pictures"},
     "platform/reporters": {"pipeline/*", "platform/system"},
     "platform/overlay": {"pipeline/*", "platform/system"},
+    "platform/http": {"pipeline/*", "platform/system"},
     "app": {"pipeline/*", "platform/*", "app/*"},
     "app/output": {"pipeline/*", "platform/*"},
     "app/options": {"pipeline/*", "platform/*"},

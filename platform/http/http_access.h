@@ -1,0 +1,32 @@
+// Who may ask the HTTP server: pure functions of a request's headers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lookout {
+
+struct HttpAccess {
+  // Names by which the server may be called, besides localhost and IP addresses. Lower case.
+  std::vector<std::string> hosts;
+  std::string token;  // empty: none is asked for
+};
+
+// A browser sends the name in its address bar as Host. A name that somebody else may point at this
+// machine (DNS rebinding) is refused: then a foreign web page would read what this server says.
+// `host`: with or without a port.
+bool is_host_allowed(const HttpAccess& access, std::string_view host);
+
+// `origin`: the header Origin, empty when there is none. Allowed are none, that of `host`, and
+// those of the names in HttpAccess.
+bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::string_view host);
+
+// `authorization`: the header. Accepted are `Bearer TOKEN`, and `Basic` with any user and the token
+// as the password. Compares in a time that depends on the lengths alone.
+bool is_token_right(const HttpAccess& access, std::string_view authorization);
+
+// The text of Base64; empty when it is not Base64.
+std::string from_base64(std::string_view text);
+
+}  // namespace lookout

@@ -1,0 +1,302 @@
+#include "platform/http/http_connection.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace lookout {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+namespace {
+
+constexpr std::size_t kMaxHeader = 8 * 1024;
+constexpr std::size_t kMaxBuffer = 2 * kMaxHeader;  // a header and a piece of what follows
+constexpr std::size_t kMaxTarget = 4 * 1024;
+constexpr std::chrono::seconds kLinger{1};
+// Of every answer. The page's files come from this server alone.
+constexpr const char* kCommonHeaders =
+    "Content-Security-Policy: default-src 'self'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "Cache-Control: no-store\r\n";
+
+template <typename Text>
+std::string to_string(const Text& text) {
+  return {text.data(), text.size()};
+}
+
+std::map<std::string, std::string> parse_query(std::string_view text) {
+  std::map<std::string, std::string> query;
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(pair.size() + 1, text.size()));
+    const auto equals = std::min(pair.find('='), pair.size());
+    const std::string_view value = pair.substr(std::min(equals + 1, pair.size()));
+    query.emplace(pair.substr(0, equals), value);
+  }
+  return query;
+}
+
+HttpRequest to_request(const http::request_header<>& header) {
+  HttpRequest request;
+  request.method = to_string(header.method_string());
+  const std::string target = to_string(header.target());
+  const auto question = std::min(target.find('?'), target.size());
+  const std::string_view path_and_query = target;
+  request.path = target.substr(0, question);
+  request.query = parse_query(path_and_query.substr(std::min(question + 1, target.size())));
+  request.host = to_string(header[http::field::host]);
+  request.origin = to_string(header[http::field::origin]);
+  request.authorization = to_string(header[http::field::authorization]);
+  return request;
+}
+
+// What is wrong with a header that was parsed; empty when nothing is.
+std::optional<HttpResponse> mistake_of(const http::request_header<>& header) {
+  if (header.target().size() > kMaxTarget) {
+    return http_error(414, "long_target", "the path is too long");
+  }
+  if (header.target().empty() || header.target().front() != '/') {
+    return http_error(400, "bad_target", "the path has to begin with /");
+  }
+  if (header.count(http::field::host) > 1) {
+    return http_error(400, "bad_host", "there is more than one header Host");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(Socket socket, const Owner& owner)
+    : socket_(std::move(socket)),
+      owner_(owner),
+      timer_(socket_.get_executor()),
+      buffer_(kMaxBuffer) {}
+
+void HttpConnection::start() { read_header(); }
+
+void HttpConnection::refuse() {
+  phase_ = Phase::kHandling;
+  answer(http_error(503, "too_many_clients", "as many clients as allowed are connected"));
+}
+
+void HttpConnection::close() {
+  if (phase_ == Phase::kClosed) return;
+  phase_ = Phase::kClosed;
+  clear_deadline();
+  stream_.reset();
+  Error ignored;
+  socket_.close(ignored);
+  owner_.closed(this);
+}
+
+void HttpConnection::stop() {
+  keep_alive_ = false;
+  if (phase_ != Phase::kAnswer) close();
+}
+
+void HttpConnection::set_deadline(std::chrono::milliseconds time) {
+  timed_out_ = false;
+  timer_.expires_after(time);
+  timer_.async_wait([self = shared_from_this(), generation = ++generation_](const Error&) {
+    if (generation == self->generation_) self->on_deadline();
+  });
+}
+
+void HttpConnection::clear_deadline() {
+  ++generation_;
+  timer_.cancel();
+}
+
+void HttpConnection::on_deadline() {
+  if (phase_ != Phase::kHeader) {
+    close();
+    return;
+  }
+  timed_out_ = true;
+  Error ignored;
+  socket_.cancel(ignored);  // on_header() follows
+}
+
+void HttpConnection::wait_for_request() {
+  if (buffer_.size() > 0) {
+    read_header();
+    return;
+  }
+  phase_ = Phase::kIdle;
+  set_deadline(owner_.limits.keep_alive);
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const Error& error) {
+    if (self->phase_ != Phase::kIdle) return;
+    if (error) {
+      self->close();
+    } else {
+      self->read_header();
+    }
+  });
+}
+
+void HttpConnection::read_header() {
+  phase_ = Phase::kHeader;
+  set_deadline(owner_.limits.header);
+  parser_.emplace();
+  parser_->header_limit(kMaxHeader);
+  parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
+  http::async_read_header(
+      socket_, buffer_, *parser_,
+      [self = shared_from_this()](const Error& error, std::size_t) { self->on_header(error); });
+}
+
+void HttpConnection::on_header(const Error& error) {
+  if (phase_ != Phase::kHeader) return;
+  clear_deadline();
+  phase_ = Phase::kHandling;
+  if (error) {
+    on_bad_header(error);
+    return;
+  }
+  handle();
+}
+
+void HttpConnection::on_bad_header(const Error& error) {
+  head_only_ = false;
+  keep_alive_ = false;
+  if (timed_out_ && parser_->got_some()) {
+    answer(http_error(408, "too_slow", "the request did not come in time"));
+  } else if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    answer(http_error(431, "large_header", "the header is too large"));
+  } else if (error.category() == make_error_code(http::error::bad_method).category() &&
+             error != http::error::end_of_stream && error != http::error::partial_message) {
+    answer(http_error(400, "bad_request", "this is not an HTTP request"));
+  } else {
+    close();
+  }
+}
+
+void HttpConnection::handle() {
+  const http::request_header<>& header = parser_->get();
+  head_only_ = header.method() == http::verb::head;
+  // What follows a body that is not read cannot be understood.
+  keep_alive_ = parser_->is_done() && parser_->keep_alive();
+  if (auto mistake = mistake_of(header)) {
+    answer(std::move(*mistake));
+    return;
+  }
+  const auto respond = [weak = weak_from_this()](HttpResponse response) {
+    if (const auto self = weak.lock()) self->answer(std::move(response));
+  };
+  try {
+    owner_.handler.handle(to_request(header), respond);
+  } catch (const std::exception& error) {
+    spdlog::error("http: {}", error.what());
+    answer(http_error(500, "internal", "this server made a mistake"));
+  }
+  owner_.handled();
+}
+
+void HttpConnection::answer(HttpResponse response) {
+  if (phase_ != Phase::kHandling) return;
+  phase_ = Phase::kAnswer;
+  if (response.stream) keep_alive_ = false;
+  header_ = header_of(response);
+  body_ = head_only_ ? nullptr : std::move(response.body);
+  stream_ = head_only_ ? nullptr : std::move(response.stream);
+  std::array<asio::const_buffer, 2> buffers{asio::buffer(header_)};
+  if (body_) buffers[1] = asio::buffer(*body_);
+  set_deadline(owner_.limits.answer);
+  asio::async_write(socket_, buffers, [self = shared_from_this()](const Error& error, std::size_t) {
+    self->on_answered(error);
+  });
+}
+
+std::string HttpConnection::header_of(const HttpResponse& response) const {
+  const auto reason =
+      http::obsolete_reason(http::int_to_status(static_cast<unsigned int>(response.status)));
+  std::string header = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response.status,
+                                   std::string_view(reason.data(), reason.size()), response.type);
+  header += kCommonHeaders;
+  if (response.stream) {
+    header += "X-Accel-Buffering: no\r\n";
+  } else {
+    header += fmt::format("Content-Length: {}\r\n", response.body ? response.body->size() : 0);
+  }
+  for (const auto& [name, value] : response.headers) {
+    header += fmt::format("{}: {}\r\n", name, value);
+  }
+  header += keep_alive_ ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return header;
+}
+
+void HttpConnection::on_answered(const Error& error) {
+  if (phase_ != Phase::kAnswer) return;
+  clear_deadline();
+  if (error) {
+    close();
+  } else if (stream_) {
+    begin_stream(std::move(stream_));
+  } else if (keep_alive_) {
+    wait_for_request();
+  } else {
+    linger();
+  }
+}
+
+void HttpConnection::begin_stream(std::unique_ptr<HttpStream> stream) {
+  phase_ = Phase::kStream;
+  stream_ = std::move(stream);
+  stream_->on_ready([this] { send_part(); });
+  discard();
+  send_part();
+}
+
+void HttpConnection::send_part() {
+  if (phase_ != Phase::kStream || writing_ || !stream_->next(part_)) return;
+  writing_ = true;
+  std::array<asio::const_buffer, 3> buffers{asio::buffer(part_.head), asio::const_buffer(),
+                                            asio::buffer(part_.tail)};
+  if (part_.body) buffers[1] = asio::buffer(*part_.body);
+  set_deadline(owner_.limits.part);
+  asio::async_write(socket_, buffers, [self = shared_from_this()](const Error& error, std::size_t) {
+    self->writing_ = false;
+    if (self->phase_ != Phase::kStream) return;
+    self->clear_deadline();
+    if (error) {
+      self->close();
+    } else {
+      self->send_part();
+    }
+  });
+}
+
+// Reads what a client sends that is not asked for more: so its end is noticed.
+void HttpConnection::discard() {
+  socket_.async_read_some(asio::buffer(discarded_),
+                          [self = shared_from_this()](const Error& error, std::size_t) {
+                            if (self->phase_ == Phase::kClosed) return;
+                            if (error) {
+                              self->close();
+                            } else {
+                              self->discard();
+                            }
+                          });
+}
+
+// A socket that is closed before all was read takes back what was sent.
+void HttpConnection::linger() {
+  phase_ = Phase::kLinger;
+  Error error;
+  socket_.shutdown(Socket::shutdown_send, error);
+  set_deadline(kLinger);
+  discard();
+}
+
+}  // namespace lookout

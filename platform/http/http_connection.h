@@ -1,0 +1,83 @@
+// A client of the HTTP server. Includes Boost: for the server's own files alone.
+#pragma once
+
+#include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "platform/http/http_message.h"
+#include "platform/http/http_server.h"
+
+namespace lookout {
+
+// Reads requests and writes answers, one at a time. The server's thread alone.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+
+  struct Owner {
+    HttpHandler& handler;
+    const HttpLimits& limits;
+    std::function<void()> handled;                // after each request
+    std::function<void(HttpConnection*)> closed;  // once
+  };
+
+  // `owner` outlives this.
+  HttpConnection(Socket socket, const Owner& owner);
+
+  void start();
+  // Answers 503 instead.
+  void refuse();
+  void close();
+  // Closes unless an answer is being written, which then is the last one.
+  void stop();
+  // Whether no complete header came since the last answer.
+  bool is_waiting() const { return phase_ == Phase::kHeader || phase_ == Phase::kIdle; }
+
+ private:
+  using Error = boost::system::error_code;
+  enum class Phase { kIdle, kHeader, kHandling, kAnswer, kStream, kLinger, kClosed };
+  using Parser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+
+  void set_deadline(std::chrono::milliseconds time);
+  void clear_deadline();
+  void on_deadline();
+  void wait_for_request();
+  void read_header();
+  void on_header(const Error& error);
+  void on_bad_header(const Error& error);
+  void handle();
+  void answer(HttpResponse response);
+  std::string header_of(const HttpResponse& response) const;
+  void on_answered(const Error& error);
+  void begin_stream(std::unique_ptr<HttpStream> stream);
+  void send_part();
+  void discard();
+  void linger();
+
+  Socket socket_;
+  const Owner& owner_;
+  boost::asio::steady_timer timer_;
+  unsigned int generation_ = 0;  // of the deadline; one of an older one came too late
+  bool timed_out_ = false;
+  Phase phase_ = Phase::kHeader;
+  boost::beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  bool head_only_ = false;
+  bool keep_alive_ = false;
+  bool writing_ = false;
+  std::string header_;
+  std::shared_ptr<const std::string> body_;
+  std::unique_ptr<HttpStream> stream_;
+  HttpPart part_;
+  std::array<char, 1024> discarded_{};
+};
+
+}  // namespace lookout

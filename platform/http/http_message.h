@@ -1,0 +1,68 @@
+// A request and its answer, without the library that carries them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lookout {
+
+struct HttpRequest {
+  std::string method;
+  std::string path;                          // as it was sent: escapes (%20) are not decoded
+  std::map<std::string, std::string> query;  // not decoded either
+  std::string host;
+  std::string origin;
+  std::string authorization;
+};
+
+// A piece of an endless body: `head`, `body` and `tail` one after the other.
+struct HttpPart {
+  std::string head;
+  std::shared_ptr<const std::string> body;  // shared by all clients; may be null
+  std::string tail;
+};
+
+// An endless body, which ends with its destruction. Used by the server's thread alone.
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;
+  // Calls `ready` whenever there may be a part, until the stream is destroyed.
+  virtual void on_ready(std::function<void()> ready) = 0;
+  // Returns false when there is no part now. Called when the part before was sent.
+  virtual bool next(HttpPart& part) = 0;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string type = "application/json";
+  std::shared_ptr<const std::string> body;
+  std::vector<std::pair<std::string, std::string>> headers;  // besides those that all answers have
+  std::unique_ptr<HttpStream> stream;                        // instead of `body`
+};
+
+// Answers a request, once: now or later, on the server's thread. May be called when the client has
+// gone, and after the server.
+using HttpRespond = std::function<void(HttpResponse)>;
+
+// What a server serves. Used by the server's thread alone.
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  virtual void handle(const HttpRequest& request, const HttpRespond& respond) = 0;
+  // Called ten times a second while is_busy().
+  virtual void beat() = 0;
+  // Whether there are streams, or answers to come.
+  virtual bool is_busy() const = 0;
+};
+
+// `{"error":{"code":"not_found","message":"..."}}`
+HttpResponse http_error(int status, const std::string& code, const std::string& message);
+
+// An answer with a body that nobody shares.
+HttpResponse http_text(std::string type, std::string body);
+
+}  // namespace lookout

@@ -1,0 +1,38 @@
+// Lets people look at a run over HTTP.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "pipeline/reporter.h"
+#include "pipeline/results/run_info.h"
+#include "platform/http/http_server.h"
+#include "platform/http/http_service.h"
+#include "platform/http/listen_sockets.h"
+#include "platform/http/live_slots.h"
+
+namespace lookout {
+
+// Puts the newest result, statistics and status where the thread "http" finds them. A picture is
+// copied only when somebody looks at it. Logs the address at the start: "http: http://[::1]:8090/".
+class HttpReporter : public Reporter {
+ public:
+  // `sockets` has at least one. Throws as HttpServer.
+  HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo& info,
+               HttpServiceOptions options, const HttpLimits& limits = {});
+  ~HttpReporter() override;
+  HttpReporter(const HttpReporter&) = delete;
+  HttpReporter& operator=(const HttpReporter&) = delete;
+
+  void report(const Result& result, const Frame& frame) override { slots_.put(result, frame); }
+  void tick(const StatsSnapshot& stats) override;
+  void status(const CameraStatus& status) override { slots_.put(status); }
+
+ private:
+  LiveSlots slots_;
+  HttpService service_;
+  const std::unique_ptr<ListenSockets> sockets_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace lookout

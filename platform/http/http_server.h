@@ -1,0 +1,43 @@
+// An HTTP/1.1 server with limits: one thread for all clients.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "platform/http/http_message.h"
+#include "platform/http/listen_sockets.h"
+
+namespace lookout {
+
+struct HttpLimits {
+  std::size_t clients = 64;
+  std::size_t per_address = 16;  // of an IPv4 address or an IPv6 /64; Unix sockets have no limit
+  std::chrono::milliseconds header{5000};        // for a complete header
+  std::chrono::milliseconds keep_alive{15'000};  // between an answer and the next request
+  std::chrono::milliseconds answer{30'000};      // for writing an answer
+  std::chrono::milliseconds part{10'000};        // for writing a part of a stream
+};
+
+// Headers have at most 8 KB, requests no body. All deadlines are absolute: a client that sends or
+// reads a byte now and then is cut off, too. When all places are taken, the oldest client without a
+// complete header gives up its own.
+class HttpServer {
+ public:
+  // Starts the thread "http". `handler` and `sockets` outlive this. Throws Error(kPermission) when
+  // the system allows no further thread.
+  HttpServer(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits);
+  // Ends streams and idle clients at once, and answers under way after 200 ms.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Calls handler.beat() soon. Any thread.
+  void wake();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lookout

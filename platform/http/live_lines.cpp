@@ -1,0 +1,51 @@
+#include "platform/http/live_lines.h"
+
+#include <fmt/format.h>
+
+namespace lookout {
+namespace {
+
+std::string without_newline(std::string line) {
+  if (!line.empty() && line.back() == '\n') line.pop_back();
+  return line;
+}
+
+std::string or_null(std::string line) { return line.empty() ? "null" : std::move(line); }
+
+}  // namespace
+
+LiveLines::LiveLines(const LiveSlots& slots, const RunInfo& info)
+    : slots_(slots), camera_(to_json(info.camera)), format_(info) {}
+
+std::string LiveLines::classification() {
+  std::string line;
+  if (const auto result = slots_.result()) format_.append(result->result, result->origin, line);
+  return without_newline(std::move(line));
+}
+
+std::string LiveLines::state() {
+  std::string line;
+  const auto change = slots_.last_change();
+  if (change && slots_.status().online) format_.append_state(change->result, change->origin, line);
+  return without_newline(std::move(line));
+}
+
+std::string LiveLines::stats() {
+  std::string line;
+  if (const auto stats = slots_.stats()) format_.append(*stats, line);
+  return without_newline(std::move(line));
+}
+
+std::string LiveLines::status() {
+  std::string line;
+  format_.append(slots_.status(), line);
+  return without_newline(std::move(line));
+}
+
+std::string LiveLines::all() {
+  return fmt::format(R"({{"camera":{},"result":{},"state":{},"stats":{},"status":{}}})", camera_,
+                     or_null(classification()), or_null(state()), or_null(stats()),
+                     or_null(status()));
+}
+
+}  // namespace lookout

@@ -1,0 +1,78 @@
+// The newest result, picture, statistics and camera status of a run, for another thread to look at.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <opencv2/core/mat.hpp>
+#include <optional>
+#include <string>
+
+#include "pipeline/frame.h"
+#include "pipeline/mutex.h"
+#include "pipeline/reporter.h"
+#include "pipeline/result.h"
+#include "pipeline/results/statistics.h"
+
+namespace lookout {
+
+struct LivePicture {
+  cv::Mat bgr;  // a copy, as the source delivered it
+  std::uint64_t sequence = 0;
+  std::chrono::system_clock::time_point time;
+};
+
+struct LiveResult {
+  Result result;
+  std::string origin;
+  Clock::time_point ready;
+};
+
+// Each slot holds one element, which the next one replaces. put() is called by the frame loop, all
+// else by one other thread.
+class LiveSlots {
+ public:
+  // `wake` is called by the frame loop when there is something new that somebody waits for: a
+  // picture, or, while somebody listens, anything but a result that changes no state.
+  void set_wake(std::function<void()> wake);
+
+  void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
+  void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
+  void put(const CameraStatus& status) EXCLUDES(mutex_);
+
+  // The next frame is copied, once.
+  void want_picture() { picture_wanted_ = true; }
+  void set_listened(bool listened) { listened_ = listened; }
+
+  // The picture that was wanted, once.
+  std::optional<LivePicture> take_picture() EXCLUDES(mutex_);
+  // Empty before the first one.
+  std::optional<LiveResult> result() const EXCLUDES(mutex_);
+  std::optional<LiveResult> last_change() const EXCLUDES(mutex_);
+  std::optional<StatsSnapshot> stats() const EXCLUDES(mutex_);
+  CameraStatus status() const EXCLUDES(mutex_);
+  // How many results, changes of the state, statistics and changes of the camera there were.
+  struct Counts {
+    std::uint64_t results = 0;
+    std::uint64_t changes = 0;
+    std::uint64_t stats = 0;
+    std::uint64_t statuses = 0;
+  };
+  Counts counts() const EXCLUDES(mutex_);
+
+ private:
+  void wake() const;
+
+  std::function<void()> wake_;
+  std::atomic<bool> picture_wanted_ = false;
+  std::atomic<bool> listened_ = false;
+  mutable Mutex mutex_;
+  LiveResult result_ GUARDED_BY(mutex_);
+  LiveResult change_ GUARDED_BY(mutex_);
+  StatsSnapshot stats_ GUARDED_BY(mutex_);
+  CameraStatus status_ GUARDED_BY(mutex_){true, std::chrono::system_clock::now()};
+  std::optional<LivePicture> picture_ GUARDED_BY(mutex_);
+  Counts counts_ GUARDED_BY(mutex_);
+};
+
+}  // namespace lookout

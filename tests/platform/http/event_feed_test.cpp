@@ -1,0 +1,127 @@
+#include "platform/http/event_feed.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/platform/http/http_testing.h"
+
+namespace lookout {
+namespace {
+
+class EventFeedTest : public testing::Test {
+ protected:
+  void put(std::uint64_t sequence, bool changed = false) {
+    slots_.put(result_of(sequence, changed), grey_frame(0));
+  }
+  void advance(std::chrono::milliseconds by = EventFeed::kInterval) { feed_.advance(now_ += by); }
+  // The types of the events that wait.
+  static std::vector<std::string> types(HttpStream& stream) {
+    std::vector<std::string> types;
+    for (HttpPart part; stream.next(part);) {
+      const std::string& text = *part.body;
+      EXPECT_EQ(text.substr(text.size() - 2), "\n\n");
+      const auto data = text.find("\ndata: ");
+      if (data == std::string::npos) {
+        types.push_back(text);
+        continue;
+      }
+      types.push_back(text.substr(7, data - 7));
+      EXPECT_EQ(nlohmann::json::parse(text.substr(data + 7))["type"], types.back());
+    }
+    return types;
+  }
+  using Types = std::vector<std::string>;
+
+  LiveSlots slots_;
+  LiveLines lines_{slots_, http_run_info()};
+  EventFeed feed_{slots_, lines_, 2};
+  Clock::time_point now_{std::chrono::hours(1)};
+};
+
+TEST_F(EventFeedTest, BeginsWithWhatIs) {
+  EXPECT_EQ(types(*feed_.open(now_)), Types({"status"}));
+  put(1, true);
+  slots_.put(StatsSnapshot());
+  EXPECT_EQ(types(*feed_.open(now_)), Types({"status", "stats", "state"}));
+}
+
+TEST_F(EventFeedTest, SendsEachKindOnce) {
+  const auto listener = feed_.open(now_);
+  types(*listener);
+  put(1, true);
+  slots_.put(StatsSnapshot());
+  slots_.put(CameraStatus());
+  advance();
+  EXPECT_EQ(types(*listener), Types({"status", "state", "stats", "classification"}));
+  advance();
+  EXPECT_EQ(types(*listener), Types());
+}
+
+TEST_F(EventFeedTest, ClassificationsAreAtMostTenASecond) {
+  const auto listener = feed_.open(now_);
+  types(*listener);
+  std::size_t events = 0;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    put(i);
+    advance(std::chrono::milliseconds(10));
+    events += types(*listener).size();
+  }
+  EXPECT_GE(events, 9U);
+  EXPECT_LE(events, 12U);
+}
+
+TEST_F(EventFeedTest, SilenceIsBrokenByAComment) {
+  const auto listener = feed_.open(now_);
+  types(*listener);
+  advance(std::chrono::milliseconds(14'900));
+  EXPECT_EQ(types(*listener), Types());
+  advance();
+  EXPECT_EQ(types(*listener), Types({":\n\n"}));
+  advance();
+  EXPECT_EQ(types(*listener), Types());
+}
+
+TEST_F(EventFeedTest, ASlowListenerLosesTheOldestEvents) {
+  const auto slow = feed_.open(now_);
+  const auto quick = feed_.open(now_);
+  EXPECT_EQ(feed_.open(now_), nullptr);
+  types(*slow);
+  types(*quick);
+  for (std::uint64_t i = 0; i < EventFeed::kMaxQueue; ++i) {
+    put(i);
+    advance();
+    EXPECT_EQ(types(*quick).size(), 1U);
+  }
+  EXPECT_EQ(feed_.dropped(), 0U);
+  put(1000, true);
+  advance();
+  EXPECT_EQ(feed_.dropped(), 2U);
+  const Types waiting = types(*slow);
+  ASSERT_EQ(waiting.size(), EventFeed::kMaxQueue);
+  EXPECT_EQ(waiting[waiting.size() - 2], "state");
+}
+
+TEST_F(EventFeedTest, WakesOnlyForThoseWhoListen) {
+  int wakes = 0;
+  slots_.set_wake([&wakes] { ++wakes; });
+  put(1, true);
+  slots_.put(StatsSnapshot());
+  EXPECT_EQ(wakes, 0);
+  {
+    const auto listener = feed_.open(now_);
+    put(2);
+    EXPECT_EQ(wakes, 0);
+    put(3, true);
+    EXPECT_EQ(wakes, 1);
+  }
+  EXPECT_FALSE(feed_.is_busy());
+  advance();
+  put(4, true);
+  EXPECT_EQ(wakes, 1);
+}
+
+}  // namespace
+}  // namespace lookout

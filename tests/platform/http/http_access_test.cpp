@@ -1,0 +1,55 @@
+#include "platform/http/http_access.h"
+
+#include <gtest/gtest.h>
+
+namespace lookout {
+namespace {
+
+const HttpAccess kAccess{{"camera.example"}, "sixteen letters:"};
+
+TEST(HttpAccess, TheHostIsThisMachineOrAConfiguredName) {
+  for (const char* host :
+       {"localhost", "LocalHost:8090", "localhost.", "127.0.0.1:8090", "10.0.0.7", "[::1]:8090",
+        "[fe80::1]", "camera.example", "Camera.Example:443"}) {
+    EXPECT_TRUE(is_host_allowed(kAccess, host)) << host;
+  }
+  for (const char* host : {"", ":8090", "evil.example", "localhost.evil.example",
+                           "evil.camera.example", "127.0.0.1.evil.example", "[::1", "[]"}) {
+    EXPECT_FALSE(is_host_allowed(kAccess, host)) << host;
+  }
+}
+
+TEST(HttpAccess, TheOriginIsThisServerOrAConfiguredName) {
+  EXPECT_TRUE(is_origin_allowed(kAccess, "", "localhost"));
+  EXPECT_TRUE(is_origin_allowed(kAccess, "http://localhost:8090", "localhost:8090"));
+  EXPECT_TRUE(is_origin_allowed(kAccess, "https://camera.example", "localhost"));
+  EXPECT_FALSE(is_origin_allowed(kAccess, "http://localhost:80", "localhost:8090"));
+  EXPECT_FALSE(is_origin_allowed(kAccess, "http://evil.example", "localhost"));
+  EXPECT_FALSE(is_origin_allowed(kAccess, "null", "localhost"));
+}
+
+TEST(HttpAccess, TheTokenComesAsBearerOrAsAPassword) {
+  EXPECT_TRUE(is_token_right(kAccess, "Bearer sixteen letters:"));
+  EXPECT_TRUE(is_token_right(kAccess, "bearer sixteen letters:"));
+  EXPECT_TRUE(is_token_right(kAccess, "Basic bWU6c2l4dGVlbiBsZXR0ZXJzOg=="));  // me:TOKEN
+  EXPECT_TRUE(is_token_right(kAccess, "Basic OnNpeHRlZW4gbGV0dGVyczo="));      // :TOKEN
+  EXPECT_TRUE(is_token_right(HttpAccess{}, ""));
+  for (const char* wrong :
+       {"", "Bearer", "Bearer ", "Bearer sixteen letters",
+        "Bearer sixteen letters::", "sixteen letters:", "Basic c2l4dGVlbiBsZXR0ZXJz", "Basic ????",
+        "Digest sixteen letters:"}) {
+    EXPECT_FALSE(is_token_right(kAccess, wrong)) << wrong;
+  }
+}
+
+TEST(HttpAccess, Base64IsDecoded) {
+  EXPECT_EQ(from_base64("YQ=="), "a");
+  EXPECT_EQ(from_base64("YWI="), "ab");
+  EXPECT_EQ(from_base64("YWJj"), "abc");
+  for (const char* wrong : {"", "Y", "YQ", "YQ=", "Y===", "====", "Y Q=", "YQ==YQ=="}) {
+    EXPECT_EQ(from_base64(wrong), "") << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,239 @@
+// A real server and real clients, on the loopback interface.
+#include "platform/http/http_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pipeline/error.h"
+#include "tests/platform/http/http_client.h"
+#include "tests/platform/http/http_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+// Reports frames until its end, so that clients that wait for a picture get one.
+class Frames {
+ public:
+  explicit Frames(HttpRun& run)
+      : thread_([this, &run] {
+          for (std::uint64_t i = 0; !stop_; ++i) {
+            run.report(static_cast<int>(i % 250), i, i == 0);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          }
+        }) {}
+  ~Frames() { end(); }
+  Frames(const Frames&) = delete;
+  Frames& operator=(const Frames&) = delete;
+  void end() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+// Of this process: threads, or descriptors.
+std::size_t count(const char* folder) {
+  const std::filesystem::directory_iterator entries(std::string("/proc/self/") + folder);
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+TEST(HttpServer, AnswersOneRequestAfterTheOther) {
+  HttpRun run;
+  run.report(1, 1, true);
+  HttpClient client(run.port());
+  const HttpAnswer page = client.get("/");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.headers.at("content-security-policy"), "default-src 'self'");
+  EXPECT_EQ(page.headers.at("x-content-type-options"), "nosniff");
+  EXPECT_EQ(page.headers.count("access-control-allow-origin"), 0U);
+  const HttpAnswer state = client.get("/state");
+  EXPECT_EQ(state.headers.at("content-type"), "application/json");
+  EXPECT_EQ(nlohmann::json::parse(state.body)["state"]["state"], "dog");
+  EXPECT_EQ(client.get("/healthz").body, "ok\n");
+  const HttpAnswer head = client.get("/healthz", "Host: localhost\r\n", "HEAD");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.headers.at("content-length"), "3");
+  EXPECT_EQ(client.get("/nothing").status, 404);
+  client.send(
+      "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\nHost: [::1]\r\n\r\n");
+  EXPECT_EQ(client.read_answer().status, 421);
+  EXPECT_EQ(client.read_answer().status, 200);
+}
+
+TEST(HttpServer, WhatIsNoRequestIsAnError) {
+  const HttpRun run;
+  const auto status = [&run](const std::string& text) {
+    HttpClient client(run.port());
+    client.send(text);
+    const int status = client.read_answer().status;
+    EXPECT_EQ(client.read_all(), "");
+    return status;
+  };
+  EXPECT_EQ(status("what?\r\n\r\n"), 400);
+  EXPECT_EQ(
+      status("GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+      400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: localhost\r\nHost: a\r\nConnection: close\r\n\r\n"),
+            400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nConnection: close\r\n\r\n"), 421);
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nwhatever?"),
+            405);
+  EXPECT_EQ(
+      status("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-2\r\n"),
+      405);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(9000, 'x')), 431);
+  EXPECT_EQ(status("GET /" + std::string(5000, 'x') +
+                   " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+            414);
+}
+
+TEST(HttpServer, AHeaderMayHaveEightKilobytes) {
+  const HttpRun run;
+  const auto status = [&run](std::size_t filler) {
+    return http_get(run.port(), "/", "Host: localhost\r\nX: " + std::string(filler, 'x') + "\r\n")
+        .status;
+  };
+  EXPECT_EQ(status(8000), 200);
+  EXPECT_EQ(status(8200), 431);
+}
+
+TEST(HttpServer, SnapshotsAndStreamsShowTheNewestFrame) {
+  HttpRun run;
+  Frames frames(run);
+  for (const char* target : {"/snapshot.jpg", "/snapshot", "/?action=snapshot"}) {
+    const HttpAnswer snapshot = http_get(run.port(), target);
+    EXPECT_EQ(snapshot.status, 200) << target;
+    EXPECT_EQ(snapshot.headers.at("content-type"), "image/jpeg");
+    EXPECT_EQ(snapshot.headers.count("x-frame"), 1U);
+    EXPECT_GE(grey_of(snapshot.body), 0);
+  }
+  HttpClient viewer(run.port());
+  const HttpAnswer stream = viewer.get("/stream");
+  EXPECT_EQ(stream.status, 200);
+  EXPECT_EQ(stream.headers.at("x-accel-buffering"), "no");
+  for (int i = 0; i < 3; ++i) {
+    const std::string head = viewer.read_until("\r\n\r\n");
+    const auto length = head.find("Content-Length: ");
+    ASSERT_NE(length, std::string::npos) << head;
+    EXPECT_GE(grey_of(viewer.read_bytes(std::stoul(head.substr(length + 16)))), 0);
+  }
+  EXPECT_EQ(http_get(run.port(), "/stream", "Host: localhost\r\n", "HEAD").status, 200);
+  frames.end();
+}
+
+TEST(HttpServer, EventsCarryTheLinesOfTheRun) {
+  HttpRun run;
+  HttpClient client(run.port());
+  EXPECT_EQ(client.get("/events").headers.at("content-type"), "text/event-stream");
+  EXPECT_NE(client.read_until("\n\n").find("event: status\ndata: {"), std::string::npos);
+  run.report(1, 42, true);
+  const std::string state = client.read_until("\n\n");
+  EXPECT_EQ(state.rfind("event: state\n", 0), 0U) << state;
+  const std::string result = client.read_until("\n\n");
+  EXPECT_EQ(result.rfind("event: classification\n", 0), 0U) << result;
+  run.reporter().status({false, std::chrono::system_clock::now()});
+  EXPECT_NE(client.read_until("\n\n").find("offline"), std::string::npos);
+}
+
+TEST(HttpServer, AViewerThatLeavesMakesRoom) {
+  HttpServiceOptions options;
+  options.view.max_viewers = 1;
+  HttpRun run({}, options);
+  {
+    HttpClient viewer(run.port());
+    EXPECT_EQ(viewer.get("/stream").status, 200);
+    const HttpAnswer full = http_get(run.port(), "/stream");
+    EXPECT_EQ(full.status, 503);
+    EXPECT_EQ(full.headers.count("retry-after"), 1U);
+  }
+  while (http_get(run.port(), "/stream").status != 200) {
+  }
+}
+
+TEST(HttpServer, ItsEndLeavesNoThreadAndNoDescriptor) {
+  // Libraries open what they keep with the first picture.
+  {
+    HttpRun first;
+    Frames frames(first);
+    http_get(first.port(), "/snapshot.jpg");
+  }
+  const std::size_t threads = count("task");
+  const std::size_t descriptors = count("fd");
+  {
+    HttpRun run;
+    HttpClient idle(run.port());
+    HttpClient viewer(run.port());
+    HttpClient listener(run.port());
+    HttpClient waiting(run.port());
+    HttpClient kept(run.port());
+    EXPECT_EQ(viewer.get("/stream").status, 200);
+    EXPECT_EQ(listener.get("/events").status, 200);
+    EXPECT_EQ(kept.get("/healthz").status, 503);
+    waiting.send("GET /snapshot.jpg HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    run.end();
+    for (HttpClient* client : {&idle, &viewer, &listener, &waiting, &kept}) client->read_all();
+  }
+  EXPECT_EQ(count("task"), threads);
+  EXPECT_EQ(count("fd"), descriptors);
+}
+
+TEST(HttpServer, AnAddressThatIsTakenIsAnError) {
+  const HttpRun run;
+  HttpAddress address = parse_http_address("127.0.0.1:0");
+  address.port = run.port();
+  try {
+    const ListenSockets second(address);
+    FAIL() << "two servers at one address";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("127.0.0.1:"), std::string::npos) << error.what();
+  }
+}
+
+TEST(HttpServer, AUnixSocketIsRemovedAtTheEndAndTakenOverAfterAKill) {
+  const TempDir directory;
+  HttpAddress address;
+  address.path = (directory.path() / "http").string();
+  {
+    const ListenSockets first(address);
+    EXPECT_EQ(first.names().at(0), "unix:" + address.path);
+    EXPECT_FALSE(first.are_public());
+    EXPECT_THROW(ListenSockets second(address), Error);
+    std::filesystem::create_hard_link(address.path, address.path + ".left");
+  }
+  EXPECT_FALSE(std::filesystem::exists(address.path));
+  std::filesystem::rename(address.path + ".left", address.path);
+  EXPECT_EQ(ListenSockets(address).fds().size(), 1U);
+}
+
+TEST(HttpServer, ManyClientsAtOnceAreServed) {
+  HttpRun run;
+  run.report(1, 0);  // /state has something to say
+  Frames frames(run);
+  std::vector<std::thread> clients;
+  clients.reserve(8);
+  std::atomic<int> served = 0;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&run, &served, i] {
+      for (int j = 0; j < 10; ++j) {
+        if (http_get(run.port(), i % 2 == 0 ? "/state" : "/snapshot.jpg").status == 200) ++served;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(served, 80);
+}
+
+}  // namespace
+}  // namespace lookout

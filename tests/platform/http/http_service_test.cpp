@@ -1,0 +1,168 @@
+#include "platform/http/http_service.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/platform/http/http_testing.h"
+
+namespace lookout {
+namespace {
+
+using nlohmann::json;
+
+class HttpServiceTest : public testing::Test {
+ protected:
+  // The answer, which comes at once.
+  HttpResponse ask(const HttpRequest& request) {
+    HttpResponse answer;
+    answer.status = 0;
+    service_.handle(request, [&answer](HttpResponse response) { answer = std::move(response); });
+    return answer;
+  }
+  static HttpRequest get(const std::string& path) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    request.host = "localhost";
+    return request;
+  }
+  static std::string code(const HttpResponse& response) {
+    return json::parse(*response.body)["error"]["code"];
+  }
+  static HttpServiceOptions options() {
+    HttpServiceOptions options;
+    options.access.token = "0123456789abcdef";
+    return options;
+  }
+
+  LiveSlots slots_;
+  HttpService service_{slots_, http_run_info(), {}};
+  HttpService guarded_{slots_, http_run_info(), options()};
+};
+
+TEST_F(HttpServiceTest, ThePageAndItsFilesAreInTheProgram) {
+  for (const char* path : {"/", "/page.css", "/page.js", "/chart.js", "/icon.svg"}) {
+    const HttpResponse answer = ask(get(path));
+    EXPECT_EQ(answer.status, 200) << path;
+    EXPECT_GT(answer.body->size(), 50U) << path;
+  }
+  EXPECT_NE(ask(get("/")).body->find("<!DOCTYPE html>"), std::string::npos);
+  EXPECT_EQ(ask(get("/")).type, "text/html; charset=utf-8");
+  EXPECT_EQ(ask(get("/page.js")).type, "text/javascript");
+}
+
+TEST_F(HttpServiceTest, OtherPathsAreNotFound) {
+  for (const char* path : {"/nothing", "/page.css/", "//", "/../etc/passwd", "/%2e%2e/etc/passwd",
+                           "/state%00", "/State", "/pages/page.css"}) {
+    const HttpResponse answer = ask(get(path));
+    EXPECT_EQ(answer.status, 404) << path;
+    EXPECT_EQ(code(answer), "not_found");
+  }
+  HttpRequest action = get("/");
+  action.query["action"] = "command";
+  EXPECT_EQ(ask(action).status, 404);
+}
+
+TEST_F(HttpServiceTest, OtherMethodsAreRefused) {
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "BREW"}) {
+    HttpRequest request = get("/state");
+    request.method = method;
+    const HttpResponse answer = ask(request);
+    EXPECT_EQ(answer.status, 405) << method;
+    ASSERT_EQ(answer.headers.size(), 1U);
+    EXPECT_EQ(answer.headers[0].first, "Allow");
+    EXPECT_EQ(answer.headers[0].second, "GET, HEAD");
+  }
+}
+
+TEST_F(HttpServiceTest, OtherHostsAndOriginsAreRefused) {
+  HttpRequest request = get("/");
+  request.host = "evil.example";
+  EXPECT_EQ(ask(request).status, 421);
+  request = get("/state");
+  request.origin = "http://evil.example";
+  EXPECT_EQ(ask(request).status, 403);
+}
+
+TEST_F(HttpServiceTest, AllButTheHealthAsksForTheToken) {
+  for (const char* path : {"/", "/page.css", "/state", "/snapshot.jpg", "/stream", "/events"}) {
+    HttpResponse answer;
+    guarded_.handle(get(path), [&answer](HttpResponse response) { answer = std::move(response); });
+    EXPECT_EQ(answer.status, 401) << path;
+    EXPECT_EQ(answer.headers.at(0).first, "WWW-Authenticate");
+  }
+  HttpResponse answer;
+  const auto keep = [&answer](HttpResponse response) { answer = std::move(response); };
+  guarded_.handle(get("/healthz"), keep);
+  EXPECT_EQ(answer.status, 503);
+  HttpRequest request = get("/");
+  request.authorization = "Bearer 0123456789abcdef";
+  guarded_.handle(request, keep);
+  EXPECT_EQ(answer.status, 200);
+}
+
+TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
+  EXPECT_EQ(ask(get("/state")).status, 503);
+  slots_.put(result_of(7), grey_frame(0));
+  json state = json::parse(*ask(get("/state")).body);
+  EXPECT_EQ(state["camera"], "Front <door>");
+  EXPECT_EQ(state["result"]["type"], "classification");
+  EXPECT_EQ(state["result"]["seq"], 7);
+  EXPECT_EQ(state["result"]["results"][0]["label"], "dog");
+  EXPECT_EQ(state["status"]["state"], "online");
+  EXPECT_TRUE(state["state"].is_null());
+  EXPECT_TRUE(state["stats"].is_null());
+  slots_.put(result_of(8, true), grey_frame(0));
+  slots_.put(StatsSnapshot());
+  state = json::parse(*ask(get("/state")).body);
+  EXPECT_EQ(state["state"]["state"], "dog");
+  EXPECT_EQ(state["stats"]["type"], "stats");
+  slots_.put(CameraStatus{false, std::chrono::system_clock::now()});
+  state = json::parse(*ask(get("/state")).body);
+  EXPECT_EQ(state["status"]["state"], "offline");
+  EXPECT_TRUE(state["state"].is_null());
+}
+
+TEST_F(HttpServiceTest, HealthyIsACameraWhoseFramesAreClassified) {
+  EXPECT_EQ(code(ask(get("/healthz"))), "starting");
+  slots_.put(result_of(1), grey_frame(0));
+  EXPECT_EQ(*ask(get("/healthz")).body, "ok\n");
+  slots_.put(CameraStatus{false, std::chrono::system_clock::now()});
+  const HttpResponse away = ask(get("/healthz"));
+  EXPECT_EQ(away.status, 503);
+  EXPECT_EQ(code(away), "camera_away");
+}
+
+TEST_F(HttpServiceTest, TheNinthViewerAndTheSeventeenthListenerAreRefused) {
+  std::vector<HttpResponse> answers;
+  answers.reserve(8 + 16);
+  for (int i = 0; i < 8; ++i) answers.push_back(ask(get("/stream")));
+  for (int i = 0; i < 16; ++i) answers.push_back(ask(get("/events")));
+  for (const HttpResponse& answer : answers) EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(code(ask(get("/stream"))), "too_many_viewers");
+  EXPECT_EQ(ask(get("/stream")).status, 503);
+  EXPECT_EQ(code(ask(get("/events"))), "too_many_listeners");
+}
+
+TEST_F(HttpServiceTest, TheActionsOfOtherStreamersAreKnown) {
+  HttpRequest request = get("/");
+  request.query["action"] = "stream";
+  const HttpResponse answer = ask(request);
+  EXPECT_EQ(answer.type, "multipart/x-mixed-replace; boundary=lookout-picture");
+  EXPECT_NE(answer.stream, nullptr);
+}
+
+TEST_F(HttpServiceTest, TheRateOfAStreamIsANumber) {
+  HttpRequest request = get("/stream");
+  for (const char* fps : {"", "x", "0", "-1", "0.05", "1001", "nan", "5fps"}) {
+    request.query["fps"] = fps;
+    EXPECT_EQ(ask(request).status, 400) << fps;
+  }
+  request.query["fps"] = "0.5";
+  EXPECT_EQ(ask(request).status, 200);
+}
+
+}  // namespace
+}  // namespace lookout

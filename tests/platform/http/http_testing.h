@@ -1,0 +1,71 @@
+// A run for tests of the HTTP server: the names, frames and results of one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/http/http_reporter.h"
+
+namespace lookout {
+
+inline RunInfo http_run_info() {
+  RunInfo info;
+  info.camera = "Front <door>";
+  info.model = "fake";
+  info.labels = {"cat", "dog"};
+  info.live = true;
+  return info;
+}
+
+// A frame of one grey, which its JPEG shows.
+inline Frame grey_frame(int grey) {
+  Frame frame;
+  frame.bgr = cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(grey));
+  return frame;
+}
+
+inline int grey_of(const std::string& jpeg) {
+  const std::vector<char> bytes(jpeg.begin(), jpeg.end());
+  const cv::Mat picture = cv::imdecode(bytes, cv::IMREAD_GRAYSCALE);
+  return picture.empty() ? -1 : picture.at<unsigned char>(picture.rows / 2, picture.cols / 2);
+}
+
+inline Result result_of(std::uint64_t sequence, bool changed = false) {
+  Result result;
+  result.sequence = sequence;
+  result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
+  result.top = {{1, "dog", 0.9F}, {0, "cat", 0.1F}};
+  result.state.kind = SceneState::Kind::kClass;
+  result.state.prediction = result.top[0];
+  result.state_changed = changed;
+  return result;
+}
+
+// A reporter with its server on a port of the system's choice.
+class HttpRun {
+ public:
+  explicit HttpRun(const HttpLimits& limits = {}, HttpServiceOptions options = {}) {
+    auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
+    const std::string name = sockets->names().at(0);
+    port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+    reporter_ = std::make_unique<HttpReporter>(std::move(sockets), http_run_info(),
+                                               std::move(options), limits);
+  }
+
+  std::uint16_t port() const { return port_; }
+  HttpReporter& reporter() { return *reporter_; }
+  void report(int grey, std::uint64_t sequence, bool changed = false) {
+    reporter_->report(result_of(sequence, changed), grey_frame(grey));
+  }
+  void end() { reporter_.reset(); }
+
+ private:
+  std::uint16_t port_ = 0;
+  std::unique_ptr<HttpReporter> reporter_;
+};
+
+}  // namespace lookout
