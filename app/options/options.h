@@ -73,6 +73,15 @@ struct EventOptions {
   std::uint64_t snapshot_limit = 100 << 20;  // bytes
 };
 
+struct HttpOptions {
+  std::string address;             // as parse_http_address(); empty: only the sockets of systemd
+  std::string token_file;          // empty: nobody has to know a token
+  bool insecure = false;           // other machines may look without a token
+  std::vector<std::string> hosts;  // names of the server, lower case
+  std::size_t clients = 64;
+  std::size_t viewers = 8;
+};
+
 struct ProfileOptions {
   double op_sampling = 0;  // of the calls of operators, 0..1; 0: none
   bool op_shapes = false;
@@ -90,6 +99,7 @@ void declare(Settings& settings, ModelOptions& options);
 void declare(Settings& settings, ResultOptions& options);
 void declare(Settings& settings, SceneOptions& options);
 void declare(Settings& settings, EventOptions& options);
+void declare(Settings& settings, HttpOptions& options);
 void declare(Settings& settings, ProfileOptions& options);
 void declare(Settings& settings, LogOptions& options);
 
@@ -100,6 +110,7 @@ struct RunOptions {
   ResultOptions results;
   SceneOptions state;
   EventOptions events;
+  HttpOptions http;
   ProfileOptions profile;
   LogOptions log;
   std::string config_file;            // the file that was read; empty: none

@@ -224,6 +224,7 @@ void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.results);
   declare(settings, options.state);
   declare(settings, options.events);
+  declare(settings, options.http);
   declare(settings, options.profile);
   declare(settings, options.log);
 }

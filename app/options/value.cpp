@@ -283,6 +283,24 @@ Value hashes(std::vector<std::string>& member) {
   return value;
 }
 
+Value names(std::vector<std::string>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const std::vector<std::string> parts = split_at_commas(lower_case(text));
+    const auto is_name = [](const std::string& part) {
+      return !part.empty() && part.find_first_of(" :/") == std::string::npos;
+    };
+    if (!std::all_of(parts.begin(), parts.end(), is_name)) return false;
+    member = parts;
+    return true;
+  };
+  value.expected = "names without ports, as in pi.lan,camera.example";
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements = {TomlType::kString};
+  value.placeholder = "NAME,...";
+  return value;
+}
+
 Value region(cv::Rect2d& member) {
   Value value;
   value.set = [&member](const std::string& text) {

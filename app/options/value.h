@@ -91,6 +91,9 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
 // SHA-256 hashes, "HASH,HASH"; in a file also an array of them.
 Value hashes(std::vector<std::string>& member);
 
+// Names, "NAME,NAME", stored in lower case; in a file also an array of them.
+Value names(std::vector<std::string>& member);
+
 // Part of a picture, as x,y,width,height from 0 to 1.
 Value region(cv::Rect2d& member);
 

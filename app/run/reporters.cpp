@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/run/http.h"
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
 #include "platform/reporters/operator_reporter.h"
@@ -94,6 +95,9 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>());
   add_change_reporters(options, info, all);
+  if (auto http = make_http_reporter(options.http, info, options.camera.view)) {
+    all.push_back(std::move(http));
+  }
   if (options.results.overlay) {
     auto overlay = std::make_unique<OverlayReporter>(info, options.camera.view, flags.stop);
     reporters.overlay = overlay.get();

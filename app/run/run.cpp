@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/output/json.h"
+#include "app/run/http.h"
 #include "app/run/models.h"
 #include "app/run/reporters.h"
 #include "pipeline/error.h"
@@ -127,6 +128,7 @@ SourceOptions source_options(const CameraOptions& options, const InputSpec& inpu
 void check_before_loading(const RunOptions& options) {
   const auto& command = options.events.on_change;
   if (!command.empty()) check_program("--on-change", command[0]);
+  check_http(options.http);
   require_source(options.camera.source, source_options(options.camera, {}));
 }
 

@@ -62,9 +62,10 @@ fuzz() {
 }
 
 fuzz model_spec pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/printable.cpp
-fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/options.cpp \
+fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/options.cpp \
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
-  app/options/value.cpp platform/cameras/camera_controls.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
+  app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/sources/network_url.cpp \
+  platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp

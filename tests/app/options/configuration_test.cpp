@@ -14,6 +14,15 @@
 namespace lookout {
 namespace {
 
+void expect_equal(const HttpOptions& a, const HttpOptions& b) {
+  EXPECT_EQ(a.address, b.address);
+  EXPECT_EQ(a.token_file, b.token_file);
+  EXPECT_EQ(a.insecure, b.insecure);
+  EXPECT_EQ(a.hosts, b.hosts);
+  EXPECT_EQ(a.clients, b.clients);
+  EXPECT_EQ(a.viewers, b.viewers);
+}
+
 void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.camera.source, b.camera.source);
   EXPECT_EQ(a.model.file, b.model.file);
@@ -50,6 +59,7 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.events.snapshot_on_change, b.events.snapshot_on_change);
   EXPECT_EQ(a.events.snapshot_cooldown, b.events.snapshot_cooldown);
   EXPECT_EQ(a.events.snapshot_limit, b.events.snapshot_limit);
+  expect_equal(a.http, b.http);
   EXPECT_EQ(a.results.overlay, b.results.overlay);
   EXPECT_EQ(a.log.stats_interval, b.log.stats_interval);
   EXPECT_EQ(a.camera.timeout, b.camera.timeout);

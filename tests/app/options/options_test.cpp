@@ -220,6 +220,17 @@ TEST(Options, ARegionIsARectangleInsideThePicture) {
             cv::Rect2d(0.7, 0, 0.3, 0.001));
 }
 
+TEST(Options, AnHttpAddressAndItsNamesAreChecked) {
+  expect_error({"--set", "http.address=8090"}, ErrorKind::kUsage, "127.0.0.1:8090, [::]:8090 or");
+  expect_error({"--set", "http.address=localhost:8090"}, ErrorKind::kUsage, "an address");
+  expect_error({"--set", "http.hosts=http://a"}, ErrorKind::kUsage, "names without ports");
+  expect_error({"--set", "http.clients=0"}, ErrorKind::kUsage, "from 1 to 1000");
+  const RunOptions options = parse_run({"--set", "http.hosts=Pi.lan, camera.example"});
+  EXPECT_EQ(options.http.hosts, std::vector<std::string>({"pi.lan", "camera.example"}));
+  EXPECT_EQ(parse_run({"--set", "http.address=[::]:80"}).http.address, "[::]:80");
+  EXPECT_EQ(parse_run({"--set", "http.address="}).http.address, "");
+}
+
 TEST(Options, ASourceThatNamesNoneIsRefused) {
   expect_error({"tset://all"}, ErrorKind::kUsage, "unknown scheme tset://");
   expect_error({""}, ErrorKind::kUsage, "the source is empty");

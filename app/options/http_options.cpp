@@ -1,0 +1,42 @@
+// The settings of the HTTP server.
+#include "app/options/options.h"
+#include "app/options/settings.h"
+#include "platform/http/http_address.h"
+
+namespace lookout {
+namespace {
+
+constexpr double kMaxClients = 1000;
+
+Value http_address(std::string& member) {
+  Value value = text(member, "ADDRESS");
+  value.set = [&member](const std::string& text) {
+    if (!text.empty()) parse_http_address(text);
+    member = text;
+    return true;
+  };
+  return value;
+}
+
+}  // namespace
+
+void declare(Settings& settings, HttpOptions& options) {
+  const std::string section = "http";
+  settings.add(section, "address", http_address(options.address),
+               "Let browsers and programs look at this address: 127.0.0.1:8090, [::]:8090 or "
+               "unix:PATH; default: none, but for the sockets of systemd");
+  settings.add(section, "token-file", text(options.token_file, "FILE"),
+               "File with the token that clients must send, at least 16 characters; default: none "
+               "is asked for, which only an address of this machine permits");
+  settings.add(section, "insecure", boolean(options.insecure),
+               "Let other machines look without a token");
+  settings.add(section, "hosts", names(options.hosts),
+               "Names by which clients may call this server, besides localhost, this machine's "
+               "name and IP addresses");
+  settings.add(section, "clients", number(options.clients, 1, kMaxClients),
+               "Maximum clients at the same time; 16 of one address");
+  settings.add(section, "viewers", number(options.viewers, 1, kMaxClients),
+               "Maximum clients that watch the live picture");
+}
+
+}  // namespace lookout

@@ -1,0 +1,78 @@
+#include "app/run/http.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/lower_case.h"
+#include "platform/http/http_reporter.h"
+#include "platform/system/input_file.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kMinToken = 16;
+
+std::optional<HttpAddress> address_of(const HttpOptions& options) {
+  if (options.address.empty()) return std::nullopt;
+  return parse_http_address(options.address);
+}
+
+// Its first line.
+std::string read_token(const HttpOptions& options) {
+  if (options.token_file.empty()) return {};
+  std::string token = read_input("http.token-file", options.token_file);
+  token.resize(std::min(token.find_first_of("\r\n"), token.size()));
+  if (token.size() >= kMinToken) return token;
+  throw Error(ErrorKind::kConfig, fmt::format("http.token-file {}: the token has fewer than {} "
+                                              "characters",
+                                              options.token_file, kMinToken));
+}
+
+void require_token(const HttpOptions& options, bool is_public, const std::string& address) {
+  if (!is_public || options.insecure || !options.token_file.empty()) return;
+  throw Error(ErrorKind::kConfig,
+              fmt::format("http: other machines could look at {} without a token: set "
+                          "http.token-file, or http.insecure=true to allow that",
+                          address));
+}
+
+// This machine's names, besides those of the options.
+std::vector<std::string> host_names(const HttpOptions& options) {
+  std::vector<std::string> names = options.hosts;
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') return names;
+  const std::string name = lower_case(host.data());
+  names.push_back(name);
+  names.push_back(name.substr(0, name.find('.')) + ".local");
+  return names;
+}
+
+}  // namespace
+
+void check_http(const HttpOptions& options) {
+  read_token(options);
+  const auto address = address_of(options);
+  if (address) require_token(options, !is_loopback(*address), options.address);
+}
+
+std::unique_ptr<Reporter> make_http_reporter(const HttpOptions& options, const RunInfo& info,
+                                             const View& view) {
+  auto sockets = std::make_unique<ListenSockets>(address_of(options));
+  if (sockets->fds().empty()) return nullptr;
+  require_token(options, sockets->are_public(), sockets->names().front());
+  HttpServiceOptions service;
+  service.access = {host_names(options), read_token(options)};
+  service.view.view = view;
+  service.view.max_viewers = options.viewers;
+  HttpLimits limits;
+  limits.clients = options.clients;
+  return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits);
+}
+
+}  // namespace lookout

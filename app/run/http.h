@@ -1,0 +1,22 @@
+// The HTTP server of a run.
+#pragma once
+
+#include <memory>
+
+#include "app/options/options.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/reporter.h"
+#include "pipeline/results/run_info.h"
+
+namespace lookout {
+
+// Throws Error(kConfig) when other machines could look without a token and nobody allowed it, or
+// when the token cannot be read or is too short.
+void check_http(const HttpOptions& options);
+
+// Null when there is neither an address nor a socket of systemd. Throws as check_http(), and Error
+// when the address cannot be used.
+std::unique_ptr<Reporter> make_http_reporter(const HttpOptions& options, const RunInfo& info,
+                                             const View& view);
+
+}  // namespace lookout
