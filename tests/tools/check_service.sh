@@ -28,7 +28,8 @@ mkdir "$work/units"
 for unit in lookout.service lookout@.service; do
   sed 's#^ExecStart=/usr/bin/lookout #ExecStart=/bin/true #' "$deploy/$unit" >"$work/units/$unit"
 done
-for unit in lookout.service lookout@front.service; do
+cp "$deploy/lookout.socket" "$deploy/lookout@.socket" "$work/units"
+for unit in lookout.service lookout@front.service lookout.socket lookout@front.socket; do
   # Says what is wrong, in lines that name the file, but not always by its exit status; the manual
   # page may not be installed either.
   systemd-analyze verify --man=no "$work/units/$unit" 2>"$work/verify" || true
