@@ -12,10 +12,15 @@ std::string without_newline(std::string line) {
 
 std::string or_null(std::string line) { return line.empty() ? "null" : std::move(line); }
 
+std::string about(const RunInfo& info) {
+  return fmt::format(R"({{"version":"{}","source":{},"archive":{}}})", LOOKOUT_VERSION,
+                     to_json(info.source), or_null(info.archive));
+}
+
 }  // namespace
 
 LiveLines::LiveLines(const LiveSlots& slots, const RunInfo& info)
-    : slots_(slots), camera_(to_json(info.camera)), format_(info) {}
+    : slots_(slots), camera_(to_json(info.camera)), about_(about(info)), format_(info) {}
 
 std::string LiveLines::classification() {
   std::string line;
@@ -43,8 +48,8 @@ std::string LiveLines::status() {
 }
 
 std::string LiveLines::all() {
-  return fmt::format(R"({{"camera":{},"result":{},"state":{},"stats":{},"status":{}}})", camera_,
-                     or_null(classification()), or_null(state()), or_null(stats()),
+  return fmt::format(R"({{"camera":{},"about":{},"result":{},"state":{},"stats":{},"status":{}}})",
+                     camera_, about_, or_null(classification()), or_null(state()), or_null(stats()),
                      or_null(status()));
 }
 

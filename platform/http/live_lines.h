@@ -19,12 +19,14 @@ class LiveLines {
   std::string state();
   std::string stats();
   std::string status();
-  // `{"camera":...,"result":...,"state":...,"stats":...,"status":...}`; null for what there is not.
+  // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
+  // there is not. `about` does not change: `version` of the program, `source`, `archive`.
   std::string all();
 
  private:
   const LiveSlots& slots_;
   const std::string camera_;  // as JSON
+  const std::string about_;   // a JSON object
   JsonFormat format_;
 };
 

@@ -108,6 +108,9 @@ TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
   slots_.put(result_of(7), grey_frame(0));
   json state = json::parse(*ask(get("/state")).body);
   EXPECT_EQ(state["camera"], "Front <door>");
+  EXPECT_TRUE(state["about"]["version"].is_string());
+  EXPECT_EQ(state["about"]["source"], "a test");
+  EXPECT_EQ(state["about"]["archive"]["producer"], "nobody");
   EXPECT_EQ(state["result"]["type"], "classification");
   EXPECT_EQ(state["result"]["seq"], 7);
   EXPECT_EQ(state["result"]["results"][0]["label"], "dog");

@@ -17,6 +17,8 @@ inline RunInfo http_run_info() {
   info.camera = "Front <door>";
   info.model = "fake";
   info.labels = {"cat", "dog"};
+  info.archive = R"({"producer":"nobody"})";
+  info.source = "a test";
   info.live = true;
   return info;
 }
