@@ -1,4 +1,4 @@
-// Rates and latency of the last minute, made of the results that this page was sent, and their chart.
+// Rates and latency of the last minute, made of the results that this page got, and their chart.
 
 const kChartSeconds = 60;
 const kRateSeconds = 5;
@@ -15,7 +15,8 @@ export function addSample(line) {
   const restarted = last &&
       (line.seq < last.seq || line.dropped < last.dropped || line.timestamp < last.time);
   if (restarted) samples.length = 0;
-  samples.push({time: line.timestamp, seq: line.seq, dropped: line.dropped, age: line.frame_age_ms});
+  const {timestamp: time, seq, dropped, frame_age_ms: age} = line;
+  samples.push({time, seq, dropped, age});
   while (samples[0].time < line.timestamp - kChartSeconds - kRateSeconds) samples.shift();
 }
 
@@ -48,7 +49,7 @@ function series(end) {
   return points;
 }
 
-// Made of the samples when the last one came `silence` seconds ago. `rates`: {camera, classified} in
+// Of the samples, the last of which came `silence` seconds ago. `rates`: {camera, classified} in
 // frames a second; `minute`: {p50, p95, p99} in milliseconds; null where there are too few samples.
 // `points`: for the chart.
 export function figures(silence) {

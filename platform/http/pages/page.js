@@ -1,18 +1,18 @@
 // Shows what lookout sends: results, states and figures as events, the picture as a stream.
 //
-// A browser opens at most six connections to a host, for all of its tabs together, and each page needs
-// two of them all the time. A page that is hidden closes both, and opens them when it is shown.
+// A browser opens at most six connections to a host, for all of its tabs together, and each page
+// needs two of them all the time. A hidden page closes both, and opens them when it is shown.
 
 import {addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 
-const kRetryMs = [1000, 2000, 4000, 8000];  // after a loss; the last one again and again
-const kSilenceMs = 20000;    // without an event: is the server still there?
-const kAwaySilenceMs = 70000;  // the same while the camera is away, when there are figures at most
-const kAnswerMs = 5000;      // for an answer to that
-const kStallMs = 10000;      // without a result: said
-const kStillMs = 15000;      // a picture that does not move may be of a stream that was cut
-const kSnapshotMs = 2000;    // between pictures where there is no stream
-const kStreamAgainMs = 30000;  // until the stream is tried again
+const kRetryMs = [1000, 2000, 4000, 8000];  // between attempts; then always the last
+const kSilenceMs = 20000;  // without an event: then the server is asked whether it is there
+const kAwaySilenceMs = 70000;  // the same while the camera is away: only statistics come
+const kAnswerMs = 5000;  // for the answer to that
+const kStallMs = 10000;  // without a result: then the page says so
+const kStillMs = 15000;  // without a change of the picture: then its stream is opened again
+const kSnapshotMs = 2000;  // between snapshots
+const kStreamAgainMs = 30000;  // of snapshots, before the stream is tried again
 const kRows = 10;
 
 const $ = (id) => document.getElementById(id);
@@ -46,16 +46,18 @@ function putFigure(id, number, unit) {
 
 const picture = {
   timer: 0,
-  number: 0,      // of the last request: a URL that was not asked for before is not taken from a cache
+  number: 0,  // of the last request; makes each URL a new one, which is in no cache
   streams: false,
-  before: "",     // what it showed when it was last compared
-  moved: 0,       // when it was last seen to be another
+  before: "",  // its pixels when they were last compared
+  moved: 0,  // performance.now() when they last differed
+  until: 0,  // performance.now() when snapshots end
 
   open() {
     this.close();
     this.streams = true;
     this.moved = performance.now();
-    $("picture").src = `stream?page=${++this.number}`;
+    // Chromium shows a picture when it has the head of the next part.
+    $("picture").src = `stream?advance_headers=1&page=${++this.number}`;
     this.timer = setInterval(() => this.watch(), 3000);
   },
 
@@ -74,7 +76,7 @@ const picture = {
     }
   },
 
-  // No stream: the server has as many viewers as it serves. Snapshots then, and the stream again later.
+  // The server refuses the stream when it has as many viewers as it serves. Snapshots replace it.
   failed() {
     if (!link.events) return;
     const refused = this.streams;
@@ -82,11 +84,11 @@ const picture = {
     this.streams = false;
     if (refused) {
       this.until = performance.now() + kStreamAgainMs;
-      put("caption", "The server has no room for another live picture. A new picture every 2 s.");
+      put("caption", "Too many viewers for a live picture. A new picture comes every 2 s.");
       this.snapshot();
     } else {
       $("figure").classList.add("blank");
-      put("caption", "No picture. It is asked for again.");
+      put("caption", "No picture. This page keeps trying.");
       this.timer = setTimeout(() => this.open(), kSnapshotMs);
     }
   },
@@ -99,7 +101,7 @@ const picture = {
     }
   },
 
-  // Browsers do not report the end of a stream. One that stands still is opened again.
+  // Browsers do not report that a stream has ended, so one that stands still is opened again.
   watch() {
     const shown = this.sample();
     if (shown !== this.before) {
@@ -152,7 +154,7 @@ function drawPredictions(results) {
 function drawFigures() {
   const silence = lastResult > 0 ? performance.now() - lastResult : 0;
   const made = figures(silence / 1000);
-  const rates = cameraAway || silence > kStallMs ? kNoRates : made.rates;
+  const rates = !link.begin || cameraAway || silence > kStallMs ? kNoRates : made.rates;
   putFigure("fps", rates.classified, "fps");
   putFigure("camera-fps", rates.camera, "fps");
   putFigure("age", made.minute.p50, "ms");
@@ -169,8 +171,10 @@ const kThrottled = [
   [19, "temperature limit was reached since the start"],
 ];
 
-// name -> [text, whether it is bad], in the order in which they are shown; without a text: not shown
-const facts = new Map(["Camera", "Model", "Throttled", "Frames", "Skipped"].map((name) => [name, []]));
+// name -> [text, whether it is bad], in the order on the page; those without a text are not shown.
+const kFacts = ["Camera", "Source", "Model", "Weights", "Activations", "Throttled", "Frames",
+                "Skipped", "Version"];
+const facts = new Map(kFacts.map((name) => [name, []]));
 
 function setFact(name, value, bad = false) {
   if (value === undefined || value === null || value === "") return;
@@ -230,6 +234,15 @@ const handlers = {
   status: showCamera,
 };
 
+// What does not change during a run, of /state.
+function showAbout({version, source, archive}) {
+  setFact("Source", source);
+  setFact("Version", archive ? `lookout ${version}, LibTorch ${archive.libtorch}` : version);
+  if (!archive) return;
+  setFact("Weights", archive.weights);
+  setFact("Activations", `${archive.activations}, ${archive.kernels} kernels`);
+}
+
 function take(type, line) {
   showNames(line);
   handlers[type](line);
@@ -240,17 +253,23 @@ function take(type, line) {
 let lastResult = 0;  // performance.now() when the last one came
 let away = "";       // why the server does not answer; empty while it does
 
+function linkText() {
+  if (away) return "Server away";
+  if (!link.begin) return "Connecting";
+  return cameraAway ? "Camera away" : "Live";
+}
+
 function showNotice() {
   const stalled = performance.now() - Math.max(lastResult, link.begin);
   let notice = away;
   if (!notice && cameraAway) {
-    notice = `The camera is away since ${clock(cameraAway)}. It is looked for.`;
+    notice = `The camera has been away since ${clock(cameraAway)}. lookout keeps trying.`;
   } else if (!notice && link.begin && stalled > kStallMs) {
     notice = `No result since ${clock((Date.now() - stalled) / 1000)}.`;
   }
   $("notice").hidden = notice === "";
   put("notice", notice);
-  put("link", away ? "Server away" : !link.begin ? "Connecting" : cameraAway ? "Camera away" : "Live");
+  put("link", linkText());
 }
 
 const link = {
@@ -259,6 +278,7 @@ const link = {
   tries: 0,
   begin: 0,  // performance.now() when the server answered, 0 before
   heard: 0,  // the same of the last event or answer
+  asked: false,  // for what does not change
 
   open() {
     clearTimeout(this.timer);
@@ -270,6 +290,7 @@ const link = {
       events.addEventListener(type, (event) => {
         this.heard = performance.now();
         take(type, JSON.parse(event.data));
+        if (type === "classification" && !this.asked) this.askAbout();
       });
     }
   },
@@ -285,6 +306,7 @@ const link = {
   opened() {
     this.tries = 0;
     this.begin = this.heard = performance.now();
+    this.asked = false;
     away = "";
     document.body.dataset.link = "live";
     showNotice();
@@ -294,10 +316,11 @@ const link = {
   lost(reason = "") {
     this.close();
     away = reason || away ||
-        `No answer from the server since ${now()}. This page tries again by itself.`;
+        `No answer from the server since ${now()}. This page keeps trying.`;
     document.body.dataset.link = "away";
     $("figure").classList.add("blank");
     put("caption", "No picture");
+    setFact("Camera", "not known");
     showNotice();
     const delay = kRetryMs[Math.min(this.tries++, kRetryMs.length - 1)];
     this.timer = setTimeout(() => this.open(), delay);
@@ -307,19 +330,27 @@ const link = {
   async ask() {
     this.heard = performance.now();
     picture.close();
-    const answer = await fetch("state", {cache: "no-store", signal: AbortSignal.timeout(kAnswerMs)})
-        .catch(() => null);
+    const signal = AbortSignal.timeout(kAnswerMs);
+    const answer = await fetch("icon.svg", {cache: "no-store", signal}).catch(() => null);
     if (!this.events) return;
-    if (!answer) return this.lost();
-    if (answer.status === 401) {
-      return this.lost("The server asks for its token. Load this page again.");
+    if (!answer) {
+      this.lost();
+    } else if (answer.status === 401) {
+      this.lost("The server asks for its token. Load this page again.");
+    } else {
+      picture.open();
     }
-    picture.open();
+  },
+
+  // To be called after a result: before the first one there is no answer.
+  async askAbout() {
+    this.asked = true;
+    const answer = await fetch("state", {cache: "no-store"}).catch(() => null);
+    if (answer?.ok) showAbout((await answer.json()).about);
   },
 
   // Once a second.
   tick() {
-    if (!this.events) return;
     const allowed = cameraAway ? kAwaySilenceMs : kSilenceMs;
     if (this.begin && performance.now() - this.heard > allowed) this.ask();
     drawFigures();
