@@ -7,6 +7,7 @@
 #   install-deps.sh --models  to make models
 #   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --network to test cameras on the network
+#   install-deps.sh --page    to test the page of the HTTP server in a browser
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
 #   install-deps.sh --root    to test on Debian 13 in a root of its own
 set -eu
@@ -19,6 +20,7 @@ models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-tor
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
   libx11-dev llvm locales python3-venv strace unzip xvfb zlib1g-dev'
 bench='binutils gcc libbenchmark-dev python3-opencv python3-venv qemu-user'
+page='chromium chromium-driver fonts-dejavu-core python3-selenium python3-venv'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
@@ -31,6 +33,7 @@ case ${1-} in
 --models) packages=$models ;;
 --test) packages="$build $models $test" ;;
 --bench) packages="$build $models $test $bench" ;;
+--page) packages=$page ;;
 --target) packages=$target ;;
 --network) packages=$network ;;
 --root) packages=$root ;;

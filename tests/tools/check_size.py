@@ -17,7 +17,7 @@ import pypi_program
 
 LIZARD = "lizard==1.24.3"
 FOLDERS = ("app", "models", "pipeline", "platform", "tests")
-SOURCES = {".c", ".cpp", ".h", ".py", ".sh"}
+SOURCES = {".c", ".cpp", ".css", ".h", ".html", ".js", ".py", ".sh"}
 MAX_FUNCTION_LINES, MAX_COMPLEXITY, MAX_FILE_LINES, MAX_FILES = 50, 12, 400, 20
 
 

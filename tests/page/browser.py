@@ -1,0 +1,124 @@
+"""Chromium, driven by WebDriver. Importing this skips the tests (unittest.SkipTest) where it is missing."""
+
+import json
+import os
+import shutil
+import unittest
+
+try:
+    from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError as error:
+    raise unittest.SkipTest(f"{error}: deploy/install-deps.sh --page") from error
+
+from lookout import wait_for
+
+DRIVER = shutil.which("chromedriver")
+if not DRIVER:
+    raise unittest.SkipTest("no chromedriver: deploy/install-deps.sh --page")
+
+os.environ["no_proxy"] = "*"  # all of it is on this machine
+
+# What the page shows, as a person would find it.
+SHOWN = """
+  const text = (id) => document.getElementById(id)?.textContent ?? "";
+  const rows = [...document.querySelectorAll("#top li")].filter((row) => row.style.visibility !== "hidden");
+  return {
+    state: text("state"), link: text("link"), caption: text("caption"), fps: text("fps"),
+    camera: text("camera"), notice: document.getElementById("notice")?.hidden ? "" : text("notice"),
+    facts: text("facts"), lines: document.querySelectorAll("#chart polyline").length,
+    top: rows.map((row) => [row.children[0].textContent, row.children[1].textContent]),
+  };
+"""
+
+# The pixels of the live picture, so that two of them can be compared.
+PIXELS = """
+  const picture = document.getElementById("picture");
+  if (!picture || !picture.naturalWidth) return "";
+  const canvas = document.createElement("canvas");
+  canvas.width = picture.naturalWidth;
+  canvas.height = picture.naturalHeight;
+  canvas.getContext("2d").drawImage(picture, 0, 0);
+  return canvas.toDataURL();
+"""
+
+
+class Browser:
+    def __init__(self):
+        options = Options()
+        # The window's load event comes after the first picture of a stream, and never without one.
+        options.page_load_strategy = "none"
+        for argument in ("--headless=new", "--disable-gpu", "--hide-scrollbars"):
+            options.add_argument(argument)
+        if os.getuid() == 0:
+            options.add_argument("--no-sandbox")  # which Chromium needs to run as root
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+
+    def close(self):
+        self.driver.quit()
+
+    def open(self, url):
+        self.driver.get(url)
+
+    def open_tab(self, url, kind="tab"):
+        self.driver.switch_to.new_window(kind)
+        self.driver.get(url)
+        return self.driver.current_window_handle
+
+    def show(self, handle):
+        self.driver.switch_to.window(handle)
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def look(self, script):
+        """What the script returns; None while a page is on its way, when none can run."""
+        try:
+            return self.run(script)
+        except WebDriverException:
+            return None
+
+    def wait_until_shown(self, what, is_so):
+        """Waits until the page shows something, and returns all that it shows."""
+        last = {}
+
+        def is_shown():
+            last.clear()
+            last.update(self.look(SHOWN) or {})
+            return last and is_so(last)
+
+        try:
+            wait_for(what, is_shown)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; shown: {json.dumps(last)}") from None
+        return last
+
+    def wait_for_moving_picture(self):
+        first = wait_for("a picture", lambda: self.look(PIXELS))
+        wait_for("another picture", lambda: self.look(PIXELS) not in (None, "", first))
+
+    def messages(self):
+        """What the console got since the last call."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def emulate(self, width, height, scheme):
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+    def find_faults(self, axe):
+        """Of accessibility, as axe-core finds them: a sentence for each."""
+        self.run(axe)
+        found = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((found) => done(found.violations),"
+            " (error) => done([{id: 'axe', impact: String(error), nodes: []}]));"
+        )
+        return [
+            f"{fault['id']} ({fault['impact']}): {node.get('html', '')}"
+            for fault in found
+            for node in fault["nodes"] or [{}]
+        ]

@@ -1,0 +1,222 @@
+#!/usr/bin/python3
+"""Tests of the page of lookout's HTTP server: the real program, looked at with Chromium.
+
+    page_test.py [TEST...]    TEST: as in PageTest.test_state
+
+Needs build/host/app/lookout, build/host/tests/libfake_camera.so, and of Debian chromium-driver and
+python3-selenium; axe-core comes from PyPI. Exit status 77 (skipped) where the browser is missing.
+Screenshots go to build/host/page/.
+"""
+
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
+sys.dont_write_bytecode = True
+
+import pypi_program  # noqa: E402
+from lookout import ROOT, Camera, Lookout, Proxy, wait_for  # noqa: E402
+
+AXE = ("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js")  # axe-core 4.12.1
+PATTERN = "test://hcolorbars?size=320x240&fps=20"
+LABEL = "horizontal color bars"
+SCREENS = [(width, scheme) for width in (320, 1280) for scheme in ("light", "dark")]
+CHART_SECONDS = (
+    "return document.querySelector('#chart polyline')?.getAttribute('points').split(' ').length ?? 0"
+)
+FOLDER = os.path.join(ROOT, "build/host/page")
+# What Chromium itself says of a server that is away or refuses; no page can prevent it.
+NETWORK = re.compile(r"Failed to load resource|net::ERR_")
+
+
+def with_model(*arguments):
+    return ("--model", os.path.join(ROOT, "models/selftest.pt"), *arguments)
+
+
+def is_live(shown):
+    return shown["link"] == "Live" and bool(shown["top"])
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        from browser import Browser
+
+        cls.make_browser = Browser
+
+    def setUp(self):
+        self.browser = self.make_browser()
+        self.addCleanup(self.browser.close)
+
+    def start(self, *arguments, environment=None):
+        server = Lookout(*with_model(*(arguments or (PATTERN,))), environment=environment)
+        self.addCleanup(server.close)
+        return server
+
+    def open(self, server):
+        """Of a Lookout or a Proxy."""
+        self.browser.open(server.url)
+        return self.browser.wait_until_shown("results", is_live)
+
+    def test_moving_picture_state_and_figures(self):
+        self.open(self.start())
+        self.browser.wait_for_moving_picture()
+        shown = self.browser.wait_until_shown(
+            "the state, the rates and the chart",
+            lambda now: now["state"] == LABEL and now["fps"] != "–" and now["lines"] == 3,
+        )
+        self.assertEqual(shown["top"][0][0], LABEL)
+        self.assertRegex(shown["top"][0][1], r"^\d+\.\d %$")
+        self.assertRegex(shown["fps"], r"^\d+\.\d fps$")
+        shown = self.browser.wait_until_shown("the version", lambda now: "Version" in now["facts"])
+        for fact in ("selftest", "test pattern hcolorbars, 320x240, 20 fps", "LibTorch"):
+            self.assertIn(fact, shown["facts"])
+        self.assertEqual(shown["notice"], "")
+        self.assertEqual(self.browser.messages(), [])
+
+    def test_ten_predictions_at_most(self):
+        self.open(self.start(PATTERN, "--top-k", "16", "--threshold", "0"))
+        shown = self.browser.wait_until_shown("ten rows", lambda now: len(now["top"]) == 10)
+        self.assertEqual(shown["top"][0][0], LABEL)
+
+    def test_labels_are_text(self):
+        label = "<b>bold</b><img src=x onerror=alert(1)>"
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as labels:
+            labels.write(f"{label}\n" * 16)
+            labels.flush()
+            self.open(self.start(PATTERN, "--labels", labels.name))
+            shown = self.browser.wait_until_shown("the state", lambda now: now["state"] == label)
+        self.assertEqual(shown["top"][0][0], label)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#top b b, img').length"), 1)
+        self.assertEqual(self.browser.messages(), [])
+
+    def test_nothing_is_loaded_from_elsewhere(self):
+        server = self.start()
+        self.open(server)
+        self.browser.wait_for_moving_picture()
+        names = self.browser.run("return performance.getEntriesByType('resource').map((e) => e.name)")
+        self.assertTrue([name for name in names if "page.js" in name], names)
+        self.assertEqual([name for name in names if not name.startswith(server.url)], [])
+        with server.get() as page:
+            self.assertIn("default-src 'self'", page.headers["Content-Security-Policy"])
+
+    def test_behind_a_proxy_under_a_path(self):
+        proxy = Proxy(self.start().url)
+        self.addCleanup(proxy.close)
+        self.open(proxy)
+        self.browser.wait_for_moving_picture()
+        self.browser.wait_until_shown("the state", lambda now: now["state"] == LABEL)
+        self.assertEqual(self.browser.messages(), [])
+
+    def test_restart_of_the_server(self):
+        server = self.start()
+        self.open(server)
+        server.stop()
+        shown = self.browser.wait_until_shown(
+            "the loss", lambda now: now["link"] == "Server away" and now["fps"] == "–"
+        )
+        self.assertIn("No answer from the server", shown["notice"])
+        server.start()
+        shown = self.browser.wait_until_shown("that it is back", is_live)
+        self.assertEqual(shown["notice"], "")
+        self.browser.wait_for_moving_picture()
+        self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+
+    def test_loss_of_the_camera(self):
+        with tempfile.TemporaryDirectory() as folder:
+            camera = Camera(folder)
+            server = self.start(camera.path, environment=camera.environment)
+            self.open(server)
+            camera.set_fault("lost")
+            shown = self.browser.wait_until_shown(
+                "the loss", lambda now: now["link"] == "Camera away" and now["fps"] == "–"
+            )
+            self.assertIn("The camera has been away", shown["notice"])
+            # A page that is opened now knows, too.
+            self.browser.open_tab(server.url)
+            self.browser.wait_until_shown("the loss", lambda now: now["link"] == "Camera away")
+            camera.set_fault("")
+            shown = self.browser.wait_until_shown("that it is back", is_live)
+            self.assertEqual(shown["notice"], "")
+            self.browser.wait_until_shown("the state", lambda now: now["state"] == "color bars")
+
+    def test_tabs_and_windows_at_once(self):
+        server = self.start()
+        self.open(server)
+        # More tabs than six connections serve; those that are hidden give up theirs.
+        for _ in range(4):
+            self.browser.open_tab(server.url)
+            self.browser.wait_until_shown("results in a tab", is_live)
+            self.browser.wait_for_moving_picture()
+        self.browser.show(self.browser.driver.window_handles[0])
+        self.browser.wait_until_shown("results in the first tab", is_live)
+        self.browser.wait_for_moving_picture()
+        # Three windows are all seen.
+        windows = [self.browser.driver.current_window_handle]
+        windows += [self.browser.open_tab(server.url, "window") for _ in range(2)]
+        for window in windows:
+            self.browser.show(window)
+            self.browser.wait_until_shown("results in a window", is_live)
+            self.browser.wait_for_moving_picture()
+            self.assertEqual(self.browser.messages(), [])
+
+    def test_snapshots_where_there_is_no_stream(self):
+        server = self.start(PATTERN, "--set", "http.viewers=1")
+        self.open(server)
+        self.browser.wait_for_moving_picture()
+        self.browser.open_tab(server.url, "window")
+        self.browser.wait_until_shown(
+            "why the picture is not live", lambda now: "Too many viewers" in now["caption"]
+        )
+        self.browser.wait_for_moving_picture()
+
+    def test_accessibility(self):
+        try:
+            file = pypi_program.install_file(*AXE)
+        except pypi_program.Unavailable as reason:
+            self.skipTest(str(reason))
+        with open(file, encoding="utf-8") as text:
+            axe = text.read()
+        server = self.start(PATTERN, "--top-k", "16", "--threshold", "0")
+        self.open(server)
+        self.browser.wait_for_moving_picture()
+        self.browser.wait_until_shown("the chart", lambda now: now["lines"] == 3)
+        for width, scheme in SCREENS:
+            self.browser.emulate(width, 900, scheme)
+            self.assertEqual(self.browser.find_faults(axe), [], f"live, {width}, {scheme}")
+        server.stop()
+        self.browser.wait_until_shown("the loss", lambda now: now["link"] == "Server away")
+        for width, scheme in SCREENS:
+            self.browser.emulate(width, 900, scheme)
+            self.assertEqual(self.browser.find_faults(axe), [], f"away, {width}, {scheme}")
+
+    def test_screens_are_wide_enough(self):
+        self.open(self.start(PATTERN, "--top-k", "16", "--threshold", "0"))
+        self.browser.wait_for_moving_picture()
+        wait_for("ten seconds of the chart", lambda: self.browser.run(CHART_SECONDS) >= 10)
+        os.makedirs(FOLDER, exist_ok=True)
+        for width, scheme in SCREENS:
+            self.browser.emulate(width, 900, scheme)
+            size = "const page = document.documentElement; return [page.scrollWidth, page.scrollHeight]"
+            wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
+            across, down = self.browser.run(size)
+            self.browser.emulate(width, down, scheme)
+            self.assertLessEqual(across, width)
+            self.browser.driver.save_screenshot(os.path.join(FOLDER, f"{width}-{scheme}.png"))
+
+
+def main():
+    try:
+        import browser  # noqa: F401
+    except unittest.SkipTest as missing:
+        print(f"skipped: {missing}")
+        return 77
+    return 0 if unittest.main(exit=False, verbosity=2).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
