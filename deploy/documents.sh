@@ -7,6 +7,7 @@
 # LICENSES  LibTorch's own and those of its parts
 # PROGRAM   the program, behind the emulator's command
 set -eu
+export LC_ALL=C.UTF-8  # the order of files, the names of months
 here=$(dirname "$0")
 dir=$1
 licenses=$2

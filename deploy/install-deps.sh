@@ -22,7 +22,7 @@ test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev lib
 bench='binutils gcc libbenchmark-dev python3-opencv python3-venv qemu-user'
 page='chromium chromium-driver fonts-dejavu-core python3-selenium python3-venv'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
-  dpkg-dev e2fsprogs g++-aarch64-linux-gnu help2man kmod lintian lld-19 llvm-19 mmdebstrap
+  dpkg-dev e2fsprogs g++-aarch64-linux-gnu git help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly python3 python3-gi'

@@ -88,7 +88,7 @@ check() {
 
 for stage in "${stages[@]}"; do
   case $stage in
-  target* | camera | libcamera* | host-trixie | mutants)
+  target* | package | camera | libcamera* | host-trixie | mutants)
     if [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; then
       echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot, a namespace or a virtual machine" >&2
       exit 77
@@ -127,6 +127,7 @@ for stage in "${stages[@]}"; do
     check tests/tools/check_layering.py .
     check tests/tools/check_size.py .
     check tests/tools/install_deps_test.sh
+    check tests/tools/package_test.sh
     check tests/tools/check_links.py .
     check tests/tools/check_style.sh build/host
     ;;
@@ -179,6 +180,11 @@ for stage in "${stages[@]}"; do
     check tests/target.sh package "$preset"
     say "Raspberry Pi 4, $suite: the service in a virtual machine"
     check tests/target.sh service "$preset"
+    ;;
+  package)
+    say 'Raspberry Pi 4, bookworm: one command makes the package, and again the same'
+    check deploy/package.sh bookworm
+    check tests/target.sh repeated pi4
     ;;
   camera)
     say 'Raspberry Pi 4, bookworm: a camera that comes and goes in a virtual machine'

@@ -5,6 +5,7 @@
 #   target.sh models PRESET     the self-test model and both of ../shared/models: no illegal
 #                               instruction, and the answers of build/host; 77 where they are absent
 #   target.sh package PRESET    the package that cpack made of build/PRESET
+#   target.sh repeated PRESET   deploy/package.sh in two clones of the last commit makes the same bytes
 #   target.sh service PRESET    that package in a virtual machine with systemd and a camera
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
@@ -119,8 +120,8 @@ package() {
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
     fail 'the RUNPATH is not the package'\''s own'
-  ! grep -alF -e "$sysroot" -e "$OLDPWD" usr/bin/lookout usr/lib/lookout/liblookout-torch.so ||
-    fail 'a folder of this machine is in the program'
+  ! grep -arlF -e "$sysroot" -e "$OLDPWD" usr/bin usr/lib ||
+    fail 'a folder of this machine is in a program'
   cd "$OLDPWD"
   program=$work/root/usr/bin/lookout
   right_patterns emulated "$program"
@@ -158,6 +159,27 @@ package() {
   left=$(find "$root" ! -type d)
   [ -z "$left" ] || fail "purge leaves: $left"
   echo 'installed, upgraded, removed and purged'
+}
+
+# The clones have names of different lengths, and the second compiles everything itself.
+repeated() {
+  local clone clones=(one the-other-one)
+  for clone in "${clones[@]}"; do
+    git clone --quiet . "$work/$clone"
+  done
+  "$work/${clones[0]}/deploy/package.sh" "$suite"
+  (
+    umask 077
+    CCACHE_DISABLE=1 TZ=Pacific/Auckland LC_ALL=C "$work/${clones[1]}/deploy/package.sh" "$suite"
+  )
+  cmp "$work"/*/"$build"/lookout_*_arm64.deb || {
+    for clone in "${clones[@]}"; do
+      dpkg-deb -R "$work/$clone/$build"/lookout_*_arm64.deb "$work/$clone/unpacked"
+    done
+    diff -rq --no-dereference "$work"/*/unpacked || true
+    fail 'two builds of one commit differ'
+  }
+  echo 'two builds, the same bytes'
 }
 
 # make_guest [PACKAGE...]: the guest has what the package depends on, and these.
@@ -232,6 +254,7 @@ upgrade() {
 case $what in
 models) models ;;
 package) package ;;
+repeated) repeated ;;
 service) service ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;

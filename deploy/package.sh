@@ -1,0 +1,75 @@
+#!/bin/sh
+# Makes the package for the Raspberry Pi, on a PC with Debian 12: installs what is missing, makes the
+# folder with the Pi's libraries, builds and packs. Asks for sudo where root is needed.
+#
+#   package.sh [trixie]   for Raspberry Pi OS
+#   package.sh bookworm   for Raspberry Pi OS (Legacy)
+#
+# The same commit, Debian packages and options make the same bytes, whatever the folder and the day; but on
+# another kind of file system, whose folders have other sizes, Installed-Size may be another.
+# SOURCE_DATE_EPOCH, if set, is the package's date instead of the commit's.
+set -eu
+umask 022  # CPack puts it into the package
+cd "$(dirname "$0")/.."
+
+usage() {
+  echo "package.sh: $1: deploy/package.sh [trixie|bookworm]" >&2
+  exit 64
+}
+
+[ $# -le 1 ] || usage "too many arguments"
+suite=${1-trixie}
+case $suite in
+trixie) preset=pi4-trixie ;;
+bookworm) preset=pi4 ;;
+-h | --help)
+  sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'
+  exit
+  ;;
+*) usage "unknown release '$suite'" ;;
+esac
+
+# shellcheck source=/dev/null
+system=$(. /etc/os-release && echo "${ID-} ${VERSION_ID-}") || system='another system'
+if [ "$system" != 'debian 12' ]; then
+  echo "package.sh: this is $system, and the package is made on Debian 12, also in a container: deploy/README.md has the command" >&2
+  exit 69
+fi
+
+deploy/install-deps.sh --target
+
+# The container's root may read the checkout of another user.
+if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
+  SOURCE_DATE_EPOCH=$(git -c safe.directory='*' log -1 --format=%ct) || {
+    echo 'package.sh: the date of the package is that of the commit, and this is no git checkout: set SOURCE_DATE_EPOCH' >&2
+    exit 66
+  }
+fi
+export SOURCE_DATE_EPOCH
+# A checkout elsewhere finds what another one compiled.
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=true
+export LOOKOUT_CACHE="${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}"
+
+if [ "$(id -u)" = 0 ]; then
+  toolchains/make-sysroot.sh "$suite"
+elif ! toolchains/make-sysroot.sh "$suite" 2>/dev/null; then  # it has to be made, by root
+  mkdir -p "$LOOKOUT_CACHE"
+  sudo LOOKOUT_CACHE="$LOOKOUT_CACHE" toolchains/make-sysroot.sh "$suite"
+fi
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+rm -f build/$preset/lookout_*_arm64.deb
+cpack --preset "$preset"
+
+deb=$(echo build/$preset/lookout_*_arm64.deb)
+cat <<END
+
+$deb
+sha256 $(sha256sum "$deb" | cut -d ' ' -f 1)
+
+Next, with the Pi's user and name. The first line is for this PC, the others for the Pi:
+
+  scp $deb USER@raspberrypi.local:
+  sudo apt install ./${deb##*/}
+  lookout
+END

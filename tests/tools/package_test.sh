@@ -1,0 +1,81 @@
+#!/bin/sh
+# Tests of deploy/package.sh with programs that stand in for those that it runs.
+set -eu
+source=$(realpath "$(dirname "$0")/../../deploy/package.sh")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/checkout
+
+# Each writes down its call and the date that it is given.
+mkdir -p "$work/bin" "$root/deploy" "$root/toolchains"
+cat >"$work/bin/cmake" <<'END'
+#!/bin/sh
+echo "${0##*/} $* ${SOURCE_DATE_EPOCH-}" >>"$WORK/calls"
+END
+cp "$work/bin/cmake" "$root/deploy/install-deps.sh"
+cp "$work/bin/cmake" "$root/toolchains/make-sysroot.sh"
+cp "$work/bin/cmake" "$work/bin/cpack"
+cat >>"$work/bin/cpack" <<'END'
+mkdir -p "build/$2"
+echo "$2" >"build/$2/lookout_0.2_arm64.deb"
+END
+printf '#!/bin/sh\necho 1700000000\n' >"$work/bin/git"
+chmod +x "$work"/bin/* "$root"/*/*.sh
+printf 'ID=debian\nVERSION_ID="12"\n' >"$work/os-release"
+sed "s,/etc/os-release,$work/os-release," "$source" >"$root/deploy/package.sh"
+
+# package ARGUMENTS...: runs the script.
+package() {
+  rm -f "$work/calls"
+  touch "$work/calls"
+  status=0
+  env -u SOURCE_DATE_EPOCH WORK="$work" HOME="$work" PATH="$work/bin:$PATH" sh "$root/deploy/package.sh" "$@" \
+    >"$work/out" 2>"$work/err" || status=$?
+}
+
+# expect WHAT TEST...
+expect() {
+  what=$1
+  shift
+  "$@" || {
+    echo "package_test.sh: $what (status $status):" >&2
+    cat "$work/calls" "$work/out" "$work/err" >&2
+    exit 1
+  }
+}
+lines() { wc -l <"$1"; }
+
+package
+expect 'it works without an argument' test "$status" = 0
+cat >"$work/expected" <<'END'
+install-deps.sh --target 
+make-sysroot.sh trixie 1700000000
+cmake --preset pi4-trixie 1700000000
+cmake --build --preset pi4-trixie 1700000000
+cpack --preset pi4-trixie 1700000000
+END
+expect 'it does everything, for trixie, with the date of the commit' cmp "$work/expected" "$work/calls"
+deb=build/pi4-trixie/lookout_0.2_arm64.deb
+expect 'it prints the path' grep -qxF "$deb" "$work/out"
+expect 'it prints the hash' grep -qF "$(sha256sum <"$root/$deb" | cut -d ' ' -f 1)" "$work/out"
+tail -n 3 "$work/out" | sed 's/^ *//' >"$work/next"
+printf '%s\n' "scp $deb USER@raspberrypi.local:" 'sudo apt install ./lookout_0.2_arm64.deb' lookout >"$work/expected"
+expect 'it ends with three commands' cmp "$work/expected" "$work/next"
+
+mkdir -p "$root/build/pi4"
+touch "$root/build/pi4/lookout_0.1_arm64.deb"
+package bookworm
+expect 'it makes the package of the other release' grep -qx 'cpack --preset pi4 1700000000' "$work/calls"
+expect 'an older package does not stay' test "$(echo "$root"/build/pi4/*.deb)" = "$root/build/pi4/lookout_0.2_arm64.deb"
+
+for arguments in jessie '' 'trixie bookworm'; do
+  # shellcheck disable=SC2086  # one argument, none or two
+  if [ -n "$arguments" ]; then package $arguments; else package ''; fi
+  expect 'a bad argument is refused' test "$status $(lines "$work/err") $(lines "$work/calls")" = '64 1 0'
+done
+
+printf 'ID=fedora\nVERSION_ID=43\n' >"$work/os-release"
+package
+expect 'another system is sent to the container' test "$status $(lines "$work/err") $(lines "$work/calls")" = '69 1 0'
+expect 'and named' grep -q 'fedora 43.*container' "$work/err"
+echo 'package.sh: arguments, steps, what it prints'
