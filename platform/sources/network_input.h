@@ -26,7 +26,6 @@ class NetworkInput {
   NetworkInput& operator=(const NetworkInput&) = delete;
 
   bool is_rtsp() const { return is_rtsp_; }
-  const NetworkVideo& video() const { return video_; }
   AVIOInterruptCB interrupt();
 
   // Asks for an address by HTTP or HTTPS. The caller closes the result. Throws error().
