@@ -154,8 +154,11 @@ std::unique_ptr<Source> open_network(const std::string& url, const SourceOptions
   first->wait_until_connected();
   if (!first->info().live) return first;
   const auto connected = std::make_shared<std::unique_ptr<NetworkSource>>(std::move(first));
-  return std::make_unique<ReconnectingSource>(
-      [=] { return *connected ? std::move(*connected) : open(); }, reconnect);
+  const auto open_next = [connected, open]() -> std::unique_ptr<Source> {
+    if (*connected) return std::move(*connected);
+    return open();
+  };
+  return std::make_unique<ReconnectingSource>(open_next, reconnect);
 }
 
 // Chooses a camera at each attempt until one was opened, and stays with that one.

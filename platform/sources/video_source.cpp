@@ -172,11 +172,11 @@ void VideoSource::open_container(AVIOContext* input, const std::string& url) {
   const AVInputFormat* format = nullptr;
   if (input == nullptr) {
     format = av_find_input_format("rtsp");
-    check_video(format != nullptr);
   } else {
     check(av_probe_input_buffer2(input, &format, url.c_str(), nullptr, 0, 0));
-    check_video(av_match_name(format->name, kRefusedFormats) == 0);
   }
+  if (format == nullptr) fail("is of a format that this FFmpeg does not have");
+  check_video(input == nullptr || av_match_name(format->name, kRefusedFormats) == 0);
   is_mp4_ = av_match_name("mp4", format->name) != 0;
 
   AVFormatContext* container = avformat_alloc_context();
