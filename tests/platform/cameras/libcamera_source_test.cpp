@@ -2,7 +2,6 @@
 #include "platform/cameras/libcamera_source.h"
 
 #include <gmock/gmock.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 #include <iterator>
 
 #include "platform/sources/open_source.h"
-#include "platform/system/paths_in.h"
+#include "tests/platform/system/held.h"
 #include "tests/support/fake_libcamera.h"
 #include "tests/support/source_testing.h"
 
@@ -30,25 +29,6 @@ constexpr std::uint32_t kBgr = 0x34324752;  // RG24, libcamera's RGB888
 constexpr std::size_t kMemory = 1U << 20U;  // bytes, more than any picture here
 constexpr const char* kImx219 = "/base/soc/i2c0mux/i2c@1/imx219@10";
 constexpr int kOpenings = 50;
-
-// What this process holds.
-struct Held {
-  std::size_t threads = paths_in("/proc/self/task").size();
-  std::size_t descriptors = paths_in("/proc/self/fd").size();
-};
-
-// The kernel may list a thread for a moment after it was joined.
-void expect_no_more_than(const Held& before) {
-  constexpr int kTries = 500;
-  constexpr int kPause = 20;  // ms
-  Held now;
-  for (int i = 0; i < kTries && now.threads > before.threads; ++i) {
-    ::poll(nullptr, 0, kPause);
-    now = Held();
-  }
-  EXPECT_LE(now.threads, before.threads);
-  EXPECT_LE(now.descriptors, before.descriptors);
-}
 
 // An imx219 as libcamera shows it, with frames of one color.
 class LibcameraSourceTest : public testing::Test {
@@ -248,7 +228,7 @@ TEST_F(LibcameraSourceTest, FiftyOpeningsLeaveNoThreadNoDescriptorAndNoMapping) 
     EXPECT_GT(Held().threads, before.threads);
     EXPECT_GT(Held().descriptors, before.descriptors);
   }
-  expect_no_more_than(before);
+  expect_nothing_left_since(before);
   std::ifstream file("/proc/self/maps");
   const std::string mapped{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(mapped, Not(HasSubstr("memfd:frame")));
@@ -258,7 +238,7 @@ TEST_F(LibcameraSourceTest, FiftyOpeningsThatFailLeaveNothingEither) {
   fake_libcamera.fourcc = 0;
   const Held before;
   for (int i = 0; i < kOpenings; ++i) EXPECT_THROW(LibcameraSource(module_, "0", {}), Error);
-  expect_no_more_than(before);
+  expect_nothing_left_since(before);
 }
 
 TEST(CsiOpenings, FiftyLeaveNoThreadAndNoDescriptor) {
@@ -271,7 +251,7 @@ TEST(CsiOpenings, FiftyLeaveNoThreadAndNoDescriptor) {
   open_and_read();  // loads libcamera, which stays
   const Held before;
   for (int i = 0; i < kOpenings; ++i) open_and_read();
-  expect_no_more_than(before);
+  expect_nothing_left_since(before);
 }
 
 }  // namespace

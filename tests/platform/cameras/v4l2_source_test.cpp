@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <opencv2/core.hpp>
 #include <string>
 
 #include "platform/sources/open_source.h"
+#include "tests/platform/system/held.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -110,11 +110,6 @@ TEST_F(CameraTest, CameraIsFreeAgainAfterwards) {
   }
 }
 
-int descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<int>(std::distance(begin(all), end(all)));
-}
-
 // Mapped pieces of memory of a camera, or of the one of fake_camera.h.
 int mappings(const std::string& camera) {
   std::ifstream maps("/proc/self/maps");
@@ -128,15 +123,15 @@ int mappings(const std::string& camera) {
 }
 
 TEST_F(CameraTest, LeavesNoDescriptorAndNoMapping) {
-  const int before = descriptors();
+  const Held before;
   {
     const auto source = open_source(camera_, {});
     Frame frame;
     ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
-    EXPECT_GT(descriptors(), before);
+    EXPECT_GT(Held().descriptors, before.descriptors);
     EXPECT_GT(mappings(camera_), 0);
   }
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(Held().descriptors, before.descriptors);
   EXPECT_EQ(mappings(camera_), 0);
 }
 

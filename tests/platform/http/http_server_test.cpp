@@ -2,7 +2,6 @@
 #include "platform/http/http_server.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -15,6 +14,7 @@
 #include "pipeline/error.h"
 #include "tests/platform/http/http_client.h"
 #include "tests/platform/http/http_testing.h"
+#include "tests/platform/system/held.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -42,12 +42,6 @@ class Frames {
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
-
-// Of this process: threads, or descriptors.
-std::size_t count(const char* folder) {
-  const std::filesystem::directory_iterator entries(std::string("/proc/self/") + folder);
-  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
-}
 
 TEST(HttpServer, AnswersOneRequestAfterTheOther) {
   HttpRun run;
@@ -169,8 +163,7 @@ TEST(HttpServer, ItsEndLeavesNoThreadAndNoDescriptor) {
     Frames frames(first);
     http_get(first.port(), "/snapshot.jpg");
   }
-  const std::size_t threads = count("task");
-  const std::size_t descriptors = count("fd");
+  const Held before;
   {
     HttpRun run;
     HttpClient idle(run.port());
@@ -185,12 +178,7 @@ TEST(HttpServer, ItsEndLeavesNoThreadAndNoDescriptor) {
     run.end();
     for (HttpClient* client : {&idle, &viewer, &listener, &waiting, &kept}) client->read_all();
   }
-  // The kernel may list a thread for a moment after it was joined, also when it was counted before.
-  constexpr int kTries = 500;
-  constexpr int kPause = 20;  // ms
-  for (int i = 0; i < kTries && count("task") > threads; ++i) ::poll(nullptr, 0, kPause);
-  EXPECT_LE(count("task"), threads);
-  EXPECT_LE(count("fd"), descriptors);
+  expect_nothing_left_since(before);
 }
 
 TEST(HttpServer, AnAddressThatIsTakenIsAnError) {
