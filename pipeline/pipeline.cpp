@@ -32,7 +32,7 @@ class FrameLoop {
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
         capture_(source, options.capture, options.trace),
-        inference_(capture_.frames(), std::move(classifiers), options.trace) {}
+        inference_(capture_.frames(), std::move(classifiers), options.trace, options.pictures) {}
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {

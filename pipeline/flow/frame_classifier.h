@@ -30,6 +30,8 @@ class FrameClassifier {
   // none. Throws what the classifier throws.
   void classify(ClassifiedFrame& classified, Trace* trace = nullptr);
 
+  Classifier& classifier() { return classifier_; }
+
  private:
   Classifier& classifier_;
   std::size_t top_k_;

@@ -7,6 +7,7 @@
 
 #include "pipeline/flow/frame_classifier.h"
 #include "pipeline/flow/latest.h"
+#include "pipeline/flow/picture_slot.h"
 #include "pipeline/flow/workers.h"
 
 namespace lookout {
@@ -14,18 +15,23 @@ namespace lookout {
 // With one classifier, take() classifies on the calling thread. Several have a thread each.
 class Inference {
  public:
-  // `frames` and `trace` (null: none) outlive it. `classifiers`: at least one.
-  Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace);
+  // `frames`, `trace` and `pictures` (null: none) outlive it. `classifiers`: at least one.
+  Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
+            PictureSlot* pictures);
+  ~Inference() { stop(); }
+  Inference(const Inference&) = delete;
+  Inference& operator=(const Inference&) = delete;
 
   // The next frame, classified; otherwise as Latest::take(). Throws what classifying it threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout);
 
-  // Ends the workers, if there are any.
-  void stop() { workers_.reset(); }
+  // Ends the workers, if there are any, and closes `pictures`.
+  void stop();
 
  private:
   Latest<Frame>& frames_;
   Trace* const trace_;
+  PictureSlot* const pictures_;
   std::optional<FrameClassifier> classifier_;  // either this
   std::optional<Workers> workers_;             // or these
 };

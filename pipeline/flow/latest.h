@@ -56,16 +56,26 @@ class Latest {
     filled_.notify_one();
   }
 
-  // Swaps the slot's element into `element`, waiting for one at most `timeout`.
+  // The take() that waits, or else the next one, does not wait any longer. Any thread.
+  void interrupt() {
+    {
+      const MutexLock lock(mutex_);
+      interrupted_ = true;
+    }
+    filled_.notify_one();
+  }
+
+  // Swaps the slot's element into `element`, waiting for one at most `timeout`, or until it is
+  // interrupted, which is a kTimeout, too.
   TakeStatus take(T& element, std::chrono::milliseconds timeout) {
     {
       const MutexLock lock(mutex_);
       const auto deadline = std::chrono::steady_clock::now() + timeout;
-      while (!full_ && !closed_) {
-        if (!filled_.wait_until(mutex_, deadline) && !full_ && !closed_)
-          return TakeStatus::kTimeout;
+      while (!full_ && !closed_ && !interrupted_) {
+        if (!filled_.wait_until(mutex_, deadline)) break;
       }
-      if (!full_) return TakeStatus::kClosed;
+      interrupted_ = false;
+      if (!full_) return closed_ ? TakeStatus::kClosed : TakeStatus::kTimeout;
       using std::swap;
       swap(element, slot_);
       full_ = false;
@@ -93,6 +103,7 @@ class Latest {
   T slot_ GUARDED_BY(mutex_){};
   bool full_ GUARDED_BY(mutex_) = false;
   bool closed_ GUARDED_BY(mutex_) = false;
+  bool interrupted_ GUARDED_BY(mutex_) = false;
   std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
 };
 

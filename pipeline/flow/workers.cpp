@@ -7,10 +7,12 @@
 
 namespace lookout {
 
-Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace)
+Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
+                 PictureSlot* pictures)
     : frames_(frames),
       classifiers_(std::move(classifiers)),
       trace_(trace),
+      pictures_(pictures),
       workers_(classifiers_.size()),
       slots_(workers_),
       running_(workers_) {
@@ -30,9 +32,13 @@ void Workers::run(FrameClassifier& classifier) {
   ClassifiedFrame classified;
   std::uint64_t ticket = 0;
   while (true) {
+    if (pictures_ != nullptr) pictures_->classify_overdue(classifier.classifier());
     const TakeStatus status = take_frame(classified, ticket);
     if (status == TakeStatus::kClosed) break;
-    if (status == TakeStatus::kTimeout) continue;
+    if (status == TakeStatus::kTimeout) {
+      if (pictures_ != nullptr) pictures_->classify_waiting(classifier.classifier());
+      continue;
+    }
     std::exception_ptr error;
     try {
       classifier.classify(classified, trace_);
@@ -54,7 +60,9 @@ TakeStatus Workers::take_frame(ClassifiedFrame& classified, std::uint64_t& ticke
     const MutexLock lock(mutex_);
     if (stop_) return TakeStatus::kClosed;
   }
-  const TakeStatus status = frames_.take(classified.frame, kMaxWait);
+  const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
+  const TakeStatus status =
+      frames_.take(classified.frame, picture_waits ? std::chrono::milliseconds(0) : kMaxWait);
   if (status == TakeStatus::kTaken) ticket = next_ticket_++;
   return status;
 }

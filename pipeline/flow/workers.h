@@ -9,6 +9,7 @@
 
 #include "pipeline/flow/frame_classifier.h"
 #include "pipeline/flow/latest.h"
+#include "pipeline/flow/picture_slot.h"
 #include "pipeline/mutex.h"
 
 namespace lookout {
@@ -17,9 +18,11 @@ namespace lookout {
 // soon as it is idle. Results come in the order of the frames.
 class Workers {
  public:
-  // `frames`, `trace` (null: none) and what the classifiers refer to outlive it. Nothing else takes
-  // from `frames`. Throws Error(kPermission) when the system allows no further thread.
-  Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace);
+  // `frames`, `trace`, `pictures` (null: none) and what the classifiers refer to outlive it.
+  // Nothing else takes from `frames` or `pictures`. Throws Error(kPermission) when the system
+  // allows no further thread.
+  Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
+          PictureSlot* pictures = nullptr);
   ~Workers() { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -47,6 +50,7 @@ class Workers {
   Latest<Frame>& frames_;
   std::vector<FrameClassifier> classifiers_;  // one for each worker, used by it alone
   Trace* const trace_;
+  PictureSlot* const pictures_;
   const std::size_t workers_;
 
   Mutex taking_;  // held while one of the idle workers waits for a frame

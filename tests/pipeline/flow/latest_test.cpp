@@ -118,5 +118,20 @@ TEST(Latest, TakenAndReplacedAddUpBetweenThreads) {
   EXPECT_EQ(count + latest.dropped(), static_cast<std::uint64_t>(kCount));
 }
 
+TEST(Latest, AnInterruptEndsOneWaitAndLosesNothing) {
+  Latest<int> latest;
+  int element = 1;
+  std::thread interrupter([&latest] { latest.interrupt(); });
+  EXPECT_EQ(latest.take(element, kLong), TakeStatus::kTimeout);
+  interrupter.join();
+  EXPECT_EQ(latest.take(element, kAtOnce), TakeStatus::kTimeout);
+  latest.put_newest(element);
+  latest.interrupt();
+  EXPECT_EQ(latest.take(element, kAtOnce), TakeStatus::kTaken);
+  latest.close();
+  latest.interrupt();
+  EXPECT_EQ(latest.take(element, kLong), TakeStatus::kClosed);
+}
+
 }  // namespace
 }  // namespace lookout
