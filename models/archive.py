@@ -1,4 +1,5 @@
-"""The model archive that `lookout` loads: TorchScript with metadata.json and labels.txt inside.
+"""The model archive that `lookout` loads: TorchScript with metadata.json and labels.txt inside, and
+class_ids.txt where the classes have identifiers.
 
 Needs (Debian 12): python3-torch python3-torchvision
 """
@@ -7,6 +8,7 @@ import hashlib
 import json
 import os
 import subprocess
+import zipfile
 
 import torch
 import torchvision
@@ -74,12 +76,14 @@ def make_metadata(
     }
 
 
-def save(path, model, metadata, labels):
+def save(path, model, metadata, labels, class_ids=None):
     """Scripts `model` and writes the archive, complete or not at all."""
     extra = {
         "metadata.json": json.dumps(metadata, indent=2) + "\n",
         "labels.txt": "".join(f"{label}\n" for label in labels),
     }
+    if class_ids:
+        extra["class_ids.txt"] = "".join(f"{identifier}\n" for identifier in class_ids)
     scripted = script(model)
     # The archive's inner folder is called after the file, so only the temporary's folder differs.
     folder = os.path.join(os.path.dirname(os.path.abspath(path)), f".export-{os.getpid()}")
@@ -117,6 +121,13 @@ def load(path):
     # 1.13 hands extra files back as bytes, later releases as text.
     texts = {key: v.decode() if isinstance(v, bytes) else v for key, v in extra.items()}
     return model, json.loads(texts["metadata.json"]), texts["labels.txt"].splitlines()
+
+
+def extra(path, name):
+    """The text `name` in the archive."""
+    with zipfile.ZipFile(path) as members:
+        inside = [member for member in members.namelist() if member.endswith(f"/extra/{name}")]
+        return members.read(inside[0]).decode()
 
 
 def check(path):

@@ -135,9 +135,11 @@ def make_parser():
         metavar="DIR",
         help="pictures like those the camera will see (default: drawn ones)",
     )
-    parser.add_argument(
-        "--labels", metavar="FILE", help="one label a line, in the order of the outputs"
-    )
+    for flag, content in (
+        ("--labels", "one label a line, in the order of the outputs"),
+        ("--class-ids", "one identifier a line (default: WordNet's, of ImageNet's classes)"),
+    ):
+        parser.add_argument(flag, metavar="FILE", help=content)
     parser.add_argument("--resize", choices=preprocess.RESIZE_MODES, default="center-square")
     parser.add_argument("--size", type=size_argument, metavar="N", help="input of N x N pixels")
     parser.add_argument("--mean", type=triple, metavar="R,G,B", help="of pixels in 0..1")
@@ -227,6 +229,15 @@ def choose_labels(options, weights, given):
     return labels
 
 
+def choose_class_ids(options, labels):
+    """The classes' identifiers, or None; of ImageNet's classes those of WordNet."""
+    given = read_labels(options.class_ids) if options.class_ids else None
+    if given and len(given) != len(labels):
+        counts = f"{len(given)} lines, but there are {len(labels)} labels"
+        raise Failure(BAD_DATA, f"{options.class_ids} has {counts}")
+    return given or float_weights.class_ids(options.arch, labels)
+
+
 def warn(sentence):
     print(f"export.py: {sentence}", file=sys.stderr)
 
@@ -312,7 +323,7 @@ def adapt(quantized, options, rotated):
     return Rotated(quantized) if rotated else quantized
 
 
-def write_archive(quantized, options, weights, labels):
+def write_archive(quantized, options, weights, labels, class_ids):
     metadata = archive.make_metadata(
         name=options.name,
         size=(options.size, options.size),
@@ -325,7 +336,7 @@ def write_archive(quantized, options, weights, labels):
         std=options.std,
     )
     try:
-        archive.save(options.output, quantized, metadata, labels)
+        archive.save(options.output, quantized, metadata, labels, class_ids)
     except archive.ArchiveError as error:
         advice = "; try --activations quint8" if options.activations == "qint8" else ""
         raise Failure(
@@ -357,6 +368,7 @@ def export(options):
     given = read_labels(options.labels) if options.labels else None
     weights = read_weights(options)
     labels = choose_labels(options, weights, given)
+    class_ids = choose_class_ids(options, labels)
     model = float_model(options.arch, len(labels))
     rotated = False
     if weights:
@@ -368,7 +380,7 @@ def export(options):
     expected = run_float(model, seen, options)
     twin = quantizable_model(options.arch, len(labels))
     quantized = quantize.quantize(model, twin, seen, options.activations)
-    write_archive(adapt(quantized, options, rotated), options, weights, labels)
+    write_archive(adapt(quantized, options, rotated), options, weights, labels, class_ids)
     loaded, _, _ = archive.load(options.output)
     agreement, difference = compare(expected, loaded, batches)
     report(options, labels, weights is not None, len(expected), agreement, difference)

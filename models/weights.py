@@ -48,6 +48,15 @@ def categories(arch):
     return list(published(arch).meta["categories"])
 
 
+def class_ids(arch, labels):
+    """WordNet's numbers of ImageNet's classes, or None for other labels."""
+    if labels != categories(arch):
+        return None
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "imagenet_class_ids.txt")
+    with open(path, encoding="ascii") as file:
+        return file.read().split()
+
+
 def hash_prefix(url):
     """The start of the sha256 that torch.hub's file names carry."""
     match = re.search(r"-([0-9a-f]{8,})\.[^.]*$", url)

@@ -72,9 +72,10 @@ class Contents {
     if (contents_.members.empty()) folder_ = member.name.substr(0, slash);
     const bool inside = slash != std::string::npos && member.name.substr(0, slash) == folder_;
     std::string name = inside ? member.name.substr(slash + 1) : "../" + member.name;
-    std::string* text = name == "extra/metadata.json" ? &contents_.metadata
-                        : name == "extra/labels.txt"  ? &contents_.labels
-                                                      : nullptr;
+    std::string* text = name == "extra/metadata.json"   ? &contents_.metadata
+                        : name == "extra/labels.txt"    ? &contents_.labels
+                        : name == "extra/class_ids.txt" ? &contents_.class_ids
+                                                        : nullptr;
     contents_.members.push_back({name, member.bytes});
     const bool is_new = names_.insert(name).second;
     if (text == nullptr) return {};
@@ -176,6 +177,9 @@ ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents
       spec = parse_metadata(contents.metadata);
     }
     spec.labels = labels ? *labels : parse_labels(contents.labels);
+    if (!contents.class_ids.empty()) {
+      spec.class_ids = parse_class_ids(contents.class_ids, spec.labels.size());
+    }
     return spec;
   } catch (const Error& error) {
     fail(archive.path(), error.what());

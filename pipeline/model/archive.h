@@ -52,8 +52,9 @@ struct ArchiveContents {
   static constexpr std::size_t kMaxText = 1 << 20;  // bytes of a text
 
   std::vector<ArchiveMember> members;
-  std::string metadata;  // metadata.json; empty: there is none
-  std::string labels;    // labels.txt; empty: there are none
+  std::string metadata;   // metadata.json; empty: there is none
+  std::string labels;     // labels.txt; empty: there are none
+  std::string class_ids;  // class_ids.txt; empty: there are none
 };
 
 // Compares every member with its checksum: LibTorch does not, so that flipped bits would change

@@ -116,6 +116,29 @@ Json parse_json(const std::string& text) {
   return root;
 }
 
+// One element a line; `what` they are, for errors.
+std::vector<std::string> parse_lines(const std::string& text, const std::string& what) {
+  std::vector<std::string> elements;
+  std::istringstream lines(text.substr(byte_order_mark(text)));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    const std::string where =
+        "line " + std::to_string(elements.size() + 1) + " of the " + what + " ";
+    if (line.empty()) throw Error(ErrorKind::kBadData, where + "is empty");
+    if (!is_utf8(line)) throw Error(ErrorKind::kBadData, where + "is not UTF-8 text");
+    if (line.find('\0') != std::string::npos) {
+      throw Error(ErrorKind::kBadData, where + "has a NUL character");
+    }
+    if (line.size() > kMaxLabel) {
+      throw Error(ErrorKind::kBadData,
+                  where + "is longer than " + std::to_string(kMaxLabel) + " bytes");
+    }
+    elements.push_back(line);
+  }
+  if (elements.empty()) throw Error(ErrorKind::kBadData, "the " + what + " are empty");
+  return elements;
+}
+
 }  // namespace
 
 const char* to_text(ModelOutput output) {
@@ -155,24 +178,15 @@ std::string producer_text(const ModelSpec& spec) {
 }
 
 std::vector<std::string> parse_labels(const std::string& text) {
-  std::vector<std::string> labels;
-  std::istringstream lines(text.substr(byte_order_mark(text)));
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    const std::string where = "line " + std::to_string(labels.size() + 1) + " of the labels ";
-    if (line.empty()) throw Error(ErrorKind::kBadData, where + "is empty");
-    if (!is_utf8(line)) throw Error(ErrorKind::kBadData, where + "is not UTF-8 text");
-    if (line.find('\0') != std::string::npos) {
-      throw Error(ErrorKind::kBadData, where + "has a NUL character");
-    }
-    if (line.size() > kMaxLabel) {
-      throw Error(ErrorKind::kBadData,
-                  where + "is longer than " + std::to_string(kMaxLabel) + " bytes");
-    }
-    labels.push_back(line);
-  }
-  if (labels.empty()) throw Error(ErrorKind::kBadData, "the labels are empty");
-  return labels;
+  return parse_lines(text, "labels");
+}
+
+std::vector<std::string> parse_class_ids(const std::string& text, std::size_t outputs) {
+  std::vector<std::string> ids = parse_lines(text, "class ids");
+  if (ids.size() == outputs) return ids;
+  throw Error(ErrorKind::kBadData, "class_ids.txt has " + std::to_string(ids.size()) +
+                                       " lines, but there are " + std::to_string(outputs) +
+                                       " labels");
 }
 
 }  // namespace lookout

@@ -23,7 +23,9 @@ struct ModelSpec {
   // Empty after parse_metadata(): not stated. A Classifier's spec() always has it, recognised at
   // warm-up if need be.
   std::optional<ModelOutput> output;
-  std::vector<std::string> labels;              // one for each output, in order
+  std::vector<std::string> labels;  // one for each output, in order
+  // The outputs' identifiers in a vocabulary, WordNet's for ImageNet: "n02123045". Empty: none.
+  std::vector<std::string> class_ids;
   std::string quantization;                     // how it was quantized, in words
   std::map<std::string, std::string> producer;  // tool -> version
   std::string weights;                          // provenance
@@ -40,5 +42,9 @@ std::string producer_text(const ModelSpec& spec);
 // Throws Error(kBadData) for an empty text, an empty line, one of over 1000 bytes, a NUL character,
 // or bytes that are not UTF-8.
 std::vector<std::string> parse_labels(const std::string& text);
+
+// The identifiers in class_ids.txt, written as labels are. Throws Error(kBadData) as
+// parse_labels(), and when there are not as many as `outputs`.
+std::vector<std::string> parse_class_ids(const std::string& text, std::size_t outputs);
 
 }  // namespace lookout

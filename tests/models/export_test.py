@@ -21,11 +21,13 @@ ORIENTATION = 0x0112  # EXIF's tag
 class ExportTest(TemporaryFolder):
     def test_mobilenet_v2_with_both_activations(self):
         labels = self.write_labels()
+        ids = self.write("ids.txt", "".join(f"id{i}\n" for i in range(CLASSES)))
         for activations in quantize.ACTIVATIONS:
             with self.subTest(activations):
                 status, out, err = run_export(
                     *("--arch", "mobilenet_v2", "--no-weights", "--activations", activations),
-                    *("--size", SIZE, "--labels", labels, "--resize", "stretch", "-o", self.out),
+                    *("--size", SIZE, "--labels", labels, "--class-ids", ids),
+                    *("--resize", "stretch", "-o", self.out),
                 )
                 self.assertEqual(status, 0, err)
                 self.assertIn("no --calibration", err)

@@ -168,6 +168,9 @@ class HubTest(TemporaryFolder):
         self.assertEqual(metadata["weights"], f"{url} sha256 {digest}")
         self.assertTrue(metadata["trained"])
         self.assertEqual((len(labels), labels[1]), (1000, "goldfish"))
+        # WordNet's numbers, which PyTorch's tutorial on Flask calls class ids.
+        ids = archive.extra(self.out, "class_ids.txt").split()
+        self.assertEqual((len(ids), ids[1], ids[281]), (1000, "n01443537", "n02123045"))
 
     def test_without_arguments(self):
         """MobileNetV2 with the published weights, in the current folder; what is there stays."""

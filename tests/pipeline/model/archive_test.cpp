@@ -139,5 +139,18 @@ TEST_F(Archive, WhatWasHashedIsWhatIsReadThoughTheFileChanges) {
   EXPECT_EQ(archive.sha256(), sha256("abc"));
 }
 
+TEST_F(Archive, ClassIdsBelongToTheOutputs) {
+  const auto spec = [this](const std::string& ids) {
+    const ModelArchive archive(zip(with({{"m/extra/metadata.json", kMetadata},
+                                         {"m/extra/labels.txt", "cat\ndog\n"},
+                                         {"m/extra/class_ids.txt", ids}})));
+    return read_spec(archive, read_contents(archive), std::nullopt);
+  };
+  EXPECT_EQ(spec("n1\nn2\n").class_ids, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_TRUE(spec("").class_ids.empty());
+  expect_refused(ErrorKind::kBadData, AllOf(HasSubstr("class_ids.txt"), HasSubstr("1 lines")),
+                 [&] { spec("n1\n"); });
+}
+
 }  // namespace
 }  // namespace lookout
