@@ -5,29 +5,18 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <new>
-#include <opencv2/imgcodecs.hpp>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/open_file.h"
-#include "platform/pictures/exif_orientation.h"
-#include "platform/pictures/jpeg_file.h"
-#include "platform/pictures/picture_size.h"
-#include "platform/pictures/tiff_file.h"
-#include "platform/pictures/unreadable_format.h"
-#include "platform/pictures/webp_orientation.h"
+#include "platform/pictures/decode_picture.h"
 #include "platform/sources/picture_folder.h"
 
 namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kUnreadable = "cannot be read as a picture";
-constexpr const char* kNoMemory = "needs more memory than there is";
 
 std::string folder_name(const std::string& folder) {
   std::error_code error;
@@ -36,53 +25,17 @@ std::string folder_name(const std::string& folder) {
   return error || name.empty() ? folder : name;
 }
 
-void log_warnings(const std::string& path, const JpegFile& jpeg) {
-  if (jpeg.warning.empty()) return;
-  const std::string more =
-      jpeg.further_warnings > 0 ? fmt::format(" (and {} more)", jpeg.further_warnings) : "";
-  spdlog::warn("{}: {}{}", path, jpeg.warning, more);
-}
-
 bool is_regular(const OpenFile& file) {
   struct stat status {};
   return file.fd() >= 0 && ::fstat(file.fd(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// These return why there is no picture; nothing when there is one.
-
-std::string decode_jpeg(const std::string& name, JpegFile& jpeg, cv::Mat& bgr) {
-  if (jpeg.truncated) return "is truncated: the end of the picture is missing";
-  if (jpeg.out_of_memory) return kNoMemory;
-  log_warnings(name, jpeg);
-  bgr = std::move(jpeg.bgr);
-  return bgr.empty() ? kUnreadable : "";
-}
-
-std::string decode_file(const std::string& name, const std::string& path, cv::Mat& bgr) {
-  if (auto jpeg = read_jpeg_file(path)) return decode_jpeg(name, *jpeg, bgr);
-  bgr = cv::imread(path, cv::IMREAD_COLOR);
-  if (bgr.empty()) return unreadable_format(path).value_or(kUnreadable);
-  if (is_damaged_tiff(path)) return "is damaged: a part of the picture cannot be decoded";
-  turn_upright(webp_orientation(path), bgr);
-  return "";
-}
-
-std::string decode(const std::string& name, std::int64_t max_pixels, cv::Mat& bgr) {
-  try {
-    // Something else may have taken the name since the folder was listed: this very file is meant.
-    const OpenFile file(name);
-    if (!is_regular(file)) return kUnreadable;
-    const std::string path = fmt::format("/proc/self/fd/{}", file.fd());
-    const auto size = picture_size(path);
-    if (size && size->height > 0 && size->width > max_pixels / size->height) {
-      return too_large(size->width, size->height, max_pixels);
-    }
-    return decode_file(name, path, bgr);
-  } catch (const std::bad_alloc&) {
-    return kNoMemory;
-  } catch (const cv::Exception& error) {  // also too large for OpenCV, or a reader's own failure
-    return error.code == cv::Error::StsNoMem ? kNoMemory : kUnreadable;
-  }
+// Why there is no picture; empty when there is one.
+std::string decode(const std::string& path, std::int64_t max_pixels, cv::Mat& bgr) {
+  // Something else may have taken the name since the folder was listed: this very file is meant.
+  const OpenFile file(path);
+  if (!is_regular(file)) return "cannot be read as a picture";
+  return decode_picture(path, fmt::format("/proc/self/fd/{}", file.fd()), max_pixels, bgr);
 }
 
 }  // namespace
