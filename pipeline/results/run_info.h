@@ -12,8 +12,10 @@ struct RunInfo {
   std::string model;                // its name
   std::vector<std::string> labels;  // one for each of the model's outputs, in order
   std::string archive;              // facts about the model's archive, a JSON object; may be empty
-  std::string source;               // a description: "/dev/video0: 640x480 YUYV at 30 fps"
-  bool live = false;                // frames come whether or not somebody waits for them
+  // A description: "/dev/video0: 640x480 YUYV at 30 fps". Empty: there is no source.
+  std::string source;
+  bool live = false;                     // frames come whether or not somebody waits for them
+  std::vector<std::string> class_ids{};  // identifiers of the outputs, in order; may be empty
 };
 
 }  // namespace lookout

@@ -35,18 +35,6 @@ std::string to_string(const Text& text) {
   return {text.data(), text.size()};
 }
 
-std::map<std::string, std::string> parse_query(std::string_view text) {
-  std::map<std::string, std::string> query;
-  while (!text.empty()) {
-    const std::string_view pair = text.substr(0, text.find('&'));
-    text.remove_prefix(std::min(pair.size() + 1, text.size()));
-    const auto equals = std::min(pair.find('='), pair.size());
-    const std::string_view value = pair.substr(std::min(equals + 1, pair.size()));
-    query.emplace(pair.substr(0, equals), value);
-  }
-  return query;
-}
-
 HttpRequest to_request(const http::request_header<>& header) {
   HttpRequest request;
   request.method = to_string(header.method_string());
@@ -58,6 +46,7 @@ HttpRequest to_request(const http::request_header<>& header) {
   request.host = to_string(header[http::field::host]);
   request.origin = to_string(header[http::field::origin]);
   request.authorization = to_string(header[http::field::authorization]);
+  request.content_type = to_string(header[http::field::content_type]);
   return request;
 }
 
@@ -73,6 +62,44 @@ std::optional<HttpResponse> mistake_of(const http::request_header<>& header) {
     return http_error(400, "bad_host", "there is more than one header Host");
   }
   return std::nullopt;
+}
+
+// What came is not HTTP; else the connection ended or failed.
+bool is_malformed(const boost::system::error_code& error) {
+  return error.category() == make_error_code(http::error::bad_method).category() &&
+         error != http::error::end_of_stream && error != http::error::partial_message;
+}
+
+HttpResponse large_body(std::size_t max) {
+  return http_error(413, "too_large", fmt::format("the limit of a request is {} bytes", max));
+}
+
+HttpResponse too_many_uploads() {
+  HttpResponse busy = http_error(503, "busy", "too many uploads at the same time");
+  busy.headers.emplace_back("Retry-After", "1");
+  return busy;
+}
+
+bool has_body(const HttpRequest& request) {
+  return request.method == "POST" || request.method == "PUT";
+}
+
+// Counts `bytes` in `sum` until it is destroyed; null when that would be more than `max`. Any
+// thread.
+std::shared_ptr<void> reserve(const std::shared_ptr<std::atomic<std::size_t>>& sum,
+                              std::size_t bytes, std::size_t max) {
+  if (sum->fetch_add(bytes) + bytes > max) {
+    sum->fetch_sub(bytes);
+    return nullptr;
+  }
+  return {sum.get(), [sum, bytes](void*) { sum->fetch_sub(bytes); }};
+}
+
+// A body whose reservation ends with it.
+std::shared_ptr<const std::string> to_body(std::string text, std::shared_ptr<void> reservation) {
+  using Body = std::pair<std::string, std::shared_ptr<void>>;
+  const auto body = std::make_shared<Body>(std::move(text), std::move(reservation));
+  return {body, &body->first};
 }
 
 }  // namespace
@@ -119,13 +146,13 @@ void HttpConnection::clear_deadline() {
 }
 
 void HttpConnection::on_deadline() {
-  if (phase_ != Phase::kHeader) {
+  if (phase_ != Phase::kHeader && phase_ != Phase::kBody) {
     close();
     return;
   }
   timed_out_ = true;
   Error ignored;
-  socket_.cancel(ignored);  // on_header() follows
+  socket_.cancel(ignored);  // on_header() or on_body() follows
 }
 
 void HttpConnection::wait_for_request() {
@@ -164,7 +191,7 @@ void HttpConnection::on_header(const Error& error) {
     on_bad_header(error);
     return;
   }
-  handle();
+  on_request();
 }
 
 void HttpConnection::on_bad_header(const Error& error) {
@@ -174,15 +201,14 @@ void HttpConnection::on_bad_header(const Error& error) {
     answer(http_error(408, "too_slow", "the request did not come in time"));
   } else if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     answer(http_error(431, "large_header", "the header is too large"));
-  } else if (error.category() == make_error_code(http::error::bad_method).category() &&
-             error != http::error::end_of_stream && error != http::error::partial_message) {
+  } else if (is_malformed(error)) {
     answer(http_error(400, "bad_request", "this is not an HTTP request"));
   } else {
     close();
   }
 }
 
-void HttpConnection::handle() {
+void HttpConnection::on_request() {
   const http::request_header<>& header = parser_->get();
   head_only_ = header.method() == http::verb::head;
   // What follows a body that is not read cannot be understood.
@@ -191,11 +217,77 @@ void HttpConnection::handle() {
     answer(std::move(*mistake));
     return;
   }
+  request_ = to_request(header);
+  if (!parser_->is_done() && has_body(request_)) {
+    begin_body();
+  } else {
+    handle();
+  }
+}
+
+void HttpConnection::begin_body() {
+  const HttpLimits& limits = owner_.limits;
+  if (auto refused = owner_.handler.refusal(request_)) {
+    answer(std::move(*refused));
+    return;
+  }
+  const auto length = parser_->content_length();
+  if (length && *length > limits.upload) {
+    answer(large_body(limits.upload));
+    return;
+  }
+  const std::size_t bytes = length ? static_cast<std::size_t>(*length) : limits.upload;
+  reservation_ = reserve(owner_.uploads, bytes, limits.uploads);
+  if (!reservation_) {
+    answer(too_many_uploads());
+    return;
+  }
+  parser_->body_limit(limits.upload);
+  phase_ = Phase::kBody;
+  set_deadline(limits.body);
+  if (to_string(parser_->get()[http::field::expect]).empty()) {
+    read_body();
+    return;
+  }
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  asio::async_write(socket_, asio::buffer(kContinue.data(), kContinue.size()),
+                    [self = shared_from_this()](const Error&, std::size_t) {
+                      if (self->phase_ == Phase::kBody) self->read_body();
+                    });
+}
+
+void HttpConnection::read_body() {
+  http::async_read(
+      socket_, buffer_, *parser_,
+      [self = shared_from_this()](const Error& error, std::size_t) { self->on_body(error); });
+}
+
+void HttpConnection::on_body(const Error& error) {
+  if (phase_ != Phase::kBody) return;
+  clear_deadline();
+  phase_ = Phase::kHandling;
+  auto reservation = std::move(reservation_);
+  if (!error) {
+    keep_alive_ = parser_->keep_alive();
+    request_.body = to_body(std::move(parser_->get().body()), std::move(reservation));
+    handle();
+  } else if (timed_out_) {
+    answer(http_error(408, "too_slow", "the request did not come in time"));
+  } else if (error == http::error::body_limit) {
+    answer(large_body(owner_.limits.upload));
+  } else if (is_malformed(error)) {
+    answer(http_error(400, "bad_request", "the body is malformed"));
+  } else {
+    close();
+  }
+}
+
+void HttpConnection::handle() {
   const auto respond = [weak = weak_from_this()](HttpResponse response) {
     if (const auto self = weak.lock()) self->answer(std::move(response));
   };
   try {
-    owner_.handler.handle(to_request(header), respond);
+    owner_.handler.handle(std::exchange(request_, {}), respond);
   } catch (const std::exception& error) {
     spdlog::error("http: {}", error.what());
     answer(http_error(500, "internal", "this server made a mistake"));

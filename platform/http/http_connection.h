@@ -2,11 +2,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const HttpLimits& limits;
     std::function<void()> handled;                // after each request
     std::function<void(HttpConnection*)> closed;  // once
+    // Bytes of all bodies that are in memory. Shared, since a body may outlive the server.
+    std::shared_ptr<std::atomic<std::size_t>> uploads =
+        std::make_shared<std::atomic<std::size_t>>(0);
   };
 
   // `owner` outlives this.
@@ -38,13 +42,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void close();
   // Closes unless an answer is being written, which then is the last one.
   void stop();
-  // Whether no complete header came since the last answer.
-  bool is_waiting() const { return phase_ == Phase::kHeader || phase_ == Phase::kIdle; }
+  // Whether no complete request came since the last answer.
+  bool is_waiting() const {
+    return phase_ == Phase::kHeader || phase_ == Phase::kBody || phase_ == Phase::kIdle;
+  }
 
  private:
   using Error = boost::system::error_code;
-  enum class Phase { kIdle, kHeader, kHandling, kAnswer, kStream, kLinger, kClosed };
-  using Parser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+  enum class Phase { kIdle, kHeader, kBody, kHandling, kAnswer, kStream, kLinger, kClosed };
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   void set_deadline(std::chrono::milliseconds time);
   void clear_deadline();
@@ -53,6 +59,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void read_header();
   void on_header(const Error& error);
   void on_bad_header(const Error& error);
+  void on_request();
+  void begin_body();
+  void read_body();
+  void on_body(const Error& error);
   void handle();
   void answer(HttpResponse response);
   std::string header_of(const HttpResponse& response) const;
@@ -70,6 +80,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Phase phase_ = Phase::kHeader;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  HttpRequest request_;
+  std::shared_ptr<void> reservation_;  // of the body's bytes
   bool head_only_ = false;
   bool keep_alive_ = false;
   bool writing_ = false;

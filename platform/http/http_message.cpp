@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -11,6 +13,18 @@ HttpResponse http_text(std::string type, std::string body) {
   response.type = std::move(type);
   response.body = std::make_shared<const std::string>(std::move(body));
   return response;
+}
+
+std::map<std::string, std::string> parse_query(std::string_view text) {
+  std::map<std::string, std::string> query;
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(pair.size() + 1, text.size()));
+    const auto equals = std::min(pair.find('='), pair.size());
+    const std::string_view value = pair.substr(std::min(equals + 1, pair.size()));
+    query.emplace(pair.substr(0, equals), value);
+  }
+  return query;
 }
 
 HttpResponse http_error(int status, const std::string& code, const std::string& message) {

@@ -4,7 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,8 @@ struct HttpRequest {
   std::string host;
   std::string origin;
   std::string authorization;
+  std::string content_type;
+  std::shared_ptr<const std::string> body;  // of POST and PUT; null: there is none
 };
 
 // A piece of an endless body: `head`, `body` and `tail` one after the other.
@@ -52,12 +56,19 @@ using HttpRespond = std::function<void(HttpResponse)>;
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
+  // The answer to a request that is not allowed, by its header alone: its body is not read then.
+  virtual std::optional<HttpResponse> refusal(const HttpRequest& request) const = 0;
+  // Called for requests that were not refused.
   virtual void handle(const HttpRequest& request, const HttpRespond& respond) = 0;
   // Called ten times a second while is_busy().
   virtual void beat() = 0;
   // Whether there are streams, or answers to come.
   virtual bool is_busy() const = 0;
 };
+
+// The query of a path, without its question mark: `fps=2&a` -> fps: 2, a: empty. Of several with
+// one name the first counts.
+std::map<std::string, std::string> parse_query(std::string_view text);
 
 // `{"error":{"code":"not_found","message":"..."}}`
 HttpResponse http_error(int status, const std::string& code, const std::string& message);

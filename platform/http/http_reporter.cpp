@@ -10,12 +10,13 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
                            HttpServiceOptions options, const HttpLimits& limits)
     : service_(slots_, info, std::move(options)), sockets_(std::move(sockets)) {
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits);
-  slots_.set_wake([this] { server_->wake(); });
+  service_.set_wake([this] { server_->wake(); });
   for (const std::string& name : sockets_->names()) spdlog::info("http: {}", name);
 }
 
 HttpReporter::~HttpReporter() {
   sockets_->close();
+  service_.set_wake({});
   server_.reset();
   if (service_.dropped() == 0) return;
   spdlog::warn("http: clients were too slow: {} events were dropped", service_.dropped());

@@ -9,14 +9,26 @@
 namespace lookout {
 namespace {
 
-constexpr const char* kAllowed = "GET, HEAD";
+constexpr const char* kRead = "GET, HEAD";
+constexpr const char* kPredict = "POST, PUT";
+constexpr const char* kPredictions = "/predictions/";
 
-bool is_known(const std::string& path) {
-  for (const char* known :
-       {"/state", "/healthz", "/snapshot.jpg", "/snapshot", "/stream", "/events"}) {
+bool reads(const std::string& method) { return method == "GET" || method == "HEAD"; }
+bool sends(const std::string& method) { return method == "POST" || method == "PUT"; }
+
+bool shows_frames(const std::string& path) {
+  for (const char* known : {"/state", "/snapshot.jpg", "/snapshot", "/stream", "/events"}) {
     if (path == known) return true;
   }
-  return find_page(path) != nullptr;
+  return false;
+}
+
+bool is_for_reading(const std::string& path) {
+  return path == "/healthz" || path == "/ping" || shows_frames(path) || find_page(path) != nullptr;
+}
+
+bool is_for_pictures(const std::string& path) {
+  return path == "/predict" || path.rfind(kPredictions, 0) == 0;
 }
 
 // `/?action=stream`, as mjpg-streamer has it, is `/stream`.
@@ -27,43 +39,67 @@ std::string route_of(const HttpRequest& request) {
   return "/" + action->second;
 }
 
-HttpResponse page(const HttpPage& page) { return http_text(page.type, std::string(page.content)); }
+// An error with one more header.
+HttpResponse http_error_with(HttpResponse error, const char* name, const char* value) {
+  error.headers.emplace_back(name, value);
+  return error;
+}
 
-// What is wrong with the request, whatever it asks for.
-std::optional<HttpResponse> refusal(const HttpAccess& access, const HttpRequest& request,
-                                    const std::string& path) {
-  if (!is_host_allowed(access, request.host)) {
-    return http_error(421, "wrong_host",
-                      "this server does not answer to the name in Host; its "
-                      "names are set by http.hosts");
-  }
-  if (!is_origin_allowed(access, request.origin, request.host)) {
-    return http_error(403, "cross_origin", "other sites may not ask this server");
-  }
-  if (!is_known(path)) return http_error(404, "not_found", "there is no such page");
-  if (request.method != "GET" && request.method != "HEAD") {
-    HttpResponse response = http_error(405, "wrong_method", "only GET and HEAD are answered");
-    response.headers.emplace_back("Allow", kAllowed);
-    return response;
-  }
-  if (path != "/healthz" && !is_token_right(access, request.authorization)) {
-    HttpResponse response = http_error(401, "wrong_token", "the token is missing or wrong");
-    response.headers.emplace_back("WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
-    return response;
-  }
-  return std::nullopt;
+// `allowed`: methods. Nothing when the method is one of them.
+std::optional<HttpResponse> wrong_method(const std::string& method, bool may_read, bool may_send) {
+  if ((may_read && reads(method)) || (may_send && sends(method))) return std::nullopt;
+  const std::string allowed = may_read && may_send ? std::string(kRead) + ", " + kPredict
+                              : may_read           ? kRead
+                                                   : kPredict;
+  return http_error_with(
+      http_error(405, "wrong_method", "the methods that are answered are " + allowed), "Allow",
+      allowed.c_str());
 }
 
 }  // namespace
 
+std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) const {
+  const std::string path = route_of(request);
+  if (!is_host_allowed(access_, request.host)) {
+    return http_error(421, "wrong_host",
+                      "this server does not answer to the name in Host; its "
+                      "names are set by http.hosts");
+  }
+  if (!is_origin_allowed(access_, request.origin, request.host)) {
+    return http_error(403, "cross_origin", "other sites may not ask this server");
+  }
+  const bool may_read = is_for_reading(path);
+  const bool may_send = predict_ && is_for_pictures(path);
+  if (!may_read && !may_send) return http_error(404, "not_found", "there is no such page");
+  if (auto wrong = wrong_method(request.method, may_read, may_send)) return wrong;
+  const bool is_open = path == "/healthz" || path == "/ping";
+  if (!is_open && !is_token_right(access_, request.authorization)) {
+    return http_error_with(http_error(401, "wrong_token", "the token is missing or wrong"),
+                           "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
+  }
+  const bool is_other_model = path.rfind(kPredictions, 0) == 0 &&
+                              !predict_->is_model(path.substr(std::string(kPredictions).size()));
+  if (is_other_model) return http_error(404, "no_such_model", "this server has another model");
+  return std::nullopt;
+}
+
 HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options)
     : slots_(slots),
       access_(std::move(options.access)),
+      has_source_(!info.source.empty()),
       lines_(slots, info),
       view_(slots, options.view),
-      feed_(slots, lines_, options.max_listeners) {}
+      feed_(slots, lines_, options.max_listeners) {
+  if (options.pictures != nullptr) predict_.emplace(*options.pictures, info, options.predict);
+}
+
+void HttpService::set_wake(const std::function<void()>& wake) {
+  slots_.set_wake(wake);
+  if (predict_) predict_->set_wake(wake);
+}
 
 void HttpService::beat() {
+  if (predict_) predict_->deliver();
   const Clock::time_point now = Clock::now();
   view_.advance(now);
   feed_.advance(now);
@@ -71,8 +107,16 @@ void HttpService::beat() {
 
 void HttpService::handle(const HttpRequest& request, const HttpRespond& respond) {
   const std::string path = route_of(request);
-  if (auto refused = refusal(access_, request, path)) {
+  if (auto refused = refusal(request)) {
     respond(std::move(*refused));
+    return;
+  }
+  if (!has_source_ && shows_frames(path)) {
+    respond(http_error(503, "no_camera", "this server has no camera"));
+    return;
+  }
+  if (sends(request.method)) {
+    take_picture(request, respond);
     return;
   }
   if (path == "/snapshot" || path == "/snapshot.jpg") {
@@ -81,13 +125,30 @@ void HttpService::handle(const HttpRequest& request, const HttpRespond& respond)
     respond(state());
   } else if (path == "/healthz") {
     respond(health());
+  } else if (path == "/ping") {
+    respond(ping());
   } else if (path == "/events") {
     respond(events());
   } else if (path == "/stream") {
     respond(stream(request));
   } else {
-    respond(page(*find_page(path)));
+    respond(page(path));
   }
+}
+
+void HttpService::take_picture(const HttpRequest& request, const HttpRespond& respond) {
+  if (request.path == "/predict") {
+    predict_->predict(request, respond);
+  } else {
+    predict_->predict_like_torchserve(request, respond);
+  }
+}
+
+// Without a camera there is nothing to see but the form.
+HttpResponse HttpService::page(const std::string& path) const {
+  const bool is_form = predict_ && !has_source_ && path == "/";
+  const HttpPage& page = *find_page(is_form ? "/predict" : path);
+  return http_text(page.type, std::string(page.content));
 }
 
 HttpResponse HttpService::state() {
@@ -97,7 +158,16 @@ HttpResponse HttpService::state() {
   return http_text("application/json", lines_.all() + "\n");
 }
 
+// TorchServe's.
+HttpResponse HttpService::ping() const {
+  HttpResponse health = this->health();
+  return health.status == 200 ? http_text("application/json", R"({"status":"Healthy"})"
+                                                              "\n")
+                              : std::move(health);
+}
+
 HttpResponse HttpService::health() const {
+  if (!has_source_) return http_text("text/plain", "ok\n");
   const auto result = slots_.result();
   if (!slots_.status().online) return http_error(503, "camera_away", "the camera is away");
   if (!result) return http_error(503, "starting", "no frame has been classified yet");

@@ -1,6 +1,8 @@
 // The routes of the HTTP server.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "pipeline/results/run_info.h"
@@ -10,6 +12,7 @@
 #include "platform/http/live_lines.h"
 #include "platform/http/live_slots.h"
 #include "platform/http/live_view.h"
+#include "platform/http/predict_service.h"
 
 namespace lookout {
 
@@ -17,17 +20,26 @@ struct HttpServiceOptions {
   HttpAccess access;
   LiveViewOptions view;
   std::size_t max_listeners = 16;  // of /events
+  PictureSlot* pictures =
+      nullptr;  // classifies pictures of clients; outlives the service; null: no
+  PredictLimits predict;
 };
 
-// `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`; nothing changes anything.
-// Used by the server's thread alone, but for the slots.
+// `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict` and, of
+// TorchServe's, `/ping`; `POST` or `PUT /predict` and `/predictions/MODEL`. Nothing changes
+// anything. Used by the server's thread alone, but for the slots.
 class HttpService : public HttpHandler {
  public:
   static constexpr std::chrono::seconds kStall{30};  // without a result: no longer healthy
 
-  // `slots` outlives this.
+  // `slots` outlives this. Throws as PredictService.
   HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options);
 
+  // `wake` is called by other threads when beat() has something to do.
+  void set_wake(const std::function<void()>& wake);
+
+  std::optional<HttpResponse> refusal(const HttpRequest& request) const override;
+  // Refuses what refusal() does.
   void handle(const HttpRequest& request, const HttpRespond& respond) override;
   void beat() override;
   bool is_busy() const override { return view_.is_busy() || feed_.is_busy(); }
@@ -38,14 +50,19 @@ class HttpService : public HttpHandler {
  private:
   HttpResponse state();
   HttpResponse health() const;
+  HttpResponse ping() const;
+  HttpResponse page(const std::string& path) const;
+  void take_picture(const HttpRequest& request, const HttpRespond& respond);
   HttpResponse events();
   HttpResponse stream(const HttpRequest& request);
 
   LiveSlots& slots_;
   const HttpAccess access_;
+  const bool has_source_;
   LiveLines lines_;
   LiveView view_;
   EventFeed feed_;
+  std::optional<PredictService> predict_;
 };
 
 }  // namespace lookout

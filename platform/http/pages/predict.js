@@ -1,0 +1,108 @@
+// Sends pictures, and shows each one beside its answer. Without this script the form itself sends
+// them, and the browser shows the answer as JSON.
+
+const kMaxPictures = 16;  // that the server takes at once
+const kSide = 320;  // of the picture beside its answer, in pixels
+const kRows = 5;
+
+const $ = (id) => document.getElementById(id);
+
+function create(tag, parent, text = "") {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+// Draws the file; what the browser cannot decode gets no picture.
+async function draw(file, parent) {
+  const canvas = create("canvas", parent);
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", file.name);
+  try {
+    const picture = await createImageBitmap(file);
+    const scale = Math.min(1, kSide / Math.max(picture.width, picture.height));
+    canvas.width = Math.max(1, Math.round(picture.width * scale));
+    canvas.height = Math.max(1, Math.round(picture.height * scale));
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    picture.close();
+  } catch {
+    canvas.remove();
+  }
+}
+
+function showResults(answer, parent) {
+  if (answer.results.length === 0) create("p", parent, "Nothing is recognised with enough certainty.");
+  const list = create("ol", parent);
+  list.className = "bars";
+  for (const result of answer.results.slice(0, kRows)) {
+    const item = create("li", list);
+    create("span", item, result.label);
+    create("b", item, `${(result.score * 100).toFixed(1)} %`);
+    create("i", item).style.setProperty("--share", `${result.score * 100}%`);
+  }
+  const milliseconds = answer.timing_ms.inference.toFixed(1);
+  create("p", parent, `${answer.model}, ${milliseconds} ms of inference`).className = "soft";
+}
+
+// `answer`: a prediction, or `{"error":...}`.
+function show(file, answer) {
+  const section = create("section", $("answers"));
+  section.className = "answer";
+  draw(file, section);
+  const text = create("div", section);
+  create("h2", text, file.name);
+  if (answer.error) {
+    create("p", text, answer.error.message).className = "notice";
+  } else {
+    showResults(answer, text);
+  }
+}
+
+async function ask(files) {
+  const form = new FormData();
+  for (const file of files) form.append("file", file);
+  try {
+    const response = await fetch("predict", {method: "POST", body: form});
+    return await response.json();
+  } catch {
+    return {error: {message: "The server does not answer. Is it still running?"}};
+  }
+}
+
+async function classify(files) {
+  $("answers").replaceChildren();
+  if (files.length > kMaxPictures) {
+    $("notice").textContent = `${files.length} pictures are too many: at most ${kMaxPictures} at once.`;
+    return;
+  }
+  $("send").disabled = true;
+  $("notice").textContent = "Classifying";
+  // One after the other: a request has a limit in bytes, too.
+  for (const file of files) show(file, await ask([file]));
+  $("notice").textContent = files.length === 1 ? "1 picture" : `${files.length} pictures`;
+  $("send").disabled = false;
+}
+
+function listen() {
+  $("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    classify([...$("file").files]);
+  });
+  $("file").addEventListener("change", () => {
+    if ($("file").files.length > 0) classify([...$("file").files]);
+  });
+  const zone = document.documentElement;
+  zone.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    zone.dataset.drop = "";
+  });
+  zone.addEventListener("dragleave", () => delete zone.dataset.drop);
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    delete zone.dataset.drop;
+    if (event.dataTransfer.files.length > 0) classify([...event.dataTransfer.files]);
+  });
+}
+
+listen();

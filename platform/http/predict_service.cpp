@@ -1,0 +1,187 @@
+#include "platform/http/predict_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "pipeline/lower_case.h"
+#include "pipeline/results/format.h"
+#include "platform/predict/multipart.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kTorchServeRows = 5;  // of its image classifier
+
+using Pictures = std::vector<UploadedPicture>;
+
+HttpResponse failure_of(const PredictedPicture& picture) {
+  HttpResponse response =
+      http_error(picture.failure.status, picture.failure.code, picture.failure.message);
+  if (picture.failure.status == 503) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+// The files of a form: parts with a file name, or called "file".
+std::variant<Pictures, HttpResponse> pictures_of_form(const std::string& body,
+                                                      const std::string& boundary) {
+  const auto parts = parse_multipart(body, boundary);
+  if (!parts) {
+    return http_error(
+        400, "bad_multipart",
+        fmt::format("the form is malformed, cut, or has more than {} parts", FormPart::kMax));
+  }
+  Pictures pictures;
+  for (const FormPart& part : *parts) {
+    if (part.filename || part.name == "file") {
+      pictures.push_back({part.filename.value_or(""), part.content});
+    }
+  }
+  // A form whose field was left empty sends a file without a name.
+  const bool nothing_chosen =
+      pictures.size() == 1 && pictures[0].name.empty() && pictures[0].bytes.empty();
+  if (pictures.empty() || nothing_chosen) {
+    return http_error(400, "no_file", "the form has no file: curl -F file=@picture.jpg");
+  }
+  if (pictures.size() > PredictService::kMaxPictures) {
+    return http_error(
+        413, "too_many_pictures",
+        fmt::format("at most {} pictures are taken at once", PredictService::kMaxPictures));
+  }
+  return pictures;
+}
+
+// A picture, whatever kind, or bytes of no type, as `curl -T` sends them.
+bool is_picture_type(const std::string& type) {
+  return type.empty() || type.rfind("image/", 0) == 0 || type == "application/octet-stream";
+}
+
+std::variant<Pictures, HttpResponse> pictures_of(const HttpRequest& request) {
+  if (!request.body || request.body->empty()) {
+    return http_error(400, "no_file", "there is no picture: curl -F file=@picture.jpg");
+  }
+  std::string type = lower_case(request.content_type);
+  type.resize(std::min(type.find(';'), type.size()));
+  if (type == "multipart/form-data") {
+    const auto boundary = boundary_of(request.content_type);
+    if (boundary) return pictures_of_form(*request.body, *boundary);
+    return http_error(400, "bad_multipart", "the form's type has no boundary, or a wrong one");
+  }
+  if (is_picture_type(type)) return Pictures{{"", *request.body}};
+  return http_error(415, "unsupported_type",
+                    "send the picture as multipart/form-data (curl -F file=@picture.jpg) or as "
+                    "image/jpeg or image/png");
+}
+
+}  // namespace
+
+PredictService::PredictService(PictureSlot& slot, const RunInfo& info, const PredictLimits& limits)
+    : model_name_(info.model), model_(to_json(info.model)), predictor_(slot, limits) {
+  for (std::size_t i = 0; i < info.labels.size(); ++i) {
+    std::string name = info.labels[i];
+    labels_.push_back(to_json(name));
+    std::replace(name.begin(), name.end(), ' ', '_');
+    names_.push_back(to_json(name));
+    class_ids_.push_back(to_json(info.class_ids.empty() ? std::to_string(i) : info.class_ids[i]));
+  }
+}
+
+void PredictService::predict(const HttpRequest& request, const HttpRespond& respond) {
+  auto pictures = pictures_of(request);
+  if (auto* mistake = std::get_if<HttpResponse>(&pictures)) {
+    respond(std::move(*mistake));
+    return;
+  }
+  put(request, std::get<Pictures>(std::move(pictures)), respond,
+      [this, respond](const std::vector<PredictedPicture>& done) { respond(answer(done)); });
+}
+
+void PredictService::predict_like_torchserve(const HttpRequest& request,
+                                             const HttpRespond& respond) {
+  auto pictures = pictures_of(request);
+  if (auto* mistake = std::get_if<HttpResponse>(&pictures)) {
+    respond(std::move(*mistake));
+    return;
+  }
+  auto& first = std::get<Pictures>(pictures);
+  first.resize(1);
+  put(request, std::move(first), respond,
+      [this, respond](const std::vector<PredictedPicture>& done) {
+        respond(answer_like_torchserve(done.front()));
+      });
+}
+
+void PredictService::put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
+                         const HttpRespond& respond, const Predictor::Done& done) {
+  if (predictor_.put({request.body, std::move(pictures), done})) return;
+  HttpResponse response = http_error(503, "busy", "too many pictures wait to be classified");
+  response.headers.emplace_back("Retry-After", std::to_string(predictor_.retry_after().count()));
+  respond(std::move(response));
+}
+
+std::string PredictService::class_fields(const Prediction& prediction) const {
+  return fmt::format(R"("class_id":{},"class_name":{},"score":{:.4f})",
+                     class_ids_.at(prediction.index), names_.at(prediction.index),
+                     prediction.score);
+}
+
+// The members of a JSON object, without its braces.
+std::string PredictService::fields_of(const PredictedPicture& picture) const {
+  const Result& result = *picture.result;
+  std::string fields = result.top.empty() ? R"("class_id":null,"class_name":null,"score":null)"
+                                          : class_fields(result.top.front());
+  fields += R"(,"results":[)";
+  const char* separator = "";
+  for (const Prediction& prediction : result.top) {
+    fmt::format_to(std::back_inserter(fields), R"({}{{{},"index":{},"label":{}}})", separator,
+                   class_fields(prediction), prediction.index, labels_.at(prediction.index));
+    separator = ",";
+  }
+  const auto classifying = result.durations.preprocess + result.durations.inference;
+  fmt::format_to(std::back_inserter(fields),
+                 R"(],"model":{},"timing_ms":{{"decode":{:.3f},"wait":{:.3f},)"
+                 R"("preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}})",
+                 model_, to_ms(picture.decoding),
+                 to_ms(std::max(result.frame_age - classifying, Clock::duration::zero())),
+                 to_ms(result.durations.preprocess), to_ms(result.durations.inference),
+                 to_ms(picture.decoding + result.frame_age));
+  return fields;
+}
+
+HttpResponse PredictService::answer(const std::vector<PredictedPicture>& pictures) const {
+  const bool nothing = std::none_of(pictures.begin(), pictures.end(),
+                                    [](const auto& picture) { return picture.result; });
+  if (nothing) return failure_of(pictures.front());
+  if (pictures.size() == 1) {
+    return http_text("application/json", "{" + fields_of(pictures.front()) + "}\n");
+  }
+  std::string body = R"({"predictions":[)";
+  const char* separator = "";
+  for (const PredictedPicture& picture : pictures) {
+    const std::string content =
+        picture.result ? fields_of(picture)
+                       : fmt::format(R"("error":{{"code":"{}","message":{}}})",
+                                     picture.failure.code, to_json(picture.failure.message));
+    fmt::format_to(std::back_inserter(body), R"({}{{"file":{},{}}})", separator,
+                   to_json(picture.name), content);
+    separator = ",";
+  }
+  return http_text("application/json", body + "]}\n");
+}
+
+HttpResponse PredictService::answer_like_torchserve(const PredictedPicture& picture) const {
+  if (!picture.result) return failure_of(picture);
+  std::string body = "{";
+  const auto& top = picture.result->top;
+  for (std::size_t i = 0; i < std::min(top.size(), kTorchServeRows); ++i) {
+    fmt::format_to(std::back_inserter(body), R"({}{}:{:.6f})", i == 0 ? "" : ",",
+                   labels_.at(top[i].index), top[i].score);
+  }
+  return http_text("application/json", body + "}\n");
+}
+
+}  // namespace lookout

@@ -1,0 +1,53 @@
+// Answers to clients who send pictures: `/predict`, and TorchServe's `/predictions/MODEL`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pipeline/results/run_info.h"
+#include "platform/http/http_message.h"
+#include "platform/predict/predictor.h"
+
+namespace lookout {
+
+// Used by the server's thread alone.
+class PredictService {
+ public:
+  static constexpr std::size_t kMaxPictures = 16;  // of a request
+
+  // `slot` outlives this. Throws as Predictor.
+  PredictService(PictureSlot& slot, const RunInfo& info, const PredictLimits& limits);
+
+  // `wake` is called by another thread when deliver() has something to do.
+  void set_wake(std::function<void()> wake) { predictor_.set_wake(std::move(wake)); }
+  void deliver() { predictor_.deliver(); }
+
+  // A form with files, or the file itself. One: `{"class_id":...,"class_name":...,"score":...,
+  // "results":[...],"model":...,"timing_ms":{...}}`. Several: `{"predictions":[...]}`, each with
+  // its `file`, or with `error` instead of a result. Names as of PyTorch's tutorial on Flask.
+  void predict(const HttpRequest& request, const HttpRespond& respond);
+
+  // `{"tabby":0.61,"tiger cat":0.33,...}`, the five best of one file, as TorchServe answers.
+  void predict_like_torchserve(const HttpRequest& request, const HttpRespond& respond);
+
+  // Whether `/predictions/NAME` means this run's model.
+  bool is_model(const std::string& name) const { return name == model_name_; }
+
+ private:
+  void put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
+           const HttpRespond& respond, const Predictor::Done& done);
+  std::string class_fields(const Prediction& prediction) const;
+  std::string fields_of(const PredictedPicture& picture) const;
+  HttpResponse answer(const std::vector<PredictedPicture>& pictures) const;
+  HttpResponse answer_like_torchserve(const PredictedPicture& picture) const;
+
+  const std::string model_name_;
+  const std::string model_;             // as JSON
+  std::vector<std::string> labels_;     // as JSON
+  std::vector<std::string> names_;      // as JSON: labels with `_` for blanks
+  std::vector<std::string> class_ids_;  // as JSON: the archive's, else the indices
+  Predictor predictor_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,148 @@
+#include "platform/predict/multipart.h"
+
+#include <map>
+#include <utility>
+
+#include "pipeline/lower_case.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kMaxBoundary = 70;  // RFC 2046, 5.1.1
+constexpr std::string_view kLineEnd = "\r\n";
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// Takes what stands before `end` off the text, and `end`. Empty: there is no `end`.
+std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
+  const auto at = text.find(end);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view before = text.substr(0, at);
+  text.remove_prefix(at + end.size());
+  return before;
+}
+
+// Takes a value off the text: a token up to `;`, or a quoted string, whose escapes it decodes.
+std::string take_value(std::string_view& text) {
+  text = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+  std::string value;
+  if (text.empty() || text.front() != '"') {
+    value = trimmed(text.substr(0, text.find(';')));
+  } else {
+    std::size_t at = 1;
+    for (; at < text.size() && text[at] != '"'; ++at) {
+      // Browsers leave a backslash alone, and write a quote as %22.
+      if (text[at] == '\\' && at + 1 < text.size() && text[at + 1] == '"') ++at;
+      value += text[at];
+    }
+    text.remove_prefix(std::min(at + 1, text.size()));
+  }
+  text.remove_prefix(std::min(text.find(';'), text.size()));
+  return value;
+}
+
+// `form-data; name="file"; filename="a.jpg"`: "" -> form-data, name -> file, ... Names are in lower
+// case; of several with one name the first counts.
+std::map<std::string, std::string> parse_parameters(std::string_view text) {
+  std::map<std::string, std::string> parameters;
+  parameters.emplace("", lower_case(std::string(trimmed(text.substr(0, text.find(';'))))));
+  text.remove_prefix(std::min(text.find(';'), text.size()));
+  while (!text.empty()) {
+    text.remove_prefix(1);  // the semicolon
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) break;
+    std::string name = lower_case(std::string(trimmed(text.substr(0, equals))));
+    text.remove_prefix(equals + 1);
+    parameters.emplace(std::move(name), take_value(text));
+  }
+  return parameters;
+}
+
+int digit_of(char character) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto at = kDigits.find(lower_case(std::string(1, character)));
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+// `utf-8''caf%C3%A9.jpg` (RFC 5987).
+std::string decode_extended(const std::string& value) {
+  const auto language = value.find('\'');
+  const auto end = language == std::string::npos ? language : value.find('\'', language + 1);
+  std::string decoded;
+  for (std::size_t i = end == std::string::npos ? 0 : end + 1; i < value.size(); ++i) {
+    const bool escape = value[i] == '%' && i + 2 < value.size() && digit_of(value[i + 1]) >= 0 &&
+                        digit_of(value[i + 2]) >= 0;
+    decoded +=
+        escape ? static_cast<char>(digit_of(value[i + 1]) * 16 + digit_of(value[i + 2])) : value[i];
+    if (escape) i += 2;
+  }
+  return decoded;
+}
+
+// Takes the headers of a part off the text. Returns false when they are malformed.
+bool take_headers(std::string_view& text, FormPart& part) {
+  std::size_t bytes = 0;
+  for (std::size_t lines = 0; lines <= FormPart::kMaxHeaderLines; ++lines) {
+    const auto line = take_until(text, kLineEnd);
+    if (!line) return false;
+    if (line->empty()) return true;
+    bytes += line->size();
+    const auto colon = line->find(':');
+    if (bytes > FormPart::kMaxHeader || colon == std::string_view::npos) return false;
+    if (lower_case(std::string(line->substr(0, colon))) != "content-disposition") continue;
+    auto parameters = parse_parameters(line->substr(colon + 1));
+    if (parameters[""] != "form-data") return false;
+    part.name = parameters["name"];
+    if (const auto plain = parameters.find("filename"); plain != parameters.end()) {
+      part.filename = plain->second;
+    } else if (const auto extended = parameters.find("filename*"); extended != parameters.end()) {
+      part.filename = decode_extended(extended->second);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> boundary_of(std::string_view content_type) {
+  const auto parameters = parse_parameters(content_type);
+  const auto boundary = parameters.find("boundary");
+  if (parameters.at("") != "multipart/form-data" || boundary == parameters.end()) {
+    return std::nullopt;
+  }
+  const std::string& text = boundary->second;
+  const bool is_plain = text.find_first_of("\r\n") == std::string::npos;
+  if (text.empty() || text.size() > kMaxBoundary || !is_plain) return std::nullopt;
+  return text;
+}
+
+std::optional<std::vector<FormPart>> parse_multipart(std::string_view body,
+                                                     std::string_view boundary) {
+  const std::string first = "--" + std::string(boundary);
+  const std::string next = std::string(kLineEnd) + first;
+  // What stands before the first boundary is no part of it.
+  if (body.substr(0, first.size()) == first) {
+    body.remove_prefix(first.size());
+  } else if (!take_until(body, next)) {
+    return std::nullopt;
+  }
+  std::vector<FormPart> parts;
+  while (body.substr(0, 2) != "--") {
+    const auto padding = take_until(body, kLineEnd);
+    if (!padding || !trimmed(*padding).empty() || parts.size() == FormPart::kMax) {
+      return std::nullopt;
+    }
+    FormPart& part = parts.emplace_back();
+    if (!take_headers(body, part)) return std::nullopt;
+    const auto content = take_until(body, next);
+    if (!content) return std::nullopt;
+    part.content = *content;
+  }
+  return parts;
+}
+
+}  // namespace lookout

@@ -1,0 +1,101 @@
+// Classifies pictures that clients send, between the frames of a run.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "pipeline/flow/picture_slot.h"
+#include "pipeline/mutex.h"
+#include "pipeline/result.h"
+
+namespace lookout {
+
+struct PredictLimits {
+  std::int64_t pixels = 25'000'000;  // of a picture
+  std::int64_t side = 16384;         // of a picture, in pixels
+  std::size_t queue = 16;            // requests
+};
+
+struct UploadedPicture {
+  std::string name;        // the client's
+  std::string_view bytes;  // the file, JPEG or PNG
+};
+
+// Why a picture has no result.
+struct PredictFailure {
+  int status = 0;    // of HTTP
+  const char* code;  // "damaged_picture"
+  std::string message;
+};
+
+struct PredictedPicture {
+  std::string name;
+  std::optional<Result> result;  // its frame_age is the time from the end of decoding
+  Clock::duration decoding{};
+  PredictFailure failure{0, "", {}};  // without a result
+};
+
+// A thread "predict" of low priority decodes one picture after the other and gives it to the slot.
+class Predictor {
+ public:
+  // Called with a picture for each one of the request, in order.
+  using Done = std::function<void(const std::vector<PredictedPicture>&)>;
+
+  struct Request {
+    std::shared_ptr<const std::string> body;  // which the pictures are parts of
+    std::vector<UploadedPicture> pictures;
+    Done done;
+  };
+
+  // `slot` outlives this. Throws Error(kPermission) when the system allows no further thread.
+  Predictor(PictureSlot& slot, const PredictLimits& limits);
+  // Closes the slot. Requests that wait are dropped; a picture that is being decoded is waited for.
+  ~Predictor();
+  Predictor(const Predictor&) = delete;
+  Predictor& operator=(const Predictor&) = delete;
+
+  // `wake` is called by the thread when deliver() has something to do.
+  void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
+
+  // Returns false when as many requests as allowed wait.
+  bool put(Request request) EXCLUDES(mutex_);
+  // Calls what put() was given, for the requests that are done.
+  void deliver() EXCLUDES(mutex_);
+
+  // Requests that wait or are in work. Any thread.
+  std::size_t waiting() const EXCLUDES(mutex_);
+  // When the queue will have room, by the time that pictures took; at least 1 s.
+  std::chrono::seconds retry_after() const EXCLUDES(mutex_);
+
+ private:
+  struct Finished {
+    Done done;
+    std::vector<PredictedPicture> pictures;
+  };
+
+  void run();
+  std::optional<Request> take() EXCLUDES(mutex_);
+  PredictedPicture predict(const UploadedPicture& picture);
+
+  PictureSlot& slot_;
+  const PredictLimits limits_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::function<void()> wake_ GUARDED_BY(mutex_);
+  std::deque<Request> queue_ GUARDED_BY(mutex_);
+  std::vector<Finished> finished_ GUARDED_BY(mutex_);
+  bool in_work_ GUARDED_BY(mutex_) = false;
+  bool stop_ GUARDED_BY(mutex_) = false;
+  Clock::duration request_time_ GUARDED_BY(mutex_){};  // of the last one
+  std::thread thread_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,334 @@
+// Pictures over HTTP: a real server and real clients, on the loopback interface.
+#include "platform/http/predict_service.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "pipeline/pipeline.h"
+#include "platform/http/http_reporter.h"
+#include "platform/sources/no_source.h"
+#include "tests/platform/http/http_client.h"
+#include "tests/support/fakes.h"
+
+namespace lookout {
+namespace {
+
+using nlohmann::json;
+
+std::string png_of(int grey, int side = 16) {
+  std::vector<unsigned char> bytes;
+  cv::imencode(".png", cv::Mat(side, side, CV_8UC3, cv::Scalar::all(grey)), bytes);
+  return {bytes.begin(), bytes.end()};
+}
+
+struct File {
+  std::string name;
+  std::string bytes;
+};
+
+const char* const kFormType = "multipart/form-data; boundary=x";
+
+std::string form_of(const std::vector<File>& files) {
+  std::string form;
+  for (const File& file : files) {
+    form += "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + file.name +
+            "\"\r\n\r\n" + file.bytes + "\r\n";
+  }
+  return form + "--x--\r\n";
+}
+
+std::string request_of(const std::string& body, const std::string& type,
+                       const std::string& path = "/predict", const std::string& method = "POST") {
+  return method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" +
+         (type.empty() ? "" : "Content-Type: " + type + "\r\n") +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+// A server without a camera, whose model names the grey of a picture. `classify`: false: pictures
+// are never classified.
+class PredictRun {
+ public:
+  explicit PredictRun(const HttpLimits& limits = {}, HttpServiceOptions options = {},
+                      float threshold = 0, bool has_ids = true, bool classify = true)
+      : slot_(3, threshold) {
+    auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
+    const std::string name = sockets->names().at(0);
+    port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+    RunInfo info;
+    info.model = "grey";
+    info.labels = classifier_.spec().labels;
+    for (std::size_t i = 0; has_ids && i < info.labels.size(); ++i) {
+      info.class_ids.push_back("n" + std::to_string(1000 + i));
+    }
+    options.pictures = &slot_;
+    reporter_ =
+        std::make_unique<HttpReporter>(std::move(sockets), info, std::move(options), limits);
+    if (!classify) return;
+    thread_ = std::thread([this] {
+      NoSource source;
+      PipelineOptions pipeline;
+      pipeline.pictures = &slot_;
+      run_pipeline(source, classifier_, {}, pipeline, stop_);
+    });
+  }
+  ~PredictRun() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  PredictRun(const PredictRun&) = delete;
+  PredictRun& operator=(const PredictRun&) = delete;
+
+  std::uint16_t port() const { return port_; }
+  void end() { reporter_.reset(); }
+
+  HttpAnswer send(const std::string& request) const {
+    HttpClient client(port_);
+    client.send(request);
+    return client.read_answer();
+  }
+  json ask(const std::string& body, const std::string& type = kFormType) const {
+    return json::parse(send(request_of(body, type)).body);
+  }
+  // "415 not_a_picture"
+  std::string mistake(const std::string& body, const std::string& type = kFormType) const {
+    const HttpAnswer answer = send(request_of(body, type));
+    return std::to_string(answer.status) + " " +
+           json::parse(answer.body)["error"]["code"].get<std::string>();
+  }
+
+ private:
+  FakeClassifier classifier_;
+  PictureSlot slot_;
+  std::uint16_t port_ = 0;
+  std::unique_ptr<HttpReporter> reporter_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+TEST(Predict, AnswersAsTheTutorialDoes) {
+  const PredictRun run;
+  const json answer = run.ask(form_of({{"grey.png", png_of(40)}}));
+  EXPECT_EQ(answer["class_id"], "n1040");
+  EXPECT_EQ(answer["class_name"], "value_40");
+  EXPECT_EQ(answer["results"].size(), 3U);
+  EXPECT_EQ(answer["results"][0]["label"], "value 40");
+  EXPECT_EQ(answer["results"][0]["index"], 40);
+  EXPECT_EQ(answer["score"], answer["results"][0]["score"]);
+  EXPECT_EQ(answer["model"], "grey");
+  EXPECT_GE(answer["timing_ms"]["total"], answer["timing_ms"]["inference"]);
+}
+
+TEST(Predict, WithoutClassIdsTheyAreTheIndices) {
+  const PredictRun run({}, {}, 0, false);
+  EXPECT_EQ(run.ask(form_of({{"grey.png", png_of(41)}}))["class_id"], "41");
+}
+
+TEST(Predict, TakesTheFileItselfWhateverTheMethod) {
+  const PredictRun run;
+  for (const char* type : {"image/png", "image/jpeg", "application/octet-stream", ""}) {
+    for (const char* method : {"POST", "PUT"}) {
+      const HttpAnswer answer = run.send(request_of(png_of(9), type, "/predict", method));
+      EXPECT_EQ(answer.status, 200) << type;
+      EXPECT_EQ(json::parse(answer.body)["class_name"], "value_9");
+    }
+  }
+}
+
+TEST(Predict, SeveralPicturesAreAnsweredInTheirOrder) {
+  const PredictRun run;
+  const json answer =
+      run.ask(form_of({{"a.png", png_of(3)}, {"b\xff.txt", "text"}, {"c.png", png_of(200)}}));
+  ASSERT_EQ(answer["predictions"].size(), 3U);
+  EXPECT_EQ(answer["predictions"][0]["file"], "a.png");
+  EXPECT_EQ(answer["predictions"][0]["class_name"], "value_3");
+  EXPECT_EQ(answer["predictions"][1]["error"]["code"], "not_a_picture");
+  EXPECT_FALSE(answer["predictions"][1].contains("class_id"));
+  EXPECT_EQ(answer["predictions"][2]["class_name"], "value_200");
+}
+
+TEST(Predict, WhatIsNotCertainHasNoClass) {
+  const PredictRun run({}, {}, 0.99F);
+  const json answer = run.ask(form_of({{"grey.png", png_of(40)}}));
+  EXPECT_TRUE(answer["class_id"].is_null());
+  EXPECT_TRUE(answer["class_name"].is_null());
+  EXPECT_EQ(answer["results"].size(), 0U);
+}
+
+TEST(Predict, EachMistakeHasItsCode) {
+  HttpServiceOptions options;
+  options.predict.pixels = 256;
+  const PredictRun run({}, std::move(options));
+  const std::string png = png_of(1);
+  EXPECT_EQ(run.mistake(""), "400 no_file");
+  EXPECT_EQ(run.mistake("--x--"), "400 no_file");
+  EXPECT_EQ(run.mistake(form_of({{"", ""}})), "400 no_file");
+  EXPECT_EQ(run.mistake(form_of({{"a.png", ""}})), "400 empty_file");
+  EXPECT_EQ(run.mistake("--x\r\n"), "400 bad_multipart");
+  EXPECT_EQ(run.mistake("--x--", "multipart/form-data"), "400 bad_multipart");
+  EXPECT_EQ(run.mistake(form_of({{"a.txt", "text"}})), "415 not_a_picture");
+  EXPECT_EQ(run.mistake("text", "text/plain"), "415 unsupported_type");
+  EXPECT_EQ(run.mistake(png.substr(0, 40), "image/png"), "422 damaged_picture");
+  EXPECT_EQ(run.mistake("\xff\xd8\xff\xe0 no more", "image/jpeg"), "422 damaged_picture");
+  EXPECT_EQ(run.mistake(png_of(1, 17), "image/png"), "413 too_many_pixels");
+  const std::vector<File> many(PredictService::kMaxPictures + 1, {"a.png", png});
+  EXPECT_EQ(run.mistake(form_of(many)), "413 too_many_pictures");
+  // The first one's, when all are bad.
+  EXPECT_EQ(run.mistake(form_of({{"a.txt", "text"}, {"b.png", png_of(1, 17)}})),
+            "415 not_a_picture");
+}
+
+TEST(Predict, SpeaksLikeTorchServe) {
+  const PredictRun run;
+  const HttpAnswer answer = run.send(request_of(png_of(7), "", "/predictions/grey", "PUT"));
+  EXPECT_EQ(answer.status, 200);
+  const json scores = json::parse(answer.body);
+  EXPECT_EQ(scores.size(), 3U);
+  EXPECT_GT(scores["value 7"], scores["value 8"]);
+  EXPECT_EQ(run.send(request_of(png_of(7), "", "/predictions/other")).status, 404);
+  EXPECT_EQ(json::parse(http_get(run.port(), "/ping").body)["status"], "Healthy");
+  EXPECT_EQ(http_get(run.port(), "/predictions/grey").status, 405);
+}
+
+TEST(Predict, WithoutACameraThereIsTheFormAlone) {
+  const PredictRun run;
+  EXPECT_NE(http_get(run.port(), "/").body.find("<form"), std::string::npos);
+  EXPECT_EQ(http_get(run.port(), "/").body, http_get(run.port(), "/predict").body);
+  EXPECT_EQ(http_get(run.port(), "/healthz").status, 200);
+  for (const char* path : {"/state", "/snapshot.jpg", "/stream", "/events"}) {
+    EXPECT_EQ(http_get(run.port(), path).status, 503) << path;
+  }
+}
+
+TEST(Predict, ABodyHasALimit) {
+  HttpLimits limits;
+  limits.upload = 1000;
+  const PredictRun run(limits);
+  EXPECT_EQ(run.mistake(std::string(1000, 'a'), "image/png"), "415 not_a_picture");
+  EXPECT_EQ(run.mistake(std::string(1001, 'a'), "image/png"), "413 too_large");
+  const auto chunked = [&run](std::size_t bytes) {
+    return run
+        .send("POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" +
+              std::string("1f4\r\n") + std::string(500, 'a') + "\r\n" +
+              (bytes == 1000 ? "1f4" : "1f5") + "\r\n" + std::string(bytes - 500, 'a') +
+              "\r\n0\r\n\r\n")
+        .status;
+  };
+  EXPECT_EQ(chunked(1000), 415);
+  EXPECT_EQ(chunked(1001), 413);
+  EXPECT_EQ(run.send("POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                     "chunked\r\n\r\n-2\r\n")
+                .status,
+            400);
+}
+
+TEST(Predict, AllBodiesTogetherHaveALimit) {
+  HttpLimits limits;
+  limits.upload = 1000;
+  limits.uploads = 1500;
+  const PredictRun run(limits);
+  const std::string half = request_of(std::string(1000, 'a'), "image/png").substr(0, 500);
+  {
+    HttpClient slow(run.port());
+    slow.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + half);
+    EXPECT_EQ(slow.read_answer().status, 200);
+    HttpAnswer answer;
+    // The server may not have read the slow one's header yet.
+    do {
+      answer = run.send(request_of(std::string(1000, 'a'), "image/png"));
+    } while (answer.status == 415);
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.headers.at("retry-after"), "1");
+  }
+  // Its bytes are free again when it has gone.
+  HttpAnswer answer;
+  do {
+    answer = run.send(request_of(std::string(1000, 'a'), "image/png"));
+  } while (answer.status == 503);
+  EXPECT_EQ(answer.status, 415);
+}
+
+TEST(Predict, ABodyHasToComeInTime) {
+  HttpLimits limits;
+  limits.body = std::chrono::milliseconds(50);
+  const PredictRun run(limits);
+  const std::string request = request_of(png_of(1), "image/png");
+  EXPECT_EQ(run.send(request.substr(0, request.size() - 1)).status, 408);
+}
+
+TEST(Predict, AClientThatAsksWhetherToGoOnIsToldSo) {
+  const PredictRun run;
+  const std::string png = png_of(5);
+  HttpClient client(run.port());
+  client.send(
+      "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+      "Content-Length: " +
+      std::to_string(png.size()) + "\r\n\r\n");
+  EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.send(png);
+  EXPECT_EQ(client.read_answer().status, 200);
+  // The connection goes on.
+  client.send(request_of(png, "image/png"));
+  EXPECT_EQ(client.read_answer().status, 200);
+}
+
+TEST(Predict, WhoMayNotAskIsToldBeforeTheBody) {
+  HttpServiceOptions options;
+  options.access.token = "0123456789abcdef";
+  const PredictRun run({}, std::move(options));
+  const auto status = [&run](const std::string& path, const std::string& headers) {
+    return run
+        .send("POST " + path + " HTTP/1.1\r\n" + headers +
+              "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n")
+        .status;
+  };
+  EXPECT_EQ(status("/predict", "Host: localhost\r\n"), 401);
+  EXPECT_EQ(status("/predict", "Host: evil.example\r\n"), 421);
+  EXPECT_EQ(status("/predict", "Host: localhost\r\nOrigin: http://evil.example\r\n"), 403);
+  EXPECT_EQ(status("/state", "Host: localhost\r\n"), 405);
+  EXPECT_EQ(status("/nothing", "Host: localhost\r\n"), 404);
+}
+
+TEST(Predict, ARequestThatIsCutAnywhereHurtsNobody) {
+  const PredictRun run;
+  const std::string request = request_of(form_of({{"grey.png", png_of(40)}}), kFormType);
+  for (std::size_t size = 0; size < request.size(); size += 3) {
+    HttpClient client(run.port());
+    client.send(request.substr(0, size));
+  }
+  EXPECT_EQ(run.send(request).status, 200);
+}
+
+TEST(Predict, WhenTooManyWaitTheNextIsRefused) {
+  PictureSlot slot(1, 0);  // nobody classifies
+  PredictLimits limits;
+  limits.queue = 1;
+  Predictor predictor(slot, limits);
+  const std::string png = png_of(1);
+  int accepted = 0;
+  for (int i = 0; i < 3; ++i) {
+    accepted += predictor.put({nullptr, {{"", png}}, [](const auto&) {}}) ? 1 : 0;
+  }
+  EXPECT_GE(accepted, 1);
+  EXPECT_LE(accepted, 2);  // one in work, one in the queue
+  EXPECT_GE(predictor.retry_after(), std::chrono::seconds(1));
+}
+
+TEST(Predict, TheServerEndsWhilePicturesWait) {
+  PredictRun run({}, {}, 0, true, /*classify=*/false);
+  HttpClient client(run.port());
+  client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" +
+              request_of(png_of(1), "image/png"));
+  EXPECT_EQ(client.read_answer().status, 200);
+  run.end();
+  EXPECT_EQ(client.read_all(), "");
+}
+
+}  // namespace
+}  // namespace lookout
