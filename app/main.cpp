@@ -109,6 +109,12 @@ void add_commands(lookout::CommandLine& line) {
     lookout::run(options, stop, operators_asked);
     return 0;
   });
+  lookout::add_serve(line, [](const lookout::RunOptions& options) {
+    lookout::set_log_level(options.log.level);
+    log_warnings(options);
+    lookout::serve(options, stop, operators_asked);
+    return 0;
+  });
   lookout::add_inspect(line, [](const lookout::InspectOptions& options) {
     print(lookout::inspect(options));
     return 0;

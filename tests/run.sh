@@ -154,6 +154,12 @@ for stage in "${stages[@]}"; do
     [ -x build/host/app/lookout ] || build host --target lookout
     check /usr/bin/python3 tests/network/network_test.py
     ;;
+  predict)
+    say 'predict: pictures over HTTP'
+    deploy/install-deps.sh --network
+    [ -x build/host/app/lookout ] || build host --target lookout
+    check /usr/bin/python3 tests/predict/predict_test.py
+    ;;
   page)
     say "page: the HTTP server's page in Chromium"
     deploy/install-deps.sh --page || echo 'run.sh: there is no Chromium here' >&2

@@ -332,6 +332,11 @@ int CommandLine::run_with_options(const RunAction& action) {
   options_.warnings = settings_.read_environment();
   set_typed(root_);
   if (chosen() == &app_ && root_.has("SOURCE")) check_is_no_command(options_.camera.source);
+  if (chosen()->get_name() == without_source_ && root_.has("SOURCE")) {
+    throw usage_error(fmt::format(
+        "{} takes no SOURCE: lookout run {} --set http.address=127.0.0.1:8090 does both",
+        without_source_, options_.camera.source));
+  }
   return action(options_);
 }
 

@@ -70,6 +70,9 @@ class CommandLine {
   void add_like_run(const std::string& name, const std::string& description,
                     const RunAction& action, const std::string& config = "");
 
+  // The sub-command, which was added before, takes no SOURCE.
+  void refuse_source(const std::string& name) { without_source_ = name; }
+
   // A sub-command with flags of its own. The reference stays valid.
   Command& add(const std::string& name, const std::string& description);
 
@@ -105,6 +108,7 @@ class CommandLine {
   std::deque<Command> commands_;
   std::vector<const CLI::App*> like_run_;
   std::map<const CLI::App*, std::string> default_configs_;
+  std::string without_source_;  // a sub-command
   RunAction default_action_;
   std::function<int()> action_;
 };

@@ -7,6 +7,7 @@ namespace lookout {
 namespace {
 
 constexpr double kMaxClients = 1000;
+constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
 
 Value http_address(std::string& member) {
   Value value = text(member, "ADDRESS");
@@ -37,6 +38,10 @@ void declare(Settings& settings, HttpOptions& options) {
                "Maximum clients at the same time; 16 of one address");
   settings.add(section, "viewers", number(options.viewers, 1, kMaxClients),
                "Maximum clients that watch the live picture");
+  settings.add(section, "max-upload", size_value(options.max_upload),
+               "Maximum size of a request with pictures");
+  settings.add(section, "max-pixels", number(options.max_pixels, 1, kMaxPixels),
+               "Refuse larger pictures of clients before they are decoded");
 }
 
 }  // namespace lookout

@@ -80,6 +80,8 @@ struct HttpOptions {
   std::vector<std::string> hosts;  // names of the server, lower case
   std::size_t clients = 64;
   std::size_t viewers = 8;
+  std::uint64_t max_upload = 8 << 20;    // bytes of a request
+  std::int64_t max_pixels = 25'000'000;  // of a picture that a client sends
 };
 
 struct ProfileOptions {

@@ -243,6 +243,12 @@ void add_run(CommandLine& line, const CommandLine::RunAction& action) {
   line.add_like_run("run", "Classify frames (the default)", action);
 }
 
+void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run("serve", "Classify pictures that clients send over HTTP, without a camera",
+                    action);
+  line.refuse_source("serve");
+}
+
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
                 const std::string& config) {
   line.add_like_run("doctor",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -62,7 +63,7 @@ void check_http(const HttpOptions& options) {
 }
 
 std::unique_ptr<Reporter> make_http_reporter(const HttpOptions& options, const RunInfo& info,
-                                             const View& view) {
+                                             const View& view, PictureSlot& pictures) {
   auto sockets = std::make_unique<ListenSockets>(address_of(options));
   if (sockets->fds().empty()) return nullptr;
   require_token(options, sockets->are_public(), sockets->names().front());
@@ -70,8 +71,12 @@ std::unique_ptr<Reporter> make_http_reporter(const HttpOptions& options, const R
   service.access = {host_names(options), read_token(options)};
   service.view.view = view;
   service.view.max_viewers = options.viewers;
+  service.pictures = &pictures;
+  service.predict.pixels = options.max_pixels;
   HttpLimits limits;
   limits.clients = options.clients;
+  limits.upload = options.max_upload;
+  limits.uploads = std::max(limits.uploads, limits.upload);
   return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits);
 }
 

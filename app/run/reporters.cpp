@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/run/http.h"
+#include "pipeline/error.h"
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
 #include "platform/reporters/operator_reporter.h"
@@ -77,6 +78,15 @@ void add_change_reporters(const RunOptions& options, const RunInfo& info,
   }
 }
 
+void add_frame_reporters(const RunOptions& options, const RunInfo& info,
+                         const std::function<OperatorTable()>& operators, ResultOutput& output,
+                         std::vector<std::unique_ptr<Reporter>>& reporters) {
+  reporters.push_back(make_result_reporter(options, info, operators, output));
+  reporters.push_back(std::make_unique<LogReporter>(
+      LogStyle{output.log_above_display.has_value(), isatty(STDERR_FILENO) == 1}));
+  add_change_reporters(options, info, reporters);
+}
+
 }  // namespace
 
 ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
@@ -86,19 +96,22 @@ ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
 
 RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
                             const std::function<OperatorTable()>& operators, ResultOutput& output,
-                            const RunFlags& flags) {
+                            const RunFlags& flags, PictureSlot& pictures) {
   RunReporters reporters;
   auto& all = reporters.all;
-  all.push_back(make_result_reporter(options, info, operators, output));
-  all.push_back(std::make_unique<LogReporter>(
-      LogStyle{output.log_above_display.has_value(), isatty(STDERR_FILENO) == 1}));
+  const bool has_source = !info.source.empty();
+  if (has_source) add_frame_reporters(options, info, operators, output, all);
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
-  all.push_back(std::make_unique<SystemdNotifier>());
-  add_change_reporters(options, info, all);
-  if (auto http = make_http_reporter(options.http, info, options.camera.view)) {
+  all.push_back(std::make_unique<SystemdNotifier>(has_source));
+  if (auto http = make_http_reporter(options.http, info, options.camera.view, pictures)) {
     all.push_back(std::move(http));
+    reporters.take_pictures = true;
   }
-  if (options.results.overlay) {
+  if (!has_source && !reporters.take_pictures) {
+    throw Error(ErrorKind::kConfig,
+                "there is neither a source nor an HTTP server: set http.address=127.0.0.1:8090");
+  }
+  if (has_source && options.results.overlay) {
     auto overlay = std::make_unique<OverlayReporter>(info, options.camera.view, flags.stop);
     reporters.overlay = overlay.get();
     all.push_back(std::move(overlay));

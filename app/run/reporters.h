@@ -9,6 +9,7 @@
 
 #include "app/options/options.h"
 #include "app/run/log.h"
+#include "pipeline/flow/picture_slot.h"
 #include "pipeline/reporter.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
@@ -38,12 +39,14 @@ struct RunFlags {
 struct RunReporters {
   std::vector<std::unique_ptr<Reporter>> all;
   OverlayReporter* overlay = nullptr;  // one of them; null: there is no window
+  bool take_pictures = false;          // one of them gives pictures of clients to the slot
 };
 
 // Makes the reporters that the options ask for. `operators` returns what was measured so far;
-// empty: operators are not sampled. Throws Error when a folder or a window cannot be used.
+// empty: operators are not sampled. `pictures` outlives them. Throws Error when a folder or a
+// window cannot be used, or when there is neither a source nor an HTTP server.
 RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
                             const std::function<OperatorTable()>& operators, ResultOutput& output,
-                            const RunFlags& flags);
+                            const RunFlags& flags, PictureSlot& pictures);
 
 }  // namespace lookout

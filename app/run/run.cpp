@@ -59,6 +59,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.live = source.live;
   info.model = classifier.spec().name;
   info.labels = classifier.spec().labels;
+  info.class_ids = classifier.spec().class_ids;
   info.archive = to_text(archive_facts(classifier));
   return info;
 }
@@ -88,7 +89,7 @@ std::optional<Clock::time_point> end_of(const CameraOptions& options) {
   return Clock::now() + options.timeout;
 }
 
-PipelineOptions pipeline_options(const RunOptions& options, Trace* trace) {
+PipelineOptions pipeline_options(const RunOptions& options, Trace* trace, PictureSlot* pictures) {
   PipelineOptions pipeline;
   pipeline.view = options.camera.view;
   pipeline.top_k = options.results.top_k;
@@ -98,8 +99,14 @@ PipelineOptions pipeline_options(const RunOptions& options, Trace* trace) {
   pipeline.stats_interval = stats_interval(options.log.stats_interval);
   pipeline.machine_state = [] { return read_machine_state(); };
   pipeline.trace = trace;
+  pipeline.pictures = pictures;
   pipeline.end = end_of(options.camera);
   return pipeline;
+}
+
+void log_source(const Source& source) {
+  const std::string& description = source.info().description;
+  if (source.online() && !description.empty()) spdlog::info("source: {}", description);
 }
 
 // Throws when all pictures were skipped.
@@ -148,14 +155,16 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const Classifier& model = *models.front();
   const auto source =
       open_source(options.camera.source, source_options(options.camera, model.spec().input));
-  if (source->online()) spdlog::info("source: {}", source->info().description);
+  log_source(*source);
 
   const RunInfo info = describe_run(options, model, source->info());
   ResultOutput output(info.live, stop);
+  PictureSlot pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters =
-      make_reporters(options, info, operators, output, {stop, operators_asked});
+      make_reporters(options, info, operators, output, {stop, operators_asked}, pictures);
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
-  const PipelineOptions pipeline = pipeline_options(options, trace.get());
+  const PipelineOptions pipeline =
+      pipeline_options(options, trace.get(), reporters.take_pictures ? &pictures : nullptr);
   output.lines.wait_until(pipeline.end);
   const StatsSnapshot total = run_pipeline(*source, models, reporters.all, pipeline, stop);
   if (trace) trace->finish();
@@ -163,6 +172,12 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   if (!info.live && !ended_early) require_pictures(shown_source(options.camera.source), total);
   if (reporters.overlay != nullptr && !info.live) reporters.overlay->linger(pipeline.end);
   log_dropped(output.lines.dropped());
+}
+
+void serve(RunOptions options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
+  options.camera.source = "none";
+  if (options.http.address.empty()) options.http.address = kServeAddress;
+  run(options, stop, operators_asked);
 }
 
 }  // namespace lookout

@@ -17,6 +17,12 @@ inline constexpr std::uint64_t kWarmUpFrames = 10;
 // the end of a source of which nothing could be read.
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked);
 
+// Where `serve` listens without a socket of systemd or an address of its own.
+inline constexpr const char* kServeAddress = "127.0.0.1:8090";
+
+// The same without a source: classifies the pictures that clients send over HTTP.
+void serve(RunOptions options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked);
+
 // Checks what a run needs and what shows at once, before a model is loaded: the command and the
 // source. Throws Error.
 void check_before_loading(const RunOptions& options);

@@ -20,7 +20,8 @@ void send(const std::string& message) { sd_notify(kKeepEnvironment, message.c_st
 
 }  // namespace
 
-SystemdNotifier::SystemdNotifier() : enabled_(std::getenv("NOTIFY_SOCKET") != nullptr) {
+SystemdNotifier::SystemdNotifier(bool has_source)
+    : has_source_(has_source), enabled_(std::getenv("NOTIFY_SOCKET") != nullptr) {
   std::uint64_t microseconds = 0;
   if (!enabled_ || sd_watchdog_enabled(kKeepEnvironment, &microseconds) <= 0) return;
   watchdog_period_ = std::chrono::microseconds(microseconds / 2);
@@ -58,6 +59,7 @@ void SystemdNotifier::status(const CameraStatus& status) {
 }
 
 void SystemdNotifier::beat() {
+  if (!has_source_) send_ready();
   send_status();
   if (watchdog_period_ == Clock::duration::zero()) return;
   const auto now = Clock::now();
@@ -83,7 +85,9 @@ void SystemdNotifier::send_status() {
   const auto now = Clock::now();
   if (last_status_ && now - *last_status_ < kMinStatusInterval) return;
   std::string status = "STATUS=";
-  if (!camera_.online) {
+  if (!has_source_) {
+    status += "pictures of clients are classified";
+  } else if (!camera_.online) {
     status += has_result_ ? "camera offline" : "waiting for the camera";
   } else {
     if (fps_) status += fmt::format("{:.1f} fps: ", *fps_);

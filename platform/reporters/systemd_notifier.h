@@ -19,7 +19,8 @@ namespace lookout {
 // and a camera that is away is not a hang.
 class SystemdNotifier : public Reporter {
  public:
-  SystemdNotifier();
+  // `has_source`: false: READY is sent at once, since no frame will come.
+  explicit SystemdNotifier(bool has_source = true);
   // Sends STOPPING, unless the final tick did.
   ~SystemdNotifier() override;
   SystemdNotifier(const SystemdNotifier&) = delete;
@@ -35,6 +36,7 @@ class SystemdNotifier : public Reporter {
   void send_ready();
   void send_status();
 
+  bool has_source_;
   bool enabled_ = false;
   Clock::duration watchdog_period_{};  // between two WATCHDOG messages; 0: none are wanted
   Clock::time_point last_watchdog_;

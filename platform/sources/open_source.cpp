@@ -26,6 +26,7 @@
 #include "platform/sources/auto_camera.h"
 #include "platform/sources/network_source.h"
 #include "platform/sources/network_url.h"
+#include "platform/sources/no_source.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/sources/picture_source.h"
 #include "platform/sources/source_uri.h"
@@ -311,6 +312,7 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
     return open_network(network->url, options);
   if (std::holds_alternative<Stdin>(uri)) return open_stdin(options);
   if (std::holds_alternative<AutoCamera>(uri)) return open_auto(options);
+  if (std::holds_alternative<NoFrames>(uri)) return std::make_unique<NoSource>();
   return open_path(std::get<LocalPath>(uri).path, options);
 }
 

@@ -17,6 +17,7 @@ namespace lookout {
 //   file:///..., or the path of a picture, of a folder of pictures, of a video or of a FIFO
 //   rtsp://, rtsps://, http://, https://: a camera on the network; see network_source.h
 //   auto: the first CSI camera, else the first V4L2 camera; see auto_camera.h
+//   none: no frames, see no_source.h
 //   -: a stream on stdin; a file there is read as its path would be
 // `options` apply to cameras and, unless the text has its own values, to test://. Files have their
 // own size.

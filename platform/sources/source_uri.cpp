@@ -257,6 +257,7 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
   check_characters(text);
   if (text == "-") return Stdin{};
   if (text == "auto") return AutoCamera{};
+  if (text == "none") return NoFrames{};
   if (!is_uri(text)) return LocalPath{text};
   if (is_network_scheme(scheme_of(text))) return parse_network(text);
   const Uri uri = parse_uri(text);

@@ -22,12 +22,13 @@ struct LocalPath {
 };
 struct Stdin {};
 struct AutoCamera {};
+struct NoFrames {};
 struct NetworkUri {
   std::string url;  // as given; shown_url() is what may be shown
 };
 
-using SourceUri =
-    std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin, AutoCamera, NetworkUri>;
+using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin, AutoCamera,
+                               NoFrames, NetworkUri>;
 
 // `text` has one of the forms that open_source() documents. `asked` supplies the size and rate of a
 // test pattern where the text does not.
