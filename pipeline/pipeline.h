@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pipeline/classifier.h"
-#include "pipeline/flow/picture_slot.h"
+#include "pipeline/flow/picture_queue.h"
 #include "pipeline/flow/scheduling.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/profile/trace.h"
@@ -33,7 +33,7 @@ struct PipelineOptions {
   std::function<MachineState()> machine_state;
   std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
   Trace* trace = nullptr;                // outlives the run; null: none
-  PictureSlot* pictures = nullptr;       // outlives the run, which closes it; null: none
+  PictureQueue* pictures = nullptr;      // outlives the run, which closes it; null: none
 };
 
 // Classifies frames of `source` until it ends, `stop` becomes true or the end has come; then

@@ -165,6 +165,7 @@ for stage in "${stages[@]}"; do
     deploy/install-deps.sh --page || echo 'run.sh: there is no Chromium here' >&2
     build host --target lookout fake_camera
     check tests/page/page_test.py
+    check tests/page/form_test.py
     ;;
   target | target-trixie)
     preset=pi4${stage#target}

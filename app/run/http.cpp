@@ -62,20 +62,25 @@ void check_http(const HttpOptions& options) {
   if (address) require_token(options, !is_loopback(*address), options.address);
 }
 
-std::unique_ptr<Reporter> make_http_reporter(const HttpOptions& options, const RunInfo& info,
-                                             const View& view, PictureSlot& pictures) {
-  auto sockets = std::make_unique<ListenSockets>(address_of(options));
+std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
+                                             PictureQueue& pictures) {
+  const HttpOptions& http = options.http;
+  auto sockets = std::make_unique<ListenSockets>(address_of(http));
   if (sockets->fds().empty()) return nullptr;
-  require_token(options, sockets->are_public(), sockets->names().front());
+  require_token(http, sockets->are_public(), sockets->names().front());
   HttpServiceOptions service;
-  service.access = {host_names(options), read_token(options)};
-  service.view.view = view;
-  service.view.max_viewers = options.viewers;
+  service.access = {host_names(http), read_token(http)};
+  service.view.view = options.camera.view;
+  service.view.max_viewers = http.viewers;
   service.pictures = &pictures;
-  service.predict.pixels = options.max_pixels;
+  service.predict.pixels = http.max_pixels;
+  if (info.source.empty()) {
+    service.predict.threads = static_cast<std::size_t>(options.model.workers) + 1;
+    service.predict.in_background = false;
+  }
   HttpLimits limits;
-  limits.clients = options.clients;
-  limits.upload = options.max_upload;
+  limits.clients = http.clients;
+  limits.upload = http.max_upload;
   limits.uploads = std::max(limits.uploads, limits.upload);
   return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits);
 }

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "app/options/options.h"
-#include "pipeline/flow/picture_slot.h"
-#include "pipeline/model/preprocessor.h"
+#include "pipeline/flow/picture_queue.h"
 #include "pipeline/reporter.h"
 #include "pipeline/results/run_info.h"
 
@@ -18,7 +17,7 @@ void check_http(const HttpOptions& options);
 // Null when there is neither an address nor a socket of systemd. `pictures` classifies those that
 // clients send, and outlives the reporter. Throws as check_http(), and Error when the address
 // cannot be used.
-std::unique_ptr<Reporter> make_http_reporter(const HttpOptions& options, const RunInfo& info,
-                                             const View& view, PictureSlot& pictures);
+std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
+                                             PictureQueue& pictures);
 
 }  // namespace lookout

@@ -96,14 +96,14 @@ ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
 
 RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
                             const std::function<OperatorTable()>& operators, ResultOutput& output,
-                            const RunFlags& flags, PictureSlot& pictures) {
+                            const RunFlags& flags, PictureQueue& pictures) {
   RunReporters reporters;
   auto& all = reporters.all;
   const bool has_source = !info.source.empty();
   if (has_source) add_frame_reporters(options, info, operators, output, all);
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>(has_source));
-  if (auto http = make_http_reporter(options.http, info, options.camera.view, pictures)) {
+  if (auto http = make_http_reporter(options, info, pictures)) {
     all.push_back(std::move(http));
     reporters.take_pictures = true;
   }

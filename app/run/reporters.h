@@ -9,7 +9,7 @@
 
 #include "app/options/options.h"
 #include "app/run/log.h"
-#include "pipeline/flow/picture_slot.h"
+#include "pipeline/flow/picture_queue.h"
 #include "pipeline/reporter.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
@@ -39,7 +39,7 @@ struct RunFlags {
 struct RunReporters {
   std::vector<std::unique_ptr<Reporter>> all;
   OverlayReporter* overlay = nullptr;  // one of them; null: there is no window
-  bool take_pictures = false;          // one of them gives pictures of clients to the slot
+  bool take_pictures = false;          // one of them gives pictures of clients to the queue
 };
 
 // Makes the reporters that the options ask for. `operators` returns what was measured so far;
@@ -47,6 +47,6 @@ struct RunReporters {
 // window cannot be used, or when there is neither a source nor an HTTP server.
 RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
                             const std::function<OperatorTable()>& operators, ResultOutput& output,
-                            const RunFlags& flags, PictureSlot& pictures);
+                            const RunFlags& flags, PictureQueue& pictures);
 
 }  // namespace lookout

@@ -89,7 +89,7 @@ std::optional<Clock::time_point> end_of(const CameraOptions& options) {
   return Clock::now() + options.timeout;
 }
 
-PipelineOptions pipeline_options(const RunOptions& options, Trace* trace, PictureSlot* pictures) {
+PipelineOptions pipeline_options(const RunOptions& options, Trace* trace, PictureQueue* pictures) {
   PipelineOptions pipeline;
   pipeline.view = options.camera.view;
   pipeline.top_k = options.results.top_k;
@@ -159,7 +159,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
 
   const RunInfo info = describe_run(options, model, source->info());
   ResultOutput output(info.live, stop);
-  PictureSlot pictures(options.results.top_k, static_cast<float>(options.results.threshold));
+  PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters =
       make_reporters(options, info, operators, output, {stop, operators_asked}, pictures);
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);

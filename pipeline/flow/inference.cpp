@@ -5,7 +5,7 @@
 namespace lookout {
 
 Inference::Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-                     PictureSlot* pictures)
+                     PictureQueue* pictures)
     : frames_(frames), trace_(trace), pictures_(pictures) {
   if (classifiers.size() > 1) {
     workers_.emplace(frames, std::move(classifiers), trace, pictures);

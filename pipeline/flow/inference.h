@@ -7,7 +7,7 @@
 
 #include "pipeline/flow/frame_classifier.h"
 #include "pipeline/flow/latest.h"
-#include "pipeline/flow/picture_slot.h"
+#include "pipeline/flow/picture_queue.h"
 #include "pipeline/flow/workers.h"
 
 namespace lookout {
@@ -17,7 +17,7 @@ class Inference {
  public:
   // `frames`, `trace` and `pictures` (null: none) outlive it. `classifiers`: at least one.
   Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-            PictureSlot* pictures);
+            PictureQueue* pictures);
   ~Inference() { stop(); }
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
@@ -31,7 +31,7 @@ class Inference {
  private:
   Latest<Frame>& frames_;
   Trace* const trace_;
-  PictureSlot* const pictures_;
+  PictureQueue* const pictures_;
   std::optional<FrameClassifier> classifier_;  // either this
   std::optional<Workers> workers_;             // or these
 };

@@ -8,7 +8,7 @@
 namespace lookout {
 
 Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-                 PictureSlot* pictures)
+                 PictureQueue* pictures)
     : frames_(frames),
       classifiers_(std::move(classifiers)),
       trace_(trace),

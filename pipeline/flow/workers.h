@@ -9,7 +9,7 @@
 
 #include "pipeline/flow/frame_classifier.h"
 #include "pipeline/flow/latest.h"
-#include "pipeline/flow/picture_slot.h"
+#include "pipeline/flow/picture_queue.h"
 #include "pipeline/mutex.h"
 
 namespace lookout {
@@ -22,7 +22,7 @@ class Workers {
   // Nothing else takes from `frames` or `pictures`. Throws Error(kPermission) when the system
   // allows no further thread.
   Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-          PictureSlot* pictures = nullptr);
+          PictureQueue* pictures = nullptr);
   ~Workers() { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -50,7 +50,7 @@ class Workers {
   Latest<Frame>& frames_;
   std::vector<FrameClassifier> classifiers_;  // one for each worker, used by it alone
   Trace* const trace_;
-  PictureSlot* const pictures_;
+  PictureQueue* const pictures_;
   const std::size_t workers_;
 
   Mutex taking_;  // held while one of the idle workers waits for a frame

@@ -20,7 +20,7 @@ struct HttpServiceOptions {
   HttpAccess access;
   LiveViewOptions view;
   std::size_t max_listeners = 16;  // of /events
-  PictureSlot* pictures =
+  PictureQueue* pictures =
       nullptr;  // classifies pictures of clients; outlives the service; null: no
   PredictLimits predict;
 };

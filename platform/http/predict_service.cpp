@@ -79,8 +79,9 @@ std::variant<Pictures, HttpResponse> pictures_of(const HttpRequest& request) {
 
 }  // namespace
 
-PredictService::PredictService(PictureSlot& slot, const RunInfo& info, const PredictLimits& limits)
-    : model_name_(info.model), model_(to_json(info.model)), predictor_(slot, limits) {
+PredictService::PredictService(PictureQueue& pictures, const RunInfo& info,
+                               const PredictLimits& limits)
+    : model_name_(info.model), model_(to_json(info.model)), predictor_(pictures, limits) {
   for (std::size_t i = 0; i < info.labels.size(); ++i) {
     std::string name = info.labels[i];
     labels_.push_back(to_json(name));

@@ -16,8 +16,8 @@ class PredictService {
  public:
   static constexpr std::size_t kMaxPictures = 16;  // of a request
 
-  // `slot` outlives this. Throws as Predictor.
-  PredictService(PictureSlot& slot, const RunInfo& info, const PredictLimits& limits);
+  // `pictures` outlives this. Throws as Predictor.
+  PredictService(PictureQueue& pictures, const RunInfo& info, const PredictLimits& limits);
 
   // `wake` is called by another thread when deliver() has something to do.
   void set_wake(std::function<void()> wake) { predictor_.set_wake(std::move(wake)); }

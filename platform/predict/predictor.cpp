@@ -77,17 +77,28 @@ PredictFailure decode(const UploadedPicture& picture, const PredictLimits& limit
 
 }  // namespace
 
-Predictor::Predictor(PictureSlot& slot, const PredictLimits& limits)
-    : slot_(slot), limits_(limits), thread_(start_thread("predict", [this] { run(); })) {}
+Predictor::Predictor(PictureQueue& pictures, const PredictLimits& limits)
+    : pictures_(pictures), limits_(limits) {
+  try {
+    for (std::size_t i = 0; i < limits.threads; ++i) {
+      threads_.push_back(start_thread("predict", [this] { run(); }));
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
 
-Predictor::~Predictor() {
+Predictor::~Predictor() { stop(); }
+
+void Predictor::stop() {
   {
     const MutexLock lock(mutex_);
     stop_ = true;
   }
-  changed_.notify_one();
-  slot_.close();
-  thread_.join();
+  changed_.notify_all();
+  pictures_.close();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void Predictor::set_wake(std::function<void()> wake) {
@@ -116,21 +127,21 @@ void Predictor::deliver() {
 
 std::size_t Predictor::waiting() const {
   const MutexLock lock(mutex_);
-  return queue_.size() + (in_work_ ? 1 : 0);
+  return queue_.size() + in_work_;
 }
 
 std::chrono::seconds Predictor::retry_after() const {
   const MutexLock lock(mutex_);
-  const auto time = request_time_ * static_cast<Clock::duration::rep>(queue_.size());
+  const auto time =
+      request_time_ * static_cast<Clock::duration::rep>(queue_.size() / limits_.threads);
   return std::max(std::chrono::seconds(1), std::chrono::ceil<std::chrono::seconds>(time));
 }
 
 std::optional<Predictor::Request> Predictor::take() {
   const MutexLock lock(mutex_);
-  in_work_ = false;
   while (queue_.empty() && !stop_) changed_.wait(mutex_);
   if (stop_) return std::nullopt;
-  in_work_ = true;
+  ++in_work_;
   Request request = std::move(queue_.front());
   queue_.pop_front();
   return request;
@@ -138,12 +149,15 @@ std::optional<Predictor::Request> Predictor::take() {
 
 void Predictor::run() {
   // Of this thread alone: Linux gives each its own.
-  static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
+  if (limits_.in_background) {
+    static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
+  }
   while (auto request = take()) {
     const auto start = Clock::now();
     std::vector<PredictedPicture> pictures;
     for (const UploadedPicture& picture : request->pictures) pictures.push_back(predict(picture));
     const MutexLock lock(mutex_);
+    --in_work_;
     request_time_ = Clock::now() - start;
     finished_.push_back({std::move(request->done), std::move(pictures)});
     if (wake_) wake_();
@@ -158,7 +172,7 @@ PredictedPicture Predictor::predict(const UploadedPicture& picture) {
     const auto start = Clock::now();
     predicted.failure = decode(picture, limits_, bgr);
     predicted.decoding = Clock::now() - start;
-    if (predicted.failure.status == 0) predicted.result = slot_.classify(bgr);
+    if (predicted.failure.status == 0) predicted.result = pictures_.classify(bgr);
     if (predicted.failure.status == 0 && !predicted.result) {
       predicted.failure = {503, "stopping", "the run has ended"};
     }

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/flow/picture_slot.h"
+#include "pipeline/flow/picture_queue.h"
 #include "pipeline/mutex.h"
 #include "pipeline/result.h"
 
@@ -22,6 +22,9 @@ struct PredictLimits {
   std::int64_t pixels = 25'000'000;  // of a picture
   std::int64_t side = 16384;         // of a picture, in pixels
   std::size_t queue = 16;            // requests
+  // That decode: with more, one picture is decoded while another one is classified.
+  std::size_t threads = 1;
+  bool in_background = true;  // the threads have a low priority
 };
 
 struct UploadedPicture {
@@ -43,7 +46,7 @@ struct PredictedPicture {
   PredictFailure failure{0, "", {}};  // without a result
 };
 
-// A thread "predict" of low priority decodes one picture after the other and gives it to the slot.
+// Threads "predict" decode one picture after the other and give it to the queue.
 class Predictor {
  public:
   // Called with a picture for each one of the request, in order.
@@ -55,14 +58,15 @@ class Predictor {
     Done done;
   };
 
-  // `slot` outlives this. Throws Error(kPermission) when the system allows no further thread.
-  Predictor(PictureSlot& slot, const PredictLimits& limits);
-  // Closes the slot. Requests that wait are dropped; a picture that is being decoded is waited for.
+  // `pictures` outlives this. Throws Error(kPermission) when the system allows no further thread.
+  Predictor(PictureQueue& pictures, const PredictLimits& limits);
+  // Closes `pictures`. Requests that wait are dropped; a picture that is being decoded is waited
+  // for.
   ~Predictor();
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  // `wake` is called by the thread when deliver() has something to do.
+  // `wake` is called by these threads when deliver() has something to do.
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
 
   // Returns false when as many requests as allowed wait.
@@ -82,20 +86,21 @@ class Predictor {
   };
 
   void run();
+  void stop() EXCLUDES(mutex_);
   std::optional<Request> take() EXCLUDES(mutex_);
   PredictedPicture predict(const UploadedPicture& picture);
 
-  PictureSlot& slot_;
+  PictureQueue& pictures_;
   const PredictLimits limits_;
   mutable Mutex mutex_;
   ConditionVariable changed_;
   std::function<void()> wake_ GUARDED_BY(mutex_);
   std::deque<Request> queue_ GUARDED_BY(mutex_);
   std::vector<Finished> finished_ GUARDED_BY(mutex_);
-  bool in_work_ GUARDED_BY(mutex_) = false;
+  std::size_t in_work_ GUARDED_BY(mutex_) = 0;
   bool stop_ GUARDED_BY(mutex_) = false;
   Clock::duration request_time_ GUARDED_BY(mutex_){};  // of the last one
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace lookout

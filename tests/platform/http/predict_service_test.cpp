@@ -57,7 +57,7 @@ class PredictRun {
  public:
   explicit PredictRun(const HttpLimits& limits = {}, HttpServiceOptions options = {},
                       float threshold = 0, bool has_ids = true, bool classify = true)
-      : slot_(3, threshold) {
+      : pictures_(3, threshold) {
     auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
     const std::string name = sockets->names().at(0);
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
@@ -67,14 +67,14 @@ class PredictRun {
     for (std::size_t i = 0; has_ids && i < info.labels.size(); ++i) {
       info.class_ids.push_back("n" + std::to_string(1000 + i));
     }
-    options.pictures = &slot_;
+    options.pictures = &pictures_;
     reporter_ =
         std::make_unique<HttpReporter>(std::move(sockets), info, std::move(options), limits);
     if (!classify) return;
     thread_ = std::thread([this] {
       NoSource source;
       PipelineOptions pipeline;
-      pipeline.pictures = &slot_;
+      pipeline.pictures = &pictures_;
       run_pipeline(source, classifier_, {}, pipeline, stop_);
     });
   }
@@ -105,7 +105,7 @@ class PredictRun {
 
  private:
   FakeClassifier classifier_;
-  PictureSlot slot_;
+  PictureQueue pictures_;
   std::uint16_t port_ = 0;
   std::unique_ptr<HttpReporter> reporter_;
   std::atomic<bool> stop_ = false;
@@ -306,10 +306,10 @@ TEST(Predict, ARequestThatIsCutAnywhereHurtsNobody) {
 }
 
 TEST(Predict, WhenTooManyWaitTheNextIsRefused) {
-  PictureSlot slot(1, 0);  // nobody classifies
+  PictureQueue pictures(1, 0);  // nobody classifies
   PredictLimits limits;
   limits.queue = 1;
-  Predictor predictor(slot, limits);
+  Predictor predictor(pictures, limits);
   const std::string png = png_of(1);
   int accepted = 0;
   for (int i = 0; i < 3; ++i) {

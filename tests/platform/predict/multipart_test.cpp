@@ -33,8 +33,9 @@ TEST(Multipart, FindsTheBoundary) {
 }
 
 TEST(Multipart, PartsHaveTheirNamesAndContents) {
-  const auto parts =
-      parse_multipart("--x\r\ncontent-disposition:form-data;name=note\r\n\r\n\r\n" + kFile, "x");
+  const std::string body =
+      "--x\r\ncontent-disposition:form-data;name=note\r\n\r\n\r\n" + kFile;
+  const auto parts = parse_multipart(body, "x");
   ASSERT_TRUE(parts);
   ASSERT_EQ(parts->size(), 2U);
   EXPECT_EQ((*parts)[0].name, "note");

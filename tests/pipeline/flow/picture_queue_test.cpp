@@ -1,4 +1,4 @@
-#include "pipeline/flow/picture_slot.h"
+#include "pipeline/flow/picture_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class PictureRun {
     }
     thread_ = std::thread([this] {
       PipelineOptions options;
-      options.pictures = &slot;
+      options.pictures = &pictures;
       run_pipeline(source_, classifiers_, {}, options, stop_);
     });
   }
@@ -40,11 +40,11 @@ class PictureRun {
 
   // Empty: the run has ended.
   std::string label_of(int value) {
-    const auto result = slot.classify(picture(value));
+    const auto result = pictures.classify(picture(value));
     return result ? std::string(result->top.at(0).label) : "";
   }
 
-  PictureSlot slot{3, 0};
+  PictureQueue pictures{3, 0};
 
  private:
   FakeSource source_;
@@ -60,26 +60,26 @@ FakeSource::Read no_frames() {
   };
 }
 
-TEST(PictureSlot, ClassifiesWithoutFrames) {
+TEST(PictureQueue, ClassifiesWithoutFrames) {
   PictureRun run(no_frames());
   for (const int value : {7, 200, 7}) {
     EXPECT_EQ(run.label_of(value), "value " + std::to_string(value));
   }
-  const auto result = run.slot.classify(picture(9));
+  const auto result = run.pictures.classify(picture(9));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->top.size(), 3U);
   EXPECT_GE(result->frame_age, result->durations.preprocess + result->durations.inference);
-  EXPECT_EQ(run.slot.displaced(), 0U);
+  EXPECT_EQ(run.pictures.displaced(), 0U);
 }
 
-TEST(PictureSlot, WorkersClassifyToo) {
+TEST(PictureQueue, WorkersClassifyToo) {
   PictureRun run(no_frames(), 3);
   for (int value = 0; value < 20; ++value) {
     EXPECT_EQ(run.label_of(value), "value " + std::to_string(value));
   }
 }
 
-TEST(PictureSlot, IsClassifiedThoughFramesNeverEnd) {
+TEST(PictureQueue, IsClassifiedThoughFramesNeverEnd) {
   // There is always a frame: the source does not wait, and the classifier does.
   for (const int classifiers : {1, 2}) {
     PictureRun run([](int, Frame& frame) { return fill(frame, 1); }, classifiers,
@@ -88,7 +88,7 @@ TEST(PictureSlot, IsClassifiedThoughFramesNeverEnd) {
   }
 }
 
-TEST(PictureSlot, AFailureIsTheAskersAlone) {
+TEST(PictureQueue, AFailureIsTheAskersAlone) {
   int calls = 0;
   PictureRun run(no_frames(), 1, [&calls](int) {
     if (++calls == 2) throw Error(ErrorKind::kBadData, "no such size");
@@ -98,23 +98,38 @@ TEST(PictureSlot, AFailureIsTheAskersAlone) {
   EXPECT_EQ(run.label_of(3), "value 3");
 }
 
-TEST(PictureSlot, IsClosedWithTheRun) {
+TEST(PictureQueue, IsClosedWithTheRun) {
   PictureRun run(no_frames());
   EXPECT_EQ(run.label_of(1), "value 1");
   run.end();
   EXPECT_EQ(run.label_of(2), "");
 }
 
-TEST(PictureSlot, APictureThatWaitsIsGivenBackWhenItCloses) {
-  PictureSlot slot(1, 0);
+TEST(PictureQueue, APictureThatWaitsIsGivenBackWhenItCloses) {
+  PictureQueue pictures(1, 0);
   Gate waiting;
-  slot.set_wake([&waiting] { waiting.open(); });
+  pictures.set_wake([&waiting] { waiting.open(); });
   std::optional<Result> result = Result();
-  std::thread asker([&] { result = slot.classify(picture(1)); });
+  std::thread asker([&] { result = pictures.classify(picture(1)); });
   waiting.wait();
-  slot.close();
+  pictures.close();
   asker.join();
   EXPECT_FALSE(result);
+}
+
+TEST(PictureQueue, ManyAskAtTheSameTime) {
+  PictureRun run(no_frames(), 2);
+  std::vector<std::string> labels(8);
+  std::vector<std::thread> askers;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    askers.emplace_back([&, i] {
+      for (int round = 0; round < 20; ++round) labels[i] = run.label_of(static_cast<int>(10 * i));
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    EXPECT_EQ(labels[i], "value " + std::to_string(10 * i));
+  }
 }
 
 }  // namespace

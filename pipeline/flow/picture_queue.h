@@ -1,8 +1,9 @@
-// A single picture that is classified between the frames of a source, by the same model.
+// Pictures from elsewhere that are classified between the frames of a source, by the same model.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <opencv2/core/mat.hpp>
@@ -14,22 +15,23 @@
 
 namespace lookout {
 
-// One thread asks with classify() and waits; the threads that classify frames answer. Frames go
-// first: a picture is classified when no frame waits, one between two frames. On a board that
-// frames keep busy, it goes before a frame when it has waited for kMaxWait.
-class PictureSlot {
+// Threads ask with classify() and wait; the threads that classify frames answer, in the order of
+// the pictures. Frames go first: a picture is classified when no frame waits, one between two
+// frames. On a board that frames keep busy, one goes before a frame when none was classified for
+// kMaxWait.
+class PictureQueue {
  public:
   static constexpr std::chrono::seconds kMaxWait{2};
 
   // Results hold the `top_k` best predictions with a score of at least `threshold`.
-  PictureSlot(std::size_t top_k, float threshold) : top_k_(top_k), threshold_(threshold) {}
+  PictureQueue(std::size_t top_k, float threshold) : top_k_(top_k), threshold_(threshold) {}
 
   // The result for `bgr` (CV_8UC3), of which durations.preprocess, .inference and .total and `top`
   // are filled; `frame_age` is the time of the call. Neither turned nor cut. Empty after close().
-  // Throws what the classifier threw. One thread at a time.
+  // Throws what the classifier threw. Any thread.
   std::optional<Result> classify(const cv::Mat& bgr) EXCLUDES(mutex_);
 
-  // Pictures are refused from now on; the one that waits, too. Any thread.
+  // Pictures are refused from now on; those that wait, too. Any thread.
   void close() EXCLUDES(mutex_);
 
   // Pictures that went before a frame that waited. Any thread.
@@ -39,30 +41,36 @@ class PictureSlot {
 
   // `wake` is called when a picture comes, by the thread that asks. Empty: nobody.
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
-  bool is_waiting() const { return waiting_; }
-  // Classifies the picture that waits. Returns false when there is none.
+  bool is_waiting() const { return waiting_ > 0; }
+  // Classifies the first picture that waits. Returns false when there is none.
   bool classify_waiting(Classifier& classifier) EXCLUDES(mutex_);
-  // The same if it has waited for kMaxWait. Call it before a frame is taken.
+  // The same if none was classified for kMaxWait. Call it before a frame is taken.
   void classify_overdue(Classifier& classifier) EXCLUDES(mutex_);
 
  private:
-  enum class Phase { kEmpty, kWaiting, kTaken, kDone };
+  // On the stack of the thread that asks, which waits until it is done.
+  struct Picture {
+    cv::Mat bgr;
+    Clock::time_point since;
+    std::optional<Result> result{};
+    std::exception_ptr error{};
+    bool taken = false;
+    bool done = false;
+  };
 
-  bool take(cv::Mat& bgr) EXCLUDES(mutex_);
-  void answer(std::optional<Result> result, std::exception_ptr error) EXCLUDES(mutex_);
+  Picture* take() EXCLUDES(mutex_);
+  void answer(Picture& picture, std::optional<Result> result, std::exception_ptr error)
+      EXCLUDES(mutex_);
 
   const std::size_t top_k_;
   const float threshold_;
-  std::atomic<bool> waiting_ = false;  // phase_ is kWaiting
+  std::atomic<std::size_t> waiting_ = 0;  // the queue's size
   std::atomic<std::uint64_t> displaced_ = 0;
   mutable Mutex mutex_;
   ConditionVariable done_;
-  Phase phase_ GUARDED_BY(mutex_) = Phase::kEmpty;
+  std::deque<Picture*> queue_ GUARDED_BY(mutex_);
+  Clock::time_point last_taken_ GUARDED_BY(mutex_);
   bool closed_ GUARDED_BY(mutex_) = false;
-  cv::Mat bgr_ GUARDED_BY(mutex_);
-  Clock::time_point since_ GUARDED_BY(mutex_);
-  std::optional<Result> result_ GUARDED_BY(mutex_);
-  std::exception_ptr error_ GUARDED_BY(mutex_);
   std::function<void()> wake_ GUARDED_BY(mutex_);
 };
 
