@@ -159,6 +159,7 @@ for stage in "${stages[@]}"; do
     deploy/install-deps.sh --network
     [ -x build/host/app/lookout ] || build host --target lookout
     check /usr/bin/python3 tests/predict/predict_test.py
+    check /usr/bin/python3 tests/predict/attacks_test.py
     ;;
   page)
     say "page: the HTTP server's page in Chromium"

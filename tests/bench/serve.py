@@ -73,6 +73,16 @@ def measure(server, body, rate):
     return len(times) / SECONDS, times[int(len(times) * 0.99)] * 1000
 
 
+def report(what, rounds):
+    """`rounds`: a figure of each server in each round."""
+    ratios = sorted(a / b for a, b in rounds)
+    medians = [statistics.median(column) for column in zip(*rounds)]
+    print(
+        f"{what}: lookout {medians[0]:.1f}, Flask {medians[1]:.1f}, ratio "
+        f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+    )
+
+
 def main():
     archive, picture = sys.argv[1:3]
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
@@ -95,13 +105,8 @@ def main():
     finally:
         for server in servers:
             server.close()
-    for what, rows in (("requests/s", full), (f"p99 at {half:.1f}/s, ms", late)):
-        ratios = sorted(a / b for a, b in rows)
-        medians = [statistics.median(column) for column in zip(*rows)]
-        print(
-            f"{what}: lookout {medians[0]:.1f}, Flask {medians[1]:.1f}, ratio "
-            f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-        )
+    report("requests/s", full)
+    report(f"p99 at {half:.1f}/s, ms", late)
     print(f"memory (VmHWM), MB: lookout {memory[0]:.0f}, Flask {memory[1]:.0f}")
 
 

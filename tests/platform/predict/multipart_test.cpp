@@ -33,8 +33,7 @@ TEST(Multipart, FindsTheBoundary) {
 }
 
 TEST(Multipart, PartsHaveTheirNamesAndContents) {
-  const std::string body =
-      "--x\r\ncontent-disposition:form-data;name=note\r\n\r\n\r\n" + kFile;
+  const std::string body = "--x\r\ncontent-disposition:form-data;name=note\r\n\r\n\r\n" + kFile;
   const auto parts = parse_multipart(body, "x");
   ASSERT_TRUE(parts);
   ASSERT_EQ(parts->size(), 2U);

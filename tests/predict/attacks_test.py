@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+"""Ten attacks on lookout's HTTP server: none shuts out another client, none takes memory.
+
+  attacks_test.py [NAME...]    names as of unittest
+
+Needs build/host/app/lookout. Everything is on loopback; each attack is bounded in bytes and clients.
+The attacker comes from 127.0.0.1, the other client from 127.0.0.2.
+"""
+
+import contextlib
+import http.client
+import pathlib
+import socket
+import subprocess
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOOKOUT = ROOT / "build/host/app/lookout"
+MAX_GROWTH = 40  # MB, of the memory's maximum
+PATIENCE = 60  # s, for an answer on a busy machine
+HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\n"
+FORM = b"Content-Type: multipart/form-data; boundary=x\r\n"
+
+
+class AttacksTest(unittest.TestCase):
+    def setUp(self):
+        self.process = subprocess.Popen(
+            [LOOKOUT, "test://all?fps=20", "--threads", "1", "--set", "http.address=127.0.0.1:0"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.addCleanup(self.end)
+        for line in self.process.stderr:
+            if " http: " in line:
+                self.port = int(line.strip().rstrip("/").rsplit(":", 1)[1])
+                break
+        self.open = contextlib.ExitStack()
+        self.addCleanup(self.open.close)
+        while self.ask("/snapshot.jpg")[0] != 200:
+            pass  # the model is loading
+        self.assertEqual(self.upload(b"no picture")[0], 415)
+        self.before = self.memory()
+
+    def end(self):
+        self.process.terminate()
+        self.process.communicate()
+        self.assertEqual(self.process.returncode, 0)
+
+    def memory(self):
+        """The maximum so far, in MB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+    def ask(self, path, method="GET", body=None, headers=None):
+        """Another client's request: status and body."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=PATIENCE, source_address=("127.0.0.2", 0)
+        )
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+    def upload(self, picture):
+        return self.ask("/predict", "POST", picture, {"Content-Type": "image/jpeg"})
+
+    def connect(self):
+        client = self.open.enter_context(socket.create_connection(("127.0.0.1", self.port)))
+        client.settimeout(PATIENCE)
+        return client
+
+    def pour(self, head, piece, megabytes):
+        """Sends `piece` again and again, until the server ends it; returns the status it gave."""
+        client = self.connect()
+        with contextlib.suppress(ConnectionError):
+            client.sendall(head)
+            for _ in range(megabytes * 1_000_000 // len(piece)):
+                client.sendall(piece)
+        with contextlib.suppress(ConnectionError):
+            answer = client.recv(100)
+            return int(answer.split()[1]) if answer else 0
+        return 0
+
+    def expect_unharmed(self):
+        self.assertEqual(self.ask("/snapshot.jpg")[0], 200)
+        self.assertEqual(self.upload(b"no picture")[0], 415)
+        self.assertLessEqual(self.memory() - self.before, MAX_GROWTH)
+
+    # A client that sends on after the answer may not get to see it: status 0.
+
+    def test_chunked_body_without_end(self):
+        chunk = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"
+        head = HEAD + b"Content-Type: image/jpeg\r\nTransfer-Encoding: chunked\r\n\r\n"
+        self.assertIn(self.pour(head, chunk, 256), (413, 0))
+        self.expect_unharmed()
+
+    def test_negative_chunk(self):
+        head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n-2\r\n"
+        self.assertEqual(self.pour(head, b"a", 0), 400)
+        self.expect_unharmed()
+
+    def test_million_header_lines(self):
+        self.assertIn(self.pour(HEAD, b"A: b\r\n" * 10_000, 6), (431, 0))
+        self.expect_unharmed()
+
+    def test_endless_line(self):
+        self.assertIn(self.pour(b"GET /", b"a" * 100_000, 256), (431, 0))
+        self.expect_unharmed()
+
+    def send_form(self, body):
+        head = HEAD + FORM + f"Content-Length: {len(body)}\r\n\r\n".encode()
+        client = self.connect()
+        client.sendall(head + body)
+        return int(client.recv(100).split()[1])
+
+    def test_many_parts(self):
+        part = b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n"
+        self.assertEqual(self.send_form(part * 60_000 + b"--x--"), 400)
+        self.expect_unharmed()
+
+    def test_many_headers_of_a_part(self):
+        self.assertEqual(self.send_form(b"--x\r\n" + b"A: b\r\n" * 500_000 + b"\r\n\r\n--x--"), 400)
+        self.expect_unharmed()
+
+    def test_clients_that_drip(self):
+        clients = [self.connect() for _ in range(64)]
+        for byte in HEAD[:20]:
+            for client in clients:
+                with contextlib.suppress(ConnectionError):
+                    client.send(bytes([byte]))
+        self.expect_unharmed()
+
+    def test_bodies_that_drip(self):
+        clients = [self.connect() for _ in range(64)]
+        for client in clients:
+            with contextlib.suppress(ConnectionError):
+                client.sendall(HEAD + b"Content-Length: 8000000\r\n\r\na")
+        # The bodies that are promised take all the room for them: a small one finds it again when
+        # they are cut off, after 30 s.
+        end = time.monotonic() + 2 * PATIENCE
+        while self.upload(b"no picture")[0] == 503 and time.monotonic() < end:
+            self.assertEqual(self.ask("/snapshot.jpg")[0], 200)
+        self.expect_unharmed()
+
+    def test_idle_clients(self):
+        for _ in range(100):
+            self.connect()
+        self.expect_unharmed()
+
+    def test_viewers_that_do_not_read(self):
+        for _ in range(12):
+            self.connect().sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.expect_unharmed()
+
+    def test_viewers_that_read(self):
+        clients = [self.connect() for _ in range(12)]
+        for client in clients:
+            client.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        statuses = [int(client.recv(100).split()[1]) for client in clients]
+        self.assertEqual(statuses.count(200), 8)
+        self.expect_unharmed()
+
+    def test_pictures_that_are_bombs(self):
+        """32000x32000 pixels, which a decoder would take 3 GB for."""
+        bomb = b"\xff\xd8\xff\xc0\x00\x11\x08\x7d\x00\x7d\x00\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"
+        self.assertEqual(self.upload(bomb)[0], 413)
+        self.expect_unharmed()
+
+
+if __name__ == "__main__":
+    unittest.main()
