@@ -13,6 +13,7 @@
 #include "pipeline/lower_case.h"
 #include "platform/http/http_reporter.h"
 #include "platform/system/input_file.h"
+#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
@@ -63,6 +64,7 @@ void check_http(const HttpOptions& options) {
 }
 
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
+                                             const std::function<OperatorTable()>& operators,
                                              PictureQueue& pictures) {
   const HttpOptions& http = options.http;
   auto sockets = std::make_unique<ListenSockets>(address_of(http));
@@ -82,7 +84,9 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   limits.clients = http.clients;
   limits.upload = http.max_upload;
   limits.uploads = std::max(limits.uploads, limits.upload);
-  return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits);
+  MetricSources metrics{operators, [] { return read_machine_state(); }, &pictures};
+  return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits,
+                                        std::move(metrics));
 }
 
 }  // namespace lookout

@@ -1,11 +1,13 @@
 // The HTTP server of a run.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "app/options/options.h"
 #include "pipeline/flow/picture_queue.h"
 #include "pipeline/reporter.h"
+#include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
 
 namespace lookout {
@@ -15,9 +17,11 @@ namespace lookout {
 void check_http(const HttpOptions& options);
 
 // Null when there is neither an address nor a socket of systemd. `pictures` classifies those that
-// clients send, and outlives the reporter. Throws as check_http(), and Error when the address
+// clients send, and outlives the reporter. `operators` is for the metrics; empty: they are not
+// sampled. Throws as check_http(), and Error when the address
 // cannot be used.
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
+                                             const std::function<OperatorTable()>& operators,
                                              PictureQueue& pictures);
 
 }  // namespace lookout

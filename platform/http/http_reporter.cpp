@@ -5,10 +5,21 @@
 #include <utility>
 
 namespace lookout {
+namespace {
+
+HttpServiceOptions with_metrics(HttpServiceOptions options, const RunMetrics& metrics) {
+  options.metrics = [&metrics] { return metrics.text(); };
+  return options;
+}
+
+}  // namespace
 
 HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo& info,
-                           HttpServiceOptions options, const HttpLimits& limits)
-    : service_(slots_, info, std::move(options)), sockets_(std::move(sockets)) {
+                           HttpServiceOptions options, const HttpLimits& limits,
+                           MetricSources metrics)
+    : metrics_(info, std::move(metrics)),
+      service_(slots_, info, with_metrics(std::move(options), metrics_)),
+      sockets_(std::move(sockets)) {
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits);
   service_.set_wake([this] { server_->wake(); });
   for (const std::string& name : sockets_->names()) spdlog::info("http: {}", name);
@@ -22,9 +33,21 @@ HttpReporter::~HttpReporter() {
   spdlog::warn("http: clients were too slow: {} events were dropped", service_.dropped());
 }
 
+void HttpReporter::report(const Result& result, const Frame& frame) {
+  slots_.put(result, frame);
+  metrics_.record(result);
+}
+
+void HttpReporter::status(const CameraStatus& status) {
+  slots_.put(status);
+  metrics_.record(status);
+}
+
 // The summary comes when the server ends.
 void HttpReporter::tick(const StatsSnapshot& stats) {
-  if (!stats.final) slots_.put(stats);
+  if (stats.final) return;
+  slots_.put(stats);
+  metrics_.record(stats);
 }
 
 }  // namespace lookout

@@ -10,6 +10,7 @@
 #include "platform/http/http_service.h"
 #include "platform/http/listen_sockets.h"
 #include "platform/http/live_slots.h"
+#include "platform/metrics/run_metrics.h"
 
 namespace lookout {
 
@@ -19,16 +20,18 @@ class HttpReporter : public Reporter {
  public:
   // `sockets` has at least one. Throws as HttpServer.
   HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo& info,
-               HttpServiceOptions options, const HttpLimits& limits = {});
+               HttpServiceOptions options, const HttpLimits& limits = {},
+               MetricSources metrics = {});
   ~HttpReporter() override;
   HttpReporter(const HttpReporter&) = delete;
   HttpReporter& operator=(const HttpReporter&) = delete;
 
-  void report(const Result& result, const Frame& frame) override { slots_.put(result, frame); }
+  void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
-  void status(const CameraStatus& status) override { slots_.put(status); }
+  void status(const CameraStatus& status) override;
 
  private:
+  RunMetrics metrics_;
   LiveSlots slots_;
   HttpService service_;
   const std::unique_ptr<ListenSockets> sockets_;

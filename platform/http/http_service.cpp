@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kRead = "GET, HEAD";
 constexpr const char* kPredict = "POST, PUT";
 constexpr const char* kPredictions = "/predictions/";
+constexpr const char* kMetrics = "/metrics";
 
 bool reads(const std::string& method) { return method == "GET" || method == "HEAD"; }
 bool sends(const std::string& method) { return method == "POST" || method == "PUT"; }
@@ -45,8 +46,9 @@ HttpResponse http_error_with(HttpResponse error, const char* name, const char* v
   return error;
 }
 
-// `allowed`: methods. Nothing when the method is one of them.
-std::optional<HttpResponse> wrong_method(const std::string& method, bool may_read, bool may_send) {
+// Nothing when the method is one of those that the path allows.
+std::optional<HttpResponse> wrong_route(const std::string& method, bool may_read, bool may_send) {
+  if (!may_read && !may_send) return http_error(404, "not_found", "there is no such page");
   if ((may_read && reads(method)) || (may_send && sends(method))) return std::nullopt;
   const std::string allowed = may_read && may_send ? std::string(kRead) + ", " + kPredict
                               : may_read           ? kRead
@@ -68,25 +70,29 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) con
   if (!is_origin_allowed(access_, request.origin, request.host)) {
     return http_error(403, "cross_origin", "other sites may not ask this server");
   }
-  const bool may_read = is_for_reading(path);
+  const bool may_read = is_for_reading(path) || (path == kMetrics && metrics_);
   const bool may_send = predict_ && is_for_pictures(path);
-  if (!may_read && !may_send) return http_error(404, "not_found", "there is no such page");
-  if (auto wrong = wrong_method(request.method, may_read, may_send)) return wrong;
+  if (auto wrong = wrong_route(request.method, may_read, may_send)) return wrong;
   const bool is_open = path == "/healthz" || path == "/ping";
   if (!is_open && !is_token_right(access_, request.authorization)) {
     return http_error_with(http_error(401, "wrong_token", "the token is missing or wrong"),
                            "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
   }
-  const bool is_other_model = path.rfind(kPredictions, 0) == 0 &&
-                              !predict_->is_model(path.substr(std::string(kPredictions).size()));
-  if (is_other_model) return http_error(404, "no_such_model", "this server has another model");
+  if (is_other_model(path))
+    return http_error(404, "no_such_model", "this server has another model");
   return std::nullopt;
+}
+
+bool HttpService::is_other_model(const std::string& path) const {
+  return path.rfind(kPredictions, 0) == 0 &&
+         !predict_->is_model(path.substr(std::string(kPredictions).size()));
 }
 
 HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options)
     : slots_(slots),
       access_(std::move(options.access)),
       has_source_(!info.source.empty()),
+      metrics_(std::move(options.metrics)),
       lines_(slots, info),
       view_(slots, options.view),
       feed_(slots, lines_, options.max_listeners) {
@@ -109,31 +115,27 @@ void HttpService::handle(const HttpRequest& request, const HttpRespond& respond)
   const std::string path = route_of(request);
   if (auto refused = refusal(request)) {
     respond(std::move(*refused));
-    return;
-  }
-  if (!has_source_ && shows_frames(path)) {
+  } else if (!has_source_ && shows_frames(path)) {
     respond(http_error(503, "no_camera", "this server has no camera"));
-    return;
-  }
-  if (sends(request.method)) {
+  } else if (sends(request.method)) {
     take_picture(request, respond);
-    return;
-  }
-  if (path == "/snapshot" || path == "/snapshot.jpg") {
+  } else if (path == "/snapshot" || path == "/snapshot.jpg") {
     view_.snapshot(respond, Clock::now());
-  } else if (path == "/state") {
-    respond(state());
-  } else if (path == "/healthz") {
-    respond(health());
-  } else if (path == "/ping") {
-    respond(ping());
-  } else if (path == "/events") {
-    respond(events());
-  } else if (path == "/stream") {
-    respond(stream(request));
   } else {
-    respond(page(path));
+    respond(answer(request, path));
   }
+}
+
+HttpResponse HttpService::answer(const HttpRequest& request, const std::string& path) {
+  if (path == "/state") return state();
+  if (path == "/healthz") return health();
+  if (path == "/ping") return ping();
+  if (path == "/events") return events();
+  if (path == "/stream") return stream(request);
+  if (path == kMetrics) {
+    return http_text("text/plain; version=0.0.4; charset=utf-8", metrics_());
+  }
+  return page(path);
 }
 
 void HttpService::take_picture(const HttpRequest& request, const HttpRespond& respond) {

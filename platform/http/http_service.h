@@ -23,10 +23,11 @@ struct HttpServiceOptions {
   PictureQueue* pictures =
       nullptr;  // classifies pictures of clients; outlives the service; null: no
   PredictLimits predict;
+  std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
 };
 
-// `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict` and, of
-// TorchServe's, `/ping`; `POST` or `PUT /predict` and `/predictions/MODEL`. Nothing changes
+// `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,
+// of TorchServe's, `/ping`; `POST` or `PUT /predict` and `/predictions/MODEL`. Nothing changes
 // anything. Used by the server's thread alone, but for the slots.
 class HttpService : public HttpHandler {
  public:
@@ -48,6 +49,9 @@ class HttpService : public HttpHandler {
   std::uint64_t dropped() const { return feed_.dropped(); }
 
  private:
+  bool is_other_model(const std::string& path) const;
+  // Of a path that is answered at once.
+  HttpResponse answer(const HttpRequest& request, const std::string& path);
   HttpResponse state();
   HttpResponse health() const;
   HttpResponse ping() const;
@@ -59,6 +63,7 @@ class HttpService : public HttpHandler {
   LiveSlots& slots_;
   const HttpAccess access_;
   const bool has_source_;
+  const std::function<std::string()> metrics_;
   LiveLines lines_;
   LiveView view_;
   EventFeed feed_;

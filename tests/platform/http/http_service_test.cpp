@@ -53,6 +53,23 @@ TEST_F(HttpServiceTest, ThePageAndItsFilesAreInTheProgram) {
   EXPECT_EQ(ask(get("/page.js")).type, "text/javascript");
 }
 
+TEST_F(HttpServiceTest, MetricsAreTextForWhoKnowsTheToken) {
+  EXPECT_EQ(ask(get("/metrics")).status, 404);  // there are none
+  HttpServiceOptions with_metrics = options();
+  with_metrics.metrics = [] { return std::string("a 1\n"); };
+  HttpService service(slots_, http_run_info(), with_metrics);
+  HttpResponse answer;
+  const auto keep = [&answer](HttpResponse response) { answer = std::move(response); };
+  service.handle(get("/metrics"), keep);
+  EXPECT_EQ(answer.status, 401);
+  HttpRequest request = get("/metrics");
+  request.authorization = "Bearer 0123456789abcdef";
+  service.handle(request, keep);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.type, "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_EQ(*answer.body, "a 1\n");
+}
+
 TEST_F(HttpServiceTest, OtherPathsAreNotFound) {
   for (const char* path : {"/nothing", "/page.css/", "//", "/../etc/passwd", "/%2e%2e/etc/passwd",
                            "/state%00", "/State", "/pages/page.css"}) {

@@ -1,0 +1,83 @@
+// The figures of a run for Prometheus.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pipeline/flow/picture_queue.h"
+#include "pipeline/mutex.h"
+#include "pipeline/reporter.h"
+#include "pipeline/results/machine_state.h"
+#include "pipeline/results/operator_table.h"
+#include "pipeline/results/run_info.h"
+#include "platform/metrics/metrics_text.h"
+
+namespace lookout {
+
+// Read when somebody asks, by the thread that does. Empty: there are none.
+struct MetricSources {
+  std::function<OperatorTable()> operators;
+  std::function<MachineState()> machine;
+  const PictureQueue* pictures = nullptr;  // outlives the metrics
+};
+
+// record() is called by the frame loop, in constant time and without allocation; text() by any
+// other thread. Names follow https://prometheus.io/docs/practices/naming/.
+class RunMetrics {
+ public:
+  static constexpr std::size_t kMaxStates = 32;     // classes whose time is counted
+  static constexpr std::size_t kMaxOperators = 64;  // others are called "(other)"
+
+  RunMetrics(const RunInfo& info, MetricSources sources);
+
+  void record(const Result& result) EXCLUDES(mutex_);
+  void record(const StatsSnapshot& stats) EXCLUDES(mutex_);
+  void record(const CameraStatus& status) EXCLUDES(mutex_);
+
+  // All metrics in the text format.
+  std::string text() const EXCLUDES(mutex_);
+
+ private:
+  struct Counters {
+    bool online = true;
+    std::uint64_t losses = 0;
+    std::uint64_t captured = 0;
+    std::uint64_t classified = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t skipped = 0;
+    DurationBuckets capture;
+    DurationBuckets preprocess;
+    DurationBuckets inference;
+    DurationBuckets total;
+    DurationBuckets frame_age;
+    std::uint64_t changes = 0;
+    bool has_class = false;  // the state is one; else unknown, or none
+    std::size_t state = 0;   // its class; of unknown the number of classes
+    bool has_state = false;
+    double state_score = 0;
+    double state_start = 0;  // s since 1970
+    Clock::time_point last_result;
+  };
+
+  void append_camera(const Counters& counters, MetricsText& text) const;
+  void append_durations(const Counters& counters, MetricsText& text) const;
+  void append_state(const Counters& counters, const std::vector<double>& seconds,
+                    MetricsText& text) const;
+  void append_operators(MetricsText& text) const;
+  void append_machine(MetricsText& text) const;
+
+  const bool has_source_;
+  const MetricLabels camera_;
+  const std::vector<std::string> labels_;
+  const MetricLabels model_;
+  const std::string libtorch_;
+  const MetricSources sources_;
+  mutable Mutex mutex_;
+  Counters counters_ GUARDED_BY(mutex_);
+  std::vector<double> state_seconds_ GUARDED_BY(mutex_);  // of each class and unknown; may be empty
+};
+
+}  // namespace lookout

@@ -1,0 +1,166 @@
+#include "platform/metrics/run_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+RunInfo info_of(std::vector<std::string> labels, const std::string& camera = "front") {
+  RunInfo info;
+  info.camera = camera;
+  info.model = "small";
+  info.labels = std::move(labels);
+  info.archive = R"({"weights":"mine","quantization":"qint8","libtorch":"2.9.1"})";
+  info.source = "a test";
+  return info;
+}
+
+Result result_of(std::uint64_t sequence, milliseconds inference) {
+  Result result;
+  result.sequence = sequence;
+  result.durations.inference = inference;
+  result.durations.total = inference;
+  result.frame_age = inference + milliseconds(5);
+  return result;
+}
+
+TEST(MetricsText, EscapesWhatTheFormatGivesAMeaning) {
+  MetricsText text;
+  text.begin("lookout_a", "gauge", "A test.");
+  text.add({{"camera", "a\"b\\c\nd\xc3\xa9"}, {"other", "\xff"}}, 0.5);
+  EXPECT_EQ(text.text(),
+            "# HELP lookout_a A test.\n# TYPE lookout_a gauge\n"
+            "lookout_a{camera=\"a\\\"b\\\\c\\nd\xc3\xa9\",other=\"?\"} 0.5\n");
+}
+
+TEST(MetricsText, AHistogramCountsUpToEachBound) {
+  DurationBuckets buckets;
+  for (const int ms : {0, 1, 2, 30, 31, 5000}) buckets.record(milliseconds(ms));
+  buckets.record(milliseconds(-1));
+  MetricsText text;
+  text.begin("lookout_h", "histogram", "A test.");
+  text.add({}, buckets);
+  for (const char* line :
+       {"lookout_h_bucket{le=\"0.001\"} 3\n", "lookout_h_bucket{le=\"0.002\"} 4\n",
+        "lookout_h_bucket{le=\"0.03\"} 5\n", "lookout_h_bucket{le=\"0.04\"} 6\n",
+        "lookout_h_bucket{le=\"2.5\"} 6\n", "lookout_h_bucket{le=\"+Inf\"} 7\n",
+        "lookout_h_count 7\n"}) {
+    EXPECT_THAT(text.text(), HasSubstr(line));
+  }
+  EXPECT_THAT(text.text(), HasSubstr("lookout_h_sum 5.06"));
+}
+
+TEST(RunMetrics, CountsFramesStagesAndLosses) {
+  RunMetrics metrics(info_of({"cat", "dog"}), {});
+  Result result = result_of(9, milliseconds(12));
+  result.dropped = 4;
+  metrics.record(result);
+  metrics.record(CameraStatus{false, {}});
+  std::string text = metrics.text();
+  for (const char* line :
+       {"lookout_camera_up{camera=\"front\"} 0\n",
+        "lookout_camera_losses_total{camera=\"front\"} 1\n",
+        "lookout_frames_captured_total{camera=\"front\"} 10\n",
+        "lookout_frames_classified_total{camera=\"front\"} 1\n",
+        "lookout_frames_dropped_total{camera=\"front\"} 4\n",
+        "lookout_stage_duration_seconds_bucket{camera=\"front\",stage=\"inference\",le=\"0.02\"} "
+        "1\n",
+        "lookout_stage_duration_seconds_bucket{camera=\"front\",stage=\"inference\",le=\"0.01\"} "
+        "0\n",
+        "lookout_frame_age_seconds_count{camera=\"front\"} 1\n", "process_open_fds ",
+        "lookout_model_info{camera=\"front\",model=\"small\",weights=\"mine\","
+        "quantization=\"qint8\"} 1\n",
+        "libtorch=\"2.9.1\""}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  metrics.record(CameraStatus{true, {}});
+  StatsSnapshot stats;
+  stats.captured = 20;
+  stats.skipped = 3;
+  metrics.record(stats);
+  text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("lookout_camera_up{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_camera_losses_total{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_frames_captured_total{camera=\"front\"} 20\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_frames_skipped_total{camera=\"front\"} 3\n"));
+}
+
+TEST(RunMetrics, StatesHaveTheirScoreTheirStartAndTheirTime) {
+  RunMetrics metrics(info_of({"cat", "dog"}), {});
+  Result result = result_of(0, milliseconds(1));
+  result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
+  result.state.kind = SceneState::Kind::kClass;
+  result.state.prediction = {1, "dog", 0.75F};
+  result.state_changed = true;
+  metrics.record(result);
+  std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("lookout_state_changes_total{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_state_score{camera=\"front\"} 0.75\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_state_start_time_seconds{camera=\"front\"} 1795000000\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_state_seconds_total{camera=\"front\",state=\"dog\"} 0\n"));
+  result.state_changed = false;
+  metrics.record(result);
+  text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("lookout_state_seconds_total{camera=\"front\",state=\"cat\"} 0\n"));
+  EXPECT_THAT(text,
+              Not(HasSubstr("lookout_state_seconds_total{camera=\"front\",state=\"dog\"} 0\n")));
+  // While the camera is away there is no state.
+  metrics.record(CameraStatus{false, {}});
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("lookout_state_score")));
+}
+
+TEST(RunMetrics, ManyClassesHaveNoTimesOfTheirOwn) {
+  const RunMetrics few(info_of(std::vector<std::string>(RunMetrics::kMaxStates, "a")), {});
+  EXPECT_THAT(few.text(),
+              HasSubstr("lookout_state_seconds_total{camera=\"front\",state=\"a\"} 0\n"));
+  const RunMetrics many(info_of(std::vector<std::string>(RunMetrics::kMaxStates + 1, "a")), {});
+  EXPECT_THAT(many.text(), Not(HasSubstr("lookout_state_seconds_total")));
+}
+
+TEST(RunMetrics, OperatorsBeyondTheFirst64AreOthers) {
+  MetricSources sources;
+  sources.operators = [] {
+    OperatorTable table;
+    for (std::size_t i = 0; i < RunMetrics::kMaxOperators + 2; ++i) {
+      OperatorRow row;
+      row.name = "op" + std::to_string(i);
+      row.calls = 100;
+      row.sampled = 1;
+      row.self = std::chrono::seconds(1);
+      row.total = std::chrono::seconds(2);
+      table.rows.push_back(row);
+    }
+    return table;
+  };
+  const std::string text = RunMetrics(info_of({"a"}), sources).text();
+  EXPECT_THAT(text,
+              HasSubstr("lookout_operator_calls_total{camera=\"front\",operator=\"op63\"} 100\n"));
+  EXPECT_THAT(text, Not(HasSubstr("operator=\"op64\"")));
+  EXPECT_THAT(text, HasSubstr("lookout_operator_self_seconds_total{camera=\"front\","
+                              "operator=\"(other)\"} 2\n"));
+}
+
+TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
+  MetricSources sources;
+  sources.machine = [] { return MachineState{61.5, std::nullopt, 0x40004}; };
+  const std::string text = RunMetrics(info_of({"a"}), sources).text();
+  EXPECT_THAT(text, HasSubstr("lookout_soc_temperature_celsius 61.5\n"));
+  EXPECT_THAT(text, Not(HasSubstr("lookout_cpu_frequency_hertz")));
+  EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"throttled\",when=\"now\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"throttled\",when=\"boot\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 0\n"));
+}
+
+TEST(RunMetrics, WithoutASourceThereAreNoFrames) {
+  RunInfo info = info_of({"a"});
+  info.source.clear();
+  EXPECT_THAT(RunMetrics(info, {}).text(), Not(HasSubstr("lookout_frames")));
+}
+
+}  // namespace
+}  // namespace lookout
