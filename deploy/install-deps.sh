@@ -7,6 +7,7 @@
 #   install-deps.sh --models  to make models
 #   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --network to test cameras and clients on the network
+#   install-deps.sh --fleet   to test the rules and the dashboard with Prometheus
 #   install-deps.sh --page    to test the page of the HTTP server in a browser
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
 #   install-deps.sh --root    to test on Debian 13 in a root of its own
@@ -26,6 +27,7 @@ target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-a
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly python3 python3-gi python3-pil python3-requests'
+fleet='prometheus python3'
 root='debian-archive-keyring mmdebstrap'
 
 case ${1-} in
@@ -34,6 +36,7 @@ case ${1-} in
 --test) packages="$build $models $test" ;;
 --bench) packages="$build $models $test $bench" ;;
 --page) packages=$page ;;
+--fleet) packages=$fleet ;;
 --target) packages=$target ;;
 --network) packages=$network ;;
 --root) packages=$root ;;

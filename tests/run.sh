@@ -161,6 +161,12 @@ for stage in "${stages[@]}"; do
     check /usr/bin/python3 tests/predict/predict_test.py
     check /usr/bin/python3 tests/predict/attacks_test.py
     ;;
+  fleet)
+    say 'fleet: rules and dashboard with Prometheus'
+    deploy/install-deps.sh --fleet || echo 'run.sh: there is no Prometheus here' >&2
+    [ -x build/host/app/lookout ] || build host --target lookout
+    check /usr/bin/python3 tests/fleet/fleet_test.py
+    ;;
   page)
     say "page: the HTTP server's page in Chromium"
     deploy/install-deps.sh --page || echo 'run.sh: there is no Chromium here' >&2
