@@ -36,6 +36,7 @@ struct Check {
   void operator()(const lookout::CsiUri& csi) const { require(is_sound(csi.camera)); }
   void operator()(const lookout::Stdin& /*stdin*/) const {}
   void operator()(const lookout::AutoCamera& /*camera*/) const {}
+  void operator()(const lookout::NoFrames& /*none*/) const {}
   void operator()(const lookout::NetworkUri& network) const {
     require(is_sound(network.url) && !lookout::host_of(network.url).empty());
     const std::string shown = lookout::shown_url(network.url);
