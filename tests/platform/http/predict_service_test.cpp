@@ -309,8 +309,8 @@ TEST(Predict, WhenTooManyWaitTheNextIsRefused) {
   PictureQueue pictures(1, 0);  // nobody classifies
   PredictLimits limits;
   limits.queue = 1;
-  Predictor predictor(pictures, limits);
   const std::string png = png_of(1);
+  Predictor predictor(pictures, limits);
   int accepted = 0;
   for (int i = 0; i < 3; ++i) {
     accepted += predictor.put({nullptr, {{"", png}}, [](const auto&) {}}) ? 1 : 0;
