@@ -168,11 +168,12 @@ for stage in "${stages[@]}"; do
     check /usr/bin/python3 tests/fleet/fleet_test.py
     ;;
   page)
-    say "page: the HTTP server's page in Chromium"
+    say "page: the HTTP server's page and the reports in Chromium"
     deploy/install-deps.sh --page || echo 'run.sh: there is no Chromium here' >&2
     build host --target lookout fake_camera
     check tests/page/page_test.py
     check tests/page/form_test.py
+    check tests/page/report_test.py
     ;;
   target | target-trixie)
     preset=pi4${stage#target}

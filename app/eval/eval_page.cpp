@@ -141,7 +141,7 @@ class WorstClasses {
     out += "<li><figure>";
     auto to = std::back_inserter(out);
     if (!uri.empty()) {
-      fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\" loading=\"lazy\">", escaped(uri),
+      fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\">", escaped(uri),
                      escaped(file + ", taken for " + taken_for), escaped(picture.file));
     }
     fmt::format_to(to, "<figcaption><b>{}</b> {:.0f} %<br>{}</figcaption></figure></li>\n",

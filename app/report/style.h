@@ -40,7 +40,7 @@ footer { padding-top: 20px; padding-bottom: 32px; overflow-wrap: anywhere; }
 .tiles dt { color: var(--soft); font-size: 13px; }
 .tiles dd { margin: 0; font-size: 26px; font-weight: 650; line-height: 1.25;
   font-variant-numeric: tabular-nums; }
-.tiles small { display: block; font-weight: 400; line-height: 1.4; }
+.tiles small { display: block; font-weight: 400; line-height: 1.4; overflow-wrap: anywhere; }
 .parts { display: grid; gap: 16px; margin-top: 16px; grid-template-columns: repeat(2, minmax(0, 1fr)); }
 section { padding: 18px 20px 20px; min-width: 0; }
 .full { grid-column: 1 / -1; }
@@ -54,9 +54,9 @@ thead th { color: var(--soft); font-size: 13px; vertical-align: bottom; overflow
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 .scroll { overflow-x: auto; }
 .scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--blue); outline-offset: 2px; }
-.facts { display: grid; grid-template-columns: minmax(90px, max-content) 1fr; gap: 4px 16px; margin: 0;
+.facts { display: grid; grid-template-columns: fit-content(45%) minmax(0, 1fr); gap: 4px 16px; margin: 0;
   font-size: 14px; }
-.facts dt { color: var(--soft); }
+.facts dt { color: var(--soft); min-width: 90px; overflow-wrap: anywhere; }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
 details { margin-top: 12px; }
 summary { cursor: pointer; color: var(--blue); font-size: 14px; }
@@ -66,10 +66,10 @@ figure + figure { margin-top: 18px; }
 svg { display: block; width: 100%; height: auto; max-width: 480px; overflow: visible;
   font-size: 12px; font-variant-numeric: tabular-nums; }
 .bars { list-style: none; margin: 0; padding: 0; }
-.bars li { display: grid; grid-template-columns: 1fr auto; gap: 0 12px; align-items: baseline;
+.bars li { display: grid; grid-template-columns: minmax(60%, 1fr) auto; gap: 0 12px; align-items: baseline;
   padding: 4px 0; font-size: 14px; break-inside: avoid; }
 .bars span { overflow-wrap: anywhere; }
-.bars b { font-weight: 600; font-variant-numeric: tabular-nums; }
+.bars b { font-weight: 600; font-variant-numeric: tabular-nums; text-align: right; }
 .bars svg { grid-column: 1 / -1; height: 18px; max-width: none; }
 svg.square { max-width: 360px; }
 svg text { fill: var(--ink); } svg .soft { fill: var(--soft); }
@@ -98,9 +98,9 @@ svg .axis { stroke: var(--line); } svg .ideal { stroke: var(--soft); stroke-dash
 .matrix .wrong { background: rgba(var(--orange-rgb), var(--share)); }
 .matrix .dark { color: #fff; }
 @media (prefers-color-scheme: dark) { .matrix .dark { color: #06090c; font-weight: 600; } }
-.classes { display: grid; gap: 16px 24px; grid-template-columns: repeat(auto-fill, minmax(290px, 1fr)); }
+.classes { display: grid; gap: 16px 24px; grid-template-columns: repeat(auto-fill, minmax(min(290px, 100%), 1fr)); }
 .class p { margin: 0 0 8px; }
-.pictures { display: grid; gap: 8px; grid-template-columns: repeat(3, 1fr); margin: 0; padding: 0;
+.pictures { display: grid; gap: 8px; grid-template-columns: repeat(3, minmax(0, 1fr)); margin: 0; padding: 0;
   list-style: none; }
 .pictures img { display: block; width: 100%; aspect-ratio: 1; object-fit: cover; border-radius: 6px;
   background: var(--track); }
@@ -108,7 +108,7 @@ svg .axis { stroke: var(--line); } svg .ideal { stroke: var(--soft); stroke-dash
 @media (max-width: 760px) {
   header, main, footer { padding-left: 12px; padding-right: 12px; }
   .parts { grid-template-columns: minmax(0, 1fr); }
-  .tiles { grid-template-columns: repeat(2, 1fr); }
+  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   section { padding: 14px; }
   .tiles dd { font-size: 22px; }
   .matrix tbody th { max-width: 120px; }
