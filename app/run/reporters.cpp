@@ -82,8 +82,9 @@ void add_frame_reporters(const RunOptions& options, const RunInfo& info,
                          const std::function<OperatorTable()>& operators, ResultOutput& output,
                          std::vector<std::unique_ptr<Reporter>>& reporters) {
   reporters.push_back(make_result_reporter(options, info, operators, output));
-  reporters.push_back(std::make_unique<LogReporter>(
-      LogStyle{output.log_above_display.has_value(), isatty(STDERR_FILENO) == 1}));
+  LogStyle log{output.log_above_display.has_value(), std::nullopt};
+  if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
+  reporters.push_back(std::make_unique<LogReporter>(log));
   add_change_reporters(options, info, reporters);
 }
 

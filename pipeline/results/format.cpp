@@ -73,7 +73,13 @@ std::string to_text(const OperatorRow& row, OperatorTimes times, double probabil
   return line;
 }
 
-// A frame's age and its stages, in the order of texts.
+void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
+  out += R"("timestamp":)";
+  append_seconds(time, out);
+}
+
+}  // namespace
+
 std::array<std::pair<const char*, const Percentiles*>, 5> latencies(const StatsSnapshot& stats) {
   return {{{"age", &stats.frame_age},
            {"capture", &stats.capture},
@@ -81,13 +87,6 @@ std::array<std::pair<const char*, const Percentiles*>, 5> latencies(const StatsS
            {"inference", &stats.inference},
            {"total", &stats.total}}};
 }
-
-void append_timestamp(std::chrono::system_clock::time_point time, std::string& out) {
-  out += R"("timestamp":)";
-  append_seconds(time, out);
-}
-
-}  // namespace
 
 double to_ms(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -200,27 +199,6 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
   }
   out += "; ms p50/p95/p99/max:";
   for (const auto& [name, times] : latencies(stats)) append_percentiles(name, *times, out);
-}
-
-std::vector<std::string> summary_lines(const StatsSnapshot& stats) {
-  std::string rates = fmt::format("summary of {:.1f} s: camera {:.1f} fps, classified {:.1f} fps",
-                                  std::chrono::duration<double>(stats.interval).count(),
-                                  stats.camera_fps, stats.classified_fps);
-  std::string counts =
-      fmt::format("{} captured = {} classified + {} dropped + {} in flight", stats.captured,
-                  stats.classified, stats.dropped, stats.in_flight);
-  std::vector<std::string> lines{std::move(rates), std::move(counts)};
-  if (stats.skipped > 0) lines.push_back(fmt::format("{} skipped", stats.skipped));
-  if (std::string machine = to_text(stats.machine); !machine.empty()) {
-    lines.push_back(std::move(machine));
-  }
-  lines.push_back(fmt::format("{:<10} {:>9} {:>9} {:>9} {:>9}", "ms", "p50", "p95", "p99", "max"));
-  for (const auto& [name, times] : latencies(stats)) {
-    lines.push_back(fmt::format("{:<10} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f}", name,
-                                to_ms(times->p50), to_ms(times->p95), to_ms(times->p99),
-                                to_ms(times->max)));
-  }
-  return lines;
 }
 
 std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times,

@@ -31,6 +31,9 @@ std::string to_text(const Percentiles& percentiles);
 // The percentiles with their JSON names.
 std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& percentiles);
 
+// The age of a frame and the times of its stages, with their names, in the order of texts.
+std::array<std::pair<const char*, const Percentiles*>, 5> latencies(const StatsSnapshot& stats);
+
 // A JSON string with its quotes.
 // Bytes that are not UTF-8 become U+FFFD; file names may have some.
 std::string to_json(const std::string& text);
@@ -64,10 +67,6 @@ std::string to_text(const MachineState& machine);
 
 // One line of rates, counters and percentiles for the log.
 void append_text(const StatsSnapshot& stats, std::string& out);
-
-// The same at the end of a run, for people: counters, then a table with a row for each stage. Lines
-// without newlines, of at most 62 columns unless the machine has much to tell.
-std::vector<std::string> summary_lines(const StatsSnapshot& stats);
 
 // The columns of a table of operators: means per frame, of sampled calls with the standard error of
 // their number, or sums over all frames and the longest

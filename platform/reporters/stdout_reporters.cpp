@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
+
+#include "pipeline/results/summary.h"
+#include "platform/system/journal.h"
 
 namespace lookout {
 namespace {
@@ -115,7 +119,9 @@ void TerminalReporter::draw_offline() {
 
 void LogReporter::tick(const StatsSnapshot& stats) {
   if (stats.final && style_.terminal) {
-    for (const std::string& line : summary_lines(stats)) spdlog::info(line);
+    const std::size_t columns = terminal_size(*style_.terminal).columns;
+    const std::size_t room = columns - std::min(columns, kLogPrefixColumns);
+    for (const std::string& line : summary_lines(stats, room)) spdlog::info(line);
     return;
   }
   line_.clear();

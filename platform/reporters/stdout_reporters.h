@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,8 +80,10 @@ class TerminalReporter : public Reporter {
 };
 
 struct LogStyle {
-  bool display = false;   // shows the rates already: those of an interval are for debugging
-  bool terminal = false;  // the summary is lines for people, else a single one
+  bool display = false;  // shows the rates already: those of an interval are for debugging
+  // The descriptor of the terminal that the log goes to: the summary is lines that fit its width. A
+  // single line when there is none.
+  std::optional<int> terminal;
 };
 
 // Logs the statistics of each interval, and a summary at the end.

@@ -3,6 +3,7 @@
 
 #include <spdlog/formatter.h>
 
+#include <cstddef>
 #include <memory>
 
 namespace lookout {
@@ -18,5 +19,7 @@ bool is_journal(int fd);
 std::unique_ptr<spdlog::formatter> make_journal_formatter();
 // Log lines for everything else: `10:15:00 warning text`. The text is printable().
 std::unique_ptr<spdlog::formatter> make_log_formatter();
+// The columns of what comes before the text of an info line there.
+inline constexpr std::size_t kLogPrefixColumns = 14;
 
 }  // namespace lookout

@@ -107,12 +107,18 @@ TEST_F(ReportersTest, TextMayBeLimitedToTheBestPrediction) {
   EXPECT_EQ(written(), "0: dog 90.0 % (0.0 ms)\n");
 }
 
+// A terminal of so many columns. The caller closes it.
+int open_terminal(unsigned short columns) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  winsize size{24, columns, 0, 0};
+  EXPECT_EQ(grantpt(terminal), 0);
+  EXPECT_EQ(unlockpt(terminal), 0);
+  EXPECT_EQ(ioctl(terminal, TIOCSWINSZ, &size), 0);
+  return terminal;
+}
+
 TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
-  const int terminal_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  winsize size{24, 20, 0, 0};
-  ASSERT_EQ(grantpt(terminal_end), 0);
-  ASSERT_EQ(unlockpt(terminal_end), 0);
-  ASSERT_EQ(ioctl(terminal_end, TIOCSWINSZ, &size), 0);
+  const int terminal_end = open_terminal(20);
   Terminal terminal(terminal_end, output_);
   TerminalReporter display(terminal, "front", 1);
   Result result;
@@ -125,13 +131,24 @@ TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
 TEST_F(ReportersTest, WhatTheDisplayShowsIsLoggedForDebuggingOnly) {
   const CapturedLog log;
   StatsSnapshot stats;
-  LogReporter beside_a_display({true, true});
+  LogReporter beside_a_display({true, ends_[1]});  // of the usual size
   beside_a_display.tick(stats);
   EXPECT_EQ(log.text(), "");
   stats.final = true;
   beside_a_display.tick(stats);
   EXPECT_THAT(log.text(), HasSubstr("summary of 0.0 s: camera 0.0 fps, classified 0.0 fps\n"));
   EXPECT_THAT(log.text(), HasSubstr("inference        0.0       0.0       0.0       0.0\n"));
+}
+
+TEST_F(ReportersTest, TheSummaryFitsANarrowTerminal) {
+  const CapturedLog log;
+  const int terminal_end = open_terminal(40);
+  StatsSnapshot stats;
+  stats.final = true;
+  LogReporter({true, terminal_end}).tick(stats);
+  EXPECT_THAT(log.text(), HasSubstr("summary of 0.0 s:\n"));
+  EXPECT_THAT(log.text(), HasSubstr("inference      0.0     0.0\n"));
+  close(terminal_end);
 }
 
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
