@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +22,27 @@ std::string read_text(const std::string& path) {
   } catch (const Error& error) {
     throw Error(ErrorKind::kConfig, error.what());
   }
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const auto first = std::min(text.find_first_not_of(" \t\r"), text.size());
+  const auto last = text.find_last_not_of(" \t\r");
+  return text.substr(first, last == text.npos ? 0 : last + 1 - first);
+}
+
+// For the usual mistake in a line, a text without quotes: `; a text needs quotes: name = "front"`.
+// Empty for others.
+std::string missing_quotes(std::string_view text, int number) {
+  for (int i = 1; i < number; ++i) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
+  const std::string_view line = text.substr(0, text.find_first_of("#\n"));
+  const auto equals = line.find('=');
+  if (equals == line.npos || without_blanks(line.substr(0, equals)).empty()) return "";
+  const std::string_view value = without_blanks(line.substr(equals + 1));
+  const bool has_letters = std::any_of(
+      value.begin(), value.end(), [](unsigned char c) { return std::isalpha(c) != 0 || c == '/'; });
+  if (!has_letters || value.find_first_of("\"'[{\\") != value.npos) return "";
+  return fmt::format("; a text needs quotes: {} = \"{}\"", without_blanks(line.substr(0, equals)),
+                     value);
 }
 
 class Reader {
@@ -109,8 +133,9 @@ void read_config_file(const std::string& path, Settings& settings) {
   try {
     document = parse_toml(text);
   } catch (const TomlError& error) {
-    throw Error(ErrorKind::kConfig, fmt::format("configuration {}:{}:{}: {}", path, error.line(),
-                                                error.column(), error.what()));
+    throw Error(ErrorKind::kConfig,
+                fmt::format("configuration {}:{}:{}: {}{}", path, error.line(), error.column(),
+                            error.what(), missing_quotes(text, error.line())));
   }
   Reader(path, settings).read(document);
 }

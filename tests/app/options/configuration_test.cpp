@@ -242,6 +242,17 @@ TEST(Configuration, MistakesAreNamedWithTheirPlace) {
   expect_error({"--config", directory.path()}, ErrorKind::kConfig, "Is a directory");
 }
 
+TEST(Configuration, ATextWithoutQuotesIsRefusedWithTheRightLine) {
+  const TempDir directory;
+  const auto expect_hint = [&directory](const std::string& line, const std::string& hint) {
+    const std::string file = directory.write("c.toml", "[camera]\n" + line + "\n");
+    expect_error({"--config", file}, ErrorKind::kConfig, hint);
+  };
+  expect_hint("source = /dev/video0  # the door",
+              "; a text needs quotes: source = \"/dev/video0\"");
+  expect_hint("timeout=10s", "; a text needs quotes: timeout = \"10s\"");
+}
+
 TEST(Configuration, SettingsOnTheCommandLineThatDoNotExist) {
   expect_error({"--set", "results.topk=3"}, ErrorKind::kUsage,
                "--set results.topk: there is no topk in [results]; did you mean top-k?");
