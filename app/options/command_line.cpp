@@ -222,10 +222,14 @@ std::string CommandLine::help() {
       app, app == &app_ ? "lookout" : "lookout " + app->get_name(), CLI::AppFormatMode::Normal);
 }
 
-Error CommandLine::usage_error(const std::string& sentence) const {
+// Whether the command takes other options than `run`.
+bool CommandLine::has_own_options() const {
   const CLI::App* app = chosen();
-  const bool own = std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();
-  const std::string command = own && app != &app_ ? app->get_name() + " " : "";
+  return app != &app_ && std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();
+}
+
+Error CommandLine::usage_error(const std::string& sentence) const {
+  const std::string command = has_own_options() ? chosen()->get_name() + " " : "";
   return {ErrorKind::kUsage, fmt::format("{}; see lookout {}--help", sentence, command)};
 }
 
@@ -244,33 +248,38 @@ void CommandLine::parse(std::vector<std::string> arguments) {
 }
 
 std::string CommandLine::unexpected() const {
-  const CLI::App* app = chosen();
-  std::vector<std::string> extras = app->remaining();
+  std::vector<std::string> extras = chosen()->remaining();
   if (extras.empty()) extras = app_.remaining();
   if (extras.empty()) return "there is one argument too many";
   const std::string& extra = extras.front();
-  if (extra.rfind("--", 0) != 0) return extra + ": one argument too many";
+  if (extra.rfind('-', 0) == 0) return "there is no " + extra + did_you_mean(extra, flags(), "{}");
+  const CLI::Option* source = app_.get_option("SOURCE");
+  if (chosen() == &app_ && source->count() > 0) check_source(source->results().front());
+  return extra + ": one argument too many" +
+         (has_own_options() ? "" : "; SOURCE is one camera, file or folder");
+}
+
+// The flags that may be given.
+std::vector<std::string> CommandLine::flags() const {
+  std::vector<const CLI::App*> owners{chosen()};
+  if (owners.front() != &app_ && !has_own_options()) owners.push_back(&app_);
   std::vector<std::string> names;
-  for (const CLI::App* owner : {app, static_cast<const CLI::App*>(&app_)}) {
-    if (owner != app && std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end())
-      break;
+  for (const CLI::App* owner : owners) {
     for (const CLI::Option* option : owner->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         if (!option->get_group().empty()) names.push_back("--" + name);
       }
     }
   }
-  return "there is no " + extra + did_you_mean(extra, names, "{}");
+  return names;
 }
 
 // Refuses options of `run` that stand before another command, which would ignore them.
 void CommandLine::check_place() const {
-  const CLI::App* app = chosen();
-  const bool own = std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();
-  if (app == &app_ || !own) return;
+  if (!has_own_options()) return;
   for (const CLI::Option* option : app_.parse_order()) {
     throw usage_error(fmt::format("{0}: {1} has options of its own, which stand after {1}",
-                                  option->get_name(), app->get_name()));
+                                  option->get_name(), chosen()->get_name()));
   }
 }
 
@@ -301,9 +310,14 @@ std::string CommandLine::config_path() const {
   return is_there ? other->second : "";
 }
 
-// A word that names no file may be a command that is misspelt.
-void CommandLine::check_is_no_command(const std::string& source) const {
+// A word that names no file may be a command that is misspelt, and an archive is no source.
+void CommandLine::check_source(const std::string& source) const {
   std::error_code ignored;
+  if (std::filesystem::path(source).extension() == ".pt" &&
+      !std::filesystem::is_directory(source, ignored)) {
+    throw usage_error(
+        fmt::format("{0} is called as a model, not as a source: --model {0}", source));
+  }
   const bool is_word = source.find('/') == std::string::npos;
   if (!is_word || std::filesystem::exists(source, ignored)) return;
   if (source == "help") throw usage_error("there is no command or file help");
@@ -331,7 +345,7 @@ int CommandLine::run_with_options(const RunAction& action) {
   options_.config_file = path;
   options_.warnings = settings_.read_environment();
   set_typed(root_);
-  if (chosen() == &app_ && root_.has("SOURCE")) check_is_no_command(options_.camera.source);
+  if (chosen() == &app_ && root_.has("SOURCE")) check_source(options_.camera.source);
   if (chosen()->get_name() == without_source_ && root_.has("SOURCE")) {
     throw usage_error(fmt::format(
         "{} takes no SOURCE: lookout run {} --set http.address=127.0.0.1:8090 does both",

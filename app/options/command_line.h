@@ -90,14 +90,16 @@ class CommandLine {
                     const std::string& now);
   std::string help();
   std::string unexpected() const;
+  std::vector<std::string> flags() const;
   std::string config_path() const;
   void set_typed(Command& command) const;
   void parse(std::vector<std::string> arguments);
   void check_place() const;
-  void check_is_no_command(const std::string& source) const;
+  void check_source(const std::string& source) const;
   void check_combinations() const;
   int run_with_options(const RunAction& action);
   const CLI::App* chosen() const;
+  bool has_own_options() const;
   Error usage_error(const std::string& sentence) const;
 
   CLI::App app_{"Watches a camera and says what it sees.", "lookout"};

@@ -12,6 +12,8 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -34,6 +36,7 @@
 #include "platform/sources/test_source.h"
 #include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
+#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
@@ -42,12 +45,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStdinPath = "/dev/stdin";
 
+// For `0` and `video0`, as other programs call cameras.
+std::string meant_camera(const std::string& path) {
+  constexpr std::string_view kName = "video";
+  const bool named = path.rfind(kName, 0) == 0;
+  const std::string number = named ? path.substr(kName.size()) : path;
+  if (!parse_number<unsigned>(number)) return "";
+  return fmt::format("; did you mean /dev/video{}?", number);
+}
+
 Error cannot_reach(const std::string& path, int error) {
   if (error == EACCES) {
     return {ErrorKind::kPermission, fmt::format("no permission to read {}", path)};
   }
   if (error == ENOENT || error == ENOTDIR) {
-    return {ErrorKind::kNoInput, fmt::format("no such device, file or folder: {}", path)};
+    return {ErrorKind::kNoInput,
+            fmt::format("no such device, file or folder: {}{}", path, meant_camera(path))};
   }
   return cannot_read(path, {error, std::generic_category()});
 }

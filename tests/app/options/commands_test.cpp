@@ -69,6 +69,7 @@ TEST(Commands, AWordThatIsNearACommandIsNoSource) {
       {"trace", "did you mean trace-summary?"},
       {"help", "there is no command or file help; see lookout --help"}};
   for (const auto& [word, sentence] : words) expect_error({word}, ErrorKind::kUsage, sentence);
+  expect_error({"inpsect", "model.pt"}, ErrorKind::kUsage, "did you mean inspect?");
   EXPECT_EQ(parse_run({"run", "doctr"}).camera.source, "doctr");
   EXPECT_EQ(parse_run({"./doctr"}).camera.source, "./doctr");
   EXPECT_EQ(parse_run({"holiday"}).camera.source, "holiday");
@@ -99,12 +100,21 @@ TEST(Commands, OptionsBeforeACommandThatHasItsOwnAreRefused) {
   EXPECT_NO_THROW(parse_command({"bench", "--model", "m.pt"}));
 }
 
+TEST(Commands, AModelIsNoSource) {
+  expect_error({"m/a.pt"}, ErrorKind::kUsage,
+               "m/a.pt is called as a model, not as a source: --model m/a.pt");
+}
+
 TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
   expect_error({"--frobnicate"}, ErrorKind::kUsage, "there is no --frobnicate; see lookout --help");
   expect_error({"--treshold", "1"}, ErrorKind::kUsage, "there is no --treshold; did you mean");
   expect_error({"run", "--treshold=1"}, ErrorKind::kUsage, "did you mean --threshold?");
   expect_error({"eval", "x", "--lables", "l"}, ErrorKind::kUsage, "did you mean --labels?");
-  expect_error({"a", "b"}, ErrorKind::kUsage, "b: one argument too many");
+  expect_error({"-v"}, ErrorKind::kUsage, "there is no -v; see lookout --help");
+  expect_error({"a", "b"}, ErrorKind::kUsage,
+               "b: one argument too many; SOURCE is one camera, file or folder");
+  expect_error({"inspect", "a", "b"}, ErrorKind::kUsage,
+               "b: one argument too many; see lookout inspect --help");
   expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k");
 }
 

@@ -211,6 +211,13 @@ TEST(OpenSource, AbsentInputIsAnErrorThatNamesIt) {
   }
 }
 
+TEST(OpenSource, ANumberMayBeMeantAsACamera) {
+  for (const char* text : {"0", "video0"}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("; did you mean /dev/video0?"),
+                 [text] { open_source(text, {}); });
+  }
+}
+
 TEST(OpenSource, ACameraThatIsAwayCanBeWaitedFor) {
   const TempDir dir;
   std::filesystem::create_symlink("/dev/v4l/by-id/usb-none", dir / "front");
