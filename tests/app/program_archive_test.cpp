@@ -1,7 +1,9 @@
 // What an archive may do to the program that loads it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -157,6 +159,25 @@ TEST_F(ProgramWithArchive, InspectHasTheSameJsonFieldsWithAndWithoutARun) {
     EXPECT_TRUE(still[key].is_null()) << key;
   }
   EXPECT_EQ(still["labels"].size(), 3U);
+}
+
+TEST_F(ProgramWithArchive, ASecondSignalEndsOneThatNeverReturns) {
+  const std::string path = write(
+      "rounds = 0\n"
+      "  while bool(x.max() > 0.5):\n"
+      "    if rounds == 0:\n"
+      "      print('no end')\n"
+      "    rounds = rounds + 1\n"
+      "  return x.mean([2, 3])");
+  Program program({"test://white", "--model", path});
+  ASSERT_TRUE(program.wait_for("the model prints: no end")) << program.err();
+  siginfo_t end{};
+  while (end.si_pid == 0) {  // signals that come together may become one
+    kill(program.pid(), SIGTERM);
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(program.pid()), &end, WEXITED | WNOHANG | WNOWAIT),
+              0);
+  }
+  EXPECT_EQ(program.finish().status, 128 + SIGTERM);
 }
 
 TEST_F(ProgramWithArchive, ProbabilitiesAreMentionedOnceWithSeveralWorkers) {

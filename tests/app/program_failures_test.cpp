@@ -160,6 +160,15 @@ TEST(Program, ABrokenPictureIsSaidSkippedAndCounted) {
   EXPECT_EQ(json_lines(result.out).back()["skipped"], 1);
 }
 
+TEST(Program, APictureThatCannotBeReadHasNoSummaryOfZeros) {
+  const TempDir directory;
+  const ProgramResult result =
+      run_lookout({directory.write("1.jpg", "this is no picture"), "--format", "json"});
+  EXPECT_EQ(result.status, 66) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err.find("summary"), std::string::npos) << result.err;
+}
+
 TEST(Program, AFolderOfWhichNothingCanBeReadIsAnError) {
   const TempDir directory;
   directory.write("1.jpg", "this is no picture");
