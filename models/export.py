@@ -37,6 +37,7 @@ ARCHES = (
     "resnet18",
     "resnet50",
     "resnext101_32x8d",
+    "resnext101_64x4d",
     "googlenet",
     "inception_v3",
     "shufflenet_v2_x0_5",

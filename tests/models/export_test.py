@@ -101,6 +101,10 @@ class ExportTest(TemporaryFolder):
             with self.subTest(arguments):
                 self.assert_sentence(run_export(*arguments), 64, part)
 
+    def test_all_that_torchvision_can_quantize(self):
+        known = torchvision.models.list_models(module=torchvision.models.quantization)
+        self.assertEqual({name.replace("quantized_", "") for name in known}, set(export.ARCHES))
+
     def test_missing_output_folder(self):
         result = run_export("--arch", ARCH, "--no-weights", "-o", self.path("no/model.pt"))
         self.assert_sentence(result, 66, self.path("no"))
