@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/status.hpp>
+#include <cerrno>
 #include <limits>
 #include <string_view>
 #include <utility>
+
+#include "platform/http/http_header.h"
 
 namespace lookout {
 
@@ -22,47 +25,7 @@ namespace {
 
 constexpr std::size_t kMaxHeader = 8 * 1024;
 constexpr std::size_t kMaxBuffer = 2 * kMaxHeader;  // a header and a piece of what follows
-constexpr std::size_t kMaxTarget = 4 * 1024;
 constexpr std::chrono::seconds kLinger{1};
-// Of every answer. The page's files come from this server alone.
-constexpr const char* kCommonHeaders =
-    "Content-Security-Policy: default-src 'self'\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Cache-Control: no-store\r\n";
-
-template <typename Text>
-std::string to_string(const Text& text) {
-  return {text.data(), text.size()};
-}
-
-HttpRequest to_request(const http::request_header<>& header) {
-  HttpRequest request;
-  request.method = to_string(header.method_string());
-  const std::string target = to_string(header.target());
-  const auto question = std::min(target.find('?'), target.size());
-  const std::string_view path_and_query = target;
-  request.path = target.substr(0, question);
-  request.query = parse_query(path_and_query.substr(std::min(question + 1, target.size())));
-  request.host = to_string(header[http::field::host]);
-  request.origin = to_string(header[http::field::origin]);
-  request.authorization = to_string(header[http::field::authorization]);
-  request.content_type = to_string(header[http::field::content_type]);
-  return request;
-}
-
-// What is wrong with a header that was parsed; empty when nothing is.
-std::optional<HttpResponse> mistake_of(const http::request_header<>& header) {
-  if (header.target().size() > kMaxTarget) {
-    return http_error(414, "long_target", "the path is too long");
-  }
-  if (header.target().empty() || header.target().front() != '/') {
-    return http_error(400, "bad_target", "the path has to begin with /");
-  }
-  if (header.count(http::field::host) > 1) {
-    return http_error(400, "bad_host", "there is more than one header Host");
-  }
-  return std::nullopt;
-}
 
 // What came is not HTTP; else the connection ended or failed.
 bool is_malformed(const boost::system::error_code& error) {
@@ -75,9 +38,7 @@ HttpResponse large_body(std::size_t max) {
 }
 
 HttpResponse too_many_uploads() {
-  HttpResponse busy = http_error(503, "busy", "too many uploads at the same time");
-  busy.headers.emplace_back("Retry-After", "1");
-  return busy;
+  return http_error(503, "busy", "too many uploads at the same time", std::chrono::seconds(1));
 }
 
 bool has_body(const HttpRequest& request) {
@@ -104,8 +65,9 @@ std::shared_ptr<const std::string> to_body(std::string text, std::shared_ptr<voi
 
 }  // namespace
 
-HttpConnection::HttpConnection(Socket socket, const Owner& owner)
+HttpConnection::HttpConnection(Socket socket, std::string address, const Owner& owner)
     : socket_(std::move(socket)),
+      address_(std::move(address)),
       owner_(owner),
       timer_(socket_.get_executor()),
       buffer_(kMaxBuffer) {}
@@ -114,12 +76,13 @@ void HttpConnection::start() { read_header(); }
 
 void HttpConnection::refuse() {
   phase_ = Phase::kHandling;
-  answer(http_error(503, "too_many_clients", "as many clients as allowed are connected"));
+  answer(http_error(503, kTooManyClients, "as many clients as allowed are connected"));
 }
 
 void HttpConnection::close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
+  *gone_ = true;
   clear_deadline();
   stream_.reset();
   Error ignored;
@@ -187,6 +150,8 @@ void HttpConnection::on_header(const Error& error) {
   if (phase_ != Phase::kHeader) return;
   clear_deadline();
   phase_ = Phase::kHandling;
+  asked_ = Clock::now();
+  route_ = kOtherRoute;
   if (error) {
     on_bad_header(error);
     return;
@@ -218,6 +183,9 @@ void HttpConnection::on_request() {
     return;
   }
   request_ = to_request(header);
+  request_.address = address_;
+  request_.gone = gone_;
+  route_ = owner_.handler.route(request_);
   if (!parser_->is_done() && has_body(request_)) {
     begin_body();
   } else {
@@ -245,7 +213,7 @@ void HttpConnection::begin_body() {
   parser_->body_limit(limits.upload);
   phase_ = Phase::kBody;
   set_deadline(limits.body);
-  if (to_string(parser_->get()[http::field::expect]).empty()) {
+  if (parser_->get()[http::field::expect].empty()) {
     read_body();
     return;
   }
@@ -266,6 +234,7 @@ void HttpConnection::on_body(const Error& error) {
   if (phase_ != Phase::kBody) return;
   clear_deadline();
   phase_ = Phase::kHandling;
+  asked_ = Clock::now();
   auto reservation = std::move(reservation_);
   if (!error) {
     keep_alive_ = parser_->keep_alive();
@@ -292,14 +261,31 @@ void HttpConnection::handle() {
     spdlog::error("http: {}", error.what());
     answer(http_error(500, "internal", "this server made a mistake"));
   }
+  if (phase_ == Phase::kHandling) watch();
   owner_.handled();
+}
+
+// Notices the end of a client that waits for its answer. Of a client that sends on, it does not.
+void HttpConnection::watch() {
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const Error&) {
+    if (self->phase_ != Phase::kHandling || !self->is_at_end()) return;
+    self->owner_.metrics.count_rejected("client_gone");
+    self->close();
+  });
+}
+
+bool HttpConnection::is_at_end() {
+  char byte = 0;
+  const auto count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 void HttpConnection::answer(HttpResponse response) {
   if (phase_ != Phase::kHandling) return;
   phase_ = Phase::kAnswer;
+  owner_.metrics.count(route_, response, Clock::now() - asked_);
   if (response.stream) keep_alive_ = false;
-  header_ = header_of(response);
+  header_ = header_text(response, keep_alive_);
   body_ = head_only_ ? nullptr : std::move(response.body);
   stream_ = head_only_ ? nullptr : std::move(response.stream);
   std::array<asio::const_buffer, 2> buffers{asio::buffer(header_)};
@@ -308,24 +294,6 @@ void HttpConnection::answer(HttpResponse response) {
   asio::async_write(socket_, buffers, [self = shared_from_this()](const Error& error, std::size_t) {
     self->on_answered(error);
   });
-}
-
-std::string HttpConnection::header_of(const HttpResponse& response) const {
-  const auto reason =
-      http::obsolete_reason(http::int_to_status(static_cast<unsigned int>(response.status)));
-  std::string header = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response.status,
-                                   std::string_view(reason.data(), reason.size()), response.type);
-  header += kCommonHeaders;
-  if (response.stream) {
-    header += "X-Accel-Buffering: no\r\n";
-  } else {
-    header += fmt::format("Content-Length: {}\r\n", response.body ? response.body->size() : 0);
-  }
-  for (const auto& [name, value] : response.headers) {
-    header += fmt::format("{}: {}\r\n", name, value);
-  }
-  header += keep_alive_ ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
-  return header;
 }
 
 void HttpConnection::on_answered(const Error& error) {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "platform/http/http_message.h"
+#include "platform/http/http_metrics.h"
 #include "platform/http/http_server.h"
 
 namespace lookout {
@@ -22,10 +23,12 @@ namespace lookout {
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
+  static constexpr const char* kTooManyClients = "too_many_clients";
 
   struct Owner {
     HttpHandler& handler;
     const HttpLimits& limits;
+    HttpMetrics& metrics;
     std::function<void()> handled;                // after each request
     std::function<void(HttpConnection*)> closed;  // once
     // Bytes of all bodies that are in memory. Shared, since a body may outlive the server.
@@ -33,8 +36,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
         std::make_shared<std::atomic<std::size_t>>(0);
   };
 
-  // `owner` outlives this.
-  HttpConnection(Socket socket, const Owner& owner);
+  // `address`: HttpRequest's. `owner` outlives this.
+  HttpConnection(Socket socket, std::string address, const Owner& owner);
 
   void start();
   // Answers 503 instead.
@@ -64,8 +67,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void read_body();
   void on_body(const Error& error);
   void handle();
+  void watch();
+  bool is_at_end();
   void answer(HttpResponse response);
-  std::string header_of(const HttpResponse& response) const;
   void on_answered(const Error& error);
   void begin_stream(std::unique_ptr<HttpStream> stream);
   void send_part();
@@ -73,6 +77,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void linger();
 
   Socket socket_;
+  const std::string address_;
   const Owner& owner_;
   boost::asio::steady_timer timer_;
   unsigned int generation_ = 0;  // of the deadline; one of an older one came too late
@@ -80,8 +85,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Phase phase_ = Phase::kHeader;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  const std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
   HttpRequest request_;
-  std::shared_ptr<void> reservation_;  // of the body's bytes
+  std::string route_ = kOtherRoute;
+  Clock::time_point asked_ = Clock::now();  // when the request was complete
+  std::shared_ptr<void> reservation_;       // of the body's bytes
   bool head_only_ = false;
   bool keep_alive_ = false;
   bool writing_ = false;

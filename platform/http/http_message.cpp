@@ -27,13 +27,17 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
   return query;
 }
 
-HttpResponse http_error(int status, const std::string& code, const std::string& message) {
+HttpResponse http_error(int status, const std::string& code, const std::string& message,
+                        std::chrono::seconds retry_after) {
   HttpResponse response = http_text(
       "application/json",
       fmt::format(R"({{"error":{{"code":{},"message":{}}}}})", to_json(code), to_json(message)) +
           "\n");
   response.status = status;
-  if (status == 503) response.headers.emplace_back("Retry-After", "2");
+  response.error = code;
+  if (status == 503 || status == 429) {
+    response.headers.emplace_back("Retry-After", std::to_string(retry_after.count()));
+  }
   return response;
 }
 

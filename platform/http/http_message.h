@@ -1,6 +1,8 @@
 // A request and its answer, without the library that carries them.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,7 +22,10 @@ struct HttpRequest {
   std::string origin;
   std::string authorization;
   std::string content_type;
+  std::string address;  // of the client, as its limits count: see HttpLimits; empty: a Unix socket
   std::shared_ptr<const std::string> body;  // of POST and PUT; null: there is none
+  std::shared_ptr<const std::atomic<bool>>
+      gone;  // the client has gone; null: it has not. Any thread
 };
 
 // A piece of an endless body: `head`, `body` and `tail` one after the other.
@@ -46,6 +51,7 @@ struct HttpResponse {
   std::shared_ptr<const std::string> body;
   std::vector<std::pair<std::string, std::string>> headers;  // besides those that all answers have
   std::unique_ptr<HttpStream> stream;                        // instead of `body`
+  std::string error;  // the code of an error, "not_found"; empty: it is none
 };
 
 // Answers a request, once: now or later, on the server's thread. May be called when the client has
@@ -56,8 +62,10 @@ using HttpRespond = std::function<void(HttpResponse)>;
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
+  // What a request is about, one of a few names: "/state". Never the path as it was sent.
+  virtual const char* route(const HttpRequest& request) const = 0;
   // The answer to a request that is not allowed, by its header alone: its body is not read then.
-  virtual std::optional<HttpResponse> refusal(const HttpRequest& request) const = 0;
+  virtual std::optional<HttpResponse> refusal(const HttpRequest& request) = 0;
   // Called for requests that were not refused.
   virtual void handle(const HttpRequest& request, const HttpRespond& respond) = 0;
   // Called ten times a second while is_busy().
@@ -66,12 +74,17 @@ class HttpHandler {
   virtual bool is_busy() const = 0;
 };
 
+// The route of what is no request, and of what is not served.
+inline constexpr const char* kOtherRoute = "(other)";
+
 // The query of a path, without its question mark: `fps=2&a` -> fps: 2, a: empty. Of several with
 // one name the first counts.
 std::map<std::string, std::string> parse_query(std::string_view text);
 
 // `{"error":{"code":"not_found","message":"..."}}`
-HttpResponse http_error(int status, const std::string& code, const std::string& message);
+// `retry_after` is told with 429 and 503.
+HttpResponse http_error(int status, const std::string& code, const std::string& message,
+                        std::chrono::seconds retry_after = std::chrono::seconds(2));
 
 // An answer with a body that nobody shares.
 HttpResponse http_text(std::string type, std::string body);

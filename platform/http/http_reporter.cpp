@@ -2,13 +2,15 @@
 
 #include <spdlog/spdlog.h>
 
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace lookout {
 namespace {
 
-HttpServiceOptions with_metrics(HttpServiceOptions options, const RunMetrics& metrics) {
-  options.metrics = [&metrics] { return metrics.text(); };
+HttpServiceOptions with_metrics(HttpServiceOptions options, std::function<std::string()> metrics) {
+  options.metrics = std::move(metrics);
   return options;
 }
 
@@ -18,9 +20,12 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
                            HttpServiceOptions options, const HttpLimits& limits,
                            MetricSources metrics)
     : metrics_(info, std::move(metrics)),
-      service_(slots_, info, with_metrics(std::move(options), metrics_)),
+      service_(
+          slots_, info,
+          with_metrics(std::move(options),
+                       [this] { return metrics_.text() + http_metrics_.text(service_.counts()); })),
       sockets_(std::move(sockets)) {
-  server_ = std::make_unique<HttpServer>(*sockets_, service_, limits);
+  server_ = std::make_unique<HttpServer>(*sockets_, service_, limits, http_metrics_);
   service_.set_wake([this] { server_->wake(); });
   for (const std::string& name : sockets_->names()) spdlog::info("http: {}", name);
 }

@@ -6,6 +6,7 @@
 
 #include "pipeline/reporter.h"
 #include "pipeline/results/run_info.h"
+#include "platform/http/http_metrics.h"
 #include "platform/http/http_server.h"
 #include "platform/http/http_service.h"
 #include "platform/http/listen_sockets.h"
@@ -32,6 +33,7 @@ class HttpReporter : public Reporter {
 
  private:
   RunMetrics metrics_;
+  HttpMetrics http_metrics_;
   LiveSlots slots_;
   HttpService service_;
   const std::unique_ptr<ListenSockets> sockets_;

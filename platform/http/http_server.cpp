@@ -63,10 +63,12 @@ std::string place_of(const PeerAddress& peer) {
 
 class HttpServer::Impl {
  public:
-  Impl(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits)
+  Impl(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits,
+       HttpMetrics& metrics)
       : handler_(handler),
         limits_(limits),
-        owner_{handler_, limits_, [this] { continue_beating(); },
+        metrics_(metrics),
+        owner_{handler_, limits_, metrics_, [this] { continue_beating(); },
                [this](HttpConnection* connection) { remove(connection); }} {
     for (const int fd : sockets.fds()) {
       listeners_.emplace_back(io_, fcntl(fd, F_DUPFD_CLOEXEC, 0));
@@ -180,9 +182,13 @@ class HttpServer::Impl {
     socket.assign(asio::generic::stream_protocol(peer.any.sa_family, 0), fd);
     const std::string place = place_of(peer);
     const bool room = make_room(place);
-    if (!room && refused() >= kMaxRefused) return;
-    auto connection = std::make_shared<HttpConnection>(std::move(socket), owner_);
+    if (!room && refused() >= kMaxRefused) {
+      metrics_.count_rejected(HttpConnection::kTooManyClients);
+      return;
+    }
+    auto connection = std::make_shared<HttpConnection>(std::move(socket), place, owner_);
     clients_.push_back({connection, place, !room});
+    metrics_.set_clients(clients_.size());
     if (room) {
       connection->start();
     } else {
@@ -216,6 +222,7 @@ class HttpServer::Impl {
         });
     if (oldest == clients_.end()) return false;
     const auto connection = oldest->connection;
+    metrics_.count_rejected("displaced");
     connection->close();
     return true;
   }
@@ -223,11 +230,13 @@ class HttpServer::Impl {
   void remove(HttpConnection* connection) {
     clients_.remove_if(
         [connection](const Client& client) { return client.connection.get() == connection; });
+    metrics_.set_clients(clients_.size());
     end_when_idle();
   }
 
   HttpHandler& handler_;
   const HttpLimits limits_;
+  HttpMetrics& metrics_;
   const HttpConnection::Owner owner_;
   asio::io_context io_{1};
   const asio::executor_work_guard<asio::io_context::executor_type> work_ =
@@ -244,8 +253,9 @@ class HttpServer::Impl {
   std::thread thread_;
 };
 
-HttpServer::HttpServer(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits)
-    : impl_(std::make_unique<Impl>(sockets, handler, limits)) {}
+HttpServer::HttpServer(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits,
+                       HttpMetrics& metrics)
+    : impl_(std::make_unique<Impl>(sockets, handler, limits, metrics)) {}
 
 HttpServer::~HttpServer() = default;
 

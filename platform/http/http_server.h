@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "platform/http/http_message.h"
+#include "platform/http/http_metrics.h"
 #include "platform/http/listen_sockets.h"
 
 namespace lookout {
@@ -27,9 +28,10 @@ struct HttpLimits {
 // oldest client without a complete request gives up its own.
 class HttpServer {
  public:
-  // Starts the thread "http". `handler` and `sockets` outlive this. Throws Error(kPermission) when
-  // the system allows no further thread.
-  HttpServer(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits);
+  // Starts the thread "http", which also counts in `metrics`. All but `limits` outlive this. Throws
+  // Error(kPermission) when the system allows no further thread.
+  HttpServer(const ListenSockets& sockets, HttpHandler& handler, const HttpLimits& limits,
+             HttpMetrics& metrics);
   // Ends streams and idle clients at once, and answers under way after 200 ms.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

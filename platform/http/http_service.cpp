@@ -33,7 +33,7 @@ bool is_for_pictures(const std::string& path) {
 }
 
 // `/?action=stream`, as mjpg-streamer has it, is `/stream`.
-std::string route_of(const HttpRequest& request) {
+std::string path_of(const HttpRequest& request) {
   if (request.path != "/") return request.path;
   const auto action = request.query.find("action");
   if (action == request.query.end()) return request.path;
@@ -60,8 +60,20 @@ std::optional<HttpResponse> wrong_route(const std::string& method, bool may_read
 
 }  // namespace
 
-std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) const {
-  const std::string path = route_of(request);
+const char* HttpService::route(const HttpRequest& request) const {
+  const std::string path = path_of(request);
+  if (path == "/snapshot") return "/snapshot.jpg";
+  if (path.rfind(kPredictions, 0) == 0) return "/predictions";
+  for (const char* known :
+       {"/state", "/snapshot.jpg", "/stream", "/events", "/healthz", "/ping", kMetrics}) {
+    if (path == known) return known;
+  }
+  const HttpPage* page = find_page(path);
+  return page != nullptr ? page->path : kOtherRoute;
+}
+
+std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
+  const std::string path = path_of(request);
   if (!is_host_allowed(access_, request.host)) {
     return http_error(421, "wrong_host",
                       "this server does not answer to the name in Host; its "
@@ -74,13 +86,26 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) con
   const bool may_send = predict_ && is_for_pictures(path);
   if (auto wrong = wrong_route(request.method, may_read, may_send)) return wrong;
   const bool is_open = path == "/healthz" || path == "/ping";
-  if (!is_open && !is_token_right(access_, request.authorization)) {
-    return http_error_with(http_error(401, "wrong_token", "the token is missing or wrong"),
-                           "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
+  if (!is_open) {
+    if (auto refused = token_refusal(request)) return refused;
   }
   if (is_other_model(path))
     return http_error(404, "no_such_model", "this server has another model");
   return std::nullopt;
+}
+
+std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& request) {
+  // A proxy behind a Unix socket has to limit its clients itself.
+  const bool is_guess = !request.authorization.empty() && !request.address.empty();
+  const auto now = Clock::now();
+  if (const auto wait = is_guess ? guesses_.wait(request.address, now) : std::nullopt) {
+    return http_error(429, "too_many_guesses", "too many wrong tokens came from this address",
+                      *wait);
+  }
+  if (is_token_right(access_, request.authorization)) return std::nullopt;
+  if (is_guess) guesses_.count_wrong(request.address, now);
+  return http_error_with(http_error(401, "wrong_token", "the token is missing or wrong"),
+                         "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
 }
 
 bool HttpService::is_other_model(const std::string& path) const {
@@ -99,6 +124,14 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
   if (options.pictures != nullptr) predict_.emplace(*options.pictures, info, options.predict);
 }
 
+HttpServiceCounts HttpService::counts() {
+  HttpServiceCounts counts;
+  if (predict_) counts.predict_queue = predict_->waiting();
+  counts.frames_sent = view_.sent();
+  counts.frames_skipped = view_.skipped();
+  return counts;
+}
+
 void HttpService::set_wake(const std::function<void()>& wake) {
   slots_.set_wake(wake);
   if (predict_) predict_->set_wake(wake);
@@ -112,7 +145,7 @@ void HttpService::beat() {
 }
 
 void HttpService::handle(const HttpRequest& request, const HttpRespond& respond) {
-  const std::string path = route_of(request);
+  const std::string path = path_of(request);
   if (auto refused = refusal(request)) {
     respond(std::move(*refused));
   } else if (!has_source_ && shows_frames(path)) {

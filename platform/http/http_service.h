@@ -7,8 +7,10 @@
 
 #include "pipeline/results/run_info.h"
 #include "platform/http/event_feed.h"
+#include "platform/http/guess_limit.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_message.h"
+#include "platform/http/http_metrics.h"
 #include "platform/http/live_lines.h"
 #include "platform/http/live_slots.h"
 #include "platform/http/live_view.h"
@@ -39,16 +41,18 @@ class HttpService : public HttpHandler {
   // `wake` is called by other threads when beat() has something to do.
   void set_wake(const std::function<void()>& wake);
 
-  std::optional<HttpResponse> refusal(const HttpRequest& request) const override;
+  const char* route(const HttpRequest& request) const override;
+  std::optional<HttpResponse> refusal(const HttpRequest& request) override;
   // Refuses what refusal() does.
   void handle(const HttpRequest& request, const HttpRespond& respond) override;
   void beat() override;
   bool is_busy() const override { return view_.is_busy() || feed_.is_busy(); }
 
-  std::uint64_t encoded() const { return view_.encoded(); }
+  HttpServiceCounts counts();
   std::uint64_t dropped() const { return feed_.dropped(); }
 
  private:
+  std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   bool is_other_model(const std::string& path) const;
   // Of a path that is answered at once.
   HttpResponse answer(const HttpRequest& request, const std::string& path);
@@ -62,6 +66,7 @@ class HttpService : public HttpHandler {
 
   LiveSlots& slots_;
   const HttpAccess access_;
+  GuessLimit guesses_;
   const bool has_source_;
   const std::function<std::string()> metrics_;
   LiveLines lines_;

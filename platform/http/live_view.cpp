@@ -68,6 +68,9 @@ class LiveView::Viewer : public HttpStream {
   bool next(HttpPart& part) override {
     const Encoded& current = view_.current_;
     if (!current.jpeg || !is_due(current)) return false;
+    ++view_.sent_;
+    const bool all = interval_ == Clock::duration::zero();
+    if (all && sent_ != 0 && current.number > sent_) view_.skipped_ += current.number - sent_ - 1;
     sent_ = current.number;
     sent_at_ = view_.now_;
     part.body = current.jpeg;

@@ -52,7 +52,11 @@ class LiveView {
 
   bool is_busy() const { return !viewers_.empty() || !snapshots_.empty(); }
   std::size_t viewers() const { return viewers_.size(); }
-  std::uint64_t encoded() const { return encoded_; }  // pictures, since the start
+  // Since the start: pictures that were encoded; of all viewers together, those that they were
+  // sent, and those that were replaced before a viewer without a limit of its own was ready.
+  std::uint64_t encoded() const { return encoded_; }
+  std::uint64_t sent() const { return sent_; }
+  std::uint64_t skipped() const { return skipped_; }
 
  private:
   class Viewer;
@@ -84,6 +88,8 @@ class LiveView {
   std::set<Viewer*> viewers_;
   std::vector<Snapshot> snapshots_;
   std::uint64_t encoded_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t skipped_ = 0;
 };
 
 }  // namespace lookout

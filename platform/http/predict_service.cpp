@@ -20,10 +20,7 @@ constexpr std::size_t kTorchServeRows = 5;  // of its image classifier
 using Pictures = std::vector<UploadedPicture>;
 
 HttpResponse failure_of(const PredictedPicture& picture) {
-  HttpResponse response =
-      http_error(picture.failure.status, picture.failure.code, picture.failure.message);
-  if (picture.failure.status == 503) response.headers.emplace_back("Retry-After", "1");
-  return response;
+  return http_error(picture.failure.status, picture.failure.code, picture.failure.message);
 }
 
 // The files of a form: parts with a file name, or called "file".
@@ -118,10 +115,9 @@ void PredictService::predict_like_torchserve(const HttpRequest& request,
 
 void PredictService::put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
                          const HttpRespond& respond, const Predictor::Done& done) {
-  if (predictor_.put({request.body, std::move(pictures), done})) return;
-  HttpResponse response = http_error(503, "busy", "too many pictures wait to be classified");
-  response.headers.emplace_back("Retry-After", std::to_string(predictor_.retry_after().count()));
-  respond(std::move(response));
+  if (predictor_.put({request.body, std::move(pictures), done, request.gone})) return;
+  respond(
+      http_error(503, "busy", "too many pictures wait to be classified", predictor_.retry_after()));
 }
 
 std::string PredictService::class_fields(const Prediction& prediction) const {

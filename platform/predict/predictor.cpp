@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/error.h"
@@ -47,6 +48,8 @@ bool begins_with(std::string_view bytes, std::string_view signature) {
 bool is_supported(std::string_view bytes) {
   return begins_with(bytes, "\xff\xd8\xff") || begins_with(bytes, "\x89PNG\r\n\x1a\n");
 }
+
+bool is_abandoned(const Predictor::Request& request) { return request.gone && *request.gone; }
 
 PredictFailure not_decoded(const std::string& name, const std::string& reason) {
   return {422, "damaged_picture", name + " " + reason};
@@ -109,11 +112,16 @@ void Predictor::set_wake(std::function<void()> wake) {
 bool Predictor::put(Request request) {
   {
     const MutexLock lock(mutex_);
+    drop_abandoned();
     if (queue_.size() >= limits_.queue) return false;
     queue_.push_back(std::move(request));
   }
   changed_.notify_one();
   return true;
+}
+
+void Predictor::drop_abandoned() {
+  queue_.erase(std::remove_if(queue_.begin(), queue_.end(), is_abandoned), queue_.end());
 }
 
 void Predictor::deliver() {
@@ -125,8 +133,9 @@ void Predictor::deliver() {
   for (const Finished& request : finished) request.done(request.pictures);
 }
 
-std::size_t Predictor::waiting() const {
+std::size_t Predictor::waiting() {
   const MutexLock lock(mutex_);
+  drop_abandoned();
   return queue_.size() + in_work_;
 }
 
@@ -139,12 +148,18 @@ std::chrono::seconds Predictor::retry_after() const {
 
 std::optional<Predictor::Request> Predictor::take() {
   const MutexLock lock(mutex_);
+  drop_abandoned();
   while (queue_.empty() && !stop_) changed_.wait(mutex_);
   if (stop_) return std::nullopt;
   ++in_work_;
   Request request = std::move(queue_.front());
   queue_.pop_front();
   return request;
+}
+
+bool Predictor::is_over(const Request& request) const {
+  const MutexLock lock(mutex_);
+  return stop_ || is_abandoned(request);
 }
 
 void Predictor::run() {
@@ -155,9 +170,13 @@ void Predictor::run() {
   while (auto request = take()) {
     const auto start = Clock::now();
     std::vector<PredictedPicture> pictures;
-    for (const UploadedPicture& picture : request->pictures) pictures.push_back(predict(picture));
+    for (const UploadedPicture& picture : request->pictures) {
+      if (is_over(*request)) break;
+      pictures.push_back(predict(picture));
+    }
     const MutexLock lock(mutex_);
     --in_work_;
+    if (pictures.size() < request->pictures.size()) continue;  // nobody waits for the others
     request_time_ = Clock::now() - start;
     finished_.push_back({std::move(request->done), std::move(pictures)});
     if (wake_) wake_();

@@ -1,6 +1,7 @@
 // Classifies pictures that clients send, between the frames of a run.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -56,12 +57,13 @@ class Predictor {
     std::shared_ptr<const std::string> body;  // which the pictures are parts of
     std::vector<UploadedPicture> pictures;
     Done done;
+    std::shared_ptr<const std::atomic<bool>> gone{};  // nobody waits any more; null: somebody does
   };
 
   // `pictures` outlives this. Throws Error(kPermission) when the system allows no further thread.
   Predictor(PictureQueue& pictures, const PredictLimits& limits);
-  // Closes `pictures`. Requests that wait are dropped; a picture that is being decoded is waited
-  // for.
+  // Closes `pictures`. Requests that wait are dropped; one picture that is being decoded is waited
+  // for, by each thread.
   ~Predictor();
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
@@ -69,13 +71,14 @@ class Predictor {
   // `wake` is called by these threads when deliver() has something to do.
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
 
-  // Returns false when as many requests as allowed wait.
+  // Returns false when as many requests as allowed wait. One that nobody waits for any more is
+  // dropped, but for a picture that is in work.
   bool put(Request request) EXCLUDES(mutex_);
   // Calls what put() was given, for the requests that are done.
   void deliver() EXCLUDES(mutex_);
 
   // Requests that wait or are in work. Any thread.
-  std::size_t waiting() const EXCLUDES(mutex_);
+  std::size_t waiting() EXCLUDES(mutex_);
   // When the queue will have room, by the time that pictures took; at least 1 s.
   std::chrono::seconds retry_after() const EXCLUDES(mutex_);
 
@@ -87,6 +90,8 @@ class Predictor {
 
   void run();
   void stop() EXCLUDES(mutex_);
+  void drop_abandoned() REQUIRES(mutex_);
+  bool is_over(const Request& request) const EXCLUDES(mutex_);
   std::optional<Request> take() EXCLUDES(mutex_);
   PredictedPicture predict(const UploadedPicture& picture);
 

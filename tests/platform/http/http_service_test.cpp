@@ -120,6 +120,33 @@ TEST_F(HttpServiceTest, AllButTheHealthAsksForTheToken) {
   EXPECT_EQ(answer.status, 200);
 }
 
+TEST_F(HttpServiceTest, AnAddressMayNotGuessOnAndOn) {
+  const auto status = [this](const std::string& address, const std::string& authorization) {
+    HttpRequest request = get("/");
+    request.address = address;
+    request.authorization = authorization;
+    HttpResponse answer;
+    guarded_.handle(request, [&answer](HttpResponse response) { answer = std::move(response); });
+    if (answer.status == 429) {
+      EXPECT_EQ(answer.error, "too_many_guesses");
+      EXPECT_EQ(answer.headers.at(0), std::make_pair(std::string("Retry-After"), std::string("6")));
+    }
+    return answer.status;
+  };
+  const std::string right = "Bearer 0123456789abcdef";
+  // A browser asks without a token first.
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(status("a", ""), 401);
+  for (int i = 0; i < GuessLimit::kGuesses; ++i) {
+    EXPECT_EQ(status("a", right), 200);
+    EXPECT_EQ(status("a", "Bearer wrong"), 401);
+  }
+  EXPECT_EQ(status("a", "Bearer wrong"), 429);
+  EXPECT_EQ(status("a", right), 429);
+  EXPECT_EQ(status("a", ""), 401);
+  EXPECT_EQ(status("b", right), 200);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(status("", "Bearer wrong"), 401);
+}
+
 TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
   EXPECT_EQ(ask(get("/state")).status, 503);
   slots_.put(result_of(7), grey_frame(0));

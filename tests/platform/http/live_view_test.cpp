@@ -58,6 +58,14 @@ TEST_F(LiveViewTest, ASlowViewerGetsTheNewestPicture) {
   }
   EXPECT_NEAR(next_grey(*viewer), 90, 2);
   EXPECT_EQ(next_grey(*viewer), -1);
+  EXPECT_EQ(view_.sent(), 1U);
+  put(100);
+  advance();
+  put(110);
+  advance();
+  EXPECT_NEAR(next_grey(*viewer), 110, 2);
+  EXPECT_EQ(view_.sent(), 2U);
+  EXPECT_EQ(view_.skipped(), 1U);
 }
 
 TEST_F(LiveViewTest, AtMostTenPicturesASecondAreEncoded) {
@@ -91,6 +99,7 @@ TEST_F(LiveViewTest, AViewerMayAskForFewerPictures) {
     if (next_grey(*viewer) >= 0) ++pictures;
   }
   EXPECT_EQ(pictures, 4);
+  EXPECT_EQ(view_.skipped(), 0U);
 }
 
 TEST_F(LiveViewTest, APartHasItsLengthAndTimeUnlessItsHeadComesEarlier) {

@@ -320,6 +320,48 @@ TEST(Predict, WhenTooManyWaitTheNextIsRefused) {
   EXPECT_GE(predictor.retry_after(), std::chrono::seconds(1));
 }
 
+TEST(Predict, WhatNobodyWaitsForIsDropped) {
+  PictureQueue pictures(1, 0);  // nobody classifies
+  const std::string png = png_of(1);
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  PredictLimits limits;
+  limits.queue = 1;
+  Predictor predictor(pictures, limits);
+  const auto fail = [](const auto&) { ADD_FAILURE() << "nobody waits for this"; };
+  ASSERT_TRUE(predictor.put({nullptr, {{"", png}}, [](const auto&) {}}));
+  while (!pictures.is_waiting()) std::this_thread::yield();  // the first is in work
+  auto waiting = std::make_shared<const std::string>(png);
+  const std::weak_ptr<const std::string> held = waiting;
+  ASSERT_TRUE(predictor.put({waiting, {{"", *waiting}}, fail, gone}));
+  waiting.reset();
+  EXPECT_EQ(predictor.waiting(), 2U);
+  EXPECT_FALSE(held.expired());
+  *gone = true;
+  EXPECT_EQ(predictor.waiting(), 1U);
+  EXPECT_TRUE(held.expired());
+  EXPECT_TRUE(predictor.put({nullptr, {{"", png}}, [](const auto&) {}}));
+  predictor.deliver();
+}
+
+TEST(Predict, AClientThatGoesIsNoticedWhileItsPictureWaits) {
+  PredictRun run({}, {}, 0, true, /*classify=*/false);
+  const auto metrics = [&run] { return http_get(run.port(), "/metrics").body; };
+  const auto has = [](const std::string& text, const std::string& line) {
+    return text.find("\n" + line + "\n") != std::string::npos;
+  };
+  HttpClient first(run.port());
+  first.send(request_of(png_of(1), "image/png"));
+  {
+    HttpClient second(run.port());
+    second.send(request_of(png_of(2), "image/png"));
+    while (!has(metrics(), "lookout_predict_queue_length 2")) {
+    }
+  }
+  while (!has(metrics(), "lookout_predict_queue_length 1")) {
+  }
+  EXPECT_TRUE(has(metrics(), "lookout_http_rejected_total{reason=\"client_gone\"} 1"));
+}
+
 TEST(Predict, TheServerEndsWhilePicturesWait) {
   PredictRun run({}, {}, 0, true, /*classify=*/false);
   HttpClient client(run.port());
