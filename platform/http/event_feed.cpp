@@ -1,20 +1,46 @@
 #include "platform/http/event_feed.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
+
+#include "platform/system/parse_number.h"
 
 namespace lookout {
 namespace {
 
-std::shared_ptr<const std::string> event(const std::string& type, const std::string& line) {
-  return std::make_shared<const std::string>("event: " + type + "\ndata: " + line + "\n\n");
+// `fields`: more lines, each with its newline.
+std::shared_ptr<const std::string> event(const char* type, const std::string& line,
+                                         const std::string& fields = {}) {
+  return std::make_shared<const std::string>(
+      fmt::format("event: {}\n{}data: {}\n\n", type, fields, line));
+}
+
+// `1795262400123-`, by the time.
+std::string make_run_id() {
+  const auto time = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("{}-", std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
+
+// The time between events; empty: there are none.
+std::optional<Clock::duration> interval_of(double rate) {
+  if (rate <= 0) return std::nullopt;
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / rate));
 }
 
 }  // namespace
 
 class EventFeed::Listener : public HttpStream {
  public:
-  explicit Listener(EventFeed& feed) : feed_(feed), last_(feed.now_) {
+  Listener(EventFeed& feed, double rate)
+      : feed_(feed),
+        interval_(interval_of(rate)),
+        due_(feed.now_),
+        results_(feed.seen_.results),
+        last_(feed.now_) {
     feed_.listeners_.insert(this);
   }
   ~Listener() override { feed_.listeners_.erase(this); }
@@ -30,13 +56,25 @@ class EventFeed::Listener : public HttpStream {
     return true;
   }
 
-  void put(std::shared_ptr<const std::string> event) {
+  void put(Event event) {
     if (queue_.size() == kMaxQueue) {
       queue_.pop_front();
       ++feed_.dropped_;
     }
     queue_.push_back(std::move(event));
     last_ = feed_.now_;
+  }
+
+  // Whether a classification is due. Beats come a little early, too.
+  bool is_due() const {
+    return interval_ && results_ != feed_.seen_.results && feed_.now_ + kInterval / 10 >= due_;
+  }
+
+  // One that came late does not make the next one late.
+  void put_classification(Event event) {
+    results_ = feed_.seen_.results;
+    due_ = std::max(due_, feed_.now_ - kInterval) + *interval_;
+    put(std::move(event));
   }
 
   void notify() {
@@ -46,15 +84,18 @@ class EventFeed::Listener : public HttpStream {
 
  private:
   EventFeed& feed_;
+  const std::optional<Clock::duration> interval_;
+  Clock::time_point due_;   // the next classification
+  std::uint64_t results_;   // how many there were at the last one
   Clock::time_point last_;  // when something was put
-  std::deque<std::shared_ptr<const std::string>> queue_;
+  std::deque<Event> queue_;
   std::function<void()> ready_;
 };
 
 EventFeed::EventFeed(LiveSlots& slots, LiveLines& lines, std::size_t max_listeners)
-    : slots_(slots), lines_(lines), max_listeners_(max_listeners) {}
+    : slots_(slots), lines_(lines), max_listeners_(max_listeners), run_(make_run_id()) {}
 
-std::unique_ptr<HttpStream> EventFeed::open(Clock::time_point now) {
+std::unique_ptr<HttpStream> EventFeed::open(const ListenerOptions& options, Clock::time_point now) {
   if (listeners_.size() >= max_listeners_) return nullptr;
   slots_.set_listened(true);
   if (is_busy()) {
@@ -63,13 +104,37 @@ std::unique_ptr<HttpStream> EventFeed::open(Clock::time_point now) {
     seen_ = slots_.counts();
     now_ = now;
   }
-  auto listener = std::make_unique<Listener>(*this);
-  const std::string stats = lines_.stats();
-  const std::string state = lines_.state();
-  listener->put(event("status", lines_.status()));
-  if (!stats.empty()) listener->put(event("stats", stats));
-  if (!state.empty()) listener->put(event("state", state));
+  auto listener = std::make_unique<Listener>(*this, options.rate);
+  begin(*listener, options.last_id);
   return listener;
+}
+
+void EventFeed::begin(Listener& listener, const std::string& last_id) {
+  if (!last_id.empty()) {
+    for (const LiveResult& change : changes_since(last_id)) listener.put(state_event(change));
+  }
+  const std::string stats = lines_.stats();
+  const auto change = slots_.last_change();
+  listener.put(event("status", lines_.status()));
+  if (!stats.empty()) listener.put(event("stats", stats));
+  if (last_id.empty() && change && slots_.status().online) listener.put(state_event(*change));
+}
+
+// Of an id that is not of this run, all are news.
+std::vector<LiveResult> EventFeed::changes_since(const std::string& id) const {
+  std::vector<LiveResult> changes = slots_.changes(0, slots_.counts().changes);
+  if (id.rfind(run_, 0) != 0) return changes;
+  const auto number = parse_number<std::uint64_t>(id.substr(run_.size()));
+  const auto first = std::find_if(changes.begin(), changes.end(), [&](const LiveResult& change) {
+    return !number || change.result.sequence > *number;
+  });
+  changes.erase(changes.begin(), first);
+  return changes;
+}
+
+EventFeed::Event EventFeed::state_event(const LiveResult& change) {
+  return event("state", lines_.state(change),
+               fmt::format("id: {}{}\n", run_, change.result.sequence));
 }
 
 void EventFeed::advance(Clock::time_point now) {
@@ -77,25 +142,34 @@ void EventFeed::advance(Clock::time_point now) {
   slots_.set_listened(is_busy());
   if (!is_busy()) return;
   const LiveSlots::Counts counts = slots_.counts();
-  if (counts.statuses != seen_.statuses) send("status", lines_.status());
-  if (counts.changes != seen_.changes) send("state", lines_.state());
-  if (counts.stats != seen_.stats) send("stats", lines_.stats());
-  const std::uint64_t results = seen_.results;
+  // While the camera is away, the state does not change.
+  const bool is_away = !slots_.status().online;
+  if (is_away) send_states(counts.changes);
+  if (counts.statuses != seen_.statuses) send(event("status", lines_.status()));
+  if (!is_away) send_states(counts.changes);
+  if (counts.stats != seen_.stats) send(event("stats", lines_.stats()));
   seen_ = counts;
-  // Beats come a little early, too.
-  if (counts.results != results && now - last_classification_ >= kInterval * 9 / 10) {
-    last_classification_ = now;
-    send("classification", lines_.classification());
-  } else {
-    seen_.results = results;
-  }
+  send_classification();
   for (Listener* listener : listeners_) listener->notify();
 }
 
-void EventFeed::send(const std::string& type, const std::string& line) {
-  if (line.empty()) return;
-  const auto text = event(type, line);
-  for (Listener* listener : listeners_) listener->put(text);
+// Those of the first `count` changes that are new.
+void EventFeed::send_states(std::uint64_t count) {
+  for (const LiveResult& change : slots_.changes(seen_.changes, count)) send(state_event(change));
+}
+
+// To those for whom one is due.
+void EventFeed::send_classification() {
+  Event newest;
+  for (Listener* listener : listeners_) {
+    if (!listener->is_due()) continue;
+    if (!newest) newest = event("classification", lines_.classification());
+    listener->put_classification(newest);
+  }
+}
+
+void EventFeed::send(const Event& event) {
+  for (Listener* listener : listeners_) listener->put(event);
 }
 
 }  // namespace lookout

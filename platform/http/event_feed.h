@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "pipeline/frame.h"
 #include "platform/http/http_message.h"
@@ -13,23 +14,30 @@
 
 namespace lookout {
 
-// Used by one thread, but for the slots. Events are `classification` (at most one in kInterval),
-// `state`, `stats` and `status`; their data is the JSON line. Of several that come between two
-// calls of advance(), each listener gets the newest of its kind.
+struct ListenerOptions {
+  double rate = 10;     // of events `classification` a second, 0.01 to 10; 0: none
+  std::string last_id;  // of the last event `state` that the client got before; empty: none
+};
+
+// Used by one thread, but for the slots. Events are `classification` (the newest result), `state`,
+// `stats` and `status`; their data is the JSON line. Each change of the state is sent, with an id:
+// that of the run and the frame's number. Of several statistics and statuses that come between two
+// calls of advance(), each listener gets the newest.
 class EventFeed {
  public:
   static constexpr std::chrono::milliseconds kInterval{100};
   static constexpr std::chrono::seconds kSilence{15};  // then a comment, so that proxies wait on
-  static constexpr std::size_t kMaxQueue = 64;  // events for a listener; then the oldest is dropped
+  static constexpr std::size_t kMaxQueue = 80;  // events of a listener; then the oldest is dropped
 
   // `slots` and `lines` outlive this, and this its streams.
   EventFeed(LiveSlots& slots, LiveLines& lines, std::size_t max_listeners);
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
 
-  // Begins with the status, the statistics and the state as they are. Null when there are as many
-  // listeners as allowed.
-  std::unique_ptr<HttpStream> open(Clock::time_point now);
+  // Begins with the status, the statistics and the state as they are; or, for a client that comes
+  // back, with the changes since then that are kept instead of the state, first. Null when there
+  // are as many listeners as allowed.
+  std::unique_ptr<HttpStream> open(const ListenerOptions& options, Clock::time_point now);
 
   // Sends what is new. To be called when something came and every kInterval while is_busy().
   void advance(Clock::time_point now);
@@ -39,16 +47,22 @@ class EventFeed {
 
  private:
   class Listener;
+  using Event = std::shared_ptr<const std::string>;
 
-  void send(const std::string& type, const std::string& line);
+  void begin(Listener& listener, const std::string& last_id);
+  std::vector<LiveResult> changes_since(const std::string& id) const;
+  Event state_event(const LiveResult& change);
+  void send_states(std::uint64_t count);
+  void send_classification();
+  void send(const Event& event);
 
   LiveSlots& slots_;
   LiveLines& lines_;
   const std::size_t max_listeners_;
+  const std::string run_;  // begins the ids: numbers of frames begin again with each run
   std::set<Listener*> listeners_;
   LiveSlots::Counts seen_;
   Clock::time_point now_;
-  Clock::time_point last_classification_;
   std::uint64_t dropped_ = 0;
 };
 

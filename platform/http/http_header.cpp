@@ -38,6 +38,7 @@ HttpRequest to_request(const http::request_header<>& header) {
   request.origin = to_string(header[http::field::origin]);
   request.authorization = to_string(header[http::field::authorization]);
   request.content_type = to_string(header[http::field::content_type]);
+  request.last_event_id = to_string(header["Last-Event-ID"]);
   return request;
 }
 

@@ -21,6 +21,7 @@ struct HttpRequest {
   std::string host;
   std::string origin;
   std::string authorization;
+  std::string last_event_id;
   std::string content_type;
   std::string address;  // of the client, as its limits count: see HttpLimits; empty: a Unix socket
   std::shared_ptr<const std::string> body;  // of POST and PUT; null: there is none

@@ -163,7 +163,7 @@ HttpResponse HttpService::answer(const HttpRequest& request, const std::string& 
   if (path == "/state") return state();
   if (path == "/healthz") return health();
   if (path == "/ping") return ping();
-  if (path == "/events") return events();
+  if (path == "/events") return events(request);
   if (path == "/stream") return stream(request);
   if (path == kMetrics) {
     return http_text("text/plain; version=0.0.4; charset=utf-8", metrics_());
@@ -212,10 +212,19 @@ HttpResponse HttpService::health() const {
   return http_text("text/plain", "ok\n");
 }
 
-HttpResponse HttpService::events() {
+HttpResponse HttpService::events(const HttpRequest& request) {
+  ListenerOptions options;
+  options.last_id = request.last_event_id;
+  if (const auto asked = request.query.find("rate"); asked != request.query.end()) {
+    const auto rate = parse_number<double>(asked->second);
+    if (!rate || !(*rate == 0 || (*rate >= 0.01 && *rate <= options.rate))) {
+      return http_error(400, "bad_rate", "rate is a number from 0.01 to 10, or 0");
+    }
+    options.rate = *rate;
+  }
   HttpResponse response;
   response.type = "text/event-stream";
-  response.stream = feed_.open(Clock::now());
+  response.stream = feed_.open(options, Clock::now());
   if (response.stream) return response;
   return http_error(503, "too_many_listeners", "as many clients as allowed get the events");
 }

@@ -61,7 +61,7 @@ class HttpService : public HttpHandler {
   HttpResponse ping() const;
   HttpResponse page(const std::string& path) const;
   void take_picture(const HttpRequest& request, const HttpRespond& respond);
-  HttpResponse events();
+  HttpResponse events(const HttpRequest& request);
   HttpResponse stream(const HttpRequest& request);
 
   LiveSlots& slots_;

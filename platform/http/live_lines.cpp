@@ -29,9 +29,13 @@ std::string LiveLines::classification() {
 }
 
 std::string LiveLines::state() {
-  std::string line;
   const auto change = slots_.last_change();
-  if (change && slots_.status().online) format_.append_state(change->result, change->origin, line);
+  return change && slots_.status().online ? state(*change) : std::string();
+}
+
+std::string LiveLines::state(const LiveResult& change) {
+  std::string line;
+  format_.append_state(change.result, change.origin, line);
   return without_newline(std::move(line));
 }
 

@@ -17,6 +17,7 @@ class LiveLines {
   std::string classification();
   // The last change of the state; none while the camera is away.
   std::string state();
+  std::string state(const LiveResult& change);
   std::string stats();
   std::string status();
   // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what

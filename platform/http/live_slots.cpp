@@ -1,5 +1,6 @@
 #include "platform/http/live_slots.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lookout {
@@ -21,8 +22,7 @@ void LiveSlots::put(const Result& result, const Frame& frame) {
     result_.ready = Clock::now();
     ++counts_.results;
     if (result.state_changed) {
-      change_ = result_;
-      ++counts_.changes;
+      changes_.at(counts_.changes++ % kMaxChanges) = result_;
     }
     if (picture) picture_ = std::move(picture);
   }
@@ -59,7 +59,19 @@ std::optional<LiveResult> LiveSlots::result() const {
 
 std::optional<LiveResult> LiveSlots::last_change() const {
   const MutexLock lock(mutex_);
-  return counts_.changes > 0 ? std::optional(change_) : std::nullopt;
+  if (counts_.changes == 0) return std::nullopt;
+  return changes_.at((counts_.changes - 1) % kMaxChanges);
+}
+
+std::vector<LiveResult> LiveSlots::changes(std::uint64_t begin, std::uint64_t end) const {
+  const MutexLock lock(mutex_);
+  const std::uint64_t count = counts_.changes;
+  const std::uint64_t first_kept = count - std::min<std::uint64_t>(count, kMaxChanges);
+  std::vector<LiveResult> changes;
+  for (std::uint64_t i = std::max(begin, first_kept); i < std::min(end, count); ++i) {
+    changes.push_back(changes_.at(i % kMaxChanges));
+  }
+  return changes;
 }
 
 std::optional<StatsSnapshot> LiveSlots::stats() const {

@@ -1,12 +1,14 @@
 // The newest result, picture, statistics and camera status of a run, for another thread to look at.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pipeline/frame.h"
 #include "pipeline/mutex.h"
@@ -28,10 +30,12 @@ struct LiveResult {
   Clock::time_point ready;
 };
 
-// Each slot holds one element, which the next one replaces. put() is called by the frame loop, all
-// else by one other thread.
+// Each slot holds one element, which the next one replaces, but that of changes. put() is called by
+// the frame loop, all else by one other thread.
 class LiveSlots {
  public:
+  static constexpr std::size_t kMaxChanges = 64;  // of the state, that are kept
+
   // `wake` is called by the frame loop when there is something new that somebody waits for: a
   // picture, or, while somebody listens, anything but a result that changes no state.
   void set_wake(std::function<void()> wake);
@@ -49,6 +53,9 @@ class LiveSlots {
   // Empty before the first one.
   std::optional<LiveResult> result() const EXCLUDES(mutex_);
   std::optional<LiveResult> last_change() const EXCLUDES(mutex_);
+  // Of the changes of the state, counted from 0, those from `begin` to before `end`, as far as they
+  // are kept.
+  std::vector<LiveResult> changes(std::uint64_t begin, std::uint64_t end) const EXCLUDES(mutex_);
   std::optional<StatsSnapshot> stats() const EXCLUDES(mutex_);
   CameraStatus status() const EXCLUDES(mutex_);
   // How many results, changes of the state, statistics and changes of the camera there were.
@@ -68,7 +75,7 @@ class LiveSlots {
   std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
   LiveResult result_ GUARDED_BY(mutex_);
-  LiveResult change_ GUARDED_BY(mutex_);
+  std::array<LiveResult, kMaxChanges> changes_ GUARDED_BY(mutex_);  // the n-th at n % kMaxChanges
   StatsSnapshot stats_ GUARDED_BY(mutex_);
   CameraStatus status_ GUARDED_BY(mutex_){true, std::chrono::system_clock::now()};
   std::optional<LivePicture> picture_ GUARDED_BY(mutex_);

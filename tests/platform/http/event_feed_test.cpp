@@ -28,12 +28,32 @@ class EventFeedTest : public testing::Test {
         types.push_back(text);
         continue;
       }
-      types.push_back(text.substr(7, data - 7));
+      types.push_back(text.substr(7, text.find('\n') - 7));
       EXPECT_EQ(nlohmann::json::parse(text.substr(data + 7))["type"], types.back());
     }
     return types;
   }
   using Types = std::vector<std::string>;
+
+  // The numbers of the frames of the events that wait: those of changes of the state.
+  static std::vector<int> changes(HttpStream& stream) {
+    std::vector<int> numbers;
+    for (HttpPart part; stream.next(part);) {
+      if (part.body->rfind("event: state\n", 0) != 0) continue;
+      numbers.push_back(nlohmann::json::parse(part.body->substr(part.body->find('{')))["seq"]);
+    }
+    return numbers;
+  }
+  // The id of the last event that waits and has one.
+  static std::string last_id(HttpStream& stream) {
+    std::string id;
+    for (HttpPart part; stream.next(part);) {
+      const auto at = part.body->find("\nid: ");
+      if (at != std::string::npos)
+        id = part.body->substr(at + 5, part.body->find('\n', at + 5) - at - 5);
+    }
+    return id;
+  }
 
   LiveSlots slots_;
   LiveLines lines_{slots_, http_run_info()};
@@ -42,14 +62,14 @@ class EventFeedTest : public testing::Test {
 };
 
 TEST_F(EventFeedTest, BeginsWithWhatIs) {
-  EXPECT_EQ(types(*feed_.open(now_)), Types({"status"}));
+  EXPECT_EQ(types(*feed_.open({}, now_)), Types({"status"}));
   put(1, true);
   slots_.put(StatsSnapshot());
-  EXPECT_EQ(types(*feed_.open(now_)), Types({"status", "stats", "state"}));
+  EXPECT_EQ(types(*feed_.open({}, now_)), Types({"status", "stats", "state"}));
 }
 
 TEST_F(EventFeedTest, SendsEachKindOnce) {
-  const auto listener = feed_.open(now_);
+  const auto listener = feed_.open({}, now_);
   types(*listener);
   put(1, true);
   slots_.put(StatsSnapshot());
@@ -61,7 +81,7 @@ TEST_F(EventFeedTest, SendsEachKindOnce) {
 }
 
 TEST_F(EventFeedTest, ClassificationsAreAtMostTenASecond) {
-  const auto listener = feed_.open(now_);
+  const auto listener = feed_.open({}, now_);
   types(*listener);
   std::size_t events = 0;
   for (std::uint64_t i = 0; i < 100; ++i) {
@@ -73,8 +93,59 @@ TEST_F(EventFeedTest, ClassificationsAreAtMostTenASecond) {
   EXPECT_LE(events, 12U);
 }
 
+TEST_F(EventFeedTest, AListenerMayAskForFewerClassifications) {
+  const auto some = feed_.open({3, ""}, now_);
+  const auto none = feed_.open({0, ""}, now_);
+  types(*some);
+  types(*none);
+  std::size_t events = 0;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    put(i);
+    advance();
+    events += types(*some).size();
+  }
+  EXPECT_NEAR(static_cast<double>(events), 30, 1);
+  put(100, true);
+  advance();
+  EXPECT_EQ(types(*none), Types({"state"}));
+}
+
+TEST_F(EventFeedTest, EachChangeOfTheStateIsSent) {
+  const auto listener = feed_.open({0, ""}, now_);
+  for (std::uint64_t i = 0; i < 5; ++i) put(i, true);
+  advance();
+  EXPECT_EQ(changes(*listener), std::vector<int>({0, 1, 2, 3, 4}));
+}
+
+TEST_F(EventFeedTest, AListenerThatComesBackGetsTheChangesThatItMissed) {
+  auto listener = feed_.open({0, ""}, now_);
+  put(1, true);
+  advance();
+  const std::string id = last_id(*listener);
+  listener.reset();
+  EXPECT_EQ(types(*feed_.open({0, id}, now_)), Types({"status"}));
+  put(2, true);
+  put(3);
+  put(4, true);
+  EXPECT_EQ(types(*feed_.open({0, id}, now_)), Types({"state", "state", "status"}));
+  EXPECT_EQ(changes(*feed_.open({0, id}, now_)), std::vector<int>({2, 4}));
+  // Of another run, and of no run at all.
+  EXPECT_EQ(changes(*feed_.open({0, "0-7"}, now_)), std::vector<int>({1, 2, 4}));
+  EXPECT_EQ(changes(*feed_.open({0, "?"}, now_)), std::vector<int>({1, 2, 4}));
+}
+
+TEST_F(EventFeedTest, TheLast64ChangesAreKept) {
+  for (std::uint64_t i = 0; i < 100; ++i) put(i, true);
+  const auto listener = feed_.open({0, "another run"}, now_);
+  const std::vector<int> numbers = changes(*listener);
+  ASSERT_EQ(numbers.size(), LiveSlots::kMaxChanges);
+  EXPECT_EQ(numbers.front(), 36);
+  EXPECT_EQ(numbers.back(), 99);
+  EXPECT_EQ(feed_.dropped(), 0U);
+}
+
 TEST_F(EventFeedTest, SilenceIsBrokenByAComment) {
-  const auto listener = feed_.open(now_);
+  const auto listener = feed_.open({}, now_);
   types(*listener);
   advance(std::chrono::milliseconds(14'900));
   EXPECT_EQ(types(*listener), Types());
@@ -85,9 +156,9 @@ TEST_F(EventFeedTest, SilenceIsBrokenByAComment) {
 }
 
 TEST_F(EventFeedTest, ASlowListenerLosesTheOldestEvents) {
-  const auto slow = feed_.open(now_);
-  const auto quick = feed_.open(now_);
-  EXPECT_EQ(feed_.open(now_), nullptr);
+  const auto slow = feed_.open({}, now_);
+  const auto quick = feed_.open({}, now_);
+  EXPECT_EQ(feed_.open({}, now_), nullptr);
   types(*slow);
   types(*quick);
   for (std::uint64_t i = 0; i < EventFeed::kMaxQueue; ++i) {
@@ -111,7 +182,7 @@ TEST_F(EventFeedTest, WakesOnlyForThoseWhoListen) {
   slots_.put(StatsSnapshot());
   EXPECT_EQ(wakes, 0);
   {
-    const auto listener = feed_.open(now_);
+    const auto listener = feed_.open({}, now_);
     put(2);
     EXPECT_EQ(wakes, 0);
     put(3, true);

@@ -141,6 +141,27 @@ TEST(HttpServer, EventsCarryTheLinesOfTheRun) {
   EXPECT_NE(client.read_until("\n\n").find("offline"), std::string::npos);
 }
 
+TEST(HttpServer, EventsGoOnAfterTheLastIdThatAClientGot) {
+  HttpRun run;
+  std::string id;
+  {
+    HttpClient client(run.port());
+    client.get("/events");
+    run.report(1, 1, true);
+    const std::string head = "\nid: ";
+    const std::string state = client.read_until("data: {\"schema\":1,\"type\":\"state\"");
+    const auto begin = state.find(head) + head.size();
+    id = state.substr(begin, state.find('\n', begin) - begin);
+  }
+  run.report(1, 2, true);
+  run.report(1, 3, true);
+  HttpClient client(run.port());
+  client.get("/events", "Host: localhost\r\nLast-Event-ID: " + id + "\r\n");
+  EXPECT_NE(client.read_until("\n\n").find("\"seq\":2,"), std::string::npos);
+  EXPECT_NE(client.read_until("\n\n").find("\"seq\":3,"), std::string::npos);
+  EXPECT_NE(client.read_until("\n\n").find("event: status\n"), std::string::npos);
+}
+
 TEST(HttpServer, AViewerThatLeavesMakesRoom) {
   HttpServiceOptions options;
   options.view.max_viewers = 1;

@@ -201,6 +201,18 @@ TEST_F(HttpServiceTest, TheActionsOfOtherStreamersAreKnown) {
   EXPECT_NE(answer.stream, nullptr);
 }
 
+TEST_F(HttpServiceTest, TheRateOfEventsIsANumber) {
+  HttpRequest request = get("/events");
+  for (const char* rate : {"", "x", "-1", "0.001", "11", "nan", "5fps"}) {
+    request.query["rate"] = rate;
+    EXPECT_EQ(code(ask(request)), "bad_rate") << rate;
+  }
+  for (const char* rate : {"0", "0.5", "10"}) {
+    request.query["rate"] = rate;
+    EXPECT_EQ(ask(request).status, 200) << rate;
+  }
+}
+
 TEST_F(HttpServiceTest, TheRateOfAStreamIsANumber) {
   HttpRequest request = get("/stream");
   for (const char* fps : {"", "x", "0", "-1", "0.05", "1001", "nan", "5fps"}) {
