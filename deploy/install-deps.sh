@@ -15,7 +15,7 @@ set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavformat-dev
   libavutil-dev libboost-dev libcamera-dev libcli11-dev libfmt-dev libjpeg-dev libminizip-dev libopencv-dev
-  libspdlog-dev libssl-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
+  libpng-dev libspdlog-dev libssl-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
   libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev

@@ -10,6 +10,7 @@
 #include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/jpeg_file.h"
 #include "platform/pictures/picture_size.h"
+#include "platform/pictures/png_file.h"
 #include "platform/pictures/tiff_file.h"
 #include "platform/pictures/unreadable_format.h"
 #include "platform/pictures/webp_orientation.h"
@@ -20,25 +21,29 @@ namespace {
 constexpr const char* kUnreadable = "cannot be read as a picture";
 constexpr const char* kNoMemory = "needs more memory than there is";
 
-void log_warnings(const std::string& path, const JpegFile& jpeg) {
-  if (jpeg.warning.empty() || path.empty()) return;
+using Level = spdlog::level::level_enum;
+
+void log_warnings(const std::string& name, const DecodedFile& file, Level level) {
+  if (file.warning.empty() || name.empty()) return;
   const std::string more =
-      jpeg.further_warnings > 0 ? fmt::format(" (and {} more)", jpeg.further_warnings) : "";
-  spdlog::warn("{}: {}{}", path, jpeg.warning, more);
+      file.further_warnings > 0 ? fmt::format(" (and {} more)", file.further_warnings) : "";
+  spdlog::log(level, "{}: {}{}", name, file.warning, more);
 }
 
 // These return why there is no picture; nothing when there is one.
 
-std::string decode_jpeg(const std::string& name, JpegFile& jpeg, cv::Mat& bgr) {
-  if (jpeg.truncated) return "is truncated: the end of the picture is missing";
-  if (jpeg.out_of_memory) return kNoMemory;
-  log_warnings(name, jpeg);
-  bgr = std::move(jpeg.bgr);
-  return bgr.empty() ? kUnreadable : "";
+std::string take(const std::string& name, DecodedFile& file, Level level, cv::Mat& bgr) {
+  if (file.truncated) return "is truncated: the end of the picture is missing";
+  if (file.out_of_memory) return kNoMemory;
+  log_warnings(name, file, level);
+  bgr = std::move(file.bgr);
+  if (!bgr.empty()) return "";
+  return file.error.empty() ? kUnreadable : fmt::format("{}: {}", kUnreadable, file.error);
 }
 
 std::string decode_file(const std::string& name, const std::string& path, cv::Mat& bgr) {
-  if (auto jpeg = read_jpeg_file(path)) return decode_jpeg(name, *jpeg, bgr);
+  if (auto jpeg = read_jpeg_file(path)) return take(name, *jpeg, Level::warn, bgr);
+  if (auto png = read_png_file(path)) return take(name, *png, Level::debug, bgr);
   bgr = cv::imread(path, cv::IMREAD_COLOR);
   if (bgr.empty()) return unreadable_format(path).value_or(kUnreadable);
   if (is_damaged_tiff(path)) return "is damaged: a part of the picture cannot be decoded";

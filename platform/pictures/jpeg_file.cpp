@@ -91,11 +91,11 @@ bool is_jpeg(std::FILE* file) {
 
 }  // namespace
 
-std::optional<JpegFile> read_jpeg_file(const std::string& path) {
+std::optional<DecodedFile> read_jpeg_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                              std::fclose);
   if (file == nullptr || !is_jpeg(file.get())) return std::nullopt;
-  JpegFile result;
+  DecodedFile result;
   Messages messages{};
   jpeg_decompress_struct codec{};
   const std::unique_ptr<jpeg_decompress_struct, void (*)(j_decompress_ptr)> destroy(

@@ -3,23 +3,15 @@
 // returned, and a truncated picture has no pixels.
 #pragma once
 
-#include <cstdint>
-#include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
 
-namespace lookout {
+#include "platform/pictures/decoded_file.h"
 
-struct JpegFile {
-  cv::Mat bgr;             // CV_8UC3, turned as its EXIF data say; empty: it cannot be decoded
-  bool truncated = false;  // the file ends without the end marker; `bgr` is empty then
-  bool out_of_memory = false;
-  std::string warning;  // libjpeg's first, "Corrupt JPEG data: bad Huffman code"; empty: none
-  std::int64_t further_warnings = 0;
-};
+namespace lookout {
 
 // Nothing when the file is no JPEG, or one that is left to OpenCV: with four components (CMYK), or
 // larger than OpenCV's limit. For several threads at a time.
-std::optional<JpegFile> read_jpeg_file(const std::string& path);
+std::optional<DecodedFile> read_jpeg_file(const std::string& path);
 
 }  // namespace lookout
