@@ -6,6 +6,7 @@
 #include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lookout {
 
@@ -23,8 +24,10 @@ struct Frame {
   // When a player shows the frame, counted from the start of the video. Empty: not from a video.
   // Never before that of the frame before.
   std::optional<std::chrono::nanoseconds> media_time;
-  Clock::time_point queued;  // when it was handed to inference; set only for traces
-  std::string origin;        // the file or test pattern; empty for a camera
+  Clock::time_point queued;         // when it was handed to inference; set only for traces
+  std::string origin;               // the file or test pattern; empty for a camera
+  bool is_jpeg = false;             // the camera sent it as a JPEG
+  std::vector<unsigned char> jpeg;  // which is this one, when somebody wants it; else empty
 };
 
 }  // namespace lookout

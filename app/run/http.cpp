@@ -65,7 +65,8 @@ void check_http(const HttpOptions& options) {
 
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
                                              const std::function<OperatorTable()>& operators,
-                                             PictureQueue& pictures) {
+                                             PictureQueue& pictures,
+                                             std::atomic<bool>& jpegs_wanted) {
   const HttpOptions& http = options.http;
   auto sockets = std::make_unique<ListenSockets>(address_of(http));
   if (sockets->fds().empty()) return nullptr;
@@ -74,6 +75,7 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   service.access = {host_names(http), read_token(http)};
   service.view.view = options.camera.view;
   service.view.max_viewers = http.viewers;
+  service.jpegs_wanted = &jpegs_wanted;
   service.pictures = &pictures;
   service.predict.pixels = http.max_pixels;
   if (info.source.empty()) {

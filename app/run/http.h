@@ -1,6 +1,7 @@
 // The HTTP server of a run.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -17,11 +18,12 @@ namespace lookout {
 void check_http(const HttpOptions& options);
 
 // Null when there is neither an address nor a socket of systemd. `pictures` classifies those that
-// clients send, and outlives the reporter. `operators` is for the metrics; empty: they are not
-// sampled. Throws as check_http(), and Error when the address
-// cannot be used.
+// clients send; it and `jpegs_wanted`, SourceOptions', outlive the reporter. `operators` is for the
+// metrics; empty: they are not sampled. Throws as check_http(), and Error when the address cannot
+// be used.
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
                                              const std::function<OperatorTable()>& operators,
-                                             PictureQueue& pictures);
+                                             PictureQueue& pictures,
+                                             std::atomic<bool>& jpegs_wanted);
 
 }  // namespace lookout

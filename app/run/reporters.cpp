@@ -104,7 +104,7 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   if (has_source) add_frame_reporters(options, info, operators, output, all);
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>(has_source));
-  if (auto http = make_http_reporter(options, info, operators, pictures)) {
+  if (auto http = make_http_reporter(options, info, operators, pictures, flags.jpegs_wanted)) {
     all.push_back(std::move(http));
     reporters.take_pictures = true;
   }

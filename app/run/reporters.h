@@ -34,6 +34,7 @@ struct ResultOutput {
 struct RunFlags {
   std::atomic<bool>& stop;             // set by a reporter that ends the run
   std::atomic<bool>& operators_asked;  // set from outside: log the table of the operators
+  std::atomic<bool>& jpegs_wanted;     // set for the source: see SourceOptions
 };
 
 struct RunReporters {

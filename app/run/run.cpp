@@ -153,15 +153,17 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const auto models =
       load_models(model_options(options), /*keep_threads=*/false, profile ? &*profile : nullptr);
   const Classifier& model = *models.front();
-  const auto source =
-      open_source(options.camera.source, source_options(options.camera, model.spec().input));
+  std::atomic<bool> jpegs_wanted = false;
+  SourceOptions wishes = source_options(options.camera, model.spec().input);
+  wishes.jpegs_wanted = &jpegs_wanted;
+  const auto source = open_source(options.camera.source, wishes);
   log_source(*source);
 
   const RunInfo info = describe_run(options, model, source->info());
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
-  const RunReporters reporters =
-      make_reporters(options, info, operators, output, {stop, operators_asked}, pictures);
+  const RunReporters reporters = make_reporters(options, info, operators, output,
+                                                {stop, operators_asked, jpegs_wanted}, pictures);
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
   const PipelineOptions pipeline =
       pipeline_options(options, trace.get(), reporters.take_pictures ? &pictures : nullptr);

@@ -54,6 +54,7 @@ std::string probe_camera(const std::string& path) {
 V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
     : path_(path),
       wish_(wish_of(options)),
+      jpegs_wanted_(options.jpegs_wanted),
       device_(path),
       stream_(device_, path, choose(device_, path, wish_)),
       raw_(raw_picture_of(stream_.format())) {
@@ -79,6 +80,7 @@ ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
   count_dropped(buffer->sequence);
   const auto start = Clock::now();
   const bool good = !buffer->damaged && convert(*buffer, frame.bgr);
+  if (good) keep_jpeg(*buffer, frame);
   stream_.give_back(*buffer);
   if (!good) return ReadStatus::kSkipped;
   frame.captured = buffer->captured;
@@ -105,6 +107,15 @@ bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
   set_planes(buffer.data, picture);
   converter_.convert(picture, bgr);
   return true;
+}
+
+void V4l2Source::keep_jpeg(const V4l2Buffer& buffer, Frame& frame) const {
+  frame.is_jpeg = !raw_;
+  if (frame.is_jpeg && jpegs_wanted_ != nullptr && *jpegs_wanted_) {
+    frame.jpeg.assign(buffer.data, buffer.data + buffer.size);
+  } else if (!frame.jpeg.empty()) {
+    frame.jpeg = std::vector<unsigned char>();  // which frees its memory, unlike clear()
+  }
 }
 
 // Some cameras ignore the size that their driver granted.

@@ -36,17 +36,20 @@ class V4l2Source : public Source {
   // The first call starts the camera, for which the driver may take longer than `timeout`. Damaged
   // frames are skipped: those that the driver marks, raw ones of fewer bytes than their picture
   // has, and JPEGs that decode_jpeg() finds fault with. A JPEG of another size than was granted is
-  // used at its own size, and info().shortfall says so from then on. The destructor logs at level
-  // debug how many frames the driver dropped, by its own count.
+  // used at its own size, and info().shortfall says so from then on. Fills `frame.jpeg` while
+  // options.jpegs_wanted. The destructor logs at level debug how many frames the driver dropped, by
+  // its own count.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
   void count_dropped(std::uint32_t sequence);
   void note_size(const cv::Size& size);
   bool convert(const V4l2Buffer& buffer, cv::Mat& bgr);
+  void keep_jpeg(const V4l2Buffer& buffer, Frame& frame) const;
 
   std::string path_;
   ModeWish wish_;
+  const std::atomic<bool>* jpegs_wanted_;
   SourceInfo info_;
   V4l2Device device_;
   V4l2Stream stream_;

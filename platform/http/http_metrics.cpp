@@ -26,6 +26,10 @@ std::string HttpMetrics::text(const HttpServiceCounts& service) const {
   }
   text.begin("lookout_http_clients", "gauge", "Clients that are connected.");
   text.add({}, static_cast<double>(clients_));
+  text.begin("lookout_live_pictures_total", "counter",
+             "Pictures for all who look together, encoded or as the camera sent them.");
+  text.add({{"kind", "encoded"}}, static_cast<double>(service.encoded));
+  text.add({{"kind", "passed"}}, static_cast<double>(service.passed));
   text.begin("lookout_stream_frames_total", "counter",
              "Pictures that viewers of the stream were sent, or were too slow for.");
   text.add({{"kind", "sent"}}, static_cast<double>(service.frames_sent));

@@ -15,6 +15,8 @@ namespace lookout {
 // What a service counts itself.
 struct HttpServiceCounts {
   std::optional<std::size_t> predict_queue;  // requests that wait or are in work; empty: none may
+  std::uint64_t encoded = 0;                 // pictures for those who look
+  std::uint64_t passed = 0;                  // the same as the camera sent them
   std::uint64_t frames_sent = 0;             // pictures of streams, of all viewers together
   std::uint64_t frames_skipped = 0;          // that a viewer was too slow for
 };

@@ -127,6 +127,8 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
 HttpServiceCounts HttpService::counts() {
   HttpServiceCounts counts;
   if (predict_) counts.predict_queue = predict_->waiting();
+  counts.encoded = view_.encoded();
+  counts.passed = view_.passed();
   counts.frames_sent = view_.sent();
   counts.frames_skipped = view_.skipped();
   return counts;

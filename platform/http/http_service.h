@@ -25,7 +25,8 @@ struct HttpServiceOptions {
   PictureQueue* pictures =
       nullptr;  // classifies pictures of clients; outlives the service; null: no
   PredictLimits predict;
-  std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
+  std::atomic<bool>* jpegs_wanted = nullptr;  // LiveSlots'
+  std::function<std::string()> metrics;       // text for Prometheus; empty: there are none
 };
 
 // `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,

@@ -11,10 +11,31 @@ void LiveSlots::wake() const {
   if (wake_) wake_();
 }
 
+void LiveSlots::want_picture() {
+  if (!picture_wanted_) wanted_since_ = Clock::now();
+  picture_wanted_ = true;
+}
+
+void LiveSlots::want_jpegs(bool wanted) {
+  if (jpegs_wanted_ != nullptr && *jpegs_wanted_ != wanted) *jpegs_wanted_ = wanted;
+}
+
+// Whether it was read before its JPEG was wanted, so that it is better to take the next one.
+bool LiveSlots::is_early(const Frame& frame) const {
+  return frame.is_jpeg && frame.jpeg.empty() && jpegs_wanted_ != nullptr && *jpegs_wanted_ &&
+         Clock::now() - wanted_since_.load() < kJpegWait;
+}
+
 void LiveSlots::put(const Result& result, const Frame& frame) {
-  const bool wanted = picture_wanted_.exchange(false);
+  const bool wanted = picture_wanted_ && !is_early(frame);
   std::optional<LivePicture> picture;
-  if (wanted) picture = LivePicture{frame.bgr.clone(), result.sequence, result.timestamp};
+  if (wanted) {
+    picture_wanted_ = false;
+    picture = LivePicture{{frame.jpeg.begin(), frame.jpeg.end()},
+                          frame.jpeg.empty() ? frame.bgr.clone() : cv::Mat(),
+                          result.sequence,
+                          result.timestamp};
+  }
   {
     const MutexLock lock(mutex_);
     result_.result = result;

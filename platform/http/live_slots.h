@@ -19,7 +19,8 @@
 namespace lookout {
 
 struct LivePicture {
-  cv::Mat bgr;  // a copy, as the source delivered it
+  std::string jpeg;  // as the camera sent it; empty: `bgr` is there instead
+  cv::Mat bgr;       // a copy, as the source delivered it
   std::uint64_t sequence = 0;
   std::chrono::system_clock::time_point time;
 };
@@ -34,7 +35,11 @@ struct LiveResult {
 // the frame loop, all else by one other thread.
 class LiveSlots {
  public:
-  static constexpr std::size_t kMaxChanges = 64;  // of the state, that are kept
+  static constexpr std::size_t kMaxChanges = 64;              // of the state, that are kept
+  static constexpr std::chrono::milliseconds kJpegWait{500};  // for a frame that has its JPEG
+
+  // `jpegs_wanted`: tells the camera to keep its JPEGs; null: it cannot. Outlives this.
+  explicit LiveSlots(std::atomic<bool>* jpegs_wanted = nullptr) : jpegs_wanted_(jpegs_wanted) {}
 
   // `wake` is called by the frame loop when there is something new that somebody waits for: a
   // picture, or, while somebody listens, anything but a result that changes no state.
@@ -44,8 +49,9 @@ class LiveSlots {
   void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void put(const CameraStatus& status) EXCLUDES(mutex_);
 
-  // The next frame is copied, once.
-  void want_picture() { picture_wanted_ = true; }
+  // The next frame is copied, once; or its JPEG is, if there are any.
+  void want_picture();
+  void want_jpegs(bool wanted);
   void set_listened(bool listened) { listened_ = listened; }
 
   // The picture that was wanted, once.
@@ -70,8 +76,12 @@ class LiveSlots {
  private:
   void wake() const;
 
+  bool is_early(const Frame& frame) const;
+
+  std::atomic<bool>* const jpegs_wanted_;
   std::function<void()> wake_;
   std::atomic<bool> picture_wanted_ = false;
+  std::atomic<Clock::time_point> wanted_since_{Clock::time_point()};
   std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
   LiveResult result_ GUARDED_BY(mutex_);

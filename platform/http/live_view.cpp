@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "pipeline/results/format.h"
+#include "platform/pictures/motion_jpeg.h"
 
 namespace lookout {
 namespace {
@@ -22,6 +23,8 @@ std::string seconds_of(std::chrono::system_clock::time_point time) {
   append_seconds(time, text);
   return text;
 }
+
+bool is_upright(const View& view) { return view.rotation == 0 && !view.hflip && !view.vflip; }
 
 cv::Mat turned(const cv::Mat& bgr, const View& view) {
   cv::Mat picture = bgr;
@@ -111,7 +114,7 @@ class LiveView::Viewer : public HttpStream {
 };
 
 LiveView::LiveView(LiveSlots& slots, const LiveViewOptions& options)
-    : slots_(slots), options_(options) {}
+    : slots_(slots), options_(options), passes_(is_upright(options.view)) {}
 
 LiveView::~LiveView() = default;
 
@@ -139,9 +142,9 @@ void LiveView::snapshot(const HttpRespond& respond, Clock::time_point now) {
   want_picture(now);
 }
 
-// Beats may come a little early.
 void LiveView::want_picture(Clock::time_point now) {
-  if (now - wanted_at_ < kInterval * 9 / 10) return;
+  slots_.want_jpegs(passes_);
+  if (now - wanted_at_ < kInterval * 9 / 10) return;  // beats may come a little early
   wanted_at_ = now;
   slots_.want_picture();
 }
@@ -149,6 +152,7 @@ void LiveView::want_picture(Clock::time_point now) {
 void LiveView::advance(Clock::time_point now) {
   now_ = now;
   take_picture();
+  slots_.want_jpegs(is_busy() && passes_);
   if (!is_busy()) return;
   take_status();
   answer_snapshots(false);
@@ -157,13 +161,16 @@ void LiveView::advance(Clock::time_point now) {
 }
 
 void LiveView::take_picture() {
-  const auto picture = slots_.take_picture();
+  auto picture = slots_.take_picture();
   if (!picture || !is_busy()) return;
   Encoded encoded;
   encoded.sequence = picture->sequence;
   encoded.time = picture->time;
-  set(turned(picture->bgr, options_.view), std::move(encoded));
-  answer_snapshots(true);
+  if (picture->jpeg.empty()) {
+    encode(turned(picture->bgr, options_.view), std::move(encoded));
+  } else {
+    pass(std::move(picture->jpeg), std::move(encoded));
+  }
 }
 
 void LiveView::take_status() {
@@ -172,18 +179,31 @@ void LiveView::take_status() {
   Encoded encoded;
   encoded.time = status.since;
   encoded.away = true;
-  set(away_picture(status.since), std::move(encoded));
-  answer_snapshots(true);
+  encode(away_picture(status.since), std::move(encoded));
 }
 
-void LiveView::set(const cv::Mat& bgr, Encoded encoded) {
+void LiveView::encode(const cv::Mat& bgr, Encoded encoded) {
   std::vector<unsigned char> jpeg;
   cv::imencode(".jpg", bgr, jpeg, {cv::IMWRITE_JPEG_QUALITY, options_.quality});
   ++encoded_;
-  encoded.jpeg = std::make_shared<const std::string>(jpeg.begin(), jpeg.end());
+  set({jpeg.begin(), jpeg.end()}, std::move(encoded));
+}
+
+// After a JPEG that is like no other, pictures are encoded.
+void LiveView::pass(std::string jpeg, Encoded encoded) {
+  auto complete = complete_jpeg(std::move(jpeg));
+  passes_ = complete.has_value();
+  if (!complete) return;
+  ++passed_;
+  set(std::move(*complete), std::move(encoded));
+}
+
+void LiveView::set(std::string jpeg, Encoded encoded) {
+  encoded.jpeg = std::make_shared<const std::string>(std::move(jpeg));
   encoded.number = current_.number + 1;
   encoded.made = now_;
   current_ = std::move(encoded);
+  answer_snapshots(true);
 }
 
 void LiveView::answer(const HttpRespond& respond) const {

@@ -1,4 +1,5 @@
-// The picture for those who look at it: JPEG, encoded once for all of them, and not for nobody.
+// The picture for those who look at it: the camera's own JPEG, when nothing is turned, else one
+// that is encoded once for all of them, and not for nobody.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +53,11 @@ class LiveView {
 
   bool is_busy() const { return !viewers_.empty() || !snapshots_.empty(); }
   std::size_t viewers() const { return viewers_.size(); }
-  // Since the start: pictures that were encoded; of all viewers together, those that they were
-  // sent, and those that were replaced before a viewer without a limit of its own was ready.
+  // Since the start: pictures that were encoded, and JPEGs of the camera; of all viewers together,
+  // those that they were sent, and those that were replaced before a viewer without a limit of its
+  // own was ready.
   std::uint64_t encoded() const { return encoded_; }
+  std::uint64_t passed() const { return passed_; }
   std::uint64_t sent() const { return sent_; }
   std::uint64_t skipped() const { return skipped_; }
 
@@ -74,7 +77,9 @@ class LiveView {
   };
 
   void want_picture(Clock::time_point now);
-  void set(const cv::Mat& bgr, Encoded encoded);
+  void encode(const cv::Mat& bgr, Encoded encoded);
+  void pass(std::string jpeg, Encoded encoded);
+  void set(std::string jpeg, Encoded encoded);
   void take_picture();
   void take_status();
   void answer(const HttpRespond& respond) const;
@@ -87,7 +92,9 @@ class LiveView {
   Clock::time_point wanted_at_;  // a picture, the last time
   std::set<Viewer*> viewers_;
   std::vector<Snapshot> snapshots_;
+  bool passes_;  // JPEGs of the camera
   std::uint64_t encoded_ = 0;
+  std::uint64_t passed_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t skipped_ = 0;
 };

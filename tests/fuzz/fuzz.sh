@@ -14,7 +14,7 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-{multipart,model_spec,configuration,trace_summary,source_uri,picture_size}
+mkdir -p build/fuzz/seeds-{multipart,model_spec,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
@@ -32,6 +32,7 @@ for name in "jpg png webp tif bmp jp2 ppm".split():
     picture.save(f"{sys.argv[1]}/red.{name}")
 picture.save(f"{sys.argv[1]}/lossless.webp", lossless=True)
 END
+cp build/fuzz/seeds-picture_size/red.jpg build/fuzz/seeds-motion_jpeg/
 printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 20 +X 30\n' >build/fuzz/seeds-picture_size/red.hdr
 printf 'P7\nWIDTH 30\nHEIGHT 20\n' >build/fuzz/seeds-picture_size/red.pam
 
@@ -73,5 +74,6 @@ fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
 fuzz multipart platform/predict/multipart.cpp
+fuzz motion_jpeg platform/pictures/motion_jpeg.cpp
 fuzz picture_size platform/pictures/picture_size.cpp platform/system/file_bytes.cpp
 fuzz source_uri platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp

@@ -1,6 +1,7 @@
 // A picture as a JPEG.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <opencv2/imgcodecs.hpp>
 #include <vector>
@@ -14,6 +15,16 @@ inline Bytes encoded(const cv::Mat& picture, const std::vector<int>& parameters 
   Bytes jpeg;
   cv::imencode(".jpg", picture, jpeg, parameters);
   return jpeg;
+}
+
+// As many cameras leave them out.
+inline Bytes without_huffman_tables(Bytes jpeg) {
+  const Bytes marker{0xff, 0xc4};
+  for (;;) {
+    const auto table = std::search(jpeg.begin(), jpeg.end(), marker.begin(), marker.end());
+    if (table == jpeg.end()) return jpeg;
+    jpeg.erase(table, table + 2 + table[2] * 256 + table[3]);
+  }
 }
 
 }  // namespace lookout

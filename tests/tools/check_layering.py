@@ -32,7 +32,7 @@ ALLOWED = {
     "platform/overlay": {"pipeline/*", "platform/system"},
     "platform/predict": {"pipeline/*", "platform/system", "platform/pictures"},
     "platform/metrics": {"pipeline/*", "platform/system"},
-    "platform/http": {"pipeline/*", "platform/system", "platform/predict", "platform/metrics"},
+    "platform/http": {"pipeline/*", "platform/system", "platform/pictures", "platform/predict", "platform/metrics"},
     "app": {"pipeline/*", "platform/*", "app/*"},
     "app/output": {"pipeline/*", "platform/*"},
     "app/options": {"pipeline/*", "platform/*"},

@@ -21,7 +21,8 @@ auto fields(const CameraControls& controls) {
 }
 
 auto fields(const SourceOptions& options) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = options;
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, of_the_run] = options;
+  static_cast<void>(of_the_run);  // not sent
   return std::tuple(a, b, c, fields(d), e, f, g, h, i, j, k, l, m);
 }
 

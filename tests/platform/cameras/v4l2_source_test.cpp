@@ -2,10 +2,12 @@
 // the one of fake_camera.h, preloaded.
 #include "platform/cameras/v4l2_source.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
 #include <string>
 
 #include "platform/sources/open_source.h"
@@ -81,6 +83,26 @@ TEST_F(CameraTest, KeepsTheFramesMemory) {
   const auto* pixels = frame.bgr.data;
   ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
   EXPECT_EQ(frame.bgr.data, pixels);
+}
+
+TEST_F(CameraTest, KeepsItsJpegsWhileSomebodyWantsThem) {
+  std::atomic<bool> wanted = true;
+  SourceOptions options;
+  options.width = 640;
+  options.height = 480;
+  options.framerate = 30;
+  options.jpegs_wanted = &wanted;
+  const auto source = open_source(camera_, options);
+  Frame frame;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  if (!frame.is_jpeg) GTEST_SKIP() << "the camera sends no JPEGs of that size";
+  const cv::Mat decoded = cv::imdecode(frame.jpeg, cv::IMREAD_COLOR);
+  ASSERT_EQ(decoded.size(), frame.bgr.size());
+  EXPECT_EQ(cv::norm(decoded, frame.bgr, cv::NORM_INF), 0);
+  wanted = false;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  EXPECT_TRUE(frame.is_jpeg);
+  EXPECT_EQ(frame.jpeg.capacity(), 0U);
 }
 
 TEST_F(CameraTest, DescriptionHasTheSizeOfTheFrames) {

@@ -24,6 +24,7 @@ TEST(HttpMetrics, CountsAnswersErrorsAndTimes) {
   HttpServiceCounts service;
   service.frames_sent = 5;
   service.frames_skipped = 2;
+  service.passed = 9;
   std::string text = metrics.text(service);
   for (const char* line :
        {"lookout_http_requests_total{route=\"/state\",code=\"200\"} 1\n",
@@ -33,6 +34,7 @@ TEST(HttpMetrics, CountsAnswersErrorsAndTimes) {
         "lookout_http_rejected_total{reason=\"displaced\"} 1\n",
         "lookout_http_rejected_total{reason=\"no_result\"} 1\n", "lookout_http_clients 7\n",
         "lookout_stream_frames_total{kind=\"sent\"} 5\n",
+        "lookout_live_pictures_total{kind=\"passed\"} 9\n",
         "lookout_stream_frames_total{kind=\"skipped\"} 2\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }

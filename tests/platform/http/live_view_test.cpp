@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/platform/http/http_testing.h"
+#include "tests/support/encoded_jpeg.h"
 
 namespace lookout {
 namespace {
@@ -142,6 +145,88 @@ TEST_F(LiveViewTest, PicturesAreTurnedAndMirrored) {
   EXPECT_GT(picture.at<unsigned char>(8, 8), 200);
   EXPECT_LT(picture.at<unsigned char>(8, 40), 50);
   EXPECT_LT(picture.at<unsigned char>(56, 8), 50);
+}
+
+class LiveJpegTest : public testing::Test {
+ protected:
+  // The frame of a camera that sends JPEGs, which it keeps when somebody wants them.
+  void put(int grey, bool is_damaged = false) {
+    Frame frame = grey_frame(grey);
+    frame.is_jpeg = true;
+    if (wanted_) frame.jpeg = is_damaged ? Bytes(9, 'U') : encoded(grey_frame(255 - grey).bgr);
+    slots_.put(result_of(++sequence_), frame);
+  }
+  void advance(LiveView& view) { view.advance(now_ += LiveView::kInterval); }
+
+  std::atomic<bool> wanted_ = false;
+  LiveSlots slots_{&wanted_};
+  Clock::time_point now_{std::chrono::hours(1)};
+  std::uint64_t sequence_ = 0;
+};
+
+TEST_F(LiveJpegTest, TheCamerasOwnJpegsArePassedOn) {
+  LiveView view(slots_, {});
+  put(10);
+  advance(view);
+  EXPECT_FALSE(wanted_);
+  auto viewer = view.open(0, false, now_);
+  EXPECT_TRUE(wanted_);
+  HttpPart part;
+  for (int grey = 20; grey < 60; grey += 10) {
+    put(grey);
+    advance(view);
+    ASSERT_TRUE(viewer->next(part));
+    EXPECT_EQ(Bytes(part.body->begin(), part.body->end()), encoded(grey_frame(255 - grey).bgr));
+  }
+  EXPECT_EQ(view.passed(), 4U);
+  EXPECT_EQ(view.encoded(), 0U);
+  viewer.reset();
+  advance(view);
+  EXPECT_FALSE(wanted_);
+}
+
+TEST_F(LiveJpegTest, ASnapshotWaitsForAFrameWithItsJpeg) {
+  LiveView view(slots_, {});
+  HttpResponse answer;
+  Frame before = grey_frame(10);  // read before somebody looked
+  before.is_jpeg = true;
+  view.snapshot([&answer](HttpResponse response) { answer = std::move(response); }, now_);
+  slots_.put(result_of(1), before);
+  advance(view);
+  EXPECT_FALSE(answer.body);
+  put(20);
+  advance(view);
+  ASSERT_TRUE(answer.body);
+  EXPECT_NEAR(grey_of(*answer.body), 235, 2);
+  EXPECT_EQ(view.encoded(), 0U);
+}
+
+TEST_F(LiveJpegTest, PicturesThatAreTurnedAreEncoded) {
+  LiveViewOptions options;
+  options.view.hflip = true;
+  LiveView view(slots_, options);
+  const auto viewer = view.open(0, false, now_);
+  put(30);
+  advance(view);
+  HttpPart part;
+  ASSERT_TRUE(viewer->next(part));
+  EXPECT_NEAR(grey_of(*part.body), 30, 2);
+  EXPECT_FALSE(wanted_);
+  EXPECT_EQ(view.passed(), 0U);
+}
+
+TEST_F(LiveJpegTest, AfterAJpegThatIsNonePicturesAreEncoded) {
+  LiveView view(slots_, {});
+  const auto viewer = view.open(0, false, now_);
+  put(30, /*is_damaged=*/true);
+  advance(view);
+  HttpPart part;
+  EXPECT_FALSE(viewer->next(part));
+  put(40);
+  advance(view);
+  ASSERT_TRUE(viewer->next(part));
+  EXPECT_NEAR(grey_of(*part.body), 40, 2);
+  EXPECT_EQ(view.encoded(), 1U);
 }
 
 TEST_F(LiveViewTest, WhileTheCameraIsAwayAPictureSaysSo) {
