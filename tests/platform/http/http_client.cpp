@@ -60,6 +60,8 @@ bool HttpClient::send(const std::string& text) const {
   return ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
+void HttpClient::end_sending() const { shutdown(fd_, SHUT_WR); }
+
 bool HttpClient::receive() {
   std::array<char, 65536> bytes{};
   const ssize_t count = recv(fd_, bytes.data(), bytes.size(), 0);

@@ -24,6 +24,8 @@ class HttpClient {
 
   // Returns false when the connection is closed.
   bool send(const std::string& text) const;
+  // Nothing more will be sent.
+  void end_sending() const;
   // `headers`: lines with CRLF, instead of a Host of this machine.
   HttpAnswer get(const std::string& target, const std::string& headers = "Host: localhost\r\n",
                  const std::string& method = "GET");

@@ -177,7 +177,9 @@ TEST(Predict, EachMistakeHasItsCode) {
   EXPECT_EQ(run.mistake(png.substr(0, 40), "image/png"), "422 damaged_picture");
   EXPECT_EQ(run.mistake("\xff\xd8\xff\xe0 no more", "image/jpeg"), "422 damaged_picture");
   EXPECT_EQ(run.mistake(png_of(1, 17), "image/png"), "413 too_many_pixels");
-  const std::vector<File> many(PredictService::kMaxPictures + 1, {"a.png", png});
+  std::vector<File> many(PredictService::kMaxPictures, {"a.png", png});
+  EXPECT_EQ(run.send(request_of(form_of(many), kFormType)).status, 200);
+  many.push_back(many.front());
   EXPECT_EQ(run.mistake(form_of(many)), "413 too_many_pictures");
   // The first one's, when all are bad.
   EXPECT_EQ(run.mistake(form_of({{"a.txt", "text"}, {"b.png", png_of(1, 17)}})),
@@ -295,14 +297,34 @@ TEST(Predict, WhoMayNotAskIsToldBeforeTheBody) {
   EXPECT_EQ(status("/nothing", "Host: localhost\r\n"), 404);
 }
 
-TEST(Predict, ARequestThatIsCutAnywhereHurtsNobody) {
+TEST(Predict, ARequestThatIsCutAnywhereIsNotAnswered) {
   const PredictRun run;
   const std::string request = request_of(form_of({{"grey.png", png_of(40)}}), kFormType);
-  for (std::size_t size = 0; size < request.size(); size += 3) {
+  for (std::size_t size = 0; size < request.size(); ++size) {
     HttpClient client(run.port());
     client.send(request.substr(0, size));
+    client.end_sending();
+    EXPECT_EQ(client.read_all(), "") << size;
   }
   EXPECT_EQ(run.send(request).status, 200);
+}
+
+TEST(Predict, AFormThatIsCutAnywhereHasItsMistake) {
+  const PredictRun run;
+  const std::string form = form_of({{"grey.png", png_of(40)}});
+  const std::size_t end = form.rfind("--\r\n");
+  for (std::size_t size = 0; size < end + 2; ++size) {
+    EXPECT_EQ(run.send(request_of(form.substr(0, size), kFormType)).status, 400) << size;
+  }
+  EXPECT_EQ(run.send(request_of(form.substr(0, end + 2), kFormType)).status, 200);
+}
+
+TEST(Predict, APictureHasALimitOfItsSides) {
+  HttpServiceOptions options;
+  options.predict.side = 16;
+  const PredictRun run({}, std::move(options));
+  EXPECT_EQ(run.send(request_of(png_of(1, 16), "image/png")).status, 200);
+  EXPECT_EQ(run.mistake(png_of(1, 17), "image/png"), "413 too_many_pixels");
 }
 
 TEST(Predict, WhenTooManyWaitTheNextIsRefused) {
