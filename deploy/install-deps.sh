@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the packages that lookout needs on Debian 12 or 13. Packages that are there are left alone.
-# While another program holds a lock of apt's, this waits for up to ten minutes.
+# While another program holds a lock of apt's, this waits for up to ten minutes. Of nginx and prometheus
+# the tests need the program alone; Debian starts their services, too.
 #
 #   install-deps.sh           to build and run
 #   install-deps.sh --test    to run every test too
@@ -21,13 +22,13 @@ models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-tor
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
   libx11-dev llvm locales python3-venv strace unzip xvfb zlib1g-dev'
 bench='binutils gcc hey libbenchmark-dev python3-flask python3-opencv python3-venv python3-waitress qemu-user'
-page='chromium chromium-driver fonts-dejavu-core python3-selenium python3-venv'
+page='chromium chromium-driver fonts-dejavu-core nginx python3-pil python3-selenium python3-venv'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu git help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
-  gstreamer1.0-plugins-ugly python3 python3-gi python3-pil python3-requests'
-fleet='prometheus python3'
+  gstreamer1.0-plugins-ugly nginx python3 python3-gi python3-pil python3-requests'
+fleet='prometheus python3 python3-venv'
 root='debian-archive-keyring mmdebstrap'
 
 case ${1-} in
