@@ -153,6 +153,7 @@ for stage in "${stages[@]}"; do
     deploy/install-deps.sh --network
     [ -x build/host/app/lookout ] || build host --target lookout
     check /usr/bin/python3 tests/network/network_test.py
+    check /usr/bin/python3 tests/network/proxy_test.py
     ;;
   predict)
     say 'predict: pictures over HTTP'

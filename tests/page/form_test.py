@@ -12,9 +12,10 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
+sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("network", "tools"))]
 sys.dont_write_bytecode = True
 
+import nginx  # noqa: E402
 import pypi_program  # noqa: E402
 from lookout import ROOT, Lookout, wait_for  # noqa: E402
 from page_test import AXE, FOLDER, PATTERN, SCREENS, with_model  # noqa: E402
@@ -84,6 +85,18 @@ class FormTest(unittest.TestCase):
         self.wait_for_answers(1)
         self.browser.run("document.getElementById('answers').replaceChildren()")
         self.browser.run(DROP)
+        self.assertEqual(self.wait_for_answers(1)[0]["rows"][0], "red")
+
+    def test_behind_a_proxy_under_a_path(self):
+        if not nginx.PROGRAM:
+            self.skipTest("no nginx: deploy/install-deps.sh --page")
+        proxy = nginx.Nginx(self.server.url)
+        self.addCleanup(proxy.close)
+        self.browser.open(proxy.url)
+        link = "return document.querySelector('header a')?.href"
+        self.browser.open(wait_for("the link", lambda: self.browser.look(link)))
+        wait_for("the form", lambda: self.browser.look("return !!document.getElementById('file')"))
+        self.choose(self.red)
         self.assertEqual(self.wait_for_answers(1)[0]["rows"][0], "red")
 
     def test_without_a_server(self):

@@ -1,12 +1,10 @@
 """The real program with its HTTP server, for tests."""
 
 import contextlib
-import http.server
 import os
 import re
 import subprocess
 import tempfile
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -101,36 +99,3 @@ class Camera:
         with open(self.fault_file + ".new", "w", encoding="ascii") as file:
             file.write(words)
         os.rename(self.fault_file + ".new", self.fault_file)
-
-
-class Proxy:
-    """A server that has another one under the path /under/, as reverse proxies do."""
-
-    def __init__(self, target):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                if not self.path.startswith("/under/"):
-                    self.send_error(404)
-                    return
-                with contextlib.suppress(ConnectionError, TimeoutError):
-                    self.forward(target + self.path[len("/under/") :])
-
-            def forward(self, url):
-                with OPENER.open(url, timeout=PATIENCE) as answer:
-                    self.send_response(answer.status)
-                    self.send_header("Content-Type", answer.headers["Content-Type"])
-                    self.end_headers()
-                    while data := answer.read1(65536):
-                        self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/under/"
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()

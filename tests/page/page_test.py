@@ -3,8 +3,8 @@
 
     page_test.py [TEST...]    TEST: as in PageTest.test_state
 
-Needs build/host/app/lookout, build/host/tests/libfake_camera.so, and of Debian chromium-driver and
-python3-selenium; axe-core comes from PyPI. Exit status 77 (skipped) where the browser is missing.
+Needs build/host/app/lookout, build/host/tests/libfake_camera.so, and of Debian chromium-driver,
+nginx and python3-selenium; axe-core comes from PyPI. Exit status 77 (skipped) where the browser is missing.
 Screenshots go to build/host/page/.
 """
 
@@ -15,11 +15,12 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
+sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("network", "tools"))]
 sys.dont_write_bytecode = True
 
+import nginx  # noqa: E402
 import pypi_program  # noqa: E402
-from lookout import ROOT, Camera, Lookout, Proxy, wait_for  # noqa: E402
+from lookout import ROOT, Camera, Lookout, wait_for  # noqa: E402
 
 AXE = ("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js")  # axe-core 4.12.1
 PATTERN = "test://hcolorbars?size=320x240&fps=20"
@@ -58,7 +59,7 @@ class PageTest(unittest.TestCase):
         return server
 
     def open(self, server):
-        """Of a Lookout or a Proxy."""
+        """Of a Lookout or an Nginx."""
         self.browser.open(server.url)
         return self.browser.wait_until_shown("results", is_live)
 
@@ -105,7 +106,9 @@ class PageTest(unittest.TestCase):
             self.assertIn("default-src 'self'", page.headers["Content-Security-Policy"])
 
     def test_behind_a_proxy_under_a_path(self):
-        proxy = Proxy(self.start().url)
+        if not nginx.PROGRAM:
+            self.skipTest("no nginx: deploy/install-deps.sh --page")
+        proxy = nginx.Nginx(self.start().url)
         self.addCleanup(proxy.close)
         self.open(proxy)
         self.browser.wait_for_moving_picture()
