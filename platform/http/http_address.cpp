@@ -17,7 +17,8 @@ constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
 
 bool is_address_of(int family, const std::string& text) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
-  return inet_pton(family, text.c_str(), bytes.data()) == 1;
+  const bool is_whole = text.find('\0') == std::string::npos;  // inet_pton stops there
+  return is_whole && inet_pton(family, text.c_str(), bytes.data()) == 1;
 }
 
 Error bad_address(const std::string& text) {

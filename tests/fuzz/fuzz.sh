@@ -14,7 +14,7 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-{multipart,model_spec,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
+mkdir -p build/fuzz/seeds-{http_headers,multipart,model_spec,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
@@ -38,6 +38,11 @@ printf 'P7\nWIDTH 30\nHEIGHT 20\n' >build/fuzz/seeds-picture_size/red.pam
 
 printf 'multipart/form-data; boundary=x\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\nbytes\r\n--x--\r\n' \
   >build/fuzz/seeds-multipart/file
+
+printf '%s\n' camera.example:8090 http://camera.example:8090 'Basic bWU6c2l4dGVlbiBsZXR0ZXJzOg==' 'fps=2&a&b=c=d' '[::1]:8090' \
+  >build/fuzz/seeds-http_headers/name
+printf '%s\n' '[fe80::1]:80' https://evil.example 'Bearer sixteen letters:' 'action=stream' unix:/run/http >build/fuzz/seeds-http_headers/ip
+printf '%s\n' 10.0.0.1 http://10.0.0.1 'Basic me' '' 127.0.0.1:80 >build/fuzz/seeds-http_headers/v4
 
 # Nesting that overflows the stack needs more bytes than other mistakes.
 declare -A max_len=([model_spec]=524288)
@@ -73,6 +78,8 @@ fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
+fuzz http_headers pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/http/http_access.cpp \
+  platform/http/http_address.cpp platform/http/http_message.cpp
 fuzz multipart platform/predict/multipart.cpp
 fuzz motion_jpeg platform/pictures/motion_jpeg.cpp
 fuzz picture_size platform/pictures/picture_size.cpp platform/system/file_bytes.cpp

@@ -17,6 +17,7 @@ TEST(HttpAccess, TheHostIsThisMachineOrAConfiguredName) {
                            "evil.camera.example", "127.0.0.1.evil.example", "[::1", "[]"}) {
     EXPECT_FALSE(is_host_allowed(kAccess, host)) << host;
   }
+  EXPECT_FALSE(is_host_allowed(kAccess, std::string("127.0.0.1\0.evil.example", 23)));
 }
 
 TEST(HttpAccess, TheOriginIsThisServerOrAConfiguredName) {

@@ -29,7 +29,8 @@ TEST(HttpAddress, OtherTextsAreRefused) {
        {std::string(), std::string("8090"), std::string(":8090"), std::string("127.0.0.1"),
         std::string("localhost:80"), std::string("127.0.0.1:65536"), std::string("127.0.0.1:-1"),
         std::string("127.0.0.1:"), std::string("::1:80"), std::string("[127.0.0.1]:80"),
-        std::string("[::1]"), std::string("[]:80"), std::string("unix:"), "unix:" + long_path}) {
+        std::string("[::1]"), std::string("[]:80"), std::string("unix:"), "unix:" + long_path,
+        std::string("127.0.0.1\0.example:80", 21)}) {
     EXPECT_THROW(parse_http_address(text), Error) << text;
   }
 }
