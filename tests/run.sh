@@ -161,6 +161,7 @@ for stage in "${stages[@]}"; do
     [ -x build/host/app/lookout ] || build host --target lookout
     check /usr/bin/python3 tests/predict/predict_test.py
     check /usr/bin/python3 tests/predict/attacks_test.py
+    check /usr/bin/python3 tests/predict/crowd_test.py
     ;;
   fleet)
     say 'fleet: rules and dashboard with Prometheus'

@@ -1,0 +1,95 @@
+"""A run of the program with its HTTP server, and a client that asks it, for tests of other clients."""
+
+import contextlib
+import http.client
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOOKOUT = ROOT / "build/host/app/lookout"
+MAX_GROWTH = 40  # MB, of the memory's maximum
+PATIENCE = 60  # s, for an answer on a busy machine
+
+
+def wait_for(what, is_so):
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {PATIENCE} s: {what}")
+        time.sleep(0.05)
+
+
+class ServedTest(unittest.TestCase):
+    """The client that asks comes from 127.0.0.2; others may come from 127.0.0.1, 127.0.0.3 and so on."""
+
+    source = "test://all?fps=20"
+    options = ()
+    stdout = subprocess.DEVNULL
+
+    def setUp(self):
+        self.process = subprocess.Popen(
+            [LOOKOUT, self.source, "--threads", "1", "--set", "http.address=127.0.0.1:0", *self.options],
+            stdout=self.stdout, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.addCleanup(self.end)
+        for line in self.process.stderr:
+            if " http: " in line:
+                self.port = int(line.strip().rstrip("/").rsplit(":", 1)[1])
+                break
+        self.own_sockets = self.count_sockets()
+        self.open = contextlib.ExitStack()
+        self.addCleanup(self.open.close)
+        while self.ask("/snapshot.jpg")[0] != 200:
+            pass  # the model is loading
+        self.assertEqual(self.upload(b"no picture")[0], 415)
+        self.before = self.memory()
+
+    def end(self):
+        self.process.terminate()
+        self.process.communicate()
+        self.assertEqual(self.process.returncode, 0)
+
+    def memory(self):
+        """The maximum so far, in MB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+    def count_sockets(self):
+        folder = f"/proc/{self.process.pid}/fd"
+        names = []
+        for number in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                names.append(os.readlink(f"{folder}/{number}"))
+        return sum(name.startswith("socket:") for name in names)
+
+    def count_held(self):
+        """Descriptors and threads, when no client is connected."""
+        wait_for("no client", lambda: self.count_sockets() == self.own_sockets)
+        return tuple(len(os.listdir(f"/proc/{self.process.pid}/{what}")) for what in ("fd", "task"))
+
+    def ask(self, path, method="GET", body=None, headers=None):
+        """Status and body."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=PATIENCE, source_address=("127.0.0.2", 0)
+        )
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+    def upload(self, picture):
+        return self.ask("/predict", "POST", picture, {"Content-Type": "image/jpeg"})
+
+    def connect(self):
+        client = self.open.enter_context(socket.create_connection(("127.0.0.1", self.port)))
+        client.settimeout(PATIENCE)
+        return client
+
+    def expect_unharmed(self):
+        self.assertEqual(self.ask("/snapshot.jpg")[0], 200)
+        self.assertEqual(self.upload(b"no picture")[0], 415)
+        self.assertLessEqual(self.memory() - self.before, MAX_GROWTH)
