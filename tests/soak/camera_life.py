@@ -32,7 +32,7 @@ class CameraLife(Life):
     def faults(self):
         faults = [self.lost, self.unplugged, self.stalled, self.hiccup, self.resized]
         faults += [self.corrupt, self.short, self.empty, self.error_flag, self.gaps]
-        faults += [self.frozen, self.busy_machine]
+        faults += [self.frozen, self.busy_machine, self.nobody_visits]
         return faults
 
     def plug(self):
@@ -134,6 +134,10 @@ class CameraLife(Life):
     def sample(self):
         if self.whole:
             super().sample()
+
+    def note_quiet(self):
+        if self.whole:
+            super().note_quiet()
 
     def end(self):
         super().end()

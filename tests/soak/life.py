@@ -10,6 +10,7 @@ import time
 
 from machine import PROCESSORS, Hogs, find_faketime, load, violated
 from reader import Reader
+from visitors import Visitors
 
 SOURCE = "test://all?size=320x240&fps=30"
 WARM_UP = 10.0  # s, after which memory, descriptors and threads are to stay as they are
@@ -32,10 +33,14 @@ class Life:
         self.samples = []  # (s since the start, kB, descriptors, threads)
         self.stopped_amid = self.random.random() < 0.3
         self.clock_file = None
+        self.own_sockets = 0  # without those of clients
+        self.quiet = set()  # descriptors and threads while no client was there
+        self.socket = os.path.join(folder, f"{number}.http")
         arguments, environment = self.prepare(number, folder)
         limit = options.memory << 20
         command = [options.program, *arguments]
         command += ["--format", "json", "--top-k", "3", "--threads", "1"]
+        command += ["--set", f"http.address=unix:{self.socket}"]
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 command,
@@ -48,6 +53,7 @@ class Life:
         self.started = time.monotonic()
         self.reader = Reader(self.process.stdout.fileno(), self.name)
         self.reader.start()
+        self.visitors = Visitors(self.socket, self.name, f"{options.seed}/{number}")
 
     def prepare(self, number, folder):
         """The program's source, and what it is to find in its environment beside ours."""
@@ -97,6 +103,18 @@ class Life:
         if self.wait(seconds):
             self.pin(PROCESSORS)
 
+    def nobody_visits(self, seconds):
+        """The clients leave, and nothing of them is left."""
+        self.visitors.leave()
+        end = time.monotonic() + SILENCE * load()
+        while self.running() and self.count_sockets() > self.own_sockets and time.monotonic() < end:
+            time.sleep(0.05)
+        if self.running() and self.count_sockets() > self.own_sockets:
+            violated(f"{self.name}: {self.count_sockets()} sockets are open, without a client")
+        if self.wait(seconds / 3):
+            self.note_quiet()
+            self.visitors.come()
+
     def clock_set_back(self, seconds):
         back = self.random.randrange(60, 86400)
         self.set_clock(f"-{back}")
@@ -134,6 +152,32 @@ class Life:
     def ending(self):
         return time.monotonic() >= self.started + self.seconds
 
+    def descriptors(self):
+        """What each is."""
+        names = []
+        folder = f"/proc/{self.process.pid}/fd"
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for number in os.listdir(folder):
+                with contextlib.suppress(FileNotFoundError):
+                    names.append(os.readlink(f"{folder}/{number}"))
+        return names
+
+    def count_sockets(self):
+        return sum(name.startswith("socket:") for name in self.descriptors())
+
+    def note_quiet(self):
+        if time.monotonic() - self.started < WARM_UP:
+            return
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            descriptors = min(len(self.descriptors()) for _ in range(3))
+            threads = len(os.listdir(f"/proc/{self.process.pid}/task"))
+            self.quiet.add((descriptors, threads))
+
+    def count_lasting(self):
+        """Descriptors without those of clients and of their pictures."""
+        names = self.descriptors()
+        return sum(not name.startswith(("socket:", "/memfd:")) for name in names)
+
     def sample(self):
         folder = f"/proc/{self.process.pid}"
         with open(f"{folder}/status", encoding="utf-8") as file:
@@ -141,7 +185,7 @@ class Life:
         if "VmRSS" not in status:  # just ended
             return
         # Some are open for a moment only, of /proc/stat, or of the fake camera's file of faults.
-        descriptors = min(len(os.listdir(f"{folder}/fd")) for _ in range(3))
+        descriptors = min(self.count_lasting() for _ in range(3))
         resident = int(status["VmRSS"].split()[0])
         now = time.monotonic() - self.started
         self.samples.append((now, resident, descriptors, int(status["Threads"])))
@@ -181,7 +225,7 @@ class Life:
 
     def faults(self):
         faults = [self.slow_reader, self.paused_reader, self.frozen, self.busy_machine]
-        faults.append(self.one_processor)
+        faults += [self.one_processor, self.nobody_visits]
         if self.clock_file:
             faults.append(self.clock_set_back)
         return faults
@@ -190,6 +234,8 @@ class Life:
         faults = self.faults()
         bag = []
         self.await_first_result()
+        self.own_sockets = self.count_sockets()
+        self.visitors.come()
         while self.running() and not self.ending():
             if not bag:  # each of them once before one comes again
                 bag = self.random.sample(faults, len(faults))
@@ -205,6 +251,7 @@ class Life:
             violated(f"{self.name}: ended by itself with {self.process.poll()}: {self.last_words()}")
             return
         unread = self.reader.rate is not None
+        self.visitors.over = True
         asked = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -224,6 +271,8 @@ class Life:
             violated(f"{self.name}: took {took:.2f} s to stop, {allowed:.2f} s are allowed")
         if status != 0:
             violated(f"{self.name}: exit status {status}: {self.last_words()}")
+        self.visitors.end()
+        self.totals.visits += self.visitors.visits
         self.check_counts(unread)
         self.check_flat()
 
@@ -264,10 +313,14 @@ class Life:
             if len(seen) > 1:
                 violated(f"{self.name}: {what} did not stay the same: {sorted(seen)}")
 
+        if len(self.quiet) > 1:
+            violated(f"{self.name}: without a client: {sorted(self.quiet)} descriptors and threads")
+
     def clean_up(self):
         if self.running():
             self.process.kill()
             self.process.wait()
+        self.visitors.end()
         self.reader.rate = None
         self.reader.join(5)
         self.process.stdout.close()

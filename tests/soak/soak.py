@@ -26,6 +26,7 @@ from machine import Hogs, find_faketime, load, violated, violations
 class Totals:
     def __init__(self):
         self.faults = collections.Counter()
+        self.visits = collections.Counter()
         self.frames = dict.fromkeys(("captured", "classified", "dropped", "in_flight"), 0)
         self.results = 0
         self.skipped = 0
@@ -83,6 +84,7 @@ def report(totals, options, lives, seconds):
         print("  skipped  clock set back: no libfaketime here")
     if not os.path.exists(options.camera):
         print(f"  skipped  faults of a camera: no {options.camera}")
+    print("  visits   " + ", ".join(f"{kind} {count}" for kind, count in sorted(totals.visits.items())))
     print("  frames   " + ", ".join(f"{key} {count}" for key, count in totals.frames.items()))
     print(f"  camera   lost {totals.losses} times, {totals.skipped} damaged frames were skipped")
     print(f"  results  {totals.results} read")
