@@ -19,6 +19,15 @@ show() {
   [ -n "$number" ] || fail "the camera has no pattern $1"
   v4l2-ctl -d $camera --set-ctrl "test_pattern=$number"
 }
+# answers PATH PATTERN: the HTTP server does, and the first 20 KB have it.
+answers() {
+  exec 3<> /dev/tcp/127.0.0.1/8090
+  printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3
+  timeout 300 head -c 20000 <&3 > answer
+  exec 3>&-
+  LC_ALL=C grep -aqP -- "$2" answer
+}
+exposure() { systemd-analyze security --no-pager $unit | sed -n 's/.*exposure level for [^ ]*: \([0-9.]*\) .*/\1/p'; }
 no_text() { v4l2-ctl -d $camera --set-ctrl osd_text_mode=2; }
 
 mark
@@ -50,16 +59,32 @@ say 'hardened'
 # vivid's thread stumbles in a machine that is slower than its rate; the rest is about other things.
 sed -i 's/^# width = .*/width = 320/; s/^# height = .*/height = 180/; s/^# framerate = .*/framerate = 5/' \
   /etc/lookout/lookout.toml
-systemctl restart $unit
+# With its socket it is seen by others, though it has no network itself.
+systemctl stop $unit
+exposed=$(exposure)
+systemctl enable --now lookout.socket
+systemctl start $unit
 mark
 show '100% Colorbar'
 names 'color bars'
+[ "$(readlink "/proc/$(property MainPID)/ns/net")" != "$(readlink /proc/self/ns/net)" ] || fail 'the service has a network'
+[ "$(exposure)" = "$exposed" ] || fail "with the socket it is exposed by $(exposure), not $exposed"
+[ "${exposed/./}" -le 10 ] || fail "it is exposed by $exposed, more than 1.0"
+answers / '<!DOCTYPE html>' || fail 'there is no page'
+answers /state '"label":"color bars"' || fail 'there is no state'
+answers /stream '^\xff\xd8\xff' || fail 'there is no stream'
+answers /metrics '^lookout_camera_up.* 1' || fail 'there are no metrics'
+say "seen over HTTP, exposed by $exposed"
 
 # Snapshots are for the members of a group.
 sed -i 's#^snapshot-on-change = .*#snapshot-on-change = "/var/lib/lookout"#' /etc/lookout/lookout.toml
 useradd -G lookout owner
-systemctl restart $unit
+# A client may come while it is stopped, and starts it.
+systemctl stop $unit
 mark
+answers / '<!DOCTYPE html>' || fail 'a client does not start it'
+until_true 'a client started it' is ActiveState active
+systemctl stop lookout.socket
 pictured() { compgen -G '/var/lib/lookout/*.jpg'; }
 until_true 'a snapshot is written' pictured
 picture=$(pictured | head -n 1)
@@ -76,6 +101,7 @@ journal_has 'classified' || fail 'no summary at the end'
 say 'stopped'
 systemctl start $unit
 names 'color bars'
+! (exec 3<> /dev/tcp/127.0.0.1/8090) 2> /dev/null || fail 'something listens without the socket'
 
 # The camera is pulled out, its driver even removed, and put in again.
 mark
