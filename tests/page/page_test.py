@@ -63,6 +63,10 @@ class PageTest(unittest.TestCase):
         self.browser.open(server.url)
         return self.browser.wait_until_shown("results", is_live)
 
+    def expect_no_message(self):
+        """Of the page, in the console."""
+        self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+
     def test_moving_picture_state_and_figures(self):
         self.open(self.start())
         self.browser.wait_for_moving_picture()
@@ -127,7 +131,7 @@ class PageTest(unittest.TestCase):
         shown = self.browser.wait_until_shown("that it is back", is_live)
         self.assertEqual(shown["notice"], "")
         self.browser.wait_for_moving_picture()
-        self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+        self.expect_no_message()
 
     def test_loss_of_the_camera(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -146,6 +150,7 @@ class PageTest(unittest.TestCase):
             shown = self.browser.wait_until_shown("that it is back", is_live)
             self.assertEqual(shown["notice"], "")
             self.browser.wait_until_shown("the state", lambda now: now["state"] == "color bars")
+            self.expect_no_message()
 
     def test_tabs_and_windows_at_once(self):
         server = self.start()
