@@ -117,11 +117,13 @@ class FleetTest(unittest.TestCase):
                 "--set", f"http.address=127.0.0.1:{port}",
                 "--set", f"http.token-file={folder / 'lookout.token'}",
             )  # fmt: skip
-        cls.known = [stand_in.StandIn(TOKEN, USUAL) for _ in range(5)]
+        cls.known = [stand_in.StandIn(TOKEN, USUAL) for _ in range(3)]
         cls.slow = stand_in.StandIn(TOKEN, SLOW, fps=15)
         cls.away = stand_in.StandIn(TOKEN, USUAL, camera_up=0)
         cls.throttled = stand_in.StandIn(TOKEN, USUAL, throttled=1)
-        cls.known += [cls.slow, cls.away, cls.throttled]
+        cls.guessed = stand_in.StandIn(TOKEN, USUAL, guesses=1)
+        cls.busy = stand_in.StandIn(TOKEN, USUAL, busy=1)
+        cls.known += [cls.slow, cls.away, cls.throttled, cls.guessed, cls.busy]
         for board in cls.known:
             cls.addClassCleanup(board.close)
         cls.silent = f"127.0.0.1:{free_port()}"
@@ -176,6 +178,7 @@ class FleetTest(unittest.TestCase):
             return answer.read().decode()
 
     def test_metrics(self):
+        self.provoke()
         checked = promtool("check", "metrics", text=self.metrics())
         self.assertEqual((checked.returncode, checked.stderr), (0, ""))
 
@@ -226,6 +229,8 @@ class FleetTest(unittest.TestCase):
             ("LookoutThrottled", self.throttled.address),
             ("LookoutFallsBehind", self.slow.address),
             ("LookoutSlowOperator", self.slow.address),
+            ("LookoutWrongTokens", self.guessed.address),
+            ("LookoutTooManyPictures", self.busy.address),
         }
 
         def firing():
@@ -238,10 +243,19 @@ class FleetTest(unittest.TestCase):
     def queries(self):
         for panel in DASHBOARD["panels"]:
             for target in panel.get("targets", []):
-                expression = target["expr"].replace("$instance", ".*").replace("$job", ".*")
+                # Of real boards: the others have all that is asked for.
+                expression = target["expr"].replace("$instance", ".*").replace("$job", "lookout")
                 yield panel["title"], expression
 
+    def provoke(self):
+        """Something to count: a request that is refused."""
+        self.metrics()
+        with self.assertRaises(urllib.error.HTTPError) as error:
+            OPENER.open(f"http://127.0.0.1:{self.boards[0]}/state", timeout=LIMIT)
+        self.assertEqual(error.exception.code, 401)
+
     def test_every_query_of_the_dashboard_has_an_answer(self):
+        self.provoke()
         for title, query in self.queries():
             with self.subTest(title):
                 wait_for(query, lambda: self.ask(query))  # pylint: disable=cell-var-from-loop

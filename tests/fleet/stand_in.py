@@ -14,12 +14,15 @@ MEAN = 0.9 * 0.025 + 0.1 * 0.0625
 class StandIn:
     """`operators`: seconds a frame by name."""
 
-    def __init__(self, token, operators, fps=30.0, camera_fps=30.0, camera_up=1, throttled=0):
+    def __init__(
+        self, token, operators, fps=30.0, camera_fps=30.0, camera_up=1, throttled=0, guesses=0.0, busy=0.0
+    ):
         self.operators = operators
         self.fps = fps
         self.camera_fps = camera_fps
         self.camera_up = camera_up
         self.throttled = throttled
+        self.rejected = {"wrong_token": guesses, "busy": busy}  # a second
         self.started = time.time()
         board = self
 
@@ -77,6 +80,23 @@ class StandIn:
             "counter",
             [("", f',operator="{name}"', each * frames) for name, each in self.operators.items()],
         )
+        yield from self.http_metrics(seconds)
+
+    def http_metrics(self, seconds):
+        yield "lookout_http_requests_total", "counter", [("", ',route="/predict",code="200"', 2 * seconds)]
+        yield (
+            "lookout_http_request_duration_seconds",
+            "histogram",
+            durations(2 * seconds, ',route="/predict"'),
+        )
+        yield (
+            "lookout_http_rejected_total",
+            "counter",
+            [("", f',reason="{reason}"', rate * seconds) for reason, rate in self.rejected.items()],
+        )
+        yield "lookout_http_clients", "gauge", [("", "", 3)]
+        yield "lookout_predict_queue_length", "gauge", [("", "", 1)]
+        yield "lookout_stream_frames_total", "counter", [("", ',kind="sent"', 10 * seconds)]
 
 
 def durations(count, labels):
