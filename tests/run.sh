@@ -126,8 +126,8 @@ for stage in "${stages[@]}"; do
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
     check tests/tools/check_size.py .
-    check tests/tools/install_deps_test.sh
-    check tests/tools/package_test.sh
+    check tests/deploy/install_deps_test.sh
+    check tests/deploy/package_test.sh
     check tests/tools/check_links.py .
     check tests/tools/check_style.sh build/host
     ;;
