@@ -128,6 +128,7 @@ for stage in "${stages[@]}"; do
     check tests/tools/check_size.py .
     check tests/deploy/install_deps_test.sh
     check tests/deploy/package_test.sh
+    check tests/deploy/libcamera_module_test.sh
     check tests/tools/check_links.py .
     check tests/tools/check_style.sh build/host
     ;;
