@@ -1,5 +1,6 @@
 #!/bin/sh
 # Tests of deploy/package.sh with programs that stand in for those that it runs.
+# shellcheck disable=SC2016  # texts of other scripts
 set -eu
 source=$(realpath "$(dirname "$0")/../../deploy/package.sh")
 work=$(mktemp -d)
@@ -20,6 +21,10 @@ mkdir -p "build/$2"
 echo "$2" >"build/$2/lookout_0.2_arm64.deb"
 END
 printf '#!/bin/sh\necho 1700000000\n' >"$work/bin/git"
+printf '#!/bin/sh\necho "$USER_ID"\n' >"$work/bin/id"
+printf '#!/bin/sh\necho "sudo $*" >>"$WORK/calls"\nUSER_ID=0 exec env "$@"\n' >"$work/bin/sudo"
+echo '[ "$(id -u)" = 0 ]' >>"$root/toolchains/make-sysroot.sh"  # as if it had to be made
+user_id=0
 chmod +x "$work"/bin/* "$root"/*/*.sh
 printf 'ID=debian\nVERSION_ID="12"\n' >"$work/os-release"
 sed "s,/etc/os-release,$work/os-release," "$source" >"$root/deploy/package.sh"
@@ -29,8 +34,8 @@ package() {
   rm -f "$work/calls"
   touch "$work/calls"
   status=0
-  env -u SOURCE_DATE_EPOCH WORK="$work" HOME="$work" PATH="$work/bin:$PATH" sh "$root/deploy/package.sh" "$@" \
-    >"$work/out" 2>"$work/err" || status=$?
+  env -u SOURCE_DATE_EPOCH -u LOOKOUT_CACHE -u XDG_CACHE_HOME USER_ID=$user_id WORK="$work" HOME="$work" \
+    PATH="$work/bin:$PATH" sh "$root/deploy/package.sh" "$@" >"$work/out" 2>"$work/err" || status=$?
 }
 
 # expect WHAT TEST...
@@ -67,6 +72,17 @@ touch "$root/build/pi4/lookout_0.1_arm64.deb"
 package bookworm
 expect 'it makes the package of the other release' grep -qx 'cpack --preset pi4 1700000000' "$work/calls"
 expect 'an older package does not stay' test "$(echo "$root"/build/pi4/*.deb)" = "$root/build/pi4/lookout_0.2_arm64.deb"
+
+user_id=1000
+package
+expect 'without root it works, too' test "$status" = 0
+expect 'sudo makes the folder of the user' \
+  grep -qx "sudo LOOKOUT_CACHE=$work/.cache/lookout toolchains/make-sysroot.sh trixie" "$work/calls"
+expect 'which is there' test -d "$work/.cache/lookout"
+sed -i '$d' "$root/toolchains/make-sysroot.sh"  # it is up to date
+package
+expect 'an up-to-date folder needs no sudo' test "$status $(grep -c sudo "$work/calls")" = '0 0'
+user_id=0
 
 for arguments in jessie '' 'trixie bookworm'; do
   # shellcheck disable=SC2086  # one argument, none or two
