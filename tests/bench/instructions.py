@@ -12,14 +12,16 @@ lies elsewhere in memory than the time before, which depends on the allocator.
 
 Frames come from `test://`, which draws its picture with the first frame; what a frame costs then is
 a copy of its pixels, as from a driver's buffer, and a small marker. That is in lookout's figure and
-has a line of its own in the table of parts.
+has a line of its own in the table of parts. `--csi` counts what a frame of a CSI camera costs instead,
+without the kernel's part.
 
   instructions.py                  a table: both archives, 224x224 and 640x480
   instructions.py --functions 30   also the functions with the largest surplus
+  instructions.py --csi            frames of a CSI camera alone, of the model's size and 640x480
 
 Needs what `deploy/install-deps.sh --bench` and `--target` install, a build of `cmake --preset pi4
--DBUILD_TESTING=ON` (targets lookout and bare_forward), and the archives of one network with qint8
-and with quint8 activations.
+-DBUILD_TESTING=ON` (targets lookout, bare_forward and csi_frames), and the archives of one network
+with qint8 and with quint8 activations (not for --csi).
 """
 
 import argparse
@@ -37,6 +39,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SIZES = {"224x224": 1.01, "640x480": 1.06}  # and the limit of its ratio to the bare forward
+CSI_SIZES = ((298, 224), (640, 480))  # the first is asked for when the model takes 224x224
+CSI_FORMATS = ("RGB888", "NV12")
 
 # Parts of the surplus: the first whose pattern is found in "LIBRARY FUNCTION".
 PARTS = (
@@ -163,7 +167,7 @@ def parts_of(surplus):
     return parts
 
 
-def runs_of(options, sysroot):
+def runs_of(options):
     """{(archive's kind, what): {frames: command}}"""
     program = [f"{options.build}/app/lookout", "run"]
     settings = ["--threads", "1", "--format", "json", "--log-level", "off"]
@@ -181,6 +185,19 @@ def runs_of(options, sysroot):
                 n: program + [f"{source}{n}", "--model", archive, *settings] for n in (few, many)
             }
     return runs
+
+
+def csi_runs_of(options):
+    """{(format, size): {frames: command}}"""
+    counts = (options.few, options.few + options.frames)
+    return {
+        (pixels, f"{width}x{height}"): {
+            n: [f"{options.build}/tests/csi_frames", pixels, str(width), str(height), str(n)]
+            for n in counts
+        }
+        for pixels in CSI_FORMATS
+        for width, height in CSI_SIZES
+    }
 
 
 def sysroot_of(build):
@@ -202,19 +219,21 @@ def read_options():
     parser.add_argument("--few", type=int, default=3, help="n; default 3")
     parser.add_argument("--frames", type=int, default=4, help="k; default 4")
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side; default 2")
+    parser.add_argument("--csi", action="store_true", help="count frames of a CSI camera")
     parser.add_argument("--functions", type=int, default=0, metavar="N",
                         help="print so many functions of each surplus")  # fmt: skip
     parser.add_argument("--json", metavar="FILE", help="write everything that was counted")
     options = parser.parse_args()
-    for file in (f"{options.build}/app/lookout", f"{options.build}/tests/bare_forward",
-                 options.qint8, options.quint8):  # fmt: skip
+    needed = [f"{options.build}/app/lookout", f"{options.build}/tests/bare_forward",
+              options.qint8, options.quint8]  # fmt: skip
+    for file in [f"{options.build}/tests/csi_frames"] if options.csi else needed:
         if not os.path.exists(file):
             raise Failure(f"{file} is not there; see --help")
     return options
 
 
-def count_all(options):
-    """{(archive's kind, what): {function: instructions a frame}}"""
+def count_all(options, runs):
+    """{key of a run: {function: instructions a frame}}"""
     sysroot = sysroot_of(options.build)
     counts = Counts()
     with tempfile.TemporaryDirectory() as name:
@@ -222,7 +241,7 @@ def count_all(options):
         plugin = build_plugin(folder)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             files = {}
-            for number, (key, commands) in enumerate(runs_of(options, sysroot).items()):
+            for number, (key, commands) in enumerate(runs.items()):
                 files[key] = [
                     pool.submit(count, plugin, sysroot, command, f"{folder}/{number}-{n}")
                     for n, command in sorted(commands.items())
@@ -251,6 +270,19 @@ def print_totals(frames):
     return rows
 
 
+def print_csi(frames, functions):
+    """Prints a line for each run and its largest functions, and returns the totals."""
+    rows = []
+    print("million instructions a frame of a CSI camera, 1 thread, Cortex-A72 emulated")
+    for (pixels, size), counted in frames.items():
+        total = sum(counted.values())
+        rows.append({"format": pixels, "size": size, "instructions": total})
+        print(f"{pixels:<7} {size:<13} {total / 1e6:9.3f}")
+        for function, instructions in counted.most_common(functions):
+            print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+    return rows
+
+
 def print_surplus(kind, what, surplus, functions):
     """Prints the parts of a surplus and its largest functions, and returns the parts."""
     parts = parts_of(surplus)
@@ -265,13 +297,16 @@ def print_surplus(kind, what, surplus, functions):
 
 def main():
     options = read_options()
-    frames = count_all(options)
-    rows = print_totals(frames)
-    for (kind, what), functions in frames.items():
-        if what in SIZES:
-            surplus = collections.Counter(functions)
-            surplus.subtract(frames[kind, "bare forward"])
-            rows.append(print_surplus(kind, what, surplus, options.functions))
+    if options.csi:
+        rows = print_csi(count_all(options, csi_runs_of(options)), options.functions)
+    else:
+        frames = count_all(options, runs_of(options))
+        rows = print_totals(frames)
+        for (kind, what), functions in frames.items():
+            if what in SIZES:
+                surplus = collections.Counter(functions)
+                surplus.subtract(frames[kind, "bare forward"])
+                rows.append(print_surplus(kind, what, surplus, options.functions))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
