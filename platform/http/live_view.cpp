@@ -5,11 +5,11 @@
 
 #include <iterator>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
 #include "pipeline/results/format.h"
+#include "platform/pictures/encode_picture.h"
 #include "platform/pictures/motion_jpeg.h"
 
 namespace lookout {
@@ -25,16 +25,6 @@ std::string seconds_of(std::chrono::system_clock::time_point time) {
 }
 
 bool is_upright(const View& view) { return view.rotation == 0 && !view.hflip && !view.vflip; }
-
-cv::Mat turned(const cv::Mat& bgr, const View& view) {
-  cv::Mat picture = bgr;
-  if (view.rotation == 90) cv::rotate(bgr, picture, cv::ROTATE_90_CLOCKWISE);
-  if (view.rotation == 180) cv::rotate(bgr, picture, cv::ROTATE_180);
-  if (view.rotation == 270) cv::rotate(bgr, picture, cv::ROTATE_90_COUNTERCLOCKWISE);
-  if (view.hflip) cv::flip(picture, picture, 1);
-  if (view.vflip) cv::flip(picture, picture, 0);
-  return picture;
-}
 
 cv::Mat away_picture(std::chrono::system_clock::time_point since) {
   cv::Mat picture(kAwaySize, CV_8UC3, cv::Scalar(48, 40, 40));
@@ -183,10 +173,8 @@ void LiveView::take_status() {
 }
 
 void LiveView::encode(const cv::Mat& bgr, Encoded encoded) {
-  std::vector<unsigned char> jpeg;
-  cv::imencode(".jpg", bgr, jpeg, {cv::IMWRITE_JPEG_QUALITY, options_.quality});
   ++encoded_;
-  set({jpeg.begin(), jpeg.end()}, std::move(encoded));
+  set(encode_jpeg(bgr, options_.quality), std::move(encoded));
 }
 
 // After a JPEG that is like no other, pictures are encoded.
