@@ -18,6 +18,7 @@
 #include "app/inspect/trace_summary.h"
 #include "app/options/commands.h"
 #include "app/run/log.h"
+#include "app/run/mqtt.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "platform/system/non_blocking_writer.h"
@@ -122,6 +123,11 @@ void add_commands(lookout::CommandLine& line) {
   lookout::add_doctor(line, [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
     return run_doctor(options);
+  });
+  lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options) {
+    lookout::set_log_level(options.log.level);
+    print(lookout::forget_mqtt(options));
+    return 0;
   });
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);

@@ -8,6 +8,7 @@
 #   install-deps.sh --models  to make models
 #   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --network to test cameras and clients on the network
+#   install-deps.sh --mqtt    to test MQTT with the broker mosquitto
 #   install-deps.sh --fleet   to test the rules and the dashboard with Prometheus
 #   install-deps.sh --page    to test the page of the HTTP server in a browser
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
@@ -15,8 +16,9 @@
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavformat-dev
-  libavutil-dev libboost-dev libcamera-dev libcli11-dev libfmt-dev libjpeg-dev libminizip-dev libopencv-dev
-  libpng-dev libspdlog-dev libssl-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
+  libavutil-dev libboost-dev libcamera-dev libcli11-dev libfmt-dev libjpeg-dev libminizip-dev
+  libmosquitto-dev libopencv-dev libpng-dev libspdlog-dev libssl-dev libswscale-dev libsystemd-dev
+  libtiff-dev libtomlplusplus-dev
   libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
@@ -28,6 +30,7 @@ target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-a
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly nginx python3 python3-gi python3-pil python3-requests'
+mqtt='ca-certificates mosquitto openssl python3 python3-jsonschema python3-paho-mqtt'
 fleet='prometheus python3 python3-venv'
 root='debian-archive-keyring mmdebstrap'
 
@@ -38,6 +41,7 @@ case ${1-} in
 --bench) packages="$build $models $test $bench" ;;
 --page) packages=$page ;;
 --fleet) packages=$fleet ;;
+--mqtt) packages=$mqtt ;;
 --target) packages=$target ;;
 --network) packages=$network ;;
 --root) packages=$root ;;

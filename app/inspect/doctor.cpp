@@ -16,6 +16,7 @@
 #include "app/inspect/try_source.h"
 #include "app/output/json.h"
 #include "app/run/models.h"
+#include "app/run/mqtt.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
@@ -269,6 +270,17 @@ class Needs {
     if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
       checks_.push_back(check_need("capture", [&] { return try_scheduling(capture); }));
     }
+    if (!options_.mqtt.url.empty()) check_mqtt_broker();
+  }
+
+  // A run waits for a broker that is away, so that is no failure.
+  void check_mqtt_broker() {
+    Check check = check_need("mqtt", [this] { return probes_.try_mqtt(options_.mqtt); });
+    if (check.state == State::kFailure) {
+      check.state = State::kNote;
+      check.exit_status = 0;
+    }
+    checks_.push_back(std::move(check));
   }
 
   const RunOptions& options_;
@@ -325,6 +337,7 @@ Probes local_probes() {
   probes.libcamera = load_libcamera;
   probes.check_before_loading = check_before_loading;
   probes.load_model = describe_model;
+  probes.try_mqtt = try_mqtt;
   probes.services = ask_systemd;
   return probes;
 }

@@ -49,6 +49,13 @@ std::string suggest_command(const std::string& word, const std::vector<std::stri
   return did_you_mean(begun == names.end() ? word : *begun, names, "{}");
 }
 
+// "forget", or "mqtt forget".
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
+  return is_nested ? parent->get_name() + " " + app.get_name() : app.get_name();
+}
+
 // "N=10", in --help.
 std::string option_text(const Value& value) {
   return value.placeholder + (value.default_text.empty() ? "" : "=" + value.default_text);
@@ -183,9 +190,20 @@ void CommandLine::add_old_flag(const Setting& setting, const std::string& old, b
   root_.bind(option->group(""), "", std::move(value));
 }
 
+// The sub-command; of "mqtt forget", forget in mqtt.
+CLI::App* CommandLine::add_subcommand(const std::string& name, const std::string& description) {
+  const auto space = name.find(' ');
+  if (space == std::string::npos) return app_.add_subcommand(name, description);
+  CLI::App* parent = app_.add_subcommand(name.substr(0, space), description);
+  parent->footer("");
+  parent->fallthrough();
+  parent->require_subcommand(1);
+  return parent->add_subcommand(name.substr(space + 1), description);
+}
+
 void CommandLine::add_like_run(const std::string& name, const std::string& description,
                                const RunAction& action, const std::string& config) {
-  CLI::App* app = app_.add_subcommand(name, description);
+  CLI::App* app = add_subcommand(name, description);
   default_configs_[app] = config;
   app->fallthrough();
   app->set_help_flag("-h,--help", "Print this and exit");
@@ -209,8 +227,11 @@ Command& CommandLine::add(const std::string& name, const std::string& descriptio
 }
 
 const CLI::App* CommandLine::chosen() const {
-  const auto parsed = app_.get_subcommands();
-  return parsed.empty() ? &app_ : parsed.front();
+  const CLI::App* app = &app_;
+  for (auto parsed = app->get_subcommands(); !parsed.empty(); parsed = app->get_subcommands()) {
+    app = parsed.front();
+  }
+  return app;
 }
 
 std::string CommandLine::help() {
@@ -219,7 +240,7 @@ std::string CommandLine::help() {
   const bool is_run = !like_run_.empty() && app == like_run_.front();
   if (is_run) app = &app_;
   return app->get_formatter()->make_help(
-      app, app == &app_ ? "lookout" : "lookout " + app->get_name(), CLI::AppFormatMode::Normal);
+      app, app == &app_ ? "lookout" : "lookout " + full_name(*app), CLI::AppFormatMode::Normal);
 }
 
 // Whether the command takes other options than `run`.
@@ -229,7 +250,7 @@ bool CommandLine::has_own_options() const {
 }
 
 Error CommandLine::usage_error(const std::string& sentence) const {
-  const std::string command = has_own_options() ? chosen()->get_name() + " " : "";
+  const std::string command = has_own_options() ? full_name(*chosen()) + " " : "";
   return {ErrorKind::kUsage, fmt::format("{}; see lookout {}--help", sentence, command)};
 }
 
@@ -346,10 +367,9 @@ int CommandLine::run_with_options(const RunAction& action) {
   options_.warnings = settings_.read_environment();
   set_typed(root_);
   if (chosen() == &app_ && root_.has("SOURCE")) check_source(options_.camera.source);
-  if (chosen()->get_name() == without_source_ && root_.has("SOURCE")) {
-    throw usage_error(fmt::format(
-        "{} takes no SOURCE: lookout run {} --set http.address=127.0.0.1:8090 does both",
-        without_source_, options_.camera.source));
+  const auto without = without_source_.find(full_name(*chosen()));
+  if (without != without_source_.end() && root_.has("SOURCE")) {
+    throw usage_error(fmt::format("{} takes no SOURCE: {}", without->first, without->second));
   }
   return action(options_);
 }

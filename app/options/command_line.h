@@ -65,13 +65,16 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // A sub-command that takes the options of `run`. The first one is the default. `config`: a file
+  // A sub-command that takes the options of `run`; "mqtt forget" is one within another. The first
+  // one is the default. `config`: a file
   // that is read when it exists and no other is named; empty: none.
   void add_like_run(const std::string& name, const std::string& description,
                     const RunAction& action, const std::string& config = "");
 
-  // The sub-command, which was added before, takes no SOURCE.
-  void refuse_source(const std::string& name) { without_source_ = name; }
+  // The sub-command takes no SOURCE; `advice` says what to do instead.
+  void refuse_source(const std::string& name, const std::string& advice) {
+    without_source_[name] = advice;
+  }
 
   // A sub-command with flags of its own. The reference stays valid.
   Command& add(const std::string& name, const std::string& description);
@@ -98,6 +101,7 @@ class CommandLine {
   void check_source(const std::string& source) const;
   void check_combinations() const;
   int run_with_options(const RunAction& action);
+  CLI::App* add_subcommand(const std::string& name, const std::string& description);
   const CLI::App* chosen() const;
   bool has_own_options() const;
   Error usage_error(const std::string& sentence) const;
@@ -110,7 +114,7 @@ class CommandLine {
   std::deque<Command> commands_;
   std::vector<const CLI::App*> like_run_;
   std::map<const CLI::App*, std::string> default_configs_;
-  std::string without_source_;  // a sub-command
+  std::map<std::string, std::string> without_source_;  // sub-commands, with advice
   RunAction default_action_;
   std::function<int()> action_;
 };

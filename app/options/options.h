@@ -84,6 +84,22 @@ struct HttpOptions {
   std::int64_t max_pixels = 25'000'000;  // of a picture that a client sends
 };
 
+// Which pictures are published.
+enum class MqttPictures { kNone, kChanges };
+
+struct MqttOptions {
+  std::string url;  // as parse_mqtt_address(); empty: nothing is published
+  std::string prefix = "lookout";
+  std::string password_file;                // empty: no password
+  std::string ca;                           // file; empty: the system's CAs
+  std::string certificate;                  // file; empty: none
+  std::string key;                          // file; empty: none
+  std::string discovery = "homeassistant";  // empty: none
+  std::chrono::milliseconds interval{60'000};
+  MqttPictures pictures = MqttPictures::kChanges;
+  bool commands = false;
+};
+
 struct ProfileOptions {
   double op_sampling = 0;  // of the calls of operators, 0..1; 0: none
   bool op_shapes = false;
@@ -102,6 +118,7 @@ void declare(Settings& settings, ResultOptions& options);
 void declare(Settings& settings, SceneOptions& options);
 void declare(Settings& settings, EventOptions& options);
 void declare(Settings& settings, HttpOptions& options);
+void declare(Settings& settings, MqttOptions& options);
 void declare(Settings& settings, ProfileOptions& options);
 void declare(Settings& settings, LogOptions& options);
 
@@ -113,6 +130,7 @@ struct RunOptions {
   SceneOptions state;
   EventOptions events;
   HttpOptions http;
+  MqttOptions mqtt;
   ProfileOptions profile;
   LogOptions log;
   std::string config_file;            // the file that was read; empty: none

@@ -225,6 +225,7 @@ void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.state);
   declare(settings, options.events);
   declare(settings, options.http);
+  declare(settings, options.mqtt);
   declare(settings, options.profile);
   declare(settings, options.log);
 }
@@ -246,7 +247,15 @@ void add_run(CommandLine& line, const CommandLine::RunAction& action) {
 void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
   line.add_like_run("serve", "Classify pictures that clients send over HTTP, without a camera",
                     action);
-  line.refuse_source("serve");
+  line.refuse_source("serve", "lookout run SOURCE --set http.address=127.0.0.1:8090 does both");
+}
+
+void add_mqtt_forget(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run("mqtt forget",
+                    "Remove a camera from the MQTT broker and from Home Assistant: that of "
+                    "camera.name, or the only one of this machine",
+                    action, kServiceConfig);
+  line.refuse_source("mqtt forget", "name the camera with --set camera.name=NAME");
 }
 
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,

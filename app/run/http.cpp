@@ -64,8 +64,7 @@ void check_http(const HttpOptions& options) {
 }
 
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
-                                             const std::function<OperatorTable()>& operators,
-                                             PictureQueue& pictures,
+                                             const RunFigures& figures, PictureQueue& pictures,
                                              std::atomic<bool>& jpegs_wanted) {
   const HttpOptions& http = options.http;
   auto sockets = std::make_unique<ListenSockets>(address_of(http));
@@ -86,7 +85,12 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   limits.clients = http.clients;
   limits.upload = http.max_upload;
   limits.uploads = std::max(limits.uploads, limits.upload);
-  MetricSources metrics{operators, [] { return read_machine_state(); }, &pictures};
+  MetricSources metrics{figures.operators, [] { return read_machine_state(); }, &pictures, {}};
+  if (figures.mqtt) {
+    metrics.mqtt = [mqtt = figures.mqtt] {
+      return MqttFigures{mqtt->connected, mqtt->messages, mqtt->dropped};
+    };
+  }
   return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits,
                                         std::move(metrics));
 }

@@ -10,6 +10,7 @@
 #include "pipeline/reporter.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
+#include "platform/mqtt/mqtt_link.h"
 
 namespace lookout {
 
@@ -17,13 +18,17 @@ namespace lookout {
 // when the token cannot be read or is too short.
 void check_http(const HttpOptions& options);
 
+// What the metrics tell besides.
+struct RunFigures {
+  std::function<OperatorTable()> operators;  // empty: they are not sampled
+  std::shared_ptr<const MqttCounters> mqtt;  // null: nothing is published
+};
+
 // Null when there is neither an address nor a socket of systemd. `pictures` classifies those that
-// clients send; it and `jpegs_wanted`, SourceOptions', outlive the reporter. `operators` is for the
-// metrics; empty: they are not sampled. Throws as check_http(), and Error when the address cannot
-// be used.
+// clients send; it and `jpegs_wanted`, SourceOptions', outlive the reporter. Throws as check_http(),
+// and Error when the address cannot be used.
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
-                                             const std::function<OperatorTable()>& operators,
-                                             PictureQueue& pictures,
+                                             const RunFigures& figures, PictureQueue& pictures,
                                              std::atomic<bool>& jpegs_wanted);
 
 }  // namespace lookout

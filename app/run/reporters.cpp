@@ -1,12 +1,14 @@
 #include "app/run/reporters.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "app/run/http.h"
+#include "app/run/mqtt.h"
 #include "pipeline/error.h"
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
@@ -88,6 +90,20 @@ void add_frame_reporters(const RunOptions& options, const RunInfo& info,
   add_change_reporters(options, info, reporters);
 }
 
+// Returns the counters of what is published; null: nothing is.
+std::shared_ptr<const MqttCounters> add_mqtt_reporter(const RunOptions& options,
+                                                      const RunInfo& info, const RunFlags& flags,
+                                                      RunReporters& reporters) {
+  if (options.mqtt.url.empty()) return nullptr;
+  if (info.source.empty()) {
+    spdlog::warn("mqtt: without a source there is nothing to publish");
+    return nullptr;
+  }
+  auto counters = std::make_shared<MqttCounters>();
+  reporters.all.push_back(make_mqtt_reporter(options, info, counters, flags.paused));
+  return counters;
+}
+
 }  // namespace
 
 ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
@@ -104,7 +120,8 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   if (has_source) add_frame_reporters(options, info, operators, output, all);
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>(has_source));
-  if (auto http = make_http_reporter(options, info, operators, pictures, flags.jpegs_wanted)) {
+  const auto mqtt = add_mqtt_reporter(options, info, flags, reporters);
+  if (auto http = make_http_reporter(options, info, {operators, mqtt}, pictures, flags.jpegs_wanted)) {
     all.push_back(std::move(http));
     reporters.take_pictures = true;
   }

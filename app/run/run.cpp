@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -15,30 +14,25 @@
 #include "app/output/json.h"
 #include "app/run/http.h"
 #include "app/run/models.h"
+#include "app/run/mqtt.h"
 #include "app/run/reporters.h"
+#include "app/run/stats_interval.h"
 #include "pipeline/error.h"
 #include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
 #include "platform/sources/open_source.h"
+#include "platform/sources/pausable_source.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/atomic_file.h"
-#include "platform/system/journal.h"
 #include "platform/system/process.h"
-#include "platform/system/results_output.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
-
-std::chrono::milliseconds stats_interval(std::chrono::milliseconds option) {
-  if (option.count() > 0) return option;
-  const bool journal = is_journal(results_fd()) || is_journal(STDERR_FILENO);
-  return journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
-}
 
 // For a single picture nothing is measured: that would take longer than to classify it.
 ModelOptions model_options(const RunOptions& options) {
@@ -109,6 +103,22 @@ void log_source(const Source& source) {
   if (source.online() && !description.empty()) spdlog::info("source: {}", description);
 }
 
+// A live source that commands can pause: `paused` is then not null.
+std::unique_ptr<Source> open_run_source(const RunOptions& options, SourceOptions source_settings,
+                                        std::shared_ptr<std::atomic<bool>>& paused) {
+  auto source = open_source(options.camera.source, source_settings);
+  const bool can_pause = options.mqtt.commands && !options.mqtt.url.empty() && source->info().live;
+  if (!can_pause) return source;
+  paused = std::make_shared<std::atomic<bool>>(false);
+  source_settings.wait = true;  // for a camera that was unplugged meanwhile
+  return std::make_unique<PausableSource>(
+      std::move(source),
+      [name = options.camera.source, source_settings] {
+        return open_source(name, source_settings);
+      },
+      paused);
+}
+
 // Throws when all pictures were skipped.
 void require_pictures(const std::string& source, const StatsSnapshot& total) {
   if (total.captured > 0 || total.skipped == 0) return;
@@ -136,6 +146,7 @@ void check_before_loading(const RunOptions& options) {
   const auto& command = options.events.on_change;
   if (!command.empty()) check_program("--on-change", command[0]);
   check_http(options.http);
+  check_mqtt(options.mqtt);
   require_source(options.camera.source, source_options(options.camera, {}));
 }
 
@@ -156,14 +167,16 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   std::atomic<bool> jpegs_wanted = false;
   SourceOptions wishes = source_options(options.camera, model.spec().input);
   wishes.jpegs_wanted = &jpegs_wanted;
-  const auto source = open_source(options.camera.source, wishes);
+  std::shared_ptr<std::atomic<bool>> paused;
+  const auto source = open_run_source(options, wishes, paused);
   log_source(*source);
 
   const RunInfo info = describe_run(options, model, source->info());
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
-  const RunReporters reporters = make_reporters(options, info, operators, output,
-                                                {stop, operators_asked, jpegs_wanted}, pictures);
+  const RunReporters reporters =
+      make_reporters(options, info, operators, output,
+                     {stop, operators_asked, jpegs_wanted, paused}, pictures);
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
   const PipelineOptions pipeline =
       pipeline_options(options, trace.get(), reporters.take_pictures ? &pictures : nullptr);

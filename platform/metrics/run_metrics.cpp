@@ -211,6 +211,18 @@ void RunMetrics::append_operators(MetricsText& text) const {
   append("lookout_operator_seconds_total", "Time, estimated.", &Sums::total);
 }
 
+void RunMetrics::append_mqtt(MetricsText& text) const {
+  if (!sources_.mqtt) return;
+  const MqttFigures mqtt = sources_.mqtt();
+  append_one(text, "lookout_mqtt_connected", "gauge", "1: there is a connection to the broker.",
+             camera_, mqtt.connected ? 1 : 0);
+  append_one(text, "lookout_mqtt_messages_total", "counter", "Messages that the broker received.",
+             camera_, static_cast<double>(mqtt.messages));
+  append_one(text, "lookout_mqtt_dropped_total", "counter",
+             "Messages that were not sent: a newer one came first, or there was no connection.",
+             camera_, static_cast<double>(mqtt.dropped));
+}
+
 void RunMetrics::append_machine(MetricsText& text) const {
   if (!sources_.machine) return;
   const MachineState machine = sources_.machine();
@@ -248,6 +260,7 @@ std::string RunMetrics::text() const {
                "Pictures of clients that went before a frame, after waiting for 2 s.", camera_,
                static_cast<double>(sources_.pictures->displaced()));
   }
+  append_mqtt(text);
   append_machine(text);
   append_process(text);
   return text.text();

@@ -17,11 +17,18 @@
 
 namespace lookout {
 
+struct MqttFigures {
+  bool connected = false;
+  std::uint64_t messages = 0;
+  std::uint64_t dropped = 0;
+};
+
 // Read when somebody asks, by the thread that does. Empty: there are none.
 struct MetricSources {
   std::function<OperatorTable()> operators;
   std::function<MachineState()> machine;
   const PictureQueue* pictures = nullptr;  // outlives the metrics
+  std::function<MqttFigures()> mqtt;
 };
 
 // record() is called by the frame loop, in constant time and without allocation; text() by any
@@ -67,6 +74,7 @@ class RunMetrics {
   void append_state(const Counters& counters, const std::vector<double>& seconds,
                     MetricsText& text) const;
   void append_operators(MetricsText& text) const;
+  void append_mqtt(MetricsText& text) const;
   void append_machine(MetricsText& text) const;
 
   const bool has_source_;

@@ -39,6 +39,7 @@ ALLOWED = {
         "platform/pictures", "platform/predict",
         "platform/metrics",
     },
+    "platform/mqtt": {"pipeline/*", "platform/system", "platform/pictures"},
     "app": {"pipeline/*", "platform/*", "app/*"},
     "app/output": {"pipeline/*", "platform/*"},
     "app/options": {"pipeline/*", "platform/*"},

@@ -169,6 +169,19 @@ TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
   EXPECT_EQ(diagnose().exit_status, 74) << "a run tries its trace first";
 }
 
+TEST_F(DoctorTest, ABrokerIsTriedAndIsNoFailureWhenItIsAway) {
+  options_.mqtt.url = "mqtt://broker";
+  probes_.try_mqtt = [](const MqttOptions& mqtt) { return mqtt.url + " works"; };
+  EXPECT_EQ(check(diagnose(), "mqtt").text, "mqtt://broker works");
+  probes_.try_mqtt = [](const MqttOptions&) -> std::string {
+    throw Error(ErrorKind::kDeviceLost, "this is why");
+  };
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(check(diagnosis, "mqtt").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "mqtt").text, "this is why");
+  EXPECT_EQ(diagnosis.exit_status, 0);
+}
+
 TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
   options_.events.snapshot_on_change = root_ / "no/pictures";
   const Diagnosis diagnosis = diagnose();

@@ -156,6 +156,16 @@ TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 0\n"));
 }
 
+TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
+  MetricSources sources;
+  EXPECT_THAT(RunMetrics(info_of({"cat"}), sources).text(), Not(HasSubstr("lookout_mqtt")));
+  sources.mqtt = [] { return MqttFigures{true, 12, 3}; };
+  const std::string text = RunMetrics(info_of({"cat"}), sources).text();
+  EXPECT_THAT(text, HasSubstr("lookout_mqtt_connected{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_mqtt_messages_total{camera=\"front\"} 12\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_mqtt_dropped_total{camera=\"front\"} 3\n"));
+}
+
 TEST(RunMetrics, WithoutASourceThereAreNoFrames) {
   RunInfo info = info_of({"a"});
   info.source.clear();

@@ -1,0 +1,36 @@
+// How Home Assistant finds a camera by itself: pure functions.
+// https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/results/run_info.h"
+#include "platform/mqtt/mqtt_topics.h"
+#include "platform/mqtt/mqtt_transport.h"
+
+namespace lookout {
+
+struct DiscoveryFacts {
+  bool pictures = true;         // the topic `snapshot` is written
+  bool commands = false;        // commands are obeyed
+  bool has_temperature = true;  // of the machine
+  bool has_throttling = true;
+  std::chrono::seconds stats_interval{60};  // at least, of the topic `stats`
+  std::string page;                         // an address of our HTTP server; empty: none
+};
+
+// With more classes than this the state is any text.
+inline constexpr std::size_t kMaxOptions = 32;
+
+// The retained message for `topics.config`: one device with all its entities, JSON.
+std::string discovery_payload(const MqttTopics& topics, const RunInfo& info,
+                              const DiscoveryFacts& facts);
+
+// The camera's name in such a message; nothing when it is of another machine or of no camera.
+std::optional<std::string> discovered_camera(const MqttMessage& message,
+                                             const std::string& machine);
+
+}  // namespace lookout

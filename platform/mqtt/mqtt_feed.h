@@ -1,0 +1,102 @@
+// Decides what is published about a camera, and when.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pipeline/frame.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/results/format.h"
+#include "pipeline/results/run_info.h"
+#include "platform/mqtt/mqtt_commands.h"
+#include "platform/mqtt/mqtt_link.h"
+#include "platform/mqtt/mqtt_slots.h"
+#include "platform/mqtt/mqtt_topics.h"
+
+namespace lookout {
+
+struct MqttFeedOptions {
+  MqttTopics topics;
+  RunInfo info;
+  View view;                                   // pictures are turned and mirrored, but not cut
+  bool pictures = true;                        // of changes
+  bool commands = false;                       // are obeyed
+  std::chrono::milliseconds interval{60'000};  // between statistics, at least
+  std::string discovery;                       // for Home Assistant; empty: none
+  // Pauses the source (false) or lets it run again; called by the thread "mqtt". Empty: the source
+  // cannot be paused.
+  std::function<void(bool)> enable;
+  // Tests pass their own.
+  std::function<Clock::time_point()> now = Clock::now;
+  std::function<double()> random = random_share;
+};
+
+// With a connection everything retained is published, and again when Home Assistant has started;
+// then what changes, the newest of each topic. Used by one thread, but for the slots.
+class MqttFeed {
+ public:
+  static constexpr std::chrono::milliseconds kBetweenChanges{100};
+  static constexpr std::chrono::seconds kBetweenPictures{10};
+  static constexpr std::chrono::seconds kBetweenAskedPictures{1};
+  // Home Assistant's start is answered after a random part of this time: there may be many cameras.
+  static constexpr std::chrono::seconds kGreeting{5};
+  // Home Assistant listens to topics a moment after it heard of them; statistics are not retained.
+  static constexpr std::chrono::seconds kListening{5};
+
+  // `slots`, `link` and `counters` outlive this, which sets the link's handlers.
+  MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters, MqttFeedOptions options);
+  ~MqttFeed() { link_.set_handlers({}); }
+  MqttFeed(const MqttFeed&) = delete;
+  MqttFeed& operator=(const MqttFeed&) = delete;
+
+  // Publishes what is new or due.
+  void advance();
+  // When advance() has to be called, even without news.
+  Clock::time_point next_due() const;
+  // Publishes that the program has stopped.
+  void stop();
+
+ private:
+  void greet();
+  void obey(const MqttMessage& message);
+  void set_enabled(bool enabled);
+  void want_picture();
+
+  void take_change(const MqttNews& news);
+  void take_picture(const cv::Mat& bgr);
+  void take_stats(const StatsSnapshot& stats);
+  void do_what_is_due();
+
+  void publish_all();
+  void publish_change();
+  void publish_attributes();
+  void publish_camera();
+  void publish_stats();
+  void publish(const std::string& topic, std::string payload, bool retained, int qos = 1);
+
+  MqttSlots& slots_;
+  MqttLink& link_;
+  MqttCounters& counters_;
+  const MqttFeedOptions options_;
+  JsonFormat format_;
+  bool enabled_ = true;
+  bool online_ = true;                // the camera
+  std::optional<MqttResult> result_;  // the last change, or a later result of the same state
+  std::chrono::system_clock::time_point state_since_;
+  std::string stats_;     // the last JSON line; empty: none yet
+  std::string snapshot_;  // the last JPEG; empty: none yet
+  bool change_waits_ = false;
+  bool picture_waits_ = false;                 // the last change has none
+  std::optional<Clock::time_point> greeting_;  // when to publish everything again
+  std::optional<Clock::time_point> stats_again_;
+  std::optional<Clock::time_point> picture_at_;  // from when on a picture is wanted again
+  Clock::time_point next_change_;
+  Clock::time_point next_stats_;
+  Clock::time_point next_asked_picture_;
+};
+
+}  // namespace lookout

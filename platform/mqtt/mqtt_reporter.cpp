@@ -1,0 +1,107 @@
+#include "platform/mqtt/mqtt_reporter.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <utility>
+
+#include "pipeline/mutex.h"
+#include "pipeline/thread.h"
+#include "platform/mqtt/mqtt_poll.h"
+#include "platform/mqtt/mqtt_slots.h"
+
+namespace lookout {
+
+// All that the thread uses.
+class MqttReporter::Worker {
+ public:
+  Worker(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt open,
+         std::shared_ptr<MqttCounters> counters)
+      : counters_(std::move(counters)),
+        link_(std::move(link), std::move(open), counters_),
+        feed_(slots_, link_, *counters_, std::move(feed)) {
+    slots_.set_wake([this] { wake_.wake(); });
+  }
+
+  MqttSlots& slots() { return slots_; }
+
+  void run() {
+    try {
+      while (!ending_) {
+        const auto ready = poll_link(link_, wake_, std::min(link_.next_due(), feed_.next_due()));
+        if (ending_) break;
+        link_.advance(ready.readable, ready.writable);
+        if (ending_) break;
+        feed_.advance();
+        link_.advance(false, false);  // sends what the feed published
+      }
+      finish();
+    } catch (const std::exception& error) {
+      spdlog::error("mqtt: nothing is published any more: {}", error.what());
+    }
+    const MutexLock lock(mutex_);
+    ended_ = true;
+    ended_changed_.notify_all();
+  }
+
+  // Returns whether the thread has ended by `deadline`.
+  bool end_by(Clock::time_point deadline) {
+    ending_ = true;
+    wake_.wake();
+    const MutexLock lock(mutex_);
+    while (!ended_) {
+      if (!ended_changed_.wait_until(mutex_, deadline)) break;
+    }
+    return ended_;
+  }
+
+ private:
+  void finish() {
+    const auto deadline = Clock::now() + kStop;
+    feed_.stop();
+    link_.advance(false, false);
+    while (link_.connected() && !link_.idle() && Clock::now() < deadline) {
+      const auto ready = poll_link(link_, wake_, deadline);
+      link_.advance(ready.readable, ready.writable);
+    }
+    link_.close();
+  }
+
+  const std::shared_ptr<MqttCounters> counters_;
+  MqttWake wake_;
+  MqttSlots slots_;
+  MqttLink link_;
+  MqttFeed feed_;
+  std::atomic<bool> ending_ = false;
+  Mutex mutex_;
+  ConditionVariable ended_changed_;
+  bool ended_ GUARDED_BY(mutex_) = false;
+};
+
+MqttReporter::MqttReporter(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt open,
+                           std::shared_ptr<MqttCounters> counters)
+    : worker_(std::make_shared<Worker>(std::move(link), std::move(feed), std::move(open),
+                                       std::move(counters))),
+      thread_(start_thread("mqtt", [worker = worker_] { worker->run(); })) {}
+
+MqttReporter::~MqttReporter() {
+  if (worker_->end_by(Clock::now() + 2 * kStop)) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void MqttReporter::report(const Result& result, const Frame& frame) {
+  worker_->slots().put(result, frame);
+}
+
+void MqttReporter::tick(const StatsSnapshot& stats) {
+  if (!stats.final) worker_->slots().put(stats);
+}
+
+void MqttReporter::status(const CameraStatus& status) { worker_->slots().put(status); }
+
+}  // namespace lookout

@@ -1,0 +1,39 @@
+// Publishes a run on an MQTT broker.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "pipeline/reporter.h"
+#include "platform/mqtt/mqtt_feed.h"
+#include "platform/mqtt/mqtt_link.h"
+
+namespace lookout {
+
+// Puts what is new where the thread "mqtt" finds it, which connects, publishes and obeys. A picture
+// is copied at a change, at most one in 10 s. A broker that is away or stalls holds up nothing: the
+// end waits for it at most kStop, and for a name that is being resolved as long.
+class MqttReporter : public Reporter {
+ public:
+  static constexpr std::chrono::seconds kStop{1};
+
+  MqttReporter(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt open,
+               std::shared_ptr<MqttCounters> counters);
+  // Publishes that the program has stopped.
+  ~MqttReporter() override;
+  MqttReporter(const MqttReporter&) = delete;
+  MqttReporter& operator=(const MqttReporter&) = delete;
+
+  void report(const Result& result, const Frame& frame) override;
+  // The summary comes when the connection ends.
+  void tick(const StatsSnapshot& stats) override;
+  void status(const CameraStatus& status) override;
+
+ private:
+  class Worker;
+
+  const std::shared_ptr<Worker> worker_;  // shared with the thread, which may be detached
+  std::thread thread_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,42 @@
+// The topics of a camera: pure functions.
+#pragma once
+
+#include <string>
+
+namespace lookout {
+
+struct MqttTopics {
+  // PREFIX/CAMERA/...
+  std::string available;  // online, offline (the will), stopped
+  std::string camera;     // online, offline
+  std::string state;
+  std::string attributes;  // of the state: JSON
+  std::string event;       // JSON
+  std::string stats;       // JSON
+  std::string snapshot;    // JPEG
+  std::string enabled;     // ON, OFF
+  std::string set_enabled;
+  std::string take_snapshot;
+
+  std::string client_id;  // lookout-MACHINE-CAMERA
+  std::string device;     // lookout_MACHINE_CAMERA, of the letters that Home Assistant permits
+  // Of Home Assistant; empty: it does not have to know.
+  std::string config;
+  std::string birth;
+};
+
+// `machine`: see machine_id(). `discovery`: the prefix of Home Assistant's topics; empty: none.
+MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
+                       const std::string& machine, const std::string& discovery);
+
+// A name as one level of a topic: what separates levels, wildcards and control characters become
+// '_'.
+std::string topic_level(const std::string& name);
+
+// What the devices of this machine begin with.
+std::string device_prefix(const std::string& machine);
+
+// Whether a text can begin topics: levels without wildcards, not empty, none of them reserved.
+bool is_topic_prefix(const std::string& text);
+
+}  // namespace lookout
