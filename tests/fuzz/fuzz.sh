@@ -14,7 +14,7 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-{http_headers,multipart,model_spec,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
+mkdir -p build/fuzz/seeds-{http_headers,mqtt,multipart,model_spec,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
@@ -43,6 +43,9 @@ printf '%s\n' camera.example:8090 http://camera.example:8090 'Basic bWU6c2l4dGVl
   >build/fuzz/seeds-http_headers/name
 printf '%s\n' '[fe80::1]:80' https://evil.example 'Bearer sixteen letters:' 'action=stream' unix:/run/http >build/fuzz/seeds-http_headers/ip
 printf '%s\n' 10.0.0.1 http://10.0.0.1 'Basic me' '' 127.0.0.1:80 >build/fuzz/seeds-http_headers/v4
+printf 'lookout/front/enabled/set\nON' >build/fuzz/seeds-mqtt/on
+printf 'homeassistant/status\nonline' >build/fuzz/seeds-mqtt/birth
+printf 'homeassistant/device/lookout_0123456789ab_front/config\n{"dev":{"name":"front"}}' >build/fuzz/seeds-mqtt/config
 
 # Nesting that overflows the stack needs more bytes than other mistakes.
 declare -A max_len=([model_spec]=524288)
@@ -57,7 +60,7 @@ fuzz() {
   read -ra words <<<"$(pkg-config --cflags opencv4 | sed 's/-I/-isystem /g')"
   "$compiler" -std=c++17 -O1 -g -I. "${words[@]}" -DLOOKOUT_VERSION='"fuzz"' \
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -luriparser -lutf8proc -lopencv_core
+    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lcrypto -lfmt -luriparser -lutf8proc -lopencv_core
   local log=build/fuzz/$target.log
   mkdir -p "build/fuzz/$target-corpus"
   if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len="${max_len[$target]:-8192}" -timeout=10 -verbosity=0 \
@@ -71,15 +74,17 @@ fuzz() {
 }
 
 fuzz model_spec pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/printable.cpp
-fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/options.cpp \
+fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp \
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
-  app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/sources/network_url.cpp \
-  platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
+  app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/mqtt/mqtt_address.cpp \
+  platform/mqtt/mqtt_topics.cpp pipeline/model/sha256.cpp pipeline/printable.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
   pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
 fuzz http_headers pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/http/http_access.cpp \
   platform/http/http_address.cpp platform/http/http_message.cpp
+fuzz mqtt pipeline/model/sha256.cpp pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/mqtt/home_assistant.cpp \
+  platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
 fuzz multipart platform/predict/multipart.cpp
 fuzz motion_jpeg platform/pictures/motion_jpeg.cpp
 fuzz picture_size platform/pictures/picture_size.cpp platform/system/file_bytes.cpp
