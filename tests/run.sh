@@ -146,7 +146,7 @@ for stage in "${stages[@]}"; do
     check tests/soak/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
     ;;
   fuzz)
-    say 'fuzz: metadata, labels, configuration, traces, sources and pictures under libFuzzer'
+    say 'fuzz: metadata, labels, configuration, traces, sources, pictures and MQTT under libFuzzer'
     check tests/fuzz/fuzz.sh
     ;;
   network)
@@ -163,6 +163,12 @@ for stage in "${stages[@]}"; do
     check /usr/bin/python3 tests/predict/predict_test.py
     check /usr/bin/python3 tests/predict/attacks_test.py
     check /usr/bin/python3 tests/predict/crowd_test.py
+    ;;
+  mqtt)
+    say 'mqtt: a real broker'
+    deploy/install-deps.sh --mqtt
+    [ -x build/host/app/lookout ] || build host --target lookout
+    check /usr/bin/python3 tests/mqtt/mqtt_test.py
     ;;
   fleet)
     say 'fleet: rules and dashboard with Prometheus'
