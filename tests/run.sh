@@ -88,7 +88,7 @@ check() {
 
 for stage in "${stages[@]}"; do
   case $stage in
-  target* | package | camera | libcamera* | host-trixie | mutants)
+  target* | package | camera | libcamera* | ha | host-trixie | mutants)
     if [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; then
       echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot, a namespace or a virtual machine" >&2
       exit 77
@@ -166,9 +166,16 @@ for stage in "${stages[@]}"; do
     ;;
   mqtt)
     say 'mqtt: a real broker'
-    deploy/install-deps.sh --mqtt
+    deploy/install-deps.sh --mqtt || echo 'run.sh: there is no mosquitto here' >&2
     [ -x build/host/app/lookout ] || build host --target lookout
     check /usr/bin/python3 tests/mqtt/mqtt_test.py
+    ;;
+  ha)
+    say 'ha: a real Home Assistant'
+    deploy/install-deps.sh --mqtt && deploy/install-deps.sh --root ||
+      echo 'run.sh: there is no mosquitto or mmdebstrap here' >&2
+    [ -x build/host/app/lookout ] || build host --target lookout
+    check /usr/bin/python3 tests/ha/ha_test.py
     ;;
   fleet)
     say 'fleet: rules and dashboard with Prometheus'

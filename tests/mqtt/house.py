@@ -13,8 +13,12 @@ import paho.mqtt.client as mqtt
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOOKOUT = ROOT / "build/host/app/lookout"
-MOSQUITTO = "/usr/sbin/mosquitto"
+# LOOKOUT_MOSQUITTO: another command.
+MOSQUITTO = os.environ.get("LOOKOUT_MOSQUITTO", "/usr/sbin/mosquitto").split()
 LIMIT = 60  # s, for what should come soon
+
+if not os.path.exists(MOSQUITTO[0]):
+    raise ImportError(f"there is no {MOSQUITTO[0]}")
 
 
 def free_port():
@@ -39,7 +43,7 @@ class Broker:
 
     def start(self):
         self.process = subprocess.Popen(
-            [MOSQUITTO, "-c", self.conf], stderr=subprocess.PIPE, text=True
+            [*MOSQUITTO, "-c", self.conf], stderr=subprocess.PIPE, text=True
         )
         for line in self.process.stderr:
             if line.rstrip().endswith("running"):

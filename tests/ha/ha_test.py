@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+"""lookout in a real Home Assistant, with a real mosquitto between them.
+
+  ha_test.py [NAME...]    names as of unittest
+
+Needs root, build/host/app/lookout, what install-deps.sh --mqtt installs, and the root that make-root.sh
+makes in the cache. Exits with 77 where that cannot be made.
+"""
+
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "mqtt"))
+try:
+    from home_assistant import HomeAssistant
+    from house import LOOKOUT, Broker, Run
+except ImportError as missing:
+    print(f"skipped: {missing}; deploy/install-deps.sh --mqtt installs what is needed")
+    sys.exit(77)
+
+LABELS = {"black", "blue", "checkers", "color bars", "color squares", "cross", "gray", "gray ramp", "green",
+          "horizontal color bars", "horizontal lines", "noise", "red", "red-blue checkers", "vertical lines",
+          "white"}  # fmt: skip
+# Whatever the machine is; the temperature and the throttling come where there are any.
+ENTITIES = {"sensor.front_state", "sensor.front_score", "event.front_change", "image.front_last_change",
+            "camera.front_picture", "binary_sensor.front_camera", "sensor.front_rate",
+            "sensor.front_latency", "switch.front_enabled", "button.front_take_a_picture"}  # fmt: skip
+
+
+class HomeAssistantTest(unittest.TestCase):
+    """The tests build on each other, in the order of their names: Home Assistant starts slowly."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.broker = Broker()
+        cls.addClassCleanup(cls.broker.close)
+        cls.home = HomeAssistant(ROOT)
+        cls.addClassCleanup(cls.home.close)
+        cls.home.set_up(cls.broker.port)
+        cls.run_of_camera = None
+        cls.start("test://all?hold=60")
+        cls.addClassCleanup(lambda: cls.run_of_camera.close())
+
+    @classmethod
+    def start(cls, source):
+        cls.run_of_camera = Run(
+            f"mqtt://127.0.0.1:{cls.broker.port}", "--set", "mqtt.commands=true", "--set",
+            "mqtt.interval=5s", source=source, environment={"LOOKOUT_LOG_STATS_INTERVAL": "5s"},
+        )  # fmt: skip
+
+    def has_figures(self):
+        return self.home.state("sensor.front_rate") not in (None, "unknown", "unavailable")
+
+    def test_1_entities_appear_by_themselves_and_follow(self):
+        home = self.home
+        home.wait("a state", lambda: home.state("sensor.front_state") in LABELS)
+        home.wait("figures", self.has_figures)
+        states = home.states()
+        self.assertEqual(ENTITIES - set(states), set())
+        self.assertGreater(float(states["sensor.front_rate"]["state"]), 1)
+        self.assertEqual(states["binary_sensor.front_camera"]["state"], "on")
+        self.assertEqual(states["switch.front_enabled"]["state"], "on")
+        attributes = states["sensor.front_state"]["attributes"]
+        self.assertEqual(set(attributes["options"]), LABELS | {"unknown"})
+        self.assertIn(attributes["results"][0]["label"], LABELS)
+        self.assertEqual(states["sensor.front_latency"]["attributes"]["unit_of_measurement"], "ms")
+
+    def test_2_the_event_fires_an_automation(self):
+        home = self.home
+        home.wait("an automation", lambda: int(home.state("counter.changes")) > 1)
+        self.assertIn(home.state("input_text.last"), LABELS)
+
+    def test_3_pictures_come(self):
+        for path in ("api/image_proxy/image.front_last_change", "api/camera_proxy/camera.front_picture"):
+            self.assertEqual(self.home.ask("GET", path)[:2], b"\xff\xd8", path)
+
+    def test_4_the_switch_releases_the_camera(self):
+        home = self.home
+        home.call("switch.turn_off", entity_id="switch.front_enabled")
+        home.wait_for("switch.front_enabled", "off")
+        home.wait_for("binary_sensor.front_camera", "off")
+        home.wait_for("sensor.front_state", "unavailable")
+        home.call("switch.turn_on", entity_id="switch.front_enabled")
+        home.wait("a state", lambda: home.state("sensor.front_state") in LABELS)
+
+    def test_5_a_killed_run_is_unavailable_and_comes_back_with_its_state(self):
+        home = self.home
+        self.run_of_camera.stop(signal.SIGKILL)
+        home.wait_for("sensor.front_state", "unavailable")
+        self.start("test://red")
+        home.wait_for("sensor.front_state", "red")
+        home.wait_for("binary_sensor.front_camera", "on")
+
+    def test_6_the_button_takes_a_picture(self):
+        home = self.home
+        home.wait("the picture", lambda: home.state("image.front_last_change") != "unavailable")
+        before = home.state("image.front_last_change")
+        home.call("button.press", entity_id="button.front_take_a_picture")
+        home.wait("another", lambda: home.state("image.front_last_change") > before)
+
+    def test_7_states_survive_a_restart_of_home_assistant(self):
+        home = self.home
+        changes = home.state("counter.changes")
+        home.stop()
+        home.start()
+        home.wait_for("sensor.front_state", "red")
+        home.wait("figures", self.has_figures)
+        self.assertEqual(home.state("counter.changes"), changes)
+
+    def test_8_a_broker_without_its_store_hears_everything_again(self):
+        home = self.home
+        self.broker.kill()
+        home.wait_for("sensor.front_state", "unavailable")
+        self.broker.start()
+        home.wait_for("sensor.front_state", "red")
+
+    def test_9_a_forgotten_camera_is_gone(self):
+        home = self.home
+        self.assertEqual(self.run_of_camera.stop(), 0)
+        home.wait_for("sensor.front_state", "unavailable")
+        done = subprocess.run(
+            [LOOKOUT, "mqtt", "forget", "--config", "", "--mqtt", f"mqtt://127.0.0.1:{self.broker.port}"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        home.wait("the end", lambda: not ENTITIES & set(home.states()))
+
+    @classmethod
+    def tearDownClass(cls):
+        lines = [line for line in cls.home.log().splitlines() if "front" in line or "lookout" in line]
+        lines = [line for line in lines if "WARNING" in line or "ERROR" in line]
+        if lines:
+            raise AssertionError("Home Assistant complains:\n" + "\n".join(lines))
+
+
+if __name__ == "__main__":
+    made = subprocess.run([HERE / "make-root.sh"], stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode != 0:
+        print("skipped: there is no Home Assistant here")
+        sys.exit(77)
+    ROOT = made.stdout.splitlines()[-1]
+    unittest.main()
