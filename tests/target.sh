@@ -88,8 +88,9 @@ package() {
   find_package
   ls -l "$deb"
   dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
-  ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libsw|libcamera' ||
-    fail 'the package cannot be had without windows, videos or libcamera'
+  ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libsw|libcamera|mosquitto' ||
+    fail 'the package cannot be had without windows, videos, MQTT or libcamera'
+  dpkg-deb -f "$deb" Suggests | grep -q libmosquitto1 || fail 'the package does not suggest libmosquitto1'
   # Debian's would be the wrong one on Raspberry Pi OS.
   ! dpkg-deb -f "$deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
   if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
@@ -101,7 +102,7 @@ package() {
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
     usr/lib/udev/rules.d/60-lookout.rules usr/share/lookout/libcamera/libcamera_module.{cpp,h} usr/lib/lookout/libcamera/build \
-    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{torch,video}.so \
+    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{mqtt,torch,video}.so \
     $(printf 'usr/lib/lookout/libcamera/%s.so ' "${libcameras[@]}"); do
     [ -s $file ] || fail "$file is missing"
   done

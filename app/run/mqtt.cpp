@@ -132,7 +132,7 @@ void check_mqtt(const MqttOptions& options) {
 
 std::unique_ptr<Reporter> make_mqtt_reporter(const RunOptions& options, const RunInfo& info,
                                              std::shared_ptr<MqttCounters> counters,
-                                             std::shared_ptr<std::atomic<bool>> paused) {
+                                             const std::shared_ptr<std::atomic<bool>>& paused) {
   if (options.mqtt.url.empty()) return nullptr;
   MqttFeedOptions feed = feed_options(options, info, paused);
   MqttLinkOptions link = link_options(options.mqtt, feed.topics.client_id);

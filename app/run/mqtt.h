@@ -20,7 +20,7 @@ void check_mqtt(const MqttOptions& options);
 // paused. Throws as check_mqtt().
 std::unique_ptr<Reporter> make_mqtt_reporter(const RunOptions& options, const RunInfo& info,
                                              std::shared_ptr<MqttCounters> counters,
-                                             std::shared_ptr<std::atomic<bool>> paused);
+                                             const std::shared_ptr<std::atomic<bool>>& paused);
 
 // Connects to the broker as a run would, and publishes nothing. Returns a sentence about it. Throws
 // Error(kDeviceLost) when that fails, and as check_mqtt().

@@ -58,7 +58,10 @@ class MosquittoTransport : public MqttTransport {
         client_, &published.id, message.topic.c_str(), static_cast<int>(message.payload.size()),
         message.payload.data(), message.qos, message.retained, nullptr);
     if (status == MOSQ_ERR_SUCCESS) return published;
-    return {0, status == MOSQ_ERR_OVERSIZE_PACKET || status == MOSQ_ERR_PAYLOAD_SIZE};
+    if (status == MOSQ_ERR_OVERSIZE_PACKET || status == MOSQ_ERR_PAYLOAD_SIZE) return {0, true};
+    const bool ended = status == MOSQ_ERR_NO_CONN || status == MOSQ_ERR_CONN_LOST ||
+                       status == MOSQ_ERR_ERRNO || status == MOSQ_ERR_TLS;
+    return {0, false, ended ? "" : mosquitto_strerror(status)};
   }
 
   void subscribe(const std::string& topic) override {

@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "pipeline/printable.h"
+
 namespace lookout {
 namespace {
 
@@ -219,6 +221,14 @@ bool MqttLink::send(const MqttMessage& message) {
   if (published.too_large) {
     ++counters_->dropped;
     ban(sent);
+    return true;
+  }
+  if (!published.problem.empty()) {
+    ++counters_->dropped;
+    if (logged_once_.insert(message.topic).second) {
+      spdlog::warn("mqtt: {} cannot be published on {}: {}", printable(message.topic),
+                   options_.party.broker, published.problem);
+    }
     return true;
   }
   if (published.id == 0) return false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "pipeline/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -30,6 +31,7 @@ std::string name_json(const SceneState& state, const RunInfo& info) {
 }  // namespace
 
 std::string state_label(const std::string& label) {
+  if (!is_utf8(label)) return state_label(printable(label));
   std::size_t characters = 0;
   std::size_t last = 0;  // where the last permitted character begins
   for (std::size_t i = 0; i < label.size(); ++i) {

@@ -13,7 +13,7 @@ namespace lookout {
 // Home Assistant takes no longer state.
 inline constexpr std::size_t kMaxState = 255;  // characters
 
-// A label as a state: cut after kMaxState characters, the last of which is then '…'.
+// A label as a state: UTF-8, cut after kMaxState characters, the last of which is then '…'.
 std::string state_label(const std::string& label);
 
 // The state as text: a label, or "unknown". Empty when there is none yet.

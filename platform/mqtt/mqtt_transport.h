@@ -69,6 +69,7 @@ class MqttListener {
 struct MqttPublished {
   int id = 0;              // 0: the message was not accepted
   bool too_large = false;  // for this broker
+  std::string problem{};   // why this broker never takes it otherwise; empty: the connection ended
 };
 
 // One attempt to connect, and the connection. Used by one thread. The destructor closes the

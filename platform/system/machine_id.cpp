@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kDigits = 12;
 
 // Of lookout: any number that nothing else has.
-constexpr sd_id128_t kApplication =
-    SD_ID128_MAKE(8d, 1b, 6f, 0e, 5c, 2a, 4f, 37, 9e, 44, 71, d0, 3a, b9, c6, 52);
+constexpr sd_id128_t kApplication{{0x8d, 0x1b, 0x6f, 0x0e, 0x5c, 0x2a, 0x4f, 0x37, 0x9e, 0x44, 0x71,
+                                   0xd0, 0x3a, 0xb9, 0xc6, 0x52}};
 
 }  // namespace
 

@@ -1,15 +1,19 @@
-// A run with MQTT, as far as it needs no broker; tests/mqtt has the rest.
+// A run with MQTT: what needs no broker, and a little with mosquitto where it is installed;
+// tests/mqtt has the rest.
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "platform/system/child_process.h"
 #include "tests/support/program.h"
 #include "tests/support/program_results.h"
+#include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
@@ -27,6 +31,35 @@ bool has_thread(const Program& program, const std::string& name) {
     if (std::getline(file, comm) && comm == name) return true;
   }
   return false;
+}
+
+constexpr const char* kMosquitto = "/usr/sbin/mosquitto";
+
+// A broker on a Unix socket in `directory`.
+std::unique_ptr<ChildProcess> start_mosquitto(const TempDir& directory, const std::string& socket) {
+  ProcessOptions options;
+  options.arguments = {
+      kMosquitto, "-c",
+      directory.write("mosquitto.conf",
+                      "listener 0 " + socket + "\nallow_anonymous true\nuser root\n")};
+  return std::make_unique<ChildProcess>(options);
+}
+
+TEST(Program, PublishesOnARealBrokerUntilItIsForgotten) {
+  if (!std::filesystem::exists(kMosquitto)) GTEST_SKIP() << "there is no " << kMosquitto;
+  const TempDir directory;
+  const std::string socket = directory.path() / "socket";
+  const std::string url = "mqtt+unix:" + socket;
+  Program program({"test://red", "--mqtt", url, "--set", "camera.name=front"});
+  ASSERT_TRUE(program.wait_for("cannot be reached")) << program.err();
+  const auto broker = start_mosquitto(directory, socket);
+  ASSERT_TRUE(program.wait_for("mqtt: connected to " + url)) << program.err();
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().status, 0);
+  // What it published about itself is found, once.
+  const std::vector<std::string> forget{"mqtt", "forget", "--mqtt", url, "--config", ""};
+  EXPECT_EQ(run_lookout(forget).out, "removed from the broker: front\n");
+  expect_failure(run_lookout(forget), 66, "no camera of this machine");
 }
 
 TEST(Program, WithoutMqttNothingOfItIsLoaded) {

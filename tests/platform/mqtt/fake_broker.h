@@ -83,6 +83,11 @@ class FakeBroker {
     const MutexLock lock(mutex_);
     answer_ = std::move(answer);
   }
+  // Why it takes no message at all.
+  void set_problem(const std::string& problem) {
+    const MutexLock lock(mutex_);
+    problem_ = problem;
+  }
   void set_max_size(std::size_t bytes) {
     const MutexLock lock(mutex_);
     max_size_ = bytes;
@@ -180,13 +185,14 @@ class FakeBroker {
     int id = 0;
     {
       const MutexLock lock(mutex_);
-      if (max_size_ > 0 && message.payload.size() > max_size_) return {0, true};
+      if (!problem_.empty()) return {0, false, problem_};
+      if (max_size_ > 0 && message.payload.size() > max_size_) return {0, true, ""};
       published_.push_back(message);
       id = ++last_id_;
       reason = answer_(message);
     }
     if (reason) listener.on_published(id, *reason);
-    return {id, false};
+    return {id, false, ""};
   }
 
   const int fd_;
@@ -196,6 +202,7 @@ class FakeBroker {
   std::deque<Action> actions_ GUARDED_BY(mutex_);
   Answer answer_ GUARDED_BY(mutex_) = [](const MqttMessage&) { return 0; };
   std::size_t max_size_ GUARDED_BY(mutex_) = 0;
+  std::string problem_ GUARDED_BY(mutex_);
   std::vector<MqttMessage> published_ GUARDED_BY(mutex_);
   std::vector<std::string> subscribed_ GUARDED_BY(mutex_);
   MqttSettings settings_ GUARDED_BY(mutex_);

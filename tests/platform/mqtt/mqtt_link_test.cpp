@@ -236,6 +236,16 @@ TEST_F(MqttLinkTest, MessagesThatTheBrokerSaysAreTooLargeAreLeftOut) {
   EXPECT_EQ(logged("takes no message of 2 KB, as picture has"), 1);
 }
 
+TEST_F(MqttLinkTest, MessagesThatTheBrokerCannotTakeAreNamedOnceAndDropped) {
+  broker_.set_problem("Requested QoS not supported.");
+  attempt();
+  publish("a", "1");
+  publish("a", "2");
+  EXPECT_EQ(logged("a cannot be published on mqtt://broker:1883: Requested QoS"), 1);
+  EXPECT_EQ(counters_->dropped, 2U);
+  EXPECT_TRUE(link_.idle());
+}
+
 TEST_F(MqttLinkTest, MessagesAtWhichTheBrokerClosesTheConnectionAreLeftOutAfterTheSecondTime) {
   for (int i = 0; i < 2; ++i) {
     attempt();

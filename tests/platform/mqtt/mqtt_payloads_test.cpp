@@ -71,6 +71,7 @@ TEST(MqttPayloads, ALongLabelIsCutBetweenCharacters) {
   const std::string just = std::string(254, 'a') + "ü";
   EXPECT_EQ(state_label(just), just);
   EXPECT_EQ(state_label(just + "b"), std::string(254, 'a') + "…");
+  EXPECT_EQ(state_label("a\xff"), "a\\xff");
 }
 
 TEST(MqttPayloads, AttributesDescribeTheState) {
