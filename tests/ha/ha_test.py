@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""lookout in a real Home Assistant, with a real mosquitto between them.
+"""lookout in a real Home Assistant, with a real mosquitto of Debian 13 between them.
 
   ha_test.py [NAME...]    names as of unittest
 
@@ -7,6 +7,7 @@ Needs root, build/host/app/lookout, what install-deps.sh --mqtt installs, and th
 makes in the cache. Exits with 77 where that cannot be made.
 """
 
+import os
 import pathlib
 import signal
 import subprocess
@@ -15,6 +16,22 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mqtt"))
+
+
+def find_root():
+    """The root with Home Assistant, whose mosquitto house.py then takes."""
+    made = subprocess.run([HERE / "make-root.sh"], stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode != 0:
+        print("skipped: there is no Home Assistant here")
+        sys.exit(77)
+    root = pathlib.Path(made.stdout.splitlines()[-1])
+    loader = next(root.glob("usr/lib*/ld-linux-*.so.*"))
+    libraries = next(root.glob("usr/lib/*-linux-gnu"))
+    os.environ["LOOKOUT_MOSQUITTO"] = f"{loader} --library-path {libraries} {root}/usr/sbin/mosquitto"
+    return root
+
+
+ROOT = find_root()
 try:
     from home_assistant import HomeAssistant
     from house import LOOKOUT, Broker, Run
@@ -138,9 +155,4 @@ class HomeAssistantTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    made = subprocess.run([HERE / "make-root.sh"], stdout=subprocess.PIPE, text=True, check=False)
-    if made.returncode != 0:
-        print("skipped: there is no Home Assistant here")
-        sys.exit(77)
-    ROOT = made.stdout.splitlines()[-1]
     unittest.main()

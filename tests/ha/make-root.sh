@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes a Debian 13 root with Home Assistant, or finds it in the cache: home-assistant-VERSION beside
+# Makes a Debian 13 root with Home Assistant and mosquitto, or finds it in the cache: home-assistant-VERSION beside
 # make-sysroot.sh's. It takes 1.5 GB and some minutes. Prints its path. Needs root, HOME, Debian's
 # packages and PyPI; exits with 77 where they cannot be reached.
 set -euo pipefail
@@ -34,7 +34,7 @@ toolchains/mirrors.sh trixie >"$work/sources.list" || exit 77
 apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || true
 mkdir -p "$cache"
 rm -rf --one-file-system "$new"
-packages=ca-certificates,python3,python3-venv,python3-dev,gcc,g++,libffi-dev,libssl-dev,libjpeg-dev,zlib1g-dev,libturbojpeg0
+packages=ca-certificates,python3,python3-venv,python3-dev,gcc,g++,libffi-dev,libssl-dev,libjpeg-dev,zlib1g-dev,libturbojpeg0,mosquitto
 mmdebstrap --mode=root --variant=minbase --quiet --include=$packages \
   --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --aptopt="$work/apt.conf" \
   trixie "$new" "$work/sources.list" >&2 || exit 77
