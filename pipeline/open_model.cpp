@@ -26,6 +26,10 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
   return engine().open(archive, options);
 }
 
+std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) {
+  return engine().open_trainer(archive, threads);
+}
+
 EngineFacts engine_facts() { return engine().facts(); }
 
 void log_engine_features() { engine().log_features(); }

@@ -6,6 +6,7 @@
 #include "pipeline/classifier.h"
 #include "pipeline/model/archive.h"
 #include "pipeline/model/engine_facts.h"
+#include "pipeline/training/trainer.h"
 
 namespace lookout {
 
@@ -17,6 +18,11 @@ namespace lookout {
 // engine's module is missing.
 std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options);
+
+// Loads a base, of which new models are made, and cuts it before its last layer. `threads`: that
+// compute an embedding. Throws as open_model(), and Error(kBadData) when the base's last layer is
+// not linear.
+std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads);
 
 // Facts about LibTorch, the library that runs the models. Throws Error(kUnsupported) when the
 // engine's module is missing.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <set>
 #include <system_error>
@@ -72,10 +73,7 @@ class Contents {
     if (contents_.members.empty()) folder_ = member.name.substr(0, slash);
     const bool inside = slash != std::string::npos && member.name.substr(0, slash) == folder_;
     std::string name = inside ? member.name.substr(slash + 1) : "../" + member.name;
-    std::string* text = name == "extra/metadata.json"   ? &contents_.metadata
-                        : name == "extra/labels.txt"    ? &contents_.labels
-                        : name == "extra/class_ids.txt" ? &contents_.class_ids
-                                                        : nullptr;
+    std::string* text = text_called(name);
     contents_.members.push_back({name, member.bytes});
     const bool is_new = names_.insert(name).second;
     if (text == nullptr) return {};
@@ -99,6 +97,17 @@ class Contents {
   }
 
  private:
+  // Where the text goes that is called so; null: nowhere.
+  std::string* text_called(const std::string& name) {
+    const auto texts = std::array{std::pair{"extra/metadata.json", &contents_.metadata},
+                                  std::pair{"extra/labels.txt", &contents_.labels},
+                                  std::pair{"extra/class_ids.txt", &contents_.class_ids},
+                                  std::pair{"extra/producer_info.json", &contents_.producer_info}};
+    const auto found = std::find_if(texts.begin(), texts.end(),
+                                    [&name](const auto& text) { return text.first == name; });
+    return found == texts.end() ? nullptr : found->second;
+  }
+
   const ModelArchive& archive_;
   ArchiveContents contents_;
   std::set<std::string> names_;
@@ -177,6 +186,10 @@ ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents
       spec = parse_metadata(contents.metadata);
     }
     spec.labels = labels ? *labels : parse_labels(contents.labels);
+    if (spec.unknown && *spec.unknown >= spec.labels.size()) {
+      fail(archive.path(), "metadata.json has an \"unknown\" that is none of the " +
+                               std::to_string(spec.labels.size()) + " labels");
+    }
     if (!contents.class_ids.empty()) {
       spec.class_ids = parse_class_ids(contents.class_ids, spec.labels.size());
     }

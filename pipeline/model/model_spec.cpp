@@ -155,6 +155,13 @@ ModelSpec parse_metadata(const std::string& json) {
     spec.output =
         name_field(root, "output", "output", {ModelOutput::kLogits, ModelOutput::kProbabilities});
   }
+  if (root.contains("unknown")) {
+    const Json& unknown = root["unknown"];
+    if (!unknown.is_number_unsigned()) {
+      fail("has an \"unknown\" that is not the number of an output, from 0");
+    }
+    spec.unknown = unknown.get<std::size_t>();
+  }
   spec.quantization = text_field(root, "quantization");
   spec.weights = text_field(root, "weights");
   const Json& trained = field(root, "trained", "trained");

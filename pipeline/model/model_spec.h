@@ -1,6 +1,7 @@
 // The description of a model in its archive.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct ModelSpec {
   // warm-up if need be.
   std::optional<ModelOutput> output;
   std::vector<std::string> labels;  // one for each output, in order
+  // The output for pictures of none of the others, such as a scene that is unlike every picture
+  // that the model was trained with. Nothing: every picture is one of the labels.
+  std::optional<std::size_t> unknown;
   // The outputs' identifiers in a vocabulary, WordNet's for ImageNet: "n02123045". Empty: none.
   std::vector<std::string> class_ids;
   std::string quantization;                     // how it was quantized, in words

@@ -1,6 +1,8 @@
 // The facts of a run that do not change.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct RunInfo {
   std::string source;
   bool live = false;                     // frames come whether or not somebody waits for them
   std::vector<std::string> class_ids{};  // identifiers of the outputs, in order; may be empty
+  std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
 };
 
 }  // namespace lookout

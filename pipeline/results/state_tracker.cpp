@@ -35,7 +35,9 @@ bool StateTracker::update(const std::vector<float>& scores, const std::vector<st
   const auto best =
       static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
   SceneState next;
-  if (values[best] >= options_.enter_threshold) {
+  if (options_.unknown == best) {
+    next.kind = SceneState::Kind::kUnknown;
+  } else if (values[best] >= options_.enter_threshold) {
     next.kind = SceneState::Kind::kClass;
     next.prediction.index = best;
   } else if (entered_.kind == SceneState::Kind::kClass &&

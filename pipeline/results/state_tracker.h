@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct StateOptions {
   float enter_threshold = 0;               // 0..1
   float leave_threshold = 0;               // 0..1, at most enter_threshold
   std::chrono::milliseconds min_duration{0};
+  std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
 };
 
 // Works in three steps on the scores of all classes:
@@ -26,7 +29,8 @@ struct StateOptions {
 //
 // 2. Thresholds. The class with the highest value is the candidate if the value is at least
 //    `enter_threshold`. Otherwise the last class stays the candidate while its value is at least
-//    `leave_threshold`. Otherwise the candidate is "unknown".
+//    `leave_threshold`. Otherwise the candidate is "unknown", as it is when the highest value is
+//    that of the model's output `unknown`.
 //
 // 3. Duration. A candidate becomes the state once it has been the same for `min_duration`, measured
 //    between the times of frames. This applies to the first state, too: until then it is kNone.

@@ -1,16 +1,12 @@
 #include "pipeline/torch/torch_classifier.h"
 
-#include <ATen/quantized/Quantizer.h>
 #include <c10/util/Logging.h>
-#include <caffe2/serialize/read_adapter_interface.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
-#include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -22,73 +18,13 @@
 #include "pipeline/torch/operator_sampling.h"
 #include "pipeline/torch/thread_tuner.h"
 #include "pipeline/torch/torch_graph.h"
+#include "pipeline/torch/torch_network.h"
 #include "pipeline/torch/torch_threads.h"
 
 namespace lookout {
 namespace {
 
 constexpr int kWarmUpRuns = 3;  // the profiling executor specializes in its first two
-
-[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what) {
-  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
-}
-
-// The sentence of a message without its backtrace: the last line of a TorchScript traceback, else
-// the first line.
-std::string first_sentence(const std::exception& error) {
-  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
-  const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
-  const std::string traceback = "Traceback of TorchScript";
-  std::string line;
-  if (text.find(traceback) != std::string::npos) {
-    const auto end = text.find_last_not_of(" \n");
-    const auto start = text.find_last_of('\n', end);
-    line = text.substr(start + 1, end - start);
-  } else {
-    line = text.substr(0, text.find('\n'));
-  }
-  return line.size() > 300 ? line.substr(0, 300) + " ..." : line;
-}
-
-// Gives LibTorch an archive's bytes.
-class ArchiveReader : public caffe2::serialize::ReadAdapterInterface {
- public:
-  explicit ArchiveReader(std::string_view bytes) : bytes_(bytes) {}
-
-  std::size_t size() const override { return bytes_.size(); }
-
-  std::size_t read(std::uint64_t position, void* to, std::size_t count,
-                   const char* /*what*/) const override {
-    return position > bytes_.size() ? 0 : bytes_.copy(static_cast<char*>(to), count, position);
-  }
-
- private:
-  std::string_view bytes_;
-};
-
-bool has_qnnpack() {
-  const auto& engines = at::globalContext().supportedQEngines();
-  return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
-}
-
-// Logs what print() of an archive's code writes. `text` ends with a newline.
-void log_print(const std::string& text) {
-  const auto end = text.find_last_not_of('\n');
-  spdlog::info("the model prints: {}", text.substr(0, end == std::string::npos ? 0 : end + 1));
-}
-
-// Call before loading: LibTorch packs the weights for the engine while it loads the archive.
-void choose_engine() {
-  if (!has_qnnpack()) {
-    throw Error(ErrorKind::kInternal,
-                "this LibTorch was built without QNNPACK; use one that has it (see README.md)");
-  }
-  at::globalContext().setQEngine(at::QEngine::QNNPACK);
-}
-
-c10::ScalarType type_of(const InputQuantization& quantization) {
-  return quantization.is_signed ? at::kQInt8 : at::kQUInt8;
-}
 
 }  // namespace
 
@@ -99,8 +35,7 @@ class TorchClassifier::Impl {
     const ArchiveContents contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels);
     facts_.has_metadata = !contents.metadata.empty();
-    choose_engine();
-    torch::jit::setPrintHandler(log_print);
+    prepare_engine();
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
     load(archive, options);
@@ -130,38 +65,27 @@ class TorchClassifier::Impl {
   ModelFacts facts_;
 
  private:
-  [[noreturn]] void refuse_as_damaged(const std::string& why) const {
-    fail(archive_, "is not a TorchScript archive, or a damaged one (" + why +
-                       "); create it again with models/export.py");
-  }
-
   void load(const ModelArchive& archive, const ClassifierOptions& options) {
-    try {
-      module_ = torch::jit::load(std::make_shared<ArchiveReader>(archive.bytes()), at::kCPU);
-    } catch (const std::exception& error) {
-      refuse_as_damaged(first_sentence(error));
-    }
-    try {
-      if (options.count_parameters) facts_.parameters = count_parameters(module_);
-      module_.eval();
-      module_ = torch::jit::freeze(module_);
-      const torch::jit::Method method = module_.get_method("forward");
-      forget_callers(*method.graph()->block(), method.function());
-      facts_.activations = find_activations(*method.graph()->block());
-      spec_.input.quantization = find_input_quantization(method.graph());
-      if (spec_.input.quantization) expect_quantized_input(*method.graph());
-    } catch (const std::exception& error) {
-      fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
-    }
-    facts_.kernels = facts_.activations == "qint8"    ? "XNNPACK"
-                     : facts_.activations == "quint8" ? "QNNPACK"
-                                                      : "float";
+    const torch::jit::Module module = load_network(archive);
+    if (options.count_parameters) facts_.parameters = counted_parameters(module);
+    network_ = TorchNetwork(module, archive_);
+    spec_.input.quantization = network_.quantization();
+    facts_.activations = network_.activations();
+    facts_.kernels = kernels_of(facts_.activations);
     facts_.library = "LibTorch";
     facts_.version = TORCH_VERSION;
     facts_.engine = toString(at::globalContext().qEngine());
   }
 
-  bool quantized() const { return facts_.activations != "float32"; }
+  std::uint64_t counted_parameters(const torch::jit::Module& module) const {
+    try {
+      return count_parameters(module);
+    } catch (const std::exception& error) {
+      fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
+    }
+  }
+
+  bool quantized() const { return network_.quantized(); }
 
   // An image whose normalized values are all `value`.
   ImageTensor blank_image(float value = 0) const {
@@ -227,34 +151,7 @@ class TorchClassifier::Impl {
 
   c10::IValue observed_forward(const ImageTensor& image, const FrameContext& frame) {
     const OperatorScope scope(operators_, frame, spec_.name);
-    return forward(image);
-  }
-
-  // Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model does
-  // not write to its input.
-  at::Tensor as_input(const ImageTensor& image) const {
-    const std::array<std::int64_t, 4> sizes{1, 3, image.height, image.width};
-    const std::array<std::int64_t, 4> strides{image.height * image.width * 3, 1, image.width * 3,
-                                              3};
-    const auto& quantization = spec_.input.quantization;
-    if (!quantization || image.bytes.empty()) {
-      const at::Tensor values =
-          torch::from_blob(const_cast<float*>(image.values.data()), sizes, strides, at::kFloat);
-      if (!quantization) return values;
-      return at::quantize_per_tensor(values, quantization->scale, quantization->zero_point,
-                                     type_of(*quantization));
-    }
-    return at::from_blob_quantized_per_tensor_affine(
-        const_cast<std::uint8_t*>(image.bytes.data()), sizes, strides, [](void*) {},
-        quantization->scale, quantization->zero_point, type_of(*quantization));
-  }
-
-  c10::IValue forward(const ImageTensor& image) {
-    try {
-      return module_.forward({as_input(image)});
-    } catch (const std::exception& error) {
-      fail(archive_, "fails while classifying: " + first_sentence(error));
-    }
+    return network_.forward(image);
   }
 
   // One row of contiguous floats, a score for each label, as softmax() takes them.
@@ -294,7 +191,7 @@ class TorchClassifier::Impl {
   std::optional<ThreadTuner> tuner_;  // of automatic threads
   OperatorProfile* operators_ = nullptr;
   std::shared_ptr<OperatorSampling> sampling_;
-  torch::jit::Module module_;
+  TorchNetwork network_;
   std::thread::id thread_;
 };
 

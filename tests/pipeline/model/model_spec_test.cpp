@@ -61,6 +61,17 @@ TEST(ModelSpec, OutputIsReadWhereItIsGiven) {
   expect_refused(metadata.dump(), "\"output\"");
 }
 
+TEST(ModelSpec, TheOutputForUnknownIsReadWhereItIsGiven) {
+  Json metadata = good();
+  EXPECT_FALSE(parse_metadata(metadata.dump()).unknown);
+  metadata["unknown"] = 2;
+  EXPECT_EQ(parse_metadata(metadata.dump()).unknown, 2U);
+  for (const Json& wrong : {Json(-1), Json("unknown"), Json(1.5)}) {
+    metadata["unknown"] = wrong;
+    EXPECT_THROW(parse_metadata(metadata.dump()), Error) << wrong;
+  }
+}
+
 TEST(ModelSpec, EveryOtherFieldIsNeededAndNamedWhenItIsMissing) {
   for (const char* key : {"name", "input", "quantization", "producer", "weights", "trained"}) {
     Json metadata = good();

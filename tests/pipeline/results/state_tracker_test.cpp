@@ -16,7 +16,7 @@ class StateTrackerTest : public testing::Test {
  protected:
   static StateOptions options(milliseconds smoothing, float enter, float leave,
                               milliseconds min_duration) {
-    return {smoothing, enter, leave, min_duration};
+    return {smoothing, enter, leave, min_duration, {}};
   }
 
   // The state's name after a frame with these scores, with a '*' when it changed.
@@ -47,6 +47,16 @@ TEST_F(StateTrackerTest, NothingAboveTheThresholdIsUnknown) {
   EXPECT_EQ(feed(tracker, milliseconds(1), {0.4F, 0.25F, 0.35F}), "unknown");
   EXPECT_EQ(feed(tracker, milliseconds(2), {0.5F, 0.25F, 0.25F}), "cat*");
   EXPECT_EQ(feed(tracker, milliseconds(3), {0.49F, 0.26F, 0.25F}), "unknown*");
+}
+
+TEST_F(StateTrackerTest, TheOutputForUnknownIsTheStateUnknown) {
+  StateOptions options;
+  options.unknown = 2;
+  StateTracker tracker(options);
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.1F, 0.2F, 0.7F}), "unknown*");
+  EXPECT_EQ(tracker.state().kind, SceneState::Kind::kUnknown);
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.6F, 0.3F, 0.1F}), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(2), {0.4F, 0.1F, 0.5F}), "unknown*");
 }
 
 TEST_F(StateTrackerTest, WhatWasEnteredIsLeftBelowTheLowerThreshold) {

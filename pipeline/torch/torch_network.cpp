@@ -1,0 +1,137 @@
+#include "pipeline/torch/torch_network.h"
+
+#include <ATen/quantized/Quantizer.h>
+#include <caffe2/serialize/read_adapter_interface.h>
+#include <spdlog/spdlog.h>
+#include <torch/csrc/jit/runtime/print_handler.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/torch/torch_graph.h"
+
+namespace lookout {
+namespace {
+
+// Gives LibTorch an archive's bytes.
+class ArchiveReader : public caffe2::serialize::ReadAdapterInterface {
+ public:
+  explicit ArchiveReader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::size_t size() const override { return bytes_.size(); }
+
+  std::size_t read(std::uint64_t position, void* to, std::size_t count,
+                   const char* /*what*/) const override {
+    return position > bytes_.size() ? 0 : bytes_.copy(static_cast<char*>(to), count, position);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+// Logs what print() of an archive's code writes. `text` ends with a newline.
+void log_print(const std::string& text) {
+  const auto end = text.find_last_not_of('\n');
+  spdlog::info("the model prints: {}", text.substr(0, end == std::string::npos ? 0 : end + 1));
+}
+
+c10::ScalarType type_of(const InputQuantization& quantization) {
+  return quantization.is_signed ? at::kQInt8 : at::kQUInt8;
+}
+
+}  // namespace
+
+void fail(const std::filesystem::path& archive, const std::string& what) {
+  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
+}
+
+std::string first_sentence(const std::exception& error) {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
+  const std::string traceback = "Traceback of TorchScript";
+  std::string line;
+  if (text.find(traceback) != std::string::npos) {
+    const auto end = text.find_last_not_of(" \n");
+    const auto start = text.find_last_of('\n', end);
+    line = text.substr(start + 1, end - start);
+  } else {
+    line = text.substr(0, text.find('\n'));
+  }
+  return line.size() > 300 ? line.substr(0, 300) + " ..." : line;
+}
+
+bool has_qnnpack() {
+  const auto& engines = at::globalContext().supportedQEngines();
+  return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
+}
+
+void prepare_engine() {
+  if (!has_qnnpack()) {
+    throw Error(ErrorKind::kInternal,
+                "this LibTorch was built without QNNPACK; use one that has it (see README.md)");
+  }
+  at::globalContext().setQEngine(at::QEngine::QNNPACK);
+  torch::jit::setPrintHandler(log_print);
+}
+
+torch::jit::Module load_network(const ModelArchive& archive) {
+  try {
+    torch::jit::Module module =
+        torch::jit::load(std::make_shared<ArchiveReader>(archive.bytes()), at::kCPU);
+    module.eval();
+    return module;
+  } catch (const std::exception& error) {
+    fail(archive.path(), "is not a TorchScript archive, or a damaged one (" +
+                             first_sentence(error) + "); create it again with models/export.py");
+  }
+}
+
+TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive)
+    : archive_(std::move(archive)) {
+  try {
+    module_ = torch::jit::freeze(module);
+    const torch::jit::Method method = module_.get_method("forward");
+    forget_callers(*method.graph()->block(), method.function());
+    activations_ = find_activations(*method.graph()->block());
+    quantization_ = find_input_quantization(method.graph());
+    if (quantization_) expect_quantized_input(*method.graph());
+  } catch (const std::exception& error) {
+    fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
+  }
+}
+
+// Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model does
+// not write to its input.
+at::Tensor TorchNetwork::as_input(const ImageTensor& image) const {
+  const std::array<std::int64_t, 4> sizes{1, 3, image.height, image.width};
+  const std::array<std::int64_t, 4> strides{image.height * image.width * 3, 1, image.width * 3, 3};
+  if (!quantization_ || image.bytes.empty()) {
+    const at::Tensor values =
+        torch::from_blob(const_cast<float*>(image.values.data()), sizes, strides, at::kFloat);
+    if (!quantization_) return values;
+    return at::quantize_per_tensor(values, quantization_->scale, quantization_->zero_point,
+                                   type_of(*quantization_));
+  }
+  return at::from_blob_quantized_per_tensor_affine(
+      const_cast<std::uint8_t*>(image.bytes.data()), sizes, strides, [](void*) {},
+      quantization_->scale, quantization_->zero_point, type_of(*quantization_));
+}
+
+c10::IValue TorchNetwork::forward(const ImageTensor& image) {
+  try {
+    return module_.forward({as_input(image)});
+  } catch (const std::exception& error) {
+    fail(archive_, "fails while classifying: " + first_sentence(error));
+  }
+}
+
+std::string kernels_of(const std::string& activations) {
+  if (activations == "qint8") return "XNNPACK";
+  return activations == "quint8" ? "QNNPACK" : "float";
+}
+
+}  // namespace lookout

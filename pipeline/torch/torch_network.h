@@ -1,0 +1,62 @@
+// A network of LibTorch: how it is loaded, prepared for inference and run. Included by
+// pipeline/torch/*.cpp only.
+#pragma once
+
+#include <torch/script.h>
+
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "pipeline/model/archive.h"
+#include "pipeline/model/input_spec.h"
+
+namespace lookout {
+
+// Throws Error(kBadData): "model FILE: `what`".
+[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what);
+
+// The sentence of a message without its backtrace: the last line of a TorchScript traceback, else
+// the first line.
+std::string first_sentence(const std::exception& error);
+
+bool has_qnnpack();
+
+// Chooses the engine of this process and where print() of an archive's code goes. Call it before
+// load_network(): LibTorch packs the weights for the engine while it loads the archive. Throws
+// Error(kInternal) when this LibTorch was built without QNNPACK.
+void prepare_engine();
+
+// Runs the archive's own code for loading. The module is in evaluation mode and not frozen. Throws
+// Error(kBadData).
+torch::jit::Module load_network(const ModelArchive& archive);
+
+// A network that is ready to run. Used by one thread at a time.
+class TorchNetwork {
+ public:
+  TorchNetwork() = default;
+  // Freezes the module. `archive` is for errors. Throws Error(kBadData).
+  TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive);
+
+  const std::string& activations() const { return activations_; }  // as ModelFacts
+  const std::optional<InputQuantization>& quantization() const { return quantization_; }
+  bool quantized() const { return activations_ != "float32"; }
+
+  // `image`: of floats, or of bytes if there is a quantization. Throws Error(kBadData) when the
+  // network fails.
+  c10::IValue forward(const ImageTensor& image);
+
+ private:
+  at::Tensor as_input(const ImageTensor& image) const;
+
+  torch::jit::Module module_;
+  std::filesystem::path archive_;
+  std::string activations_;
+  std::optional<InputQuantization> quantization_;
+};
+
+// "XNNPACK", "QNNPACK" or "float", by the activations.
+std::string kernels_of(const std::string& activations);
+
+}  // namespace lookout

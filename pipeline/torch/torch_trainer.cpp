@@ -1,0 +1,231 @@
+#include "pipeline/torch/torch_trainer.h"
+
+#include <ATen/Parallel.h>
+#include <malloc.h>
+#include <torch/csrc/jit/serialization/export.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/optim/lbfgs.h>
+#include <torch/script.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/torch/torch_backbone.h"
+#include "pipeline/torch/torch_network.h"
+#include "pipeline/torch/torch_threads.h"
+
+namespace lookout {
+namespace {
+
+// Scores are calibrated. A scene that is unlike all examples is unknown; counter-examples, when
+// there are any, are the last output of the head.
+constexpr const char* kForward = R"py(
+def forward(self, x):
+    embedding = self.backbone.forward(x)
+    length = torch.norm(embedding, 2, [1], True)
+    direction = torch.div(embedding, torch.clamp_min(length, 1e-12))
+    scores = torch.softmax(torch.addmm(self.bias, direction, torch.t(self.weight)), 1)
+    cosines = torch.mm(direction, torch.t(self.examples))
+    similarity = torch.mean(torch.topk(cosines, self.neighbours)[0], [1], True)
+    unknown = torch.sigmoid(torch.mul(torch.sub(self.threshold, similarity), self.steepness))
+    known = torch.mul(torch.narrow(scores, 1, 0, self.classes), torch.rsub(unknown, 1))
+    rest = torch.clamp_min(torch.rsub(torch.sum(known, [1], True), 1), 0.0)
+    return torch.cat([known, rest], 1)
+)py";
+
+at::Tensor tensor_of(const std::vector<float>& values, std::size_t rows) {
+  const auto count = static_cast<std::int64_t>(rows);
+  const auto size = static_cast<std::int64_t>(values.size());
+  return torch::tensor(values).reshape({count, count == 0 ? 0 : size / count});
+}
+
+std::vector<float> values_of(const at::Tensor& tensor) {
+  const at::Tensor contiguous = tensor.detach().contiguous();
+  const float* begin = contiguous.data_ptr<float>();
+  return {begin, begin + contiguous.numel()};
+}
+
+// Minimises the mean cross-entropy of a linear layer, and half of l2 times its squared weights.
+class Fit {
+ public:
+  Fit(const FitOptions& options, const Head* start) : l2_(options.l2) {
+    take_rows(options);
+    const auto outputs = static_cast<std::int64_t>(options.outputs);
+    const auto width = static_cast<std::int64_t>(options.embeddings.width());
+    weight_ = start != nullptr ? tensor_of(start->weights, options.outputs)
+                               : torch::zeros({outputs, width});
+    bias_ = start != nullptr ? torch::tensor(start->biases) : torch::zeros({outputs});
+    weight_.requires_grad_();
+    bias_.requires_grad_();
+  }
+
+  Head run() {
+    torch::optim::LBFGS optimizer({weight_, bias_}, torch::optim::LBFGSOptions(1)
+                                                        .max_iter(100)
+                                                        .tolerance_grad(1e-5)
+                                                        .tolerance_change(1e-7)
+                                                        .history_size(10)
+                                                        .line_search_fn("strong_wolfe"));
+    optimizer.step([&] {
+      optimizer.zero_grad();
+      const at::Tensor logits = torch::addmm(bias_, rows_, weight_.t());
+      at::Tensor loss = torch::nll_loss(torch::log_softmax(logits, 1), classes_) +
+                        weight_.square().sum() * (l2_ / 2);
+      loss.backward();
+      return loss;
+    });
+    Head head;
+    head.outputs = static_cast<std::size_t>(bias_.numel());
+    head.weights = values_of(weight_);
+    head.biases = values_of(bias_);
+    return head;
+  }
+
+ private:
+  // The rows with a weight.
+  void take_rows(const FitOptions& options) {
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> classes;
+    for (std::size_t i = 0; i < options.weights.size(); ++i) {
+      if (options.weights[i] == 0) continue;
+      rows.push_back(static_cast<std::int64_t>(i));
+      classes.push_back(static_cast<std::int64_t>(options.classes[i]));
+    }
+    const Embeddings& embeddings = options.embeddings;
+    const at::Tensor all = torch::from_blob(const_cast<float*>(embeddings.values().data()),
+                                            {static_cast<std::int64_t>(embeddings.size()),
+                                             static_cast<std::int64_t>(embeddings.width())});
+    rows_ = rows.size() == embeddings.size() ? all : all.index_select(0, torch::tensor(rows));
+    classes_ = torch::tensor(classes);
+  }
+
+  double l2_;
+  at::Tensor rows_;
+  at::Tensor classes_;
+  at::Tensor weight_;
+  at::Tensor bias_;
+};
+
+// While it lives, modules that the process saves get the file.
+class ExtraFile {
+ public:
+  ExtraFile(const std::string& name, const std::string& content) {
+    torch::jit::SetExportModuleExtraFilesHook([name, content](const torch::jit::Module&) {
+      return torch::jit::ExtraFilesMap{{name, content}};
+    });
+  }
+  ~ExtraFile() { torch::jit::SetExportModuleExtraFilesHook(nullptr); }
+  ExtraFile(const ExtraFile&) = delete;
+  ExtraFile& operator=(const ExtraFile&) = delete;
+};
+
+}  // namespace
+
+class TorchTrainer::Impl {
+ public:
+  Impl(const ModelArchive& archive, int threads)
+      : archive_(archive.path()), threads_(std::max(1, threads)) {
+    ArchiveContents contents = read_contents(archive);
+    contents.class_ids.clear();  // neither these nor the labels are used
+    const bool has_labels = !contents.metadata.empty() && !contents.labels.empty();
+    spec_ = has_labels ? read_spec(archive, contents, std::nullopt)
+                       : read_spec(archive, contents, std::vector<std::string>());
+    facts_.has_metadata = !contents.metadata.empty();
+    prepare_engine();
+    set_compute_threads(threads_, /*quantized=*/true);
+    cut(load_network(archive));
+    spec_.input.quantization = network_.quantization();
+    facts_.activations = network_.activations();
+    facts_.kernels = kernels_of(facts_.activations);
+    facts_.library = "LibTorch";
+    facts_.version = TORCH_VERSION;
+    facts_.engine = toString(at::globalContext().qEngine());
+    set_compute_threads(threads_, network_.quantized());
+    malloc_trim(0);
+  }
+
+  void embed(const ImageTensor& image, std::vector<float>& embedding) {
+    const c10::InferenceMode inference;
+    const c10::IValue output = network_.forward(image);
+    if (!output.isTensor()) fail(archive_, "gives no tensor to its last layer");
+    const at::Tensor values = output.toTensor();
+    const bool row = values.dim() == 2 && values.size(0) == 1 && values.size(1) > 0;
+    if (!row || values.scalar_type() != at::kFloat) {
+      fail(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
+                         " instead of one row of numbers");
+    }
+    embedding = values_of(values);
+  }
+
+  Head fit(const FitOptions& options, const Head* start) {
+    at::set_num_threads(1);  // sums depend on how threads share them
+    return Fit(options, start).run();
+  }
+
+  std::string write(const TrainedModel& model) {
+    torch::jit::Module trained("__torch__.lookout.Trained", unit_, /*shouldMangle=*/true);
+    trained.register_attribute("training", c10::BoolType::get(), false);
+    trained.register_module(kBackbone, backbone_);
+    trained.register_parameter("weight", tensor_of(model.head.weights, model.head.outputs), false);
+    trained.register_parameter("bias", torch::tensor(model.head.biases), false);
+    const Familiarity& familiarity = model.familiarity;
+    const Embeddings& examples = familiarity.examples;
+    trained.register_parameter("examples", tensor_of(examples.values(), examples.size()), false);
+    trained.register_buffer("threshold", torch::tensor(familiarity.threshold));
+    trained.register_buffer("steepness", torch::tensor(familiarity.steepness));
+    const std::size_t neighbours = std::min(familiarity.neighbours, examples.size());
+    trained.register_attribute("neighbours", c10::IntType::get(),
+                               static_cast<std::int64_t>(neighbours));
+    trained.register_attribute("classes", c10::IntType::get(),
+                               static_cast<std::int64_t>(model.classes));
+    trained.define(kForward);
+    const ExtraFile producer_info("producer_info.json", model.producer_info);
+    std::ostringstream bytes;
+    trained.save(bytes, {{"metadata.json", model.metadata}, {"labels.txt", model.labels}});
+    return std::move(bytes).str();
+  }
+
+  ModelSpec spec_;
+  ModelFacts facts_;
+
+ private:
+  void cut(const torch::jit::Module& module) {
+    unit_ = std::make_shared<torch::jit::CompilationUnit>();
+    try {
+      backbone_ = make_backbone(module, unit_);
+    } catch (const std::exception& error) {
+      fail(archive_, "cannot be trained further: " + first_sentence(error));
+    }
+    network_ = TorchNetwork(backbone_, archive_);
+  }
+
+  std::filesystem::path archive_;
+  int threads_;
+  std::shared_ptr<torch::jit::CompilationUnit> unit_;
+  torch::jit::Module backbone_;  // not frozen: it is written
+  TorchNetwork network_;         // the same, frozen: it runs
+};
+
+TorchTrainer::TorchTrainer(const ModelArchive& archive, int threads)
+    : impl_(std::make_unique<Impl>(archive, threads)) {}
+
+TorchTrainer::~TorchTrainer() = default;
+
+const ModelSpec& TorchTrainer::spec() const { return impl_->spec_; }
+
+const ModelFacts& TorchTrainer::facts() const { return impl_->facts_; }
+
+void TorchTrainer::embed(const ImageTensor& image, std::vector<float>& embedding) {
+  impl_->embed(image, embedding);
+}
+
+Head TorchTrainer::fit(const FitOptions& options, const Head* start) {
+  return impl_->fit(options, start);
+}
+
+std::string TorchTrainer::write(const TrainedModel& model) { return impl_->write(model); }
+
+}  // namespace lookout

@@ -1,0 +1,33 @@
+// Trains new last layers for TorchScript archives with LibTorch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/model/archive.h"
+#include "pipeline/training/trainer.h"
+
+namespace lookout {
+
+// The base's threads belong to the process, as those of TorchClassifier do; fit() computes with
+// one. write() attaches producer_info.json by LibTorch's hook for files of saved modules.
+class TorchTrainer : public Trainer {
+ public:
+  // Loads the base, which runs the archive's code, and cuts it before its last layer. `threads`:
+  // that compute an embedding. Throws what open_trainer() throws.
+  TorchTrainer(const ModelArchive& archive, int threads);
+  ~TorchTrainer() override;
+
+  const ModelSpec& spec() const override;
+  const ModelFacts& facts() const override;
+  void embed(const ImageTensor& image, std::vector<float>& embedding) override;
+  Head fit(const FitOptions& options, const Head* start) override;
+  std::string write(const TrainedModel& model) override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lookout

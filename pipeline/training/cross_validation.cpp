@@ -1,0 +1,288 @@
+#include "pipeline/training/cross_validation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "pipeline/training/calibration.h"
+#include "pipeline/training/folds.h"
+
+namespace lookout {
+namespace {
+
+// From strong to weak; each fit begins where the one before ended.
+constexpr std::array<double, 6> kL2{1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5};
+constexpr double kMaxRefused = 0.05;
+// On pictures of ants and bees, 2.5 deviations below the mean of the held-out pictures refuse 2 %
+// of new ones and 92 % of other things; the 5th percentile refuses twice as many with few pictures.
+constexpr double kDeviations = 2.5;
+constexpr float kTypicalUnknown = 0.018F;  // the score of "unknown" at the mean similarity
+constexpr std::size_t kLeastCurve = 5;     // pictures of each class
+constexpr std::uint32_t kSeed = 20271122;
+
+using Logits = std::vector<std::vector<float>>;
+
+std::size_t best(const std::vector<float>& values) {
+  return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+class CrossValidation {
+ public:
+  CrossValidation(Trainer& trainer, const TrainingSet& set, const std::vector<std::size_t>& folds,
+                  const Progress& progress)
+      : trainer_(trainer), set_(set), folds_(folds), progress_(progress) {
+    for (const std::size_t of_picture : set.picture_classes) {
+      row_classes_.insert(row_classes_.end(), set.views, of_picture);
+    }
+    sizes_ = curve_sizes();
+  }
+
+  Validation run() {
+    choose_l2();
+    measure_similarity();
+    score_pictures();
+    measure_curve();
+    return std::move(validation_);
+  }
+
+ private:
+  void step() { progress_(static_cast<double>(++done_) / static_cast<double>(steps())); }
+  std::size_t steps() const { return kFolds * (kL2.size() + 1 + sizes_.size()); }
+
+  // Trains with the pictures for which `use` is true.
+  template <typename Use>
+  Head fit(double l2, const Head* start, const Use& use) {
+    std::vector<float> weights;
+    weights.reserve(row_classes_.size());
+    for (std::size_t picture = 0; picture < set_.pictures(); ++picture) {
+      weights.insert(weights.end(), set_.views, use(picture) ? 1.0F : 0.0F);
+    }
+    const FitOptions options{set_.embeddings, row_classes_, weights, set_.outputs(), l2};
+    Head head = trainer_.fit(options, start);
+    step();
+    return head;
+  }
+
+  // Calls `take` with each picture of the fold.
+  template <typename Take>
+  void for_fold(std::size_t fold, const Take& take) const {
+    for (std::size_t picture = 0; picture < set_.pictures(); ++picture) {
+      if (folds_[picture] == fold) take(picture);
+    }
+  }
+
+  void choose_l2() {
+    std::array<Head, kFolds> heads;
+    double least = -1;
+    for (const double l2 : kL2) {
+      Logits logits(set_.pictures());
+      for (std::size_t fold = 0; fold < kFolds; ++fold) {
+        Head& head = heads[fold];
+        head = fit(l2, head.outputs == 0 ? nullptr : &head,
+                   [&](std::size_t picture) { return folds_[picture] != fold; });
+        for_fold(fold, [&](std::size_t picture) {
+          head.apply(set_.embeddings[set_.row(picture)], logits[picture]);
+        });
+      }
+      const float temperature = fit_temperature(logits, set_.picture_classes);
+      const double loss = log_loss(logits, set_.picture_classes, temperature);
+      if (least >= 0 && loss >= least) continue;
+      least = loss;
+      validation_.l2 = l2;
+      validation_.temperature = temperature;
+      logits_ = std::move(logits);
+    }
+  }
+
+  // Similarities of every view of the held-out pictures, since the light will change more than it
+  // did while the pictures were taken.
+  void measure_similarity() {
+    std::vector<float> of_views;
+    validation_.pictures.resize(set_.pictures());
+    for (std::size_t fold = 0; fold < kFolds; ++fold) {
+      std::vector<bool> use(set_.pictures());
+      for (std::size_t i = 0; i < use.size(); ++i) use[i] = folds_[i] != fold;
+      Familiarity familiarity;
+      familiarity.examples = choose_examples(set_, use);
+      for_fold(fold, [&](std::size_t picture) {
+        for (std::size_t view = 0; view < set_.views; ++view) {
+          const float similarity = familiarity.similarity(set_.embeddings[set_.row(picture, view)]);
+          if (view == 0) validation_.pictures[picture].similarity = similarity;
+          if (!set_.is_counter_example(picture)) of_views.push_back(similarity);
+        }
+      });
+      step();
+    }
+    choose_threshold(of_views);
+  }
+
+  void choose_threshold(const std::vector<float>& similarities) {
+    const auto count = static_cast<double>(similarities.size());
+    const double mean = std::accumulate(similarities.begin(), similarities.end(), 0.0) / count;
+    double squares = 0;
+    for (const auto similarity : similarities) {
+      squares += std::pow(static_cast<double>(similarity) - mean, 2);
+    }
+    constexpr double kLeastDeviation = 1e-3;  // of pictures that are all the same
+    const double deviation = std::max(kLeastDeviation, std::sqrt(squares / (count - 1)));
+    validation_.threshold = static_cast<float>(mean - kDeviations * deviation);
+    const float typical = std::log(1 / kTypicalUnknown - 1);
+    validation_.steepness = typical / static_cast<float>(kDeviations * deviation);
+  }
+
+  void score_pictures() {
+    // Lower until few enough are refused.
+    const std::size_t all = set_.pictures();
+    for (std::size_t refused = all; refused > 0;) {
+      score_with_threshold();
+      refused = 0;
+      std::size_t of_classes = 0;
+      for (std::size_t i = 0; i < all; ++i) {
+        if (set_.is_counter_example(i)) continue;
+        ++of_classes;
+        if (validation_.pictures[i].predicted == set_.classes) ++refused;
+      }
+      if (static_cast<double>(refused) <= kMaxRefused * static_cast<double>(of_classes)) break;
+      validation_.threshold -= 1 / validation_.steepness / 4;
+      if (validation_.threshold < -1) break;
+    }
+    measure_calibration();
+  }
+
+  void score_with_threshold() {
+    Familiarity familiarity;
+    familiarity.threshold = validation_.threshold;
+    familiarity.steepness = validation_.steepness;
+    for (std::size_t i = 0; i < set_.pictures(); ++i) {
+      ValidatedPicture& picture = validation_.pictures[i];
+      picture.scores = with_unknown(probabilities(logits_[i], validation_.temperature),
+                                    set_.classes, familiarity.unknown(picture.similarity));
+      picture.predicted = best(picture.scores);
+    }
+  }
+
+  void measure_calibration() {
+    std::vector<ScoredPicture> before;
+    std::vector<ScoredPicture> after;
+    for (std::size_t i = 0; i < set_.pictures(); ++i) {
+      const std::vector<float> raw = probabilities(logits_[i], 1);
+      const std::size_t predicted = best(raw);
+      before.push_back({raw[predicted], predicted == set_.picture_classes[i]});
+      const ValidatedPicture& picture = validation_.pictures[i];
+      after.push_back({picture.score(), picture.predicted == set_.picture_classes[i]});
+    }
+    validation_.error_before = calibration_error(before);
+    validation_.error_after = calibration_error(after);
+  }
+
+  // 5, 10, 20, ... pictures of each class, below what the smallest class has in four folds.
+  std::vector<std::size_t> curve_sizes() const {
+    std::vector<std::size_t> counts(set_.outputs());
+    for (const std::size_t of_picture : set_.picture_classes) ++counts[of_picture];
+    const std::size_t least = *std::min_element(counts.begin(), counts.end());
+    const std::size_t most = least * (kFolds - 1) / kFolds;
+    std::vector<std::size_t> sizes;
+    for (std::size_t size = kLeastCurve; size < most; size *= 2) sizes.push_back(size);
+    sizes.push_back(most);
+    return sizes;
+  }
+
+  void measure_curve() {
+    std::vector<std::size_t> all(set_.pictures());
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<std::size_t> order = shuffled(all, kSeed);
+    for (const std::size_t size : sizes_) {
+      std::size_t right = 0;
+      for (std::size_t fold = 0; fold < kFolds; ++fold) right += right_with(size, fold, order);
+      validation_.curve.push_back(
+          {size, static_cast<double>(right) / static_cast<double>(set_.pictures())});
+    }
+  }
+
+  // How many pictures of the fold are right after a training with `size` others of each class.
+  std::size_t right_with(std::size_t size, std::size_t fold,
+                         const std::vector<std::size_t>& order) {
+    std::vector<bool> use(set_.pictures());
+    std::vector<std::size_t> taken(set_.outputs());
+    for (const std::size_t picture : order) {
+      std::size_t& of_class = taken[set_.picture_classes[picture]];
+      use[picture] = folds_[picture] != fold && of_class < size;
+      if (use[picture]) ++of_class;
+    }
+    const Head head =
+        fit(validation_.l2, nullptr, [&](std::size_t picture) { return use[picture]; });
+    std::size_t right = 0;
+    std::vector<float> logits;
+    for_fold(fold, [&](std::size_t picture) {
+      head.apply(set_.embeddings[set_.row(picture)], logits);
+      if (best(logits) == set_.picture_classes[picture]) ++right;
+    });
+    return right;
+  }
+
+  Trainer& trainer_;
+  const TrainingSet& set_;
+  const std::vector<std::size_t>& folds_;
+  const Progress& progress_;
+  std::vector<std::size_t> row_classes_;
+  std::vector<std::size_t> sizes_;  // of the learning curve
+  std::size_t done_ = 0;
+  Logits logits_;  // of the held-out pictures, with the best L2
+  Validation validation_;
+};
+
+}  // namespace
+
+Validation cross_validate(Trainer& trainer, const TrainingSet& set,
+                          const std::vector<std::size_t>& folds, const Progress& progress) {
+  return CrossValidation(trainer, set, folds, progress).run();
+}
+
+Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use) {
+  std::vector<std::vector<std::size_t>> of_class(set.classes);
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    if (use[i] && !set.is_counter_example(i)) of_class[set.picture_classes[i]].push_back(i);
+  }
+  Embeddings examples;
+  const std::size_t room = std::max<std::size_t>(1, kMaxExamples / set.classes);
+  for (const std::vector<std::size_t>& pictures : of_class) {
+    const std::size_t count = std::min(room, pictures.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t picture = pictures[i * pictures.size() / count];
+      examples.add_row(set.embeddings[set.row(picture)], set.embeddings.width());
+    }
+  }
+  return examples;
+}
+
+std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_t classes,
+                                float unknown) {
+  std::vector<float> scores(calibrated.begin(),
+                            calibrated.begin() + static_cast<std::ptrdiff_t>(classes));
+  for (float& score : scores) score *= 1 - unknown;
+  const float other = calibrated.size() > classes ? calibrated[classes] : 0;
+  scores.push_back(unknown + (1 - unknown) * other);
+  return scores;
+}
+
+TrainedModel train(Trainer& trainer, const TrainingSet& set, const Validation& validation) {
+  std::vector<std::size_t> classes;
+  for (const std::size_t of_picture : set.picture_classes) {
+    classes.insert(classes.end(), set.views, of_picture);
+  }
+  const std::vector<float> weights(classes.size(), 1.0F);
+  TrainedModel model;
+  model.head =
+      trainer.fit({set.embeddings, classes, weights, set.outputs(), validation.l2}, nullptr);
+  for (float& weight : model.head.weights) weight /= validation.temperature;
+  for (float& bias : model.head.biases) bias /= validation.temperature;
+  model.classes = set.classes;
+  model.familiarity.examples = choose_examples(set, std::vector<bool>(set.pictures(), true));
+  model.familiarity.threshold = validation.threshold;
+  model.familiarity.steepness = validation.steepness;
+  return model;
+}
+
+}  // namespace lookout

@@ -1,0 +1,62 @@
+// Chooses how a model is trained, and measures how good it is, with pictures that it was not
+// trained with.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "pipeline/training/trainer.h"
+#include "pipeline/training/training_set.h"
+
+namespace lookout {
+
+// What a model without a picture's fold says of it.
+struct ValidatedPicture {
+  std::vector<float> scores;  // of the classes and, last, of "unknown"; together 1
+  std::size_t predicted = 0;  // the best of them
+  float similarity = 0;
+
+  float score() const { return scores[predicted]; }
+};
+
+struct LearningPoint {
+  std::size_t pictures = 0;  // of each class
+  double accuracy = 0;       // 0..1, of pictures of other folds, without "unknown"
+};
+
+struct Validation {
+  double l2 = 0;          // of FitOptions, the best of those that were tried
+  float temperature = 1;  // by which logits are divided, so that scores are calibrated
+  // Of Familiarity. At most 5 % of the pictures of classes are refused.
+  float threshold = 0;
+  float steepness = 1;
+  std::vector<ValidatedPicture> pictures;  // in the order of the set
+  double error_before = 0;                 // calibration_error() of scores without temperature
+  double error_after = 0;                  // and with it
+  std::vector<LearningPoint> curve;
+};
+
+// Whoever trains reports progress, 0..1, and may throw to end it.
+using Progress = std::function<void(double done)>;
+
+// `folds`: of each picture, as make_folds().
+Validation cross_validate(Trainer& trainer, const TrainingSet& set,
+                          const std::vector<std::size_t>& folds, const Progress& progress);
+
+// At most this many examples go into an archive: 5 kB each, compared for every frame.
+inline constexpr std::size_t kMaxExamples = 128;
+
+// The pictures of classes that a Familiarity remembers: all, or as many of each class as there is
+// room for, evenly spread. `use`: of each picture, whether it may be one.
+Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use);
+
+// Scores of the classes and, last, of "unknown". `calibrated`: of the head's outputs.
+std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_t classes,
+                                float unknown);
+
+// The model that was validated, trained with all pictures. Its texts are empty.
+TrainedModel train(Trainer& trainer, const TrainingSet& set, const Validation& validation);
+
+}  // namespace lookout

@@ -1,0 +1,22 @@
+// Splits pictures into parts for cross-validation, and picks some of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lookout {
+
+inline constexpr std::size_t kFolds = 5;
+
+// Pictures in a random order that is the same for the same `seed` on every machine.
+std::vector<std::size_t> shuffled(std::vector<std::size_t> pictures, std::uint32_t seed);
+
+// Returns the fold, 0..kFolds-1, of each picture. `order`: all pictures, of each class in the order
+// in which they were taken or, where that is not known, in a random one. Each class is split into
+// blocks of pictures that follow each other, and every fold gets one block of each class:
+// neighbours, which are nearly the same picture, are not in different folds except at the borders.
+std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
+                                    const std::vector<std::size_t>& classes);
+
+}  // namespace lookout

@@ -1,0 +1,78 @@
+// Trains the last layer of a network for new classes. Each engine implements Trainer in its folder.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "pipeline/model/input_spec.h"
+#include "pipeline/model/model_facts.h"
+#include "pipeline/model/model_spec.h"
+#include "pipeline/training/embeddings.h"
+
+namespace lookout {
+
+// A linear layer on directions: logits = weights * direction + biases.
+struct Head {
+  std::size_t outputs = 0;
+  std::vector<float> weights;  // [outputs][width]
+  std::vector<float> biases;   // [outputs]
+
+  // Writes `outputs` logits. `direction` has the width of the weights.
+  void apply(const float* direction, std::vector<float>& logits) const;
+};
+
+struct FitOptions {
+  const Embeddings& embeddings;
+  const std::vector<std::size_t>& classes;  // of each row, below `outputs`
+  const std::vector<float>& weights;        // of each row; 0: it is left out
+  std::size_t outputs;
+  double l2;  // half of it times the sum of the squared weights is added to the mean cross-entropy
+};
+
+// How a scene that is like no picture of the training is recognised: by its similarity, the mean
+// cosine between its direction and those of the nearest `neighbours` examples.
+struct Familiarity {
+  Embeddings examples;
+  std::size_t neighbours = 5;
+  float threshold = 0;  // a scene of this similarity is unknown with a score of 0.5
+  float steepness = 1;  // unknown = sigmoid((threshold - similarity) * steepness)
+
+  float similarity(const float* direction) const;
+  float unknown(float similarity) const;  // 0..1
+};
+
+struct TrainedModel {
+  // Its logits are calibrated. Its last output belongs to counter-examples if it has one more than
+  // there are classes.
+  Head head;
+  std::size_t classes = 0;
+  Familiarity familiarity;
+  std::string metadata;       // metadata.json
+  std::string labels;         // labels.txt: of the classes, and "unknown"
+  std::string producer_info;  // producer_info.json
+};
+
+// Used by one thread.
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+
+  // Of the base. Valid as long as the trainer.
+  virtual const ModelSpec& spec() const = 0;
+  virtual const ModelFacts& facts() const = 0;
+
+  // `image` as for Classifier::classify(). Overwrites `embedding`, whose size is always the same.
+  // Throws Error(kBadData) when the base fails.
+  virtual void embed(const ImageTensor& image, std::vector<float>& embedding) = 0;
+
+  // Multinomial logistic regression. `start`: where it begins; null: at zero. The same input gives
+  // the same head.
+  virtual Head fit(const FitOptions& options, const Head* start) = 0;
+
+  // The bytes of an archive that contains the base without its last layer, and gives for each
+  // picture the probabilities of the classes and of "unknown". The same model gives the same bytes.
+  virtual std::string write(const TrainedModel& model) = 0;
+};
+
+}  // namespace lookout

@@ -1,0 +1,28 @@
+// The pictures that a model is trained with, as embeddings.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pipeline/training/embeddings.h"
+
+namespace lookout {
+
+struct TrainingSet {
+  std::size_t classes = 0;  // without the counter-examples
+  std::size_t views = 1;    // of each picture; the first one is the picture as it is
+  // Of each picture; `classes` for a counter-example, a picture of something else.
+  std::vector<std::size_t> picture_classes;
+  Embeddings embeddings;  // row `picture * views + view`
+
+  std::size_t pictures() const { return picture_classes.size(); }
+  std::size_t row(std::size_t picture, std::size_t view = 0) const {
+    return picture * views + view;
+  }
+  bool is_counter_example(std::size_t picture) const { return picture_classes[picture] == classes; }
+  bool has_counter_examples() const;
+  // Of the head: one more with counter-examples.
+  std::size_t outputs() const { return classes + (has_counter_examples() ? 1 : 0); }
+};
+
+}  // namespace lookout

@@ -1,0 +1,221 @@
+#include "pipeline/torch/torch_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "paths.h"
+#include "pipeline/error.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/torch/torch_classifier.h"
+#include "pipeline/training/cross_validation.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+
+ImageTensor image_of(const Trainer& trainer, int red) {
+  const InputSpec& input = trainer.spec().input;
+  const cv::Mat bgr(64, 64, CV_8UC3, cv::Scalar(40, 90, red));
+  ImageTensor image;
+  Preprocessor(input, {}).run(bgr, image);
+  return image;
+}
+
+std::string metadata_of(std::size_t unknown) {
+  std::string text = small_metadata();
+  text.insert(1, "\"output\": \"probabilities\", \"unknown\": " + std::to_string(unknown) + ", ");
+  return text;
+}
+
+class TorchTrainerTest : public testing::Test {
+ protected:
+  // A model of reddish and other pictures.
+  static TrainedModel trained(Trainer& trainer) {
+    TrainingSet set;
+    set.classes = 2;
+    for (int i = 0; i < 10; ++i) add(trainer, i < 5 ? 20 + 4 * i : 220 + 4 * i, i < 5 ? 0 : 1, set);
+    Validation validation;
+    validation.l2 = 1e-4;
+    validation.threshold = 0.2F;
+    validation.steepness = 20;
+    TrainedModel model = train(trainer, set, validation);
+    model.metadata = metadata_of(2);
+    model.labels = "dark\nred\nunknown\n";
+    model.producer_info = "{\"pictures\": 10}";
+    return model;
+  }
+
+  static void add(Trainer& trainer, int red, std::size_t index, TrainingSet& set) {
+    std::vector<float> embedding;
+    trainer.embed(image_of(trainer, red), embedding);
+    set.embeddings.add(embedding);
+    set.picture_classes.push_back(index);
+  }
+
+  std::string save(const std::string& bytes) const { return directory_.write("trained.pt", bytes); }
+
+  std::string write(const std::string& body) const {
+    std::string path = directory_ / "base.pt";
+    write_archive(path, body, small_metadata(), kThreeLabels);
+    return path;
+  }
+
+  void expect_refused(const std::string& body, const std::string& named) const {
+    try {
+      const TorchTrainer trainer(ModelArchive(write(body)), 1);
+      FAIL() << "accepted: " << body;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr(named));
+    }
+  }
+
+  TempDir directory_;
+};
+
+constexpr const char* kLinear =
+    "return torch.softmax(torch.linear(torch.flatten(x, 1), torch.ones([3, 192])), 1)";
+
+TEST_F(TorchTrainerTest, EmbedsWhatTheLastLayerTakes) {
+  TorchTrainer trainer(ModelArchive(write(kLinear)), 1);
+  ImageTensor image;
+  image.width = 8;
+  image.height = 8;
+  for (int i = 0; i < 192; ++i) image.values.push_back(static_cast<float>(i));
+  std::vector<float> embedding;
+  trainer.embed(image, embedding);
+  ASSERT_EQ(embedding.size(), 192U);
+  EXPECT_EQ(embedding[1], 3) << "the second pixel's red";
+}
+
+TEST_F(TorchTrainerTest, RefusesABaseWhoseLastLayerIsNotLinear) {
+  expect_refused("return x.mean([2, 3])", "its last layer is not linear but aten::mean");
+  expect_refused("return torch.softmax(x, 1)", "its last layer is not linear but missing");
+}
+
+TEST_F(TorchTrainerTest, AFitSeparatesWhatCanBeSeparated) {
+  TorchTrainer trainer(ModelArchive(write(kLinear)), 1);
+  Embeddings embeddings;
+  embeddings.add({1, 0, 0});
+  embeddings.add({0, 1, 0});
+  embeddings.add({0, 0, 1});
+  const std::vector<std::size_t> classes{0, 1, 1};
+  const std::vector<float> weights{1, 1, 0};
+  const Head head = trainer.fit({embeddings, classes, weights, 2, 1e-3}, nullptr);
+  std::vector<float> logits;
+  head.apply(embeddings[0], logits);
+  EXPECT_GT(logits[0], logits[1]);
+  head.apply(embeddings[1], logits);
+  EXPECT_LT(logits[0], logits[1]);
+  EXPECT_EQ(head.weights[2], 0) << "a row without weight is left out";
+  const Head again = trainer.fit({embeddings, classes, weights, 2, 1e-3}, nullptr);
+  EXPECT_EQ(head.weights, again.weights);
+}
+
+class TrainedArchive : public TorchTrainerTest {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+  }
+
+  static std::vector<float> classify(Classifier& classifier, const ImageTensor& image) {
+    std::vector<float> scores;
+    classifier.classify(image, {}, scores);
+    return scores;
+  }
+};
+
+TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
+  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  TrainedModel model = trained(trainer);
+  // The metadata of the base's input.
+  model.metadata = read_contents(ModelArchive(kSelftest)).metadata;
+  model.metadata.insert(1, "\"unknown\": 2, ");
+  const auto output = model.metadata.find("\"logits\"");
+  if (output != std::string::npos) model.metadata.replace(output, 8, "\"probabilities\"");
+  const std::string path = save(trainer.write(model));
+  TorchClassifier classifier(ModelArchive(path), {});
+  EXPECT_EQ(classifier.spec().unknown, 2U);
+  for (const int red : {30, 120, 240}) {
+    std::vector<float> embedding;
+    trainer.embed(image_of(trainer, red), embedding);
+    Embeddings direction;
+    direction.add(embedding);
+    std::vector<float> logits;
+    model.head.apply(direction[0], logits);
+    const double first = 1 / (1 + std::exp(static_cast<double>(logits[1] - logits[0])));
+    const auto unknown =
+        static_cast<double>(model.familiarity.unknown(model.familiarity.similarity(direction[0])));
+    const std::vector<float> scores = classify(classifier, image_of(trainer, red));
+    ASSERT_EQ(scores.size(), 3U);
+    EXPECT_NEAR(scores[0], first * (1 - unknown), 1e-4) << red;
+    EXPECT_NEAR(scores[2], unknown, 1e-4) << red;
+  }
+}
+
+TEST_F(TrainedArchive, HasTheSameBytesForTheSameModel) {
+  TorchTrainer first(ModelArchive(kSelftest), 1);
+  const std::string bytes = first.write(trained(first));
+  TorchTrainer second(ModelArchive(kSelftest), 1);
+  EXPECT_TRUE(bytes == second.write(trained(second)));
+}
+
+TEST_F(TrainedArchive, CarriesWhatTheHookAttached) {
+  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  const ArchiveContents contents =
+      read_contents(ModelArchive(save(trainer.write(trained(trainer)))));
+  EXPECT_EQ(contents.producer_info, "{\"pictures\": 10}");
+  EXPECT_EQ(contents.labels, "dark\nred\nunknown\n");
+}
+
+TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
+  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  const TrainedModel model = trained(trainer);
+  const ModelArchive base(kSelftest);
+  ClassifierOptions options;
+  options.count_parameters = true;
+  const TorchClassifier before(base, options);
+  const TorchClassifier after(ModelArchive(save(trainer.write(model))), options);
+  const std::size_t width = model.familiarity.examples.width();
+  const std::size_t replaced = before.spec().labels.size() * (width + 1);
+  const std::size_t added = model.head.weights.size() + model.head.biases.size() +
+                            model.familiarity.examples.values().size();
+  // And the threshold and the steepness of unknown, which are no weights.
+  EXPECT_EQ(after.facts().parameters, before.facts().parameters - replaced + added);
+}
+
+TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
+  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  TorchTrainer again(ModelArchive(save(trainer.write(trained(trainer)))), 1);
+  std::vector<float> first;
+  std::vector<float> second;
+  trainer.embed(image_of(trainer, 100), first);
+  again.embed(image_of(trainer, 100), second);
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(TrainedArchive, IsRefusedWhenItIsDamaged) {
+  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  std::string bytes = trainer.write(trained(trainer));
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  try {
+    const TorchClassifier classifier(ModelArchive(save(bytes)), {});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    EXPECT_THAT(error.what(), HasSubstr("damaged"));
+  }
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,40 @@
+#include "pipeline/training/calibration.h"
+
+#include <gtest/gtest.h>
+
+namespace lookout {
+namespace {
+
+TEST(WilsonInterval, IsThatOfTheLiterature) {
+  const auto [low, high] = wilson_interval(234, 244);
+  EXPECT_NEAR(low, 0.9263, 5e-4);
+  EXPECT_NEAR(high, 0.9776, 5e-4);
+}
+
+TEST(WilsonInterval, StaysBetweenNoneAndAll) {
+  EXPECT_EQ(wilson_interval(0, 0), std::pair(0.0, 1.0));
+  EXPECT_NEAR(wilson_interval(0, 10).first, 0, 1e-12);
+  EXPECT_NEAR(wilson_interval(0, 10).second, 0.2775, 5e-4);
+  EXPECT_NEAR(wilson_interval(10, 10).second, 1, 1e-12);
+}
+
+TEST(Calibration, TheErrorIsTheDistanceBetweenScoreAndAccuracy) {
+  EXPECT_EQ(calibration_error({}), 0);
+  EXPECT_NEAR(calibration_error({{0.75F, true}, {0.75F, true}, {0.75F, true}, {0.75F, false}}), 0,
+              1e-6);
+  EXPECT_NEAR(calibration_error({{0.9F, false}, {0.2F, true}}), (0.9 + 0.8) / 2, 1e-6);
+  EXPECT_NEAR(calibration_error({{1.0F, true}}), 0, 1e-6) << "the last bin has its end";
+}
+
+TEST(Calibration, TheTemperatureMakesScoresAsSureAsTheyAreRight) {
+  // Always sure of class 0 by four to one in odds, and right in four of five cases.
+  std::vector<std::vector<float>> logits(100, {5, 0});
+  std::vector<std::size_t> classes(100, 0);
+  for (std::size_t i = 0; i < 20; ++i) classes[i] = 1;
+  const float temperature = fit_temperature(logits, classes);
+  EXPECT_NEAR(probabilities(logits[0], temperature)[0], 0.8, 0.02);
+  EXPECT_LT(log_loss(logits, classes, temperature), log_loss(logits, classes, 1));
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,172 @@
+#include "pipeline/training/cross_validation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "pipeline/training/folds.h"
+
+namespace lookout {
+namespace {
+
+// Fits by the mean of each class: no engine is needed to test what is done with its heads.
+class MeanTrainer : public Trainer {
+ public:
+  const ModelSpec& spec() const override { return spec_; }
+  const ModelFacts& facts() const override { return facts_; }
+  void embed(const ImageTensor& /*image*/, std::vector<float>& /*embedding*/) override {}
+  std::string write(const TrainedModel& /*model*/) override { return {}; }
+
+  Head fit(const FitOptions& options, const Head* /*start*/) override {
+    ++fits;
+    const std::size_t width = options.embeddings.width();
+    Head head{options.outputs, std::vector<float>(options.outputs * width),
+              std::vector<float>(options.outputs)};
+    for (std::size_t row = 0; row < options.weights.size(); ++row) {
+      if (options.weights[row] == 0) continue;
+      float* weights = head.weights.data() + options.classes[row] * width;
+      for (std::size_t i = 0; i < width; ++i) weights[i] += options.embeddings[row][i];
+    }
+    return head;
+  }
+
+  int fits = 0;
+
+ private:
+  ModelSpec spec_;
+  ModelFacts facts_;
+};
+
+// Pictures of each class lie around a direction of its own.
+TrainingSet make_set(std::size_t classes, std::size_t pictures, std::size_t counter_examples,
+                     float noise) {
+  TrainingSet set;
+  set.classes = classes;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal(0, noise);
+  const auto add = [&](std::size_t index) {
+    std::vector<float> embedding(classes + 3);
+    for (float& value : embedding) value = normal(random);
+    embedding[index] += 1;
+    set.embeddings.add(embedding);
+    set.picture_classes.push_back(index);
+  };
+  for (std::size_t index = 0; index < classes; ++index) {
+    for (std::size_t i = 0; i < pictures; ++i) add(index);
+  }
+  for (std::size_t i = 0; i < counter_examples; ++i) add(classes);
+  return set;
+}
+
+Validation validate(MeanTrainer& trainer, const TrainingSet& set) {
+  std::vector<std::size_t> order(set.pictures());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  return cross_validate(trainer, set, make_folds(order, set.picture_classes), [](double) {});
+}
+
+TEST(CrossValidation, KnowsClassesThatDiffer) {
+  MeanTrainer trainer;
+  const TrainingSet set = make_set(3, 40, 0, 0.1F);
+  const Validation validation = validate(trainer, set);
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    const ValidatedPicture& picture = validation.pictures[i];
+    ASSERT_EQ(picture.scores.size(), 4U) << "and unknown";
+    float sum = 0;
+    for (const float score : picture.scores) sum += score;
+    EXPECT_NEAR(sum, 1, 1e-5);
+    if (picture.predicted == set.picture_classes[i]) ++right;
+  }
+  EXPECT_GE(right, set.pictures() * 95 / 100);
+  EXPECT_LE(validation.error_after, validation.error_before + 0.05);
+}
+
+TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
+  for (const float noise : {0.02F, 0.2F, 0.5F}) {
+    MeanTrainer trainer;
+    const TrainingSet set = make_set(2, 60, 0, noise);
+    const Validation validation = validate(trainer, set);
+    std::size_t refused = 0;
+    for (const ValidatedPicture& picture : validation.pictures) {
+      if (picture.predicted == set.classes) ++refused;
+    }
+    EXPECT_LE(refused, set.pictures() / 20) << noise;
+  }
+}
+
+TEST(CrossValidation, CounterExamplesAreUnknown) {
+  MeanTrainer trainer;
+  const TrainingSet set = make_set(2, 40, 40, 0.1F);
+  const Validation validation = validate(trainer, set);
+  std::size_t unknown = 0;
+  for (std::size_t i = 80; i < 120; ++i) {
+    if (validation.pictures[i].predicted == 2) ++unknown;
+  }
+  EXPECT_GE(unknown, 38U);
+}
+
+TEST(CrossValidation, TheLearningCurveEndsWithAllPicturesOfFourFolds) {
+  MeanTrainer trainer;
+  const Validation validation = validate(trainer, make_set(2, 50, 0, 0.3F));
+  std::vector<std::size_t> sizes;
+  for (const LearningPoint& point : validation.curve) sizes.push_back(point.pictures);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 10, 20, 40}));
+  EXPECT_LE(validation.curve.front().accuracy, validation.curve.back().accuracy);
+}
+
+TEST(CrossValidation, ReportsItsProgressUpToOne) {
+  MeanTrainer trainer;
+  const TrainingSet set = make_set(2, 20, 0, 0.2F);
+  double last = 0;
+  std::vector<std::size_t> order(set.pictures());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  cross_validate(trainer, set, make_folds(order, set.picture_classes), [&last](double done) {
+    EXPECT_GT(done, last);
+    last = done;
+  });
+  EXPECT_DOUBLE_EQ(last, 1);
+}
+
+TEST(CrossValidation, AProgressThatThrowsEndsIt) {
+  MeanTrainer trainer;
+  const TrainingSet set = make_set(2, 20, 0, 0.2F);
+  std::vector<std::size_t> order(set.pictures());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  EXPECT_THROW(cross_validate(trainer, set, make_folds(order, set.picture_classes),
+                              [](double) { throw std::runtime_error("stop"); }),
+               std::runtime_error);
+  EXPECT_EQ(trainer.fits, 1);
+}
+
+TEST(Examples, AreBoundedAndOfEveryClass) {
+  const TrainingSet set = make_set(3, 200, 10, 0.1F);
+  const Embeddings examples = choose_examples(set, std::vector<bool>(set.pictures(), true));
+  EXPECT_EQ(examples.size(), kMaxExamples / 3 * 3);
+  EXPECT_GT(examples[0][0], 0.5F);
+  EXPECT_GT(examples[examples.size() - 1][2], 0.5F) << "counter-examples are none of them";
+}
+
+TEST(WithUnknown, TakesItsShareOfAllScores) {
+  EXPECT_EQ(with_unknown({0.75F, 0.25F}, 2, 0), (std::vector<float>{0.75F, 0.25F, 0}));
+  EXPECT_EQ(with_unknown({0.75F, 0.25F}, 2, 0.5F), (std::vector<float>{0.375F, 0.125F, 0.5F}));
+  EXPECT_EQ(with_unknown({0.5F, 0.25F, 0.25F}, 2, 0), (std::vector<float>{0.5F, 0.25F, 0.25F}));
+}
+
+TEST(Familiarity, IsTheMeanOfTheNearest) {
+  Familiarity familiarity;
+  familiarity.neighbours = 2;
+  familiarity.examples.add({1, 0});
+  familiarity.examples.add({0, 1});
+  familiarity.examples.add({-1, 0});
+  const std::vector<float> direction{1, 0};
+  EXPECT_FLOAT_EQ(familiarity.similarity(direction.data()), 0.5F);
+  familiarity.threshold = 0.5F;
+  familiarity.steepness = 10;
+  EXPECT_FLOAT_EQ(familiarity.unknown(0.5F), 0.5F);
+  EXPECT_LT(familiarity.unknown(1), 0.01F);
+  EXPECT_GT(familiarity.unknown(0), 0.99F);
+}
+
+}  // namespace
+}  // namespace lookout
