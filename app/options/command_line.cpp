@@ -311,6 +311,11 @@ void check_workers(const ModelOptions& model, const Origin& origin) {
 
 void CommandLine::check_combinations() const {
   check_workers(options_.model, settings_.origin({"model.workers", "model.threads"}));
+  if (options_.events.snapshot_when != SnapshotWhen::kChange &&
+      options_.events.snapshot_on_change.empty()) {
+    throw settings_.origin({"events.snapshot-when"})
+        .error("pictures need a folder: --snapshot-on-change DIR");
+  }
   const StateOptions state = state_options(options_);
   if (state.leave_threshold > state.enter_threshold) {
     throw settings_.origin({"state.leave-threshold", "state.enter-threshold", "results.threshold"})

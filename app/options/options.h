@@ -65,10 +65,15 @@ struct SceneOptions {
   std::chrono::milliseconds min_duration{0};
 };
 
+// When a picture is saved: when the state changes, or when the model is unsure.
+enum class SnapshotWhen { kChange, kUnsure, kBoth };
+
 struct EventOptions {
   std::vector<std::string> on_change;  // program and arguments; empty: none
   std::chrono::milliseconds on_change_timeout{10'000};
   std::string snapshot_on_change;  // folder; empty: none
+  SnapshotWhen snapshot_when = SnapshotWhen::kChange;
+  double unsure_below = 0.7;  // the best score; unknown is unsure, too
   std::chrono::milliseconds snapshot_cooldown{10'000};
   std::uint64_t snapshot_limit = 100 << 20;  // bytes
 };
@@ -181,6 +186,29 @@ struct EvalOptions {
   std::string labels_csv;  // file,label; empty: a folder for each class
   std::string output;      // a file for the results as JSON; empty: none
   std::string report;      // a file for the report as an HTML page; empty: none
+};
+
+// Options of `lookout train`.
+struct TrainOptions {
+  std::string folder;
+  std::string output;      // the archive
+  CameraOptions camera;    // used: view
+  ModelOptions model;      // the base; used: file, sha256, threads
+  ResultOptions results;   // used: format
+  LogOptions log;          // used: level
+  std::string labels_csv;  // file,label; empty: a folder for each class
+  bool mirror = false;     // mirrored pictures count, too
+  std::string report;      // a file for the report as an HTML page; empty: none
+};
+
+// Options of `lookout collect`.
+struct CollectOptions {
+  CameraOptions camera;
+  LogOptions log;  // used: level
+  std::string folder;
+  std::string label;
+  std::chrono::milliseconds every{1000};  // at least between two pictures; 0: each frame
+  bool keep_similar = false;              // keep pictures that look like the one before, too
 };
 
 // Options of `lookout trace-summary`.

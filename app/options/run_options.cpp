@@ -188,6 +188,16 @@ void declare(Settings& settings, EventOptions& options) {
                "Save the frame as JPEG in this folder when the state changes; the folder is "
                "created if its parent exists",
                "--snapshot-on-change");
+  settings.add(
+      section, "snapshot-when",
+      choice<SnapshotWhen>(options.snapshot_when, {{"change", SnapshotWhen::kChange},
+                                                   {"unsure", SnapshotWhen::kUnsure},
+                                                   {"both", SnapshotWhen::kBoth}}),
+      "Save the frame there when the state changes, when the model is unsure (a picture to "
+      "train with), or both",
+      "--snapshot-when");
+  settings.add(section, "unsure-below", number(options.unsure_below, 0, 1),
+               "A frame is unsure when its best score is lower, 0 to 1, or it is unknown");
   settings.add(section, "snapshot-cooldown", time_value(options.snapshot_cooldown),
                "Minimum time between two snapshots");
   settings.add(section, "snapshot-limit", size_value(options.snapshot_limit),

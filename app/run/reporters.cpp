@@ -61,6 +61,16 @@ std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const 
   return reporter;
 }
 
+SnapshotTrigger snapshot_trigger(const EventOptions& events, const RunInfo& info) {
+  SnapshotTrigger trigger;
+  trigger.changes = events.snapshot_when != SnapshotWhen::kUnsure;
+  trigger.unknown = info.unknown;
+  if (events.snapshot_when != SnapshotWhen::kChange) {
+    trigger.unsure_below = static_cast<float>(events.unsure_below);
+  }
+  return trigger;
+}
+
 void add_change_reporters(const RunOptions& options, const RunInfo& info,
                           std::vector<std::unique_ptr<Reporter>>& reporters) {
   const EventOptions& events = options.events;
@@ -68,7 +78,7 @@ void add_change_reporters(const RunOptions& options, const RunInfo& info,
   if (!events.snapshot_on_change.empty()) {
     snapshots = std::make_unique<SnapshotReporter>(
         SnapshotFolder(events.snapshot_on_change, info.camera, events.snapshot_limit),
-        events.snapshot_cooldown);
+        events.snapshot_cooldown, snapshot_trigger(events, info));
   }
   if (!events.on_change.empty()) {
     OnChangeOptions on_change;

@@ -97,7 +97,10 @@ OnChangeReporter::~OnChangeReporter() {
 }
 
 void OnChangeReporter::report(const Result& result, const Frame& frame) {
-  if (!result.state_changed) return;
+  if (!result.state_changed) {
+    if (snapshots_) snapshots_->report(result, frame);  // of a frame that the model is unsure of
+    return;
+  }
   Change change{same_, {}};
   if (snapshots_) change.snapshot = snapshots_->take(result, frame);
   const auto add = [&change](const char* name, std::string_view value) {

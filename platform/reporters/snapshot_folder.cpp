@@ -93,6 +93,7 @@ bool SnapshotFolder::is_own(const std::string& name) const {
 }
 
 void SnapshotFolder::make_room(std::uint64_t bytes) const {
+  if (limit_ == kNoLimit) return;
   std::vector<std::pair<std::string, std::uint64_t>> own;
   std::uint64_t sum = bytes;
   std::error_code error;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <opencv2/core/mat.hpp>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ namespace lookout {
 // by one thread at a time.
 class SnapshotFolder {
  public:
+  static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
   // `limit`: the most bytes that all pictures of this camera may take. A folder that does not exist
   // is created; its parent must exist. Throws Error(kPermission) or Error(kOutput) when the folder
   // cannot be created or written into.

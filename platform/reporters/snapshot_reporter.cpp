@@ -66,14 +66,17 @@ class SnapshotReporter::Writer {
   Counts counts_ GUARDED_BY(mutex_);
 };
 
-SnapshotReporter::SnapshotReporter(SnapshotFolder folder, std::chrono::milliseconds cooldown)
+SnapshotReporter::SnapshotReporter(SnapshotFolder folder, std::chrono::milliseconds cooldown,
+                                   const SnapshotTrigger& trigger)
     : SnapshotReporter([folder = std::move(folder)](
                            const cv::Mat& bgr, std::string_view label,
                            auto time) mutable { return folder.write(bgr, label, time); },
-                       cooldown) {}
+                       cooldown, trigger) {}
 
-SnapshotReporter::SnapshotReporter(Write write, std::chrono::milliseconds cooldown)
-    : cooldown_(cooldown),
+SnapshotReporter::SnapshotReporter(Write write, std::chrono::milliseconds cooldown,
+                                   const SnapshotTrigger& trigger)
+    : trigger_(trigger),
+      cooldown_(cooldown),
       writer_(std::make_shared<Writer>(std::move(write))),
       pictures_("snapshots", [writer = writer_](Picture& picture, const auto& task) {
         writer->write(picture, task);
@@ -81,16 +84,28 @@ SnapshotReporter::SnapshotReporter(Write write, std::chrono::milliseconds cooldo
 
 SnapshotReporter::~SnapshotReporter() { end_by(Clock::now() + kPatience); }
 
+// Predictions below results.threshold are not among the best.
+bool SnapshotReporter::is_unsure(const Result& result) const {
+  if (!trigger_.unsure_below) return false;
+  if (result.top.empty()) return true;
+  const Prediction& best = result.top.front();
+  return best.index == trigger_.unknown || best.score < *trigger_.unsure_below;
+}
+
 std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
                                                           const Frame& frame) {
-  if (!result.state_changed) return {};
+  const bool changed = trigger_.changes && result.state_changed;
+  const bool unsure = !changed && is_unsure(result);
+  if (!changed && !unsure) return {};
   if (!writer_->begin(frame.captured, cooldown_)) {
     ++dropped_;
     return {};
   }
   Picture picture;
   picture.bgr = frame.bgr.clone();
-  picture.label = result.state.name();
+  // Of an unsure frame, the label that a person may confirm.
+  picture.label = unsure ? std::string(result.top.empty() ? "unknown" : result.top.front().label)
+                         : std::string(result.state.name());
   picture.time = result.timestamp;
   picture.captured = frame.captured;
   auto path = picture.path.get_future();

@@ -1,12 +1,14 @@
-// Saves a picture of each change of the state.
+// Saves pictures of changes of the state, and of frames that the model is unsure of.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,20 +18,31 @@
 
 namespace lookout {
 
-// Writes the frame, as the source delivered it, when the state changes. A change is dropped, and
-// counted, while a picture is being written and in the cool-down after one, which is measured by
-// the frames' times of capture; a picture that could not be written starts no cool-down. Pictures
-// are written by a thread of this class ("snapshots"): report() copies the frame and never waits.
-// Each kind of failure is logged once, the counts are logged at the end.
+// Which frames are saved.
+struct SnapshotTrigger {
+  bool changes = true;  // of the state
+  // Frames whose best score is below this, or whose best output is `unknown`; nothing: none of
+  // them.
+  std::optional<float> unsure_below{};
+  std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
+};
+
+// Writes the frame, as the source delivered it. A frame to save is dropped, and counted, while a
+// picture is being written and in the cool-down after one, which is measured by the frames' times
+// of capture; a picture that could not be written starts no cool-down. Pictures are written by a
+// thread of this class ("snapshots"): report() copies the frame and never waits. Each kind of
+// failure is logged once, the counts are logged at the end.
 class SnapshotReporter : public Reporter {
  public:
   // Writes a picture and returns its path, as SnapshotFolder::write().
   using Write = std::function<std::filesystem::path(const cv::Mat& bgr, std::string_view label,
                                                     std::chrono::system_clock::time_point time)>;
 
-  SnapshotReporter(SnapshotFolder folder, std::chrono::milliseconds cooldown);
+  SnapshotReporter(SnapshotFolder folder, std::chrono::milliseconds cooldown,
+                   const SnapshotTrigger& trigger = {});
   // `write` is called by the thread, which may outlive this: it owns what it uses.
-  SnapshotReporter(Write write, std::chrono::milliseconds cooldown);
+  SnapshotReporter(Write write, std::chrono::milliseconds cooldown,
+                   const SnapshotTrigger& trigger = {});
   // As end_by(), in 2 s, unless that was called before.
   ~SnapshotReporter() override;
   SnapshotReporter(const SnapshotReporter&) = delete;
@@ -56,6 +69,9 @@ class SnapshotReporter : public Reporter {
   };
   class Writer;
 
+  bool is_unsure(const Result& result) const;
+
+  const SnapshotTrigger trigger_;
   const std::chrono::milliseconds cooldown_;
   const std::shared_ptr<Writer> writer_;  // shared with the thread, which may outlive this
   HandOver<Picture> pictures_;

@@ -168,6 +168,27 @@ TEST_F(SnapshotReporterTest, APictureForAChangeAndThenACoolDown) {
   }
 }
 
+TEST_F(SnapshotReporterTest, PicturesOfUnsureFramesHaveTheirBestLabel) {
+  {
+    SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(0),
+                              {false, 0.7F, 2});
+    Result result;
+    result.timestamp = kNoon + seconds(2);
+    result.state_changed = true;
+    result.top = {{0, "cat", 0.71F}};
+    Frame frame;
+    frame.bgr = picture();
+    EXPECT_FALSE(reporter.take(result, frame).valid()) << "sure";
+    result.top = {{1, "dog", 0.69F}};
+    EXPECT_NE(reporter.take(result, frame).get(), "");
+    result.timestamp = kNoon + seconds(3);
+    result.top = {{2, "none", 0.99F}};
+    EXPECT_NE(reporter.take(result, frame).get(), "") << "unknown is unsure";
+  }
+  EXPECT_THAT(names_in(directory_), Contains("front_20261121T120002.000Z_dog.jpg"));
+  EXPECT_THAT(names_in(directory_), Contains("front_20261121T120003.000Z_none.jpg"));
+}
+
 TEST_F(SnapshotReporterTest, APictureThatFailsStartsNoCoolDown) {
   const std::string folder = directory_ / "pictures";
   SnapshotReporter reporter(SnapshotFolder(folder, "front", kMegabyte), std::chrono::hours(1));
