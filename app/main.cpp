@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/bench/bench.h"
+#include "app/collect/collect.h"
 #include "app/eval/eval.h"
 #include "app/inspect/doctor.h"
 #include "app/inspect/inspect.h"
@@ -20,6 +21,7 @@
 #include "app/run/log.h"
 #include "app/run/mqtt.h"
 #include "app/run/run.h"
+#include "app/train/train.h"
 #include "pipeline/error.h"
 #include "platform/system/non_blocking_writer.h"
 #include "platform/system/results_output.h"
@@ -103,6 +105,19 @@ void add_measuring_commands(lookout::CommandLine& line) {
   });
 }
 
+void add_training_commands(lookout::CommandLine& line) {
+  lookout::add_collect(line, [](const lookout::CollectOptions& options) {
+    lookout::set_log_level(options.log.level);
+    lookout::collect(options, stop);
+    return 0;
+  });
+  lookout::add_train(line, [](const lookout::TrainOptions& options) {
+    lookout::set_log_level(options.log.level);
+    lookout::train(options, stop, print);
+    return 0;
+  });
+}
+
 void add_commands(lookout::CommandLine& line) {
   lookout::add_run(line, [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
@@ -135,6 +150,7 @@ void add_commands(lookout::CommandLine& line) {
     print(lookout::list_cameras({options}));
     return 0;
   });
+  add_training_commands(line);
   add_measuring_commands(line);
 }
 

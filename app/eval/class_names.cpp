@@ -79,6 +79,8 @@ ClassNames::ClassNames(const std::vector<std::string>& labels)
   }
 }
 
+void ClassNames::add_name(const std::string& name, std::size_t index) { add(whole_[name], index); }
+
 ClassNames::Indices ClassNames::find_all(const std::string& name) const {
   const auto in = [](const Names& names, const std::string& key) {
     const auto found = key.empty() ? names.end() : names.find(key);

@@ -20,6 +20,9 @@ class ClassNames {
  public:
   explicit ClassNames(const std::vector<std::string>& labels);
 
+  // Has this very name mean the label of that index, too.
+  void add_name(const std::string& name, std::size_t index);
+
   // The index of the label; nothing when no label or more than one fits.
   std::optional<std::size_t> find(const std::string& name) const;
 

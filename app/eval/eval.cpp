@@ -14,16 +14,15 @@
 #include "app/eval/eval_set.h"
 #include "app/output/save_and_print.h"
 #include "app/report/machine_facts.h"
+#include "app/report/picture.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
 #include "pipeline/pipeline.h"
 #include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
-#include "platform/sources/picture_source.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
-#include "platform/system/thumbnail.h"
 
 namespace lookout {
 namespace {
@@ -50,8 +49,6 @@ class EvalReporter : public Reporter {
   EvalCounts& counts_;
 };
 
-constexpr int kThumbnailSide = 160;
-
 Facts model_facts(const EvalReport& report, const Classifier& model) {
   const ModelSpec& spec = model.spec();
   const ModelFacts& facts = model.facts();
@@ -66,18 +63,6 @@ Facts model_facts(const EvalReport& report, const Classifier& model) {
           {"weights", spec.weights},
           {"trained", spec.trained ? "yes" : "no: random weights"},
           {"threads", fmt::format("{}", model.threads())}};
-}
-
-// Empty when the picture was removed meanwhile.
-std::string thumbnail_of(const std::string& path) {
-  try {
-    Frame frame;
-    PictureSource source(path);
-    if (source.read(frame, std::chrono::milliseconds(0)) != ReadStatus::kFrame) return {};
-    return thumbnail_uri(frame.bgr, kThumbnailSide);
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 std::string to_html(const EvalReport& report, const Classifier& model) {
@@ -100,6 +85,7 @@ void describe(const std::filesystem::path& path, const ModelSpec& spec, const So
   report.file = path.string();
   report.sha256 = ModelArchive(path).sha256();
   report.labels = spec.labels;
+  report.unknown = spec.unknown;
   report.source = source.info().description;
 }
 
@@ -128,7 +114,8 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   const auto page = file_for("report", options.report);
   const auto models = load_models(options.model, /*keep_threads=*/false);
   const Classifier& model = *models.front();
-  const EvalSet set = read_eval_set(options.folder, options.labels_csv, model.spec().labels);
+  const EvalSet set =
+      read_eval_set(options.folder, options.labels_csv, model.spec().labels, model.spec().unknown);
   const auto source = open_pictures(options.folder, set.pictures);
 
   EvalReport report;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 #include "app/eval/eval_charts.h"
 #include "app/report/charts.h"
+#include "app/report/picture.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -134,19 +134,10 @@ class WorstClasses {
   }
 
   void append(const EvaluatedPicture& picture, std::string& out) {
-    const std::string file = std::filesystem::path(picture.file).filename().string();
-    const std::string taken_for = numbered(report_, picture.predicted.front());
     const std::string uri = bytes_ < kMaxThumbnailBytes ? facts_.thumbnail(picture.file) : "";
     bytes_ += uri.size();
-    out += "<li><figure>";
-    auto to = std::back_inserter(out);
-    if (!uri.empty()) {
-      fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\">", escaped(uri),
-                     escaped(file + ", taken for " + taken_for), escaped(picture.file));
-    }
-    fmt::format_to(to, "<figcaption><b>{}</b> {:.0f} %<br>{}</figcaption></figure></li>\n",
-                   escaped(taken_for), 100 * static_cast<double>(picture.scores.front()),
-                   escaped(file));
+    out += picture_html({picture.file, uri, numbered(report_, picture.predicted.front()),
+                         static_cast<double>(picture.scores.front())});
   }
 
   const EvalReport& report_;

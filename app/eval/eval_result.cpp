@@ -63,6 +63,9 @@ void append_accuracy(const EvalReport& report, std::string& out) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "top-1   {}\n", share_of(report.counts.top1(), all));
   fmt::format_to(to, "top-5   {}\n", share_of(report.counts.top5(), all));
+  if (const auto refused = report.refused()) {
+    fmt::format_to(to, "unknown {}, which are wrong\n", share_of(*refused, all));
+  }
   const std::vector<ClassCounts> classes = report.counts.classes();
   if (const auto mean = mean_class_percent(classes); mean && classes.size() > 1) {
     fmt::format_to(to, "classes {}, mean top-1 {:.2f} %\n", classes.size(), *mean);
@@ -144,6 +147,17 @@ Json pictures_json(const EvalCounts& counts) {
 
 }  // namespace
 
+std::optional<std::uint64_t> EvalReport::refused() const {
+  if (!unknown) return std::nullopt;
+  std::uint64_t count = 0;
+  for (const EvaluatedPicture& picture : counts.pictures()) {
+    const bool taken_for_unknown =
+        !picture.predicted.empty() && picture.predicted.front() == *unknown;
+    if (taken_for_unknown && picture.expected != *unknown) ++count;
+  }
+  return count;
+}
+
 std::string share_of(std::uint64_t part, std::uint64_t all) {
   const auto share = percent(part, all);
   return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
@@ -187,6 +201,7 @@ std::string to_json(const EvalReport& report) {
                   {"skipped", stats.skipped},
                   {"top1", counts.top1()},
                   {"top5", counts.top5()},
+                  {"refused", or_null(report.refused())},
                   {"top1_percent", or_null(percent(counts.top1(), all))},
                   {"top5_percent", or_null(percent(counts.top5(), all))},
                   {"mean_class_percent", or_null(mean_class_percent(classes))},

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,14 @@ struct EvalReport {
   std::string file;   // of the archive
   std::string sha256;
   std::vector<std::string> labels;
+  std::optional<std::size_t> unknown;  // as ModelSpec::unknown
   std::string source;
   EvalCounts counts;
   StatsSnapshot stats;        // skipped: pictures that could not be read
   std::uint64_t missing = 0;  // pictures that were not read because of an interruption
+
+  // Pictures of classes that were taken for unknown; nothing when the model has no such output.
+  std::optional<std::uint64_t> refused() const;
 };
 
 // "705 of 800, 88.12 %"; without a percentage when `all` is 0.

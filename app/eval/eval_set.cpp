@@ -49,27 +49,6 @@ class Problems {
   std::size_t count_ = 0;
 };
 
-// The folders within a folder, sorted, without hidden ones.
-std::vector<fs::path> folders_in(const std::string& folder) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    std::error_code ignored;
-    const bool hidden = entries->path().filename().string().front() == '.';
-    if (!hidden && entries->is_directory(ignored)) folders.push_back(entries->path());
-  }
-  if (error) throw cannot_read("folder " + folder, error);
-  if (folders.empty()) {
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("folder {} has no folders, one for each class; or give --labels-csv "
-                            "FILE with lines of file,label",
-                            folder));
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 // The pictures in the folder of a class. Warns when there are none.
 std::vector<std::string> pictures_of_class(const std::string& folder, Problems& problems) {
   try {
@@ -87,7 +66,7 @@ std::vector<std::string> pictures_of_class(const std::string& folder, Problems& 
 EvalSet from_folders(const std::string& folder, const ClassNames& names) {
   EvalSet set;
   Problems problems;
-  for (const fs::path& path : folders_in(folder)) {
+  for (const fs::path& path : class_folders(folder)) {
     const std::string name = path.filename().string();
     const auto index = names.find(name);
     if (!index) {
@@ -191,15 +170,36 @@ class CsvReader {
 
 }  // namespace
 
+std::vector<fs::path> class_folders(const std::string& folder) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    std::error_code ignored;
+    const bool hidden = entries->path().filename().string().front() == '.';
+    if (!hidden && entries->is_directory(ignored)) folders.push_back(entries->path());
+  }
+  if (error) throw cannot_read("folder " + folder, error);
+  if (folders.empty()) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("folder {} has no folders, one for each class; or give --labels-csv "
+                            "FILE with lines of file,label",
+                            folder));
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
 EvalSet read_eval_set(const std::string& folder, const std::string& csv,
-                      const std::vector<std::string>& labels) {
+                      const std::vector<std::string>& labels, std::optional<std::size_t> unknown) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (!fs::is_directory(status)) {
     if (!error) error = std::make_error_code(std::errc::not_a_directory);
     throw cannot_read("folder " + folder, error);
   }
-  const ClassNames names(labels);
+  ClassNames names(labels);
+  if (unknown) names.add_name(kCounterExamples, *unknown);
   return csv.empty() ? from_folders(folder, names) : CsvReader(folder, csv, names).read();
 }
 

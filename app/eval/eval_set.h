@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace lookout {
+
+// The name of the folder, and the label in a CSV file, of counter-examples: pictures of none of the
+// classes.
+inline constexpr const char* kCounterExamples = "_other";
 
 struct EvalSet {
   std::vector<std::string> pictures;                     // paths, in the order of reading
@@ -23,7 +29,13 @@ struct EvalSet {
 // that is named twice; Error(kNoInput) for a picture that is not there, and when no picture is
 // left. All of a set's problems are found: each is logged when there are several, and the Error
 // has the first one and their number.
+// `unknown`: the index of the label that kCounterExamples means, too; nothing: it means none.
 EvalSet read_eval_set(const std::string& folder, const std::string& csv,
-                      const std::vector<std::string>& labels);
+                      const std::vector<std::string>& labels,
+                      std::optional<std::size_t> unknown = std::nullopt);
+
+// The folders within a folder, sorted, without hidden ones. Throws Error(kNoInput) when there are
+// none, and when the folder cannot be read.
+std::vector<std::filesystem::path> class_folders(const std::string& folder);
 
 }  // namespace lookout

@@ -83,6 +83,12 @@ Json input_json(const InputSpec& input) {
           {"resize", to_text(input.resize)}};
 }
 
+// Null when there is none, or when it is no JSON.
+Json producer_info_json(const ArchiveContents& contents) {
+  Json json = Json::parse(contents.producer_info, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? Json() : json;
+}
+
 std::string to_json(const Description& description) {
   const ModelSpec& spec = description.spec;
   const ModelFacts* facts = description.model ? &description.model->facts() : nullptr;
@@ -109,6 +115,8 @@ std::string to_json(const Description& description) {
                     {"producer", spec.producer},
                     {"weights", spec.weights},
                     {"trained", spec.trained},
+                    {"unknown", or_null(spec.unknown)},
+                    {"producer_info", producer_info_json(description.contents)},
                     {"libtorch", if_run(&ModelFacts::version)},
                     {"engine", if_run(&ModelFacts::engine)},
                     {"members", std::move(members)}};
@@ -130,6 +138,19 @@ std::string contents_text(const ArchiveContents& contents) {
 }
 
 using Line = std::pair<const char*, std::string>;
+
+// What `lookout train` wrote about the training; empty: nothing.
+std::string training_text(const ArchiveContents& contents) {
+  const Json info = producer_info_json(contents);
+  try {
+    return fmt::format(
+        "{} pictures, {:.1f} % right ({}); base {}", info.at("pictures").get<std::uint64_t>(),
+        info.at("accuracy").at("percent").get<double>(), info.at("validation").get<std::string>(),
+        info.at("base").at("name").get<std::string>());
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
 
 std::vector<Line> lines_of_run(const ModelFacts& facts) {
   return {{"activations", facts.activations + ", computed by " + facts.kernels + " kernels"},
@@ -156,6 +177,8 @@ std::vector<Line> lines(const Description& description) {
       {"weights", spec.weights},
       {"trained", spec.trained ? "yes" : "no"},
       {"contents", contents_text(description.contents)}};
+  const std::string training = training_text(description.contents);
+  if (!training.empty()) lines.insert(lines.end() - 1, {"training", training});
   if (description.model) {
     for (Line& line : lines_of_run(description.model->facts())) lines.push_back(std::move(line));
   }

@@ -24,6 +24,8 @@ void add_serve(CommandLine& line, const CommandLine::RunAction& action);
 void add_inspect(CommandLine& line, Action<InspectOptions> action);
 void add_bench(CommandLine& line, Action<BenchOptions> action);
 void add_eval(CommandLine& line, Action<EvalOptions> action);
+void add_train(CommandLine& line, Action<TrainOptions> action);
+void add_collect(CommandLine& line, Action<CollectOptions> action);
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action);
 
 // Values that several of them have.

@@ -102,6 +102,7 @@ svg .axis { stroke: var(--line); } svg .ideal { stroke: var(--soft); stroke-dash
 .class p { margin: 0 0 8px; }
 .pictures { display: grid; gap: 8px; grid-template-columns: repeat(3, minmax(0, 1fr)); margin: 0; padding: 0;
   list-style: none; }
+.pictures.many { grid-template-columns: repeat(auto-fill, minmax(130px, 1fr)); }
 .pictures img { display: block; width: 100%; aspect-ratio: 1; object-fit: cover; border-radius: 6px;
   background: var(--track); }
 .pictures figcaption { line-height: 1.35; margin-top: 4px; overflow-wrap: anywhere; }

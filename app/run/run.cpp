@@ -54,6 +54,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.model = classifier.spec().name;
   info.labels = classifier.spec().labels;
   info.class_ids = classifier.spec().class_ids;
+  info.unknown = classifier.spec().unknown;
   info.archive = to_text(archive_facts(classifier));
   return info;
 }
@@ -83,12 +84,14 @@ std::optional<Clock::time_point> end_of(const CameraOptions& options) {
   return Clock::now() + options.timeout;
 }
 
-PipelineOptions pipeline_options(const RunOptions& options, Trace* trace, PictureQueue* pictures) {
+PipelineOptions pipeline_options(const RunOptions& options, std::optional<std::size_t> unknown,
+                                 Trace* trace, PictureQueue* pictures) {
   PipelineOptions pipeline;
   pipeline.view = options.camera.view;
   pipeline.top_k = options.results.top_k;
   pipeline.threshold = static_cast<float>(options.results.threshold);
   pipeline.state = state_options(options);
+  pipeline.state.unknown = unknown;
   pipeline.capture = options.camera.capture;
   pipeline.stats_interval = stats_interval(options.log.stats_interval);
   pipeline.machine_state = [] { return read_machine_state(); };
@@ -178,8 +181,8 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
       make_reporters(options, info, operators, output,
                      {stop, operators_asked, jpegs_wanted, paused}, pictures);
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
-  const PipelineOptions pipeline =
-      pipeline_options(options, trace.get(), reporters.take_pictures ? &pictures : nullptr);
+  const PipelineOptions pipeline = pipeline_options(options, model.spec().unknown, trace.get(),
+                                                    reporters.take_pictures ? &pictures : nullptr);
   output.lines.wait_until(pipeline.end);
   const StatsSnapshot total = run_pipeline(*source, models, reporters.all, pipeline, stop);
   if (trace) trace->finish();

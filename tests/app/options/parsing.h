@@ -35,6 +35,8 @@ struct Parsed {
   InspectOptions inspect;
   BenchOptions bench;
   EvalOptions eval;
+  TrainOptions train;
+  CollectOptions collect;
   TraceSummaryOptions trace_summary;
 };
 
@@ -56,6 +58,8 @@ inline Parsed parse_command(const std::vector<std::string>& arguments,
   add_list_cameras(line, keep("list-cameras", parsed.run));
   add_bench(line, keep("bench", parsed.bench));
   add_eval(line, keep("eval", parsed.eval));
+  add_train(line, keep("train", parsed.train));
+  add_collect(line, keep("collect", parsed.collect));
   add_trace_summary(line, keep("trace-summary", parsed.trace_summary));
   line.run(arguments, [&parsed](std::string_view text) { parsed.text += text; });
   return parsed;

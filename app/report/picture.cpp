@@ -1,0 +1,45 @@
+#include "app/report/picture.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+
+#include "app/report/html.h"
+#include "pipeline/error.h"
+#include "platform/sources/picture_source.h"
+#include "platform/system/thumbnail.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kThumbnailSide = 160;
+
+}  // namespace
+
+std::string thumbnail_of(const std::string& path) {
+  try {
+    Frame frame;
+    PictureSource source(path);
+    if (source.read(frame, std::chrono::milliseconds(0)) != ReadStatus::kFrame) return {};
+    return thumbnail_uri(frame.bgr, kThumbnailSide);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::string picture_html(const PictureEntry& picture) {
+  const std::string file = std::filesystem::path(picture.file).filename().string();
+  std::string out = "<li><figure>";
+  auto to = std::back_inserter(out);
+  if (!picture.thumbnail.empty()) {
+    fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\">", escaped(picture.thumbnail),
+                   escaped(file + ", taken for " + picture.label), escaped(picture.file));
+  }
+  fmt::format_to(to, "<figcaption><b>{}</b> {:.0f} %<br>{}</figcaption></figure></li>\n",
+                 escaped(picture.label), 100 * picture.score, escaped(file));
+  return out;
+}
+
+}  // namespace lookout

@@ -1,0 +1,74 @@
+#include "app/train/picture_time.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "platform/pictures/exif_time.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::int64_t kMsOfHour = 3'600'000;
+constexpr std::int64_t kMsOfDay = 24 * kMsOfHour;
+constexpr std::int64_t kFastestMs = 50;          // between two files of a camera
+constexpr std::size_t kHead = (1U << 16U) + 64;  // bytes: a segment of EXIF data, and what precedes
+
+std::string head_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string head(kHead, '\0');
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(stream.gcount()));
+  return head;
+}
+
+std::int64_t changed_ms(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return 0;
+  return status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+int PictureTime::hour() const {
+  return static_cast<int>((ms % kMsOfDay + kMsOfDay) % kMsOfDay / kMsOfHour);
+}
+
+std::optional<std::int64_t> time_in_name(const std::string& name) {
+  static const std::regex pattern(
+      "(?:^|[^0-9])([0-9]{4})([0-9]{2})([0-9]{2})[T_-]([0-9]{2})([0-9]{2})([0-9]{2})"
+      "(?:\\.([0-9]{3}))?(?:[^0-9]|$)");
+  std::smatch match;
+  if (!std::regex_search(name, match, pattern)) return std::nullopt;
+  const auto part = [&match](std::size_t i) {
+    return match[i].matched ? std::stoi(match[i].str()) : 0;
+  };
+  const auto seconds = seconds_of(part(1), part(2), part(3), part(4), part(5), part(6));
+  if (!seconds) return std::nullopt;
+  return *seconds * 1000 + part(7);
+}
+
+PictureTime time_of(const std::string& file) {
+  if (const auto seconds = exif_time_of_jpeg(head_of(file))) {
+    return {*seconds * 1000, PictureTime::Origin::kExif};
+  }
+  if (const auto ms = time_in_name(std::filesystem::path(file).stem().string())) {
+    return {*ms, PictureTime::Origin::kName};
+  }
+  return {changed_ms(file), PictureTime::Origin::kFile};
+}
+
+bool tell_order(const std::vector<PictureTime>& times) {
+  const bool taken = std::all_of(times.begin(), times.end(),
+                                 [](const PictureTime& time) { return time.is_taken(); });
+  if (taken) return true;
+  const auto [first, last] =
+      std::minmax_element(times.begin(), times.end(),
+                          [](const PictureTime& a, const PictureTime& b) { return a.ms < b.ms; });
+  return last->ms - first->ms >= kFastestMs * static_cast<std::int64_t>(times.size());
+}
+
+}  // namespace lookout

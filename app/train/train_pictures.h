@@ -1,0 +1,43 @@
+// The pictures that a model is trained with, and their classes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lookout {
+
+// The label of scenes that are like no picture of the training, and of counter-examples.
+inline constexpr const char* kUnknownLabel = "unknown";
+
+inline constexpr std::size_t kMinPictures = 5;  // of a class
+inline constexpr std::size_t kMaxPictures = 20'000;
+
+struct TrainPictures {
+  std::vector<std::string> labels;   // of the classes, sorted
+  std::vector<std::string> files;    // paths, sorted by their class
+  std::vector<std::size_t> classes;  // of the files; labels.size() for a counter-example
+  std::vector<std::string> hashes;   // SHA-256 of the files
+  std::size_t duplicates = 0;        // files that were left out: the same as another of their class
+  std::size_t left_out = 0;          // files beyond kMaxPictures
+
+  // "open", or kCounterExamples.
+  const std::string& name_of(std::size_t index) const;
+};
+
+// Reads `folder`, which has a folder for each class, called as its label, and perhaps
+// kCounterExamples; `csv` as read_eval_set() has it. Of more than kMaxPictures, an evenly spread
+// part is taken.
+//
+// Throws as read_eval_set(), and Error(kBadData) for fewer than two classes, a class of fewer than
+// kMinPictures pictures, one whose name cannot be a label, and a picture that is in two classes.
+TrainPictures read_train_pictures(const std::string& folder, const std::string& csv);
+
+// The SHA-256 of all pictures with their classes, whatever the files' names and order.
+std::string hash_of(const TrainPictures& pictures);
+
+// Throws Error(kBadData) when a class has fewer than kMinPictures pictures. `counts`: of each
+// class.
+void require_enough(const std::vector<std::string>& labels, const std::vector<std::size_t>& counts);
+
+}  // namespace lookout

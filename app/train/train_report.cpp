@@ -1,0 +1,274 @@
+#include "app/train/train_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "app/eval/eval_result.h"
+#include "app/output/json.h"
+#include "app/train/advice.h"
+#include "pipeline/model/top_k.h"
+#include "pipeline/printable.h"
+#include "pipeline/training/calibration.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kDoubtfulInText = 10;
+constexpr std::size_t kDoubtfulInJson = 50;
+
+bool is_right(const TrainReport& report, std::size_t i) {
+  return report.validation.pictures[i].predicted == report.classes[i];
+}
+
+// The lowest threshold above which nearly all pictures are right.
+std::optional<SuggestedThreshold> suggest_threshold(const TrainReport& report) {
+  constexpr double kNearlyAll = 0.99;
+  for (int percent = 50; percent <= 95; percent += 5) {
+    SuggestedThreshold suggested;
+    suggested.threshold = percent / 100.0;
+    std::size_t above = 0;
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < report.files.size(); ++i) {
+      const ValidatedPicture& picture = report.validation.pictures[i];
+      const bool refused = picture.predicted == report.unknown();
+      if (refused || static_cast<double>(picture.score()) < suggested.threshold) continue;
+      ++above;
+      if (is_right(report, i)) ++right;
+    }
+    if (above == 0) break;
+    suggested.right = static_cast<double>(right) / static_cast<double>(above);
+    suggested.below = 1 - static_cast<double>(above) /
+                              static_cast<double>(std::max<std::size_t>(1, report.files.size()));
+    if (suggested.right >= kNearlyAll) return suggested;
+  }
+  return std::nullopt;
+}
+
+std::string label_of(const TrainReport& report, std::size_t index) {
+  return printable(report.labels[index]);
+}
+
+void append_classes(const TrainReport& report, std::string& out) {
+  std::size_t width = 0;
+  const std::vector<ClassCounts> classes = report.counts.classes();
+  for (const ClassCounts& of_class : classes) {
+    width = std::max(width, label_of(report, of_class.index).size());
+  }
+  for (const ClassCounts& of_class : classes) {
+    fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", label_of(report, of_class.index),
+                   width, share_of(of_class.top1, of_class.pictures));
+  }
+  for (const Confusion& confusion : report.counts.confusions()) {
+    fmt::format_to(std::back_inserter(out), "  {} of {} taken for {}\n", confusion.count,
+                   label_of(report, confusion.expected), label_of(report, confusion.predicted));
+  }
+}
+
+void append_doubtful(const TrainReport& report, std::string& out) {
+  const std::vector<std::size_t> doubtful = doubtful_pictures(report);
+  std::string text;
+  std::size_t count = 0;
+  for (const std::size_t i : doubtful) {
+    if (is_right(report, i) || count == kDoubtfulInText) break;
+    const ValidatedPicture& picture = report.validation.pictures[i];
+    fmt::format_to(std::back_inserter(text), "  {:>3.0f} %  {}  {}\n",
+                   100 * static_cast<double>(picture.score()), label_of(report, picture.predicted),
+                   printable(report.files[i]));
+    ++count;
+  }
+  if (count > 0)
+    out += "wrong pictures, what each was taken for (are they labelled right?):\n" + text;
+}
+
+void append_curve(const TrainReport& report, std::string& out) {
+  out += "accuracy by the number of pictures of each class:";
+  for (const LearningPoint& point : report.validation.curve) {
+    fmt::format_to(std::back_inserter(out), " {}: {:.1f} %", point.pictures, 100 * point.accuracy);
+  }
+  out += "\n";
+}
+
+// ---- JSON
+
+Json accuracy_json(const TrainReport& report) {
+  const std::size_t all = report.files.size();
+  const auto [low, high] = wilson_interval(report.counts.top1(), all);
+  return {{"right", report.counts.top1()},
+          {"pictures", all},
+          {"percent", or_null(percent(report.counts.top1(), all))},
+          {"interval_percent", {rounded(100 * low, 2), rounded(100 * high, 2)}}};
+}
+
+Json classes_json(const TrainReport& report) {
+  Json json = Json::array();
+  for (const ClassCounts& of_class : report.counts.classes()) {
+    json.push_back({{"index", of_class.index},
+                    {"label", report.labels[of_class.index]},
+                    {"pictures", of_class.pictures},
+                    {"right", of_class.top1},
+                    {"predicted", of_class.predicted}});
+  }
+  return json;
+}
+
+Json confusions_json(const TrainReport& report) {
+  Json json = Json::array();
+  for (const Confusion& confusion : report.counts.confusions()) {
+    json.push_back({{"expected", report.labels[confusion.expected]},
+                    {"predicted", report.labels[confusion.predicted]},
+                    {"count", confusion.count}});
+  }
+  return json;
+}
+
+Json doubtful_json(const TrainReport& report) {
+  Json json = Json::array();
+  for (const std::size_t i : doubtful_pictures(report)) {
+    if (json.size() == kDoubtfulInJson) break;
+    const ValidatedPicture& picture = report.validation.pictures[i];
+    json.push_back({{"file", report.files[i]},
+                    {"expected", report.labels[report.classes[i]]},
+                    {"predicted", report.labels[picture.predicted]},
+                    {"score", rounded(static_cast<double>(picture.score()), 4)}});
+  }
+  return json;
+}
+
+Json curve_json(const TrainReport& report) {
+  Json json = Json::array();
+  for (const LearningPoint& point : report.validation.curve) {
+    json.push_back({{"pictures", point.pictures}, {"percent", rounded(100 * point.accuracy, 2)}});
+  }
+  return json;
+}
+
+Json threshold_json(const TrainReport& report) {
+  if (!report.threshold) return {};
+  return {{"enter_threshold", report.threshold->threshold},
+          {"right_percent", rounded(100 * report.threshold->right, 2)},
+          {"below_percent", rounded(100 * report.threshold->below, 2)}};
+}
+
+}  // namespace
+
+std::size_t TrainReport::refused() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (classes[i] != unknown() && validation.pictures[i].predicted == unknown()) ++count;
+  }
+  return count;
+}
+
+void evaluate(TrainReport& report) {
+  for (std::size_t i = 0; i < report.files.size(); ++i) {
+    const std::vector<float>& scores = report.validation.pictures[i].scores;
+    std::vector<Prediction> top;
+    top_k(scores, scores, report.labels, EvalCounts::kTop, 0, top);
+    report.counts.record(report.files[i], report.classes[i], top);
+  }
+  report.threshold = suggest_threshold(report);
+  report.advice = advise(report);
+}
+
+std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
+  std::vector<std::size_t> order(report.files.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&report](std::size_t a, std::size_t b) {
+    const bool right_a = is_right(report, a);
+    const bool right_b = is_right(report, b);
+    if (right_a != right_b) return right_b;
+    const float score_a = report.validation.pictures[a].score();
+    const float score_b = report.validation.pictures[b].score();
+    return right_a ? score_a < score_b : score_a > score_b;
+  });
+  return order;
+}
+
+std::string accuracy_text(const TrainReport& report) {
+  const auto [low, high] = wilson_interval(report.counts.top1(), report.files.size());
+  return fmt::format("{:.1f} % (95 % interval {:.1f} to {:.1f} %)",
+                     percent(report.counts.top1(), report.files.size()).value_or(0), 100 * low,
+                     100 * high);
+}
+
+std::string validation_text(const TrainReport& report) {
+  return report.blocks_of_time ? "5 folds, in blocks of the time of capture" : "5 random folds";
+}
+
+std::string to_text(const TrainReport& report) {
+  std::string text =
+      fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
+                  report.files.size(), report.seconds, printable(report.base));
+  auto to = std::back_inserter(text);
+  fmt::format_to(to, "right   {} of {}, {}\n        of pictures that were not trained with; {}\n",
+                 report.counts.top1(), report.files.size(), accuracy_text(report),
+                 validation_text(report));
+  append_classes(report, text);
+  fmt::format_to(to, "unknown {} of the classes' pictures\n",
+                 share_of(report.refused(), report.files.size()));
+  fmt::format_to(
+      to, "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
+      100 * report.validation.error_after, 100 * report.validation.error_before);
+  if (report.skipped > 0) {
+    fmt::format_to(to, "skipped {}, which could not be read\n", report.skipped);
+  }
+  append_curve(report, text);
+  append_doubtful(report, text);
+  if (!report.advice.empty()) text += "advice:\n";
+  for (const std::string& sentence : report.advice)
+    fmt::format_to(to, "- {}\n", printable(sentence));
+  return text;
+}
+
+std::string to_json(const TrainReport& report) {
+  const Json json{
+      {"schema", 1},
+      {"type", "train"},
+      {"file", report.file},
+      {"sha256", report.sha256},
+      {"model", report.name},
+      {"base", {{"name", report.base}, {"file", report.base_file}, {"sha256", report.base_sha256}}},
+      {"source", report.source},
+      {"labels", report.labels},
+      {"pictures", report.files.size()},
+      {"pictures_sha256", report.pictures_sha256},
+      {"skipped", report.skipped},
+      {"duplicates", report.duplicates},
+      {"seconds", rounded(report.seconds)},
+      {"validation", validation_text(report)},
+      {"blocks_of_time", report.blocks_of_time},
+      {"accuracy", accuracy_json(report)},
+      {"refused", report.refused()},
+      {"classes", classes_json(report)},
+      {"confusions", confusions_json(report)},
+      {"calibration",
+       {{"ece", rounded(report.validation.error_after, 4)},
+        {"ece_uncalibrated", rounded(report.validation.error_before, 4)}}},
+      {"threshold", threshold_json(report)},
+      {"learning_curve", curve_json(report)},
+      {"doubtful", doubtful_json(report)},
+      {"advice", report.advice}};
+  return to_text(json) + "\n";
+}
+
+std::string producer_info(const TrainReport& report, const std::string& libtorch) {
+  std::map<std::string, std::size_t> classes;
+  for (const std::size_t index : report.classes) ++classes[report.labels[index]];
+  const Json json{{"tool", "lookout train"},
+                  {"lookout", LOOKOUT_VERSION},
+                  {"libtorch", libtorch},
+                  {"base", {{"name", report.base}, {"sha256", report.base_sha256}}},
+                  {"classes", classes},
+                  {"pictures", report.files.size()},
+                  {"pictures_sha256", report.pictures_sha256},
+                  {"validation", validation_text(report)},
+                  {"accuracy", accuracy_json(report)},
+                  {"ece", rounded(report.validation.error_after, 4)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lookout

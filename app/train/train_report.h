@@ -1,0 +1,67 @@
+// What `lookout train` did and how good the model is, as text and JSON.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/eval/eval_counts.h"
+#include "app/train/picture_time.h"
+#include "pipeline/training/cross_validation.h"
+
+namespace lookout {
+
+// A score that a state should reach: state.enter-threshold.
+struct SuggestedThreshold {
+  double threshold = 0;  // 0..1
+  double right = 0;      // the share of the pictures above it that are right, 0..1
+  double below = 0;      // the share of the pictures below it
+};
+
+struct TrainReport {
+  std::string file;    // the archive
+  std::string sha256;  // its
+  std::string name;    // of the model
+  std::string base;    // the base's name, file and SHA-256
+  std::string base_file;
+  std::string base_sha256;
+  std::string source;               // the pictures' folder
+  std::vector<std::string> labels;  // of the model: those of the classes, and "unknown"
+  std::vector<std::string> files;   // the pictures
+  std::vector<std::size_t> classes;
+  std::vector<PictureTime> times;
+  std::vector<float> brightness;
+  std::string pictures_sha256;
+  std::size_t skipped = 0;
+  std::size_t duplicates = 0;
+  bool blocks_of_time = true;  // false: the times tell nothing, the folds are random
+  Validation validation;
+  EvalCounts counts;  // of the pictures as they were validated
+  std::optional<SuggestedThreshold> threshold;
+  std::vector<std::string> advice;  // sentences
+  double seconds = 0;
+
+  std::size_t unknown() const { return labels.size() - 1; }
+  // Pictures of classes that were taken for unknown.
+  std::size_t refused() const;
+};
+
+// Fills in what follows from the rest: counts, threshold and advice.
+void evaluate(TrainReport& report);
+
+// The indices of the pictures that are wrong, the surest mistakes first, then of those that are
+// right with the lowest scores.
+std::vector<std::size_t> doubtful_pictures(const TrainReport& report);
+
+// "93.9 % (95 % interval 90.1 to 96.3 %)" of the pictures.
+std::string accuracy_text(const TrainReport& report);
+// How the folds were made: "5 folds, in blocks of the time of capture".
+std::string validation_text(const TrainReport& report);
+
+std::string to_text(const TrainReport& report);
+std::string to_json(const TrainReport& report);  // one line; see app/README.md for the fields
+// producer_info.json of the archive: what can be known before it is written.
+std::string producer_info(const TrainReport& report, const std::string& libtorch);
+
+}  // namespace lookout

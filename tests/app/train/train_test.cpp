@@ -1,0 +1,335 @@
+// lookout train and lookout collect, as their users meet them.
+#include "app/train/train.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <random>
+
+#include "app/train/progress.h"
+#include "platform/sources/test_pattern.h"
+#include "tests/app/options/parsing.h"
+#include "tests/support/program.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string content(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(TrainOptions, EveryOptionIsUnderstood) {
+  const TrainOptions options =
+      parse_command({"train", "garage", "-o", "g.pt", "--model", "b.pt", "--labels-csv", "l.csv",
+                     "--mirror", "--threads", "2", "--roi", "0,0,0.5,1", "--format", "json",
+                     "--report", "r.html"})
+          .train;
+  EXPECT_EQ(options.folder, "garage");
+  EXPECT_EQ(options.output, "g.pt");
+  EXPECT_EQ(options.model.file, "b.pt");
+  EXPECT_EQ(options.labels_csv, "l.csv");
+  EXPECT_TRUE(options.mirror);
+  EXPECT_EQ(options.model.threads, 2);
+  EXPECT_EQ(options.camera.view.roi.width, 0.5);
+  EXPECT_EQ(options.report, "r.html");
+}
+
+TEST(TrainOptions, WhatIsMissingIsAUsageError) {
+  expect_error({"train", "garage"}, ErrorKind::kUsage, "-o FILE is required");
+  expect_error({"train"}, ErrorKind::kUsage, "DIR is required");
+}
+
+TEST(CollectOptions, NeedALabelThatIsAFolder) {
+  const CollectOptions options =
+      parse_command({"collect", "test://all", "garage", "--label", "open", "--every", "2s", "-t",
+                     "1min", "--keep-similar"})
+          .collect;
+  EXPECT_EQ(options.label, "open");
+  EXPECT_EQ(options.every, std::chrono::seconds(2));
+  EXPECT_EQ(options.camera.timeout, std::chrono::minutes(1));
+  EXPECT_TRUE(options.keep_similar);
+  expect_error({"collect", "test://all", "garage"}, ErrorKind::kUsage, "--label is required");
+  expect_error({"collect", "test://all", "garage", "--label", "../x"}, ErrorKind::kUsage,
+               "the name of a folder");
+}
+
+TEST(Progress, TellsTheTimeThatIsLeft) {
+  EXPECT_EQ(progress_text("pictures", 0, 10, std::chrono::seconds(0)), "0 of 10 pictures");
+  EXPECT_EQ(progress_text("pictures", 5, 20, std::chrono::seconds(4)),
+            "5 of 20 pictures, 12 s left");
+  EXPECT_EQ(progress_text("pictures", 1, 201, std::chrono::seconds(3)),
+            "1 of 201 pictures, 10 min left");
+}
+
+// Two patterns with noise, as a camera sees them.
+class Train : public testing::Test {
+ protected:
+  void draw(Pattern pattern, const std::string& file) {
+    fs::create_directories((folder_.path() / file).parent_path());
+    cv::Mat picture(120, 160, CV_8UC3);
+    draw_pattern(pattern, picture);
+    std::normal_distribution<float> normal(0, 12);
+    const float light = 0.8F + 0.02F * static_cast<float>(random_() % 20);
+    for (int y = 0; y < picture.rows; ++y) {
+      for (int x = 0; x < picture.cols; ++x) {
+        for (int c = 0; c < 3; ++c) {
+          auto& value = picture.at<cv::Vec3b>(y, x)[c];
+          value =
+              cv::saturate_cast<std::uint8_t>(static_cast<float>(value) * light + normal(random_));
+        }
+      }
+    }
+    ASSERT_TRUE(cv::imwrite(folder_ / file, picture));
+  }
+
+  void draw_two_classes(int pictures) {
+    for (int i = 0; i < pictures; ++i) {
+      draw(Pattern::kRed, "stop/" + name(i));
+      draw(Pattern::kCheckers, "go/" + name(i));
+    }
+  }
+
+  // A picture every minute.
+  static std::string name(int i) {
+    return "cam_20271122T10" + std::string(i < 10 ? "0" : "") + std::to_string(i) + "00.000Z.png";
+  }
+
+  ProgramResult train(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"train", folder_.path().string(), "-o", model_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_lookout(arguments);
+  }
+
+  void expect_refused(int status, const std::string& named) const {
+    std::ofstream(model_) << "the old model";
+    const ProgramResult ran = train();
+    EXPECT_EQ(ran.status, status) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(named));
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(content(model_), "the old model");
+  }
+
+  std::mt19937 random_{5};
+  TempDir folder_;
+  TempDir elsewhere_;
+  std::string model_ = elsewhere_ / "signal.pt";
+};
+
+TEST_F(Train, TheModelKnowsItsClasses) {
+  draw_two_classes(12);
+  const std::string page = elsewhere_ / "page.html";
+  const ProgramResult ran = train({"--format", "json", "--report", page});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json report = json::parse(ran.out);
+  EXPECT_EQ(report["type"], "train");
+  EXPECT_EQ(report["labels"], (json{"go", "stop", "unknown"}));
+  EXPECT_EQ(report["pictures"], 24);
+  EXPECT_EQ(report["blocks_of_time"], true);
+  EXPECT_GE(report["accuracy"]["right"], 22);
+  EXPECT_THAT(content(page), HasSubstr("The most doubtful pictures"));
+  EXPECT_THAT(content(page), Not(HasSubstr("<script")));
+
+  const ProgramResult inspected = run_lookout({"inspect", model_, "--format", "json"});
+  ASSERT_EQ(inspected.status, 0) << inspected.err;
+  const json archive = json::parse(inspected.out);
+  EXPECT_EQ(archive["name"], "signal");
+  EXPECT_EQ(archive["sha256"], report["sha256"]);
+  EXPECT_EQ(archive["unknown"], 2);
+  EXPECT_EQ(archive["producer_info"]["classes"], (json{{"go", 12}, {"stop", 12}}));
+  EXPECT_EQ(archive["producer_info"]["pictures_sha256"], report["pictures_sha256"]);
+
+  const ProgramResult evaluated =
+      run_lookout({"eval", folder_.path().string(), "--model", model_, "--format", "json"});
+  ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+  const json evaluation = json::parse(evaluated.out);
+  EXPECT_GE(evaluation["top1"], 22);
+  EXPECT_TRUE(evaluation["refused"].is_number());
+}
+
+TEST_F(Train, SaysHowGoodItIsInWords) {
+  draw_two_classes(8);
+  const ProgramResult ran = train();
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              HasSubstr("of pictures that were not trained with; 5 folds, in blocks of the "
+                        "time of capture"));
+  EXPECT_THAT(ran.out, HasSubstr("- go has 8 pictures: take 20 and more"));
+  EXPECT_THAT(ran.out, HasSubstr("accuracy by the number of pictures of each class: 5: "));
+}
+
+TEST_F(Train, TheSamePicturesGiveTheSameArchive) {
+  draw_two_classes(6);
+  ASSERT_EQ(train().status, 0);
+  const std::string first = content(model_);
+  ASSERT_EQ(train().status, 0);
+  EXPECT_TRUE(first == content(model_));
+}
+
+TEST_F(Train, CounterExamplesAreUnknownToEvalToo) {
+  draw_two_classes(8);
+  for (int i = 0; i < 8; ++i) draw(Pattern::kGreen, "_other/" + name(i));
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const ProgramResult evaluated =
+      run_lookout({"eval", folder_.path().string(), "--model", model_, "--format", "json"});
+  ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+  const json evaluation = json::parse(evaluated.out);
+  EXPECT_EQ(evaluation["classes"][2]["label"], "unknown");
+  EXPECT_GE(evaluation["classes"][2]["top1"], 7);
+}
+
+TEST_F(Train, RefusesWhatIsNoSetOfClasses) {
+  draw(Pattern::kRed, "stop/1.png");
+  expect_refused(65, "has one class only, stop: a model needs at least two");
+  fs::create_directory(folder_ / "go");
+  expect_refused(65, "class go has no pictures: at least 5 are needed");
+  draw(Pattern::kCheckers, "go/1.png");
+  expect_refused(65, "class go has 1 picture: at least 5 are needed");
+}
+
+TEST_F(Train, NamesAPictureThatIsInTwoClasses) {
+  draw_two_classes(6);
+  fs::copy_file(folder_ / "stop/" + name(1), folder_ / "go/other.png");
+  expect_refused(65,
+                 "the same picture is in two classes: " + (folder_ / "go/other.png") + " of go");
+}
+
+TEST_F(Train, LeavesOutSomeBrokenPicturesButNotMany) {
+  draw_two_classes(10);
+  folder_.write("go/broken.png", "this is no picture");
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["skipped"], 1);
+  EXPECT_EQ(json::parse(ran.out)["pictures"], 20);
+  for (const char* file : {"go/b.png", "go/c.png", "stop/d.png"}) {
+    folder_.write(file, std::string("neither is this ") + file);
+  }
+  expect_refused(65, "4 of 24 pictures cannot be read: more than a tenth");
+}
+
+TEST_F(Train, LeavesOutPicturesThatComeTwice) {
+  draw_two_classes(6);
+  fs::copy_file(folder_ / "stop/" + name(1), folder_ / "stop/again.png");
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["duplicates"], 1);
+  EXPECT_EQ(json::parse(ran.out)["pictures"], 12);
+}
+
+TEST_F(Train, TakesTheClassesFromACsvFile) {
+  std::string csv = "file,label\n";
+  for (int i = 0; i < 6; ++i) {
+    draw(Pattern::kRed, "r" + name(i));
+    draw(Pattern::kCheckers, "c" + name(i));
+    csv += "r" + name(i) + ",stop\nc" + name(i) + ",go\n";
+  }
+  const std::string file = elsewhere_.write("labels.csv", csv);
+  const ProgramResult ran = train({"--labels-csv", file, "--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["labels"], (json{"go", "stop", "unknown"}));
+}
+
+TEST_F(Train, SaysThatTimesTellNothing) {
+  for (int i = 0; i < 6; ++i) {
+    draw(Pattern::kRed, "stop/" + std::to_string(i) + ".png");
+    draw(Pattern::kCheckers, "go/" + std::to_string(i) + ".png");
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
+    const std::array<timespec, 2> times{timespec{1000, 0}, timespec{1000, 0}};
+    utimensat(AT_FDCWD, entry.path().c_str(), times.data(), 0);
+  }
+  const ProgramResult ran = train();
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("5 random folds"));
+  EXPECT_THAT(ran.out, HasSubstr("do not tell when they were taken"));
+}
+
+TEST_F(Train, AnInterruptedTrainingLeavesTheOldModel) {
+  draw_two_classes(59);
+  std::ofstream(model_) << "the old model";
+  Program program({"train", folder_.path().string(), "-o", model_});
+  ASSERT_TRUE(program.wait_for("base: "));
+  kill(program.pid(), SIGINT);
+  const ProgramResult ran = program.finish();
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("interrupted: " + model_ + " was not written"));
+  EXPECT_EQ(content(model_), "the old model");
+  for (const auto& entry : fs::directory_iterator(elsewhere_.path())) {
+    EXPECT_EQ(entry.path().string(), model_) << "something is left";
+  }
+}
+
+TEST_F(Train, AFullDiskIsAnErrorOfTheOutput) {
+  draw_two_classes(6);
+  const ProgramResult ran = run_lookout({"train", folder_.path().string(), "-o", "/dev/full"});
+  EXPECT_EQ(ran.status, 74) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("model /dev/full cannot be written"));
+}
+
+// ---- The whole loop
+
+TEST(Collect, LeavesOutWhatLooksLikeTheOneBefore) {
+  const TempDir folder;
+  const ProgramResult ran =
+      run_lookout({"collect", "test://red?size=160x120&fps=0&frames=10", folder.path().string(),
+                   "--label", "open", "--every", "0"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("1 picture of open written, 9 left out that looked like the one"));
+  for (const auto& entry : fs::directory_iterator(folder.path() / "open")) {
+    EXPECT_THAT(entry.path().filename().string(),
+                testing::MatchesRegex("test_[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z_open\\.jpg"));
+    EXPECT_EQ(cv::imread(entry.path().string()).size(), cv::Size(160, 120));
+  }
+}
+
+TEST(Collect, WhatCannotBeMadeIsAnErrorOfTheOutput) {
+  const ProgramResult ran =
+      run_lookout({"collect", "test://checkers?frames=1", "/proc/none/there", "--label", "open"});
+  EXPECT_EQ(ran.status, 74) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("/proc/none/there"));
+}
+
+TEST(Collect, WhatIsCollectedMakesAModelThatKnowsTheState) {
+  const TempDir folder;
+  const std::string pictures = folder / "pictures";
+  for (const std::string pattern : {"red", "checkers"}) {
+    const ProgramResult ran =
+        run_lookout({"collect", "test://" + pattern + "?size=160x120&fps=0&frames=12&noise=20",
+                     pictures, "--label", pattern, "--every", "0", "--keep-similar"});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+  }
+  const std::string model = folder / "signal.pt";
+  ASSERT_EQ(run_lookout({"train", pictures, "-o", model}).status, 0);
+  for (const std::string pattern : {"red", "checkers"}) {
+    const ProgramResult ran =
+        run_lookout({"test://" + pattern + "?fps=0&frames=3&noise=20", "--model", model, "--format",
+                     "json", "--results", "changes"});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("\"state\":\"" + pattern + "\""));
+  }
+  const std::string unsure = folder / "unsure";
+  const ProgramResult ran = run_lookout(
+      {"test://hcolorbars?fps=0&frames=3&noise=20", "--model", model, "--format", "json",
+       "--results", "changes", "--snapshot-on-change", unsure, "--snapshot-when", "unsure"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\"state\":\"unknown\",\"index\":null"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(unsure), fs::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace lookout
