@@ -211,6 +211,7 @@ void HttpConnection::begin_body() {
     return;
   }
   parser_->body_limit(limits.upload);
+  buffer_.reserve(kMaxBuffer);  // else Beast reads 512 bytes at a time
   phase_ = Phase::kBody;
   set_deadline(limits.body);
   if (parser_->get()[http::field::expect].empty()) {
