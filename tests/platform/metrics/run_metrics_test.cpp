@@ -29,6 +29,13 @@ Result result_of(std::uint64_t sequence, milliseconds inference) {
   return result;
 }
 
+// Of a metric without labels.
+double value_of(const std::string& text, const std::string& name) {
+  const std::size_t line = text.find("\n" + name + " ");
+  if (line == std::string::npos) throw std::runtime_error("no " + name);
+  return std::stod(text.substr(line + name.size() + 2));
+}
+
 TEST(MetricsText, EscapesWhatTheFormatGivesAMeaning) {
   MetricsText text;
   text.begin("lookout_a", "gauge", "A test.");
@@ -164,6 +171,14 @@ TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_connected{camera=\"front\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_messages_total{camera=\"front\"} 12\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_dropped_total{camera=\"front\"} 3\n"));
+}
+
+TEST(RunMetrics, TheProcessStartedBeforeItsTests) {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const double now = std::chrono::duration<double>(since_1970).count();
+  const std::string text = RunMetrics(info_of({"a"}), {}).text();
+  EXPECT_LE(value_of(text, "process_start_time_seconds"), now);
+  EXPECT_GT(value_of(text, "process_start_time_seconds"), now - 86400);
 }
 
 TEST(RunMetrics, WithoutASourceThereAreNoFrames) {
