@@ -77,6 +77,17 @@ TEST_F(Archive, ItsTextsAndMembersAreReadWithoutLibTorch) {
   EXPECT_EQ(read_spec(archive, contents, {{"c"}}).labels, std::vector<std::string>{"c"});
 }
 
+// LibTorch reads the folder of the first member.
+TEST_F(Archive, WhatIsOutsideOfItsFolderIsNotItsText) {
+  const ModelArchive archive(zip({{"a/constants.pkl", "x"},
+                                  {"a/data.pkl", "x"},
+                                  {"a/extra/labels.txt", "a\nb\n"},
+                                  {"extra/labels.txt", "c\nd\n"}}));
+  const ArchiveContents contents = read_contents(archive);
+  EXPECT_EQ(contents.labels, "a\nb\n");
+  EXPECT_EQ(contents.members.back().name, "../extra/labels.txt");
+}
+
 TEST_F(Archive, ATextThatUnpacksToMoreThanAMegabyteIsRefused) {
   for (const char* name : {"m/extra/metadata.json", "m/extra/labels.txt"}) {
     const ModelArchive archive(

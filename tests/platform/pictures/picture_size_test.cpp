@@ -14,6 +14,7 @@ namespace lookout {
 namespace {
 
 using testing::HasSubstr;
+using namespace std::string_literals;
 
 constexpr int kWidth = 300;
 constexpr int kHeight = 200;
@@ -74,6 +75,22 @@ TEST(PictureSize, OfOtherFilesIsUnknown) {
         "\xff\xd8\xff" + std::string(64, 'x')}) {
     EXPECT_FALSE(picture_size(dir.write("a", bytes))) << bytes;
   }
+}
+
+// ISO/IEC 23008-12, 6.5.3: each item has its size, those of a grid's parts, too.
+TEST(PictureSize, OfAnAvifIsThatOfItsLargestItem) {
+  const auto item = [](std::string size) { return "\0\0\0\x14ispe\0\0\0\0"s + std::move(size); };
+  const TempDir dir;
+  const std::string path =
+      dir.write("a.avif",
+                "\0\0\0\x10"
+                "ftypavif\0\0\0\0"s +
+                    item("\0\0\0\x40\0\0\0\x40"s) + item("\0\0\x01\x2c\0\0\0\xc8"s) +
+                    item("\0\0\0\x40\0\0\0\x40"s));
+  const auto size = picture_size(path);
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->width, kWidth);
+  EXPECT_EQ(size->height, kHeight);
 }
 
 // A number as TIFF writes it on little-endian machines.

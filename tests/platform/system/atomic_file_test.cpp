@@ -8,10 +8,13 @@
 
 #include "pipeline/error.h"
 #include "platform/system/temp_file.h"
+#include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
+
+using testing::StrEq;
 
 std::string content(const std::string& path) {
   std::ifstream file(path);
@@ -79,6 +82,15 @@ TEST(AtomicFile, AFolderThatGoesAwayIsSaidAtTheEnd) {
     EXPECT_EQ(std::string(error.what()),
               "trace " + folder + "/trace.json cannot be written: No such file or directory");
   }
+}
+
+TEST(AtomicFile, TheCheckLeavesNothing) {
+  const TempDir directory;
+  check_can_write("trace", directory / "trace.json");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  expect_error(ErrorKind::kOutput,
+               StrEq("trace " + directory.path().string() + " cannot be written: it is no file"),
+               [&] { check_can_write("trace", directory.path()); });
 }
 
 TEST(AtomicFile, WithoutPermissionIsRefused) {

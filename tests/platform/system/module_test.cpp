@@ -41,8 +41,10 @@ TEST(Module, ALibraryTakesNoSignal) {
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "taker_of_signals.so", path,
       std::filesystem::copy_options::overwrite_existing);
   const auto before = std::signal(SIGHUP, SIG_IGN);
+  const auto other = std::signal(SIGUSR2, SIG_IGN);  // which the library leaves alone
   load_module("libsignal-test.so", "taken");
   EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
+  EXPECT_EQ(std::signal(SIGUSR2, other), SIG_IGN);
   std::filesystem::remove(path);
 }
 
