@@ -215,12 +215,14 @@ TEST_F(HttpServiceTest, TheRateOfEventsIsANumber) {
 
 TEST_F(HttpServiceTest, TheRateOfAStreamIsANumber) {
   HttpRequest request = get("/stream");
+  for (const char* fps : {"0.1", "0.5", "1000"}) {
+    request.query["fps"] = fps;
+    EXPECT_EQ(ask(request).status, 200) << fps;
+  }
   for (const char* fps : {"", "x", "0", "-1", "0.05", "1001", "nan", "5fps"}) {
     request.query["fps"] = fps;
     EXPECT_EQ(ask(request).status, 400) << fps;
   }
-  request.query["fps"] = "0.5";
-  EXPECT_EQ(ask(request).status, 200);
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ std::string little(std::uint64_t number, int bytes) {
 
 // What follows a TIFF's two fields, as a third one, is none.
 TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
+  constexpr int kWide = (1 << 24) + 30;  // all four bytes count
   const TempDir dir;
   for (const bool big : {false, true}) {
     const int number = big ? 8 : 4;
@@ -112,11 +113,11 @@ TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
     const std::string header =
         big ? "II+" + little(0, 1) + little(8, 2) + little(0, 2) : std::string("II*") + '\0';
     std::string file = header + little(big ? 16 : 8, number) + little(2, big ? 8 : 2);
-    file += field(256, 30) + field(257, 20) + field(256, 999);
+    file += field(256, kWide) + field(257, 20) + field(256, 999);
     const std::string path = dir.write("a.tif", file);
     const auto size = picture_size(path);
     ASSERT_TRUE(size) << big;
-    EXPECT_EQ(size->width, 30) << big;
+    EXPECT_EQ(size->width, kWide) << big;
     EXPECT_EQ(size->height, 20) << big;
   }
 }
