@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -80,6 +81,17 @@ TEST_F(WriterToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
   EXPECT_EQ(output.dropped(), 1U);
   EXPECT_FALSE(stop_);
   EXPECT_EQ(read_some().size() % line.size(), 0U);
+}
+
+TEST_F(WriterToAPipe, DropsLinesAlsoWhereItCannotBeOpenedAgain) {
+  rlimit descriptors{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  const rlimit none{0, descriptors.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kDrop, stop_);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  while (output.write(std::string(1000, 'x'))) continue;
+  EXPECT_EQ(output.dropped(), 1U);
 }
 
 TEST_F(WriterToAPipe, WaitsForTheReaderOfAFilesResults) {
