@@ -102,6 +102,17 @@ TEST(Jpeg, WhatManyCamerasDoIsNoDamage) {
   longer.insert(longer.end() - 2, 4, std::uint8_t{0});
   EXPECT_TRUE(is_good(longer)) << "a few bytes before the end marker";
 
+  Bytes newer = jpeg;
+  newer[11] = 2;  // the major version in the segment of JFIF, which comes first
+  EXPECT_TRUE(is_good(newer)) << "a version of JFIF that is not known";
+
+  constexpr std::size_t kJfif = 18;  // bytes of its segment
+  const Bytes adobe{0xff, 0xee, 0, 14, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 9};
+  Bytes of_adobe = jpeg;
+  of_adobe.erase(of_adobe.begin() + 2, of_adobe.begin() + 2 + kJfif);
+  of_adobe.insert(of_adobe.begin() + 2, adobe.begin(), adobe.end());
+  EXPECT_TRUE(is_good(of_adobe)) << "a color transform of Adobe's that is not known";
+
   const Bytes without_tables = without_huffman_tables(jpeg);
   ASSERT_LT(without_tables.size(), jpeg.size());
   EXPECT_TRUE(is_good(without_tables)) << "no Huffman tables";

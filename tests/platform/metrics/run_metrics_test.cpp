@@ -161,6 +161,7 @@ TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"throttled\",when=\"now\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"throttled\",when=\"boot\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"boot\"} 0\n"));
 }
 
 TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
