@@ -46,6 +46,14 @@ TEST_F(PictureFolder, WhatIsLeftOutIsSaidOnceWithItsReason) {
                         "(--recursive)"));
 }
 
+TEST_F(PictureFolder, RawPicturesOfCamerasAreNotSupported) {
+  for (const char* name : {"a.jpg", "a.dng", "a.CR2", "a.nef"}) make(name);
+  const CapturedLog log;
+  list();
+  EXPECT_THAT(log.text(), HasSubstr("3 left out: 1 .cr2 (not supported), 1 .dng (not supported), "
+                                    "1 .nef (not supported)"));
+}
+
 TEST_F(PictureFolder, NothingIsSaidWhenNothingIsLeftOut) {
   make("a.jpg");
   make(".hidden.txt");
