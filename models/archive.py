@@ -4,6 +4,7 @@ class_ids.txt where the classes have identifiers.
 Needs (Debian 12): python3-torch python3-torchvision
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -14,6 +15,9 @@ import torch
 import torchvision
 
 import preprocess
+import quantize
+from failure import BAD_DATA, CANNOT_CREATE, Failure
+from failure import reason as reason_of
 
 
 class ArchiveError(Exception):
@@ -56,9 +60,10 @@ def make_metadata(
     resize="center-square",
     mean=preprocess.IMAGENET_MEAN,
     std=preprocess.IMAGENET_STD,
+    training=None,
 ):
-    """`size` is the input's (width, height)."""
-    return {
+    """`size` is the input's (width, height); `training` the facts of a training on pictures."""
+    metadata = {
         "name": name,
         "input": {
             "width": size[0],
@@ -74,6 +79,51 @@ def make_metadata(
         "weights": weights,
         "trained": trained,
     }
+    if training:
+        metadata["training"] = training
+    return metadata
+
+
+def save_network(options, model, labels, *, class_ids=None, **facts):
+    """Saves a quantized network of torchvision with what the command line says of it.
+
+    `facts` are the arguments of make_metadata that `options` do not tell.
+    """
+    metadata = make_metadata(
+        name=options.name,
+        size=(options.size, options.size),
+        quantization=quantize.description(options.activations),
+        resize=options.resize,
+        mean=options.mean,
+        std=options.std,
+        **facts,
+    )
+    try:
+        save(options.output, model, metadata, labels, class_ids)
+    except ArchiveError as error:
+        advice = "; try --activations quint8" if options.activations == "qint8" else ""
+        raise Failure(
+            BAD_DATA,
+            f"{options.arch} does not run with {options.activations} activations ({error}){advice}",
+        ) from error
+    except OSError as error:
+        raise Failure(CANNOT_CREATE, f"cannot write {options.output}: {reason_of(error)}") from error
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """The name of a temporary file, which takes the place of `path` if all goes well."""
+    # An archive's inner folder is called after the file, so only the temporary's folder differs.
+    folder = os.path.join(os.path.dirname(os.path.abspath(path)), f".export-{os.getpid()}")
+    os.makedirs(folder, exist_ok=True)
+    temporary = os.path.join(folder, os.path.basename(path))
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        os.rmdir(folder)
 
 
 def save(path, model, metadata, labels, class_ids=None):
@@ -85,18 +135,9 @@ def save(path, model, metadata, labels, class_ids=None):
     if class_ids:
         extra["class_ids.txt"] = "".join(f"{identifier}\n" for identifier in class_ids)
     scripted = script(model)
-    # The archive's inner folder is called after the file, so only the temporary's folder differs.
-    folder = os.path.join(os.path.dirname(os.path.abspath(path)), f".export-{os.getpid()}")
-    os.makedirs(folder, exist_ok=True)
-    temporary = os.path.join(folder, os.path.basename(path))
-    try:
+    with replacing(path) as temporary:
         write(scripted, temporary, extra)
         check(temporary)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        os.rmdir(folder)
 
 
 def script(model):

@@ -152,6 +152,15 @@ def from_file(path):
     return Weights(model.state_dict(), provenance, labels, scripted=model)
 
 
+def read(options):
+    """The weights that the command line asks for, or None for random ones."""
+    if options.no_weights:
+        return None
+    if options.weights:
+        return from_file(options.weights)
+    return from_hub(options.arch, options.base_url)
+
+
 def norm_after_each_convolution(model):
     """Pairs of names: torchvision registers each batch norm right behind its convolution."""
     convolution = None
@@ -189,7 +198,8 @@ def class_count(state, arch):
     return rows[-1]
 
 
-def load_into(model, weights, arch):
+def load_into(model, weights, arch, size):
+    """Whether `model` with these weights wants its input rotated by 180 degrees."""
     try:
         model.load_state_dict(unfold(model, weights.state))
     except RuntimeError as error:
@@ -198,6 +208,7 @@ def load_into(model, weights, arch):
             BAD_DATA,
             f"the weights are not those of torchvision's {arch}: {detail[0].strip()[:300]}",
         ) from error
+    return bool(weights.scripted) and is_rotated(model, weights, size)
 
 
 def is_rotated(model, weights, size):

@@ -11,7 +11,8 @@ import torchvision
 from PIL import Image
 
 import archive
-import export
+import networks
+import pictures
 import preprocess
 import quantize
 
@@ -103,7 +104,7 @@ class ExportTest(TemporaryFolder):
 
     def test_all_that_torchvision_can_quantize(self):
         known = torchvision.models.list_models(module=torchvision.models.quantization)
-        self.assertEqual({name.replace("quantized_", "") for name in known}, set(export.ARCHES))
+        self.assertEqual({name.replace("quantized_", "") for name in known}, set(networks.ARCHES))
 
     def test_missing_output_folder(self):
         result = run_export("--arch", ARCH, "--no-weights", "-o", self.path("no/model.pt"))
@@ -145,7 +146,7 @@ class CalibrationTest(TemporaryFolder):
         exif = Image.Exif()
         exif[ORIENTATION] = 6  # to be turned by 90 degrees clockwise
         upright.transpose(Image.ROTATE_90).save(self.path("a.png"), exif=exif)
-        self.assertEqual(export.read_picture(self.path("a.png")).tobytes(), upright.tobytes())
+        self.assertEqual(pictures.read_picture(self.path("a.png")).tobytes(), upright.tobytes())
 
     def test_every_resize_mode(self):
         folder = self.write_pictures(1)
@@ -170,7 +171,7 @@ class CalibrationTest(TemporaryFolder):
             ),
         )
         for agreement, warned in ((89.9, True), (90.0, False)):
-            with mock.patch.object(export, "compare", return_value=(agreement, 0.5)):
+            with mock.patch.object(networks, "compare", return_value=(agreement, 0.5)):
                 status, out, err = run_export(*arguments)
             self.assertEqual(status, 0, err)
             self.assertIn(f"same top-1 {agreement:.1f} %", out)
@@ -180,8 +181,8 @@ class CalibrationTest(TemporaryFolder):
         expected = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
         model = lambda batch: batch
         parted = torch.tensor([[1.0, 0.0], [3.0, 1.0]])
-        self.assertEqual(export.compare(expected, model, [expected]), (100.0, 0.0))
-        self.assertEqual(export.compare(expected, model, [parted]), (50.0, 0.75))
+        self.assertEqual(networks.compare(expected, model, [expected]), (100.0, 0.0))
+        self.assertEqual(networks.compare(expected, model, [parted]), (50.0, 0.75))
 
 
 class FailingArchiveTest(TemporaryFolder):

@@ -16,6 +16,8 @@ import torchvision
 
 import archive
 import export
+import failure
+import networks
 import weights
 
 
@@ -65,9 +67,9 @@ class WeightsFileTest(TemporaryFolder):
 
         model = torchvision.models.get_model(ARCH, num_classes=CLASSES).eval()
         loaded = weights.Weights(model.state_dict(), "", scripted=torch.jit.script(Negated(model)))
-        with self.assertRaisesRegex(export.Failure, "something else"):
+        with self.assertRaisesRegex(failure.Failure, "something else"):
             weights.is_rotated(model, loaded, SIZE)
-        loaded.scripted = torch.jit.script(export.Rotated(model))
+        loaded.scripted = torch.jit.script(networks.Rotated(model))
         self.assertTrue(weights.is_rotated(model, loaded, SIZE))
 
     def test_folded_batch_norms(self):
@@ -218,7 +220,7 @@ class HubTest(TemporaryFolder):
         self.assert_sentence(self.export("nonsense"), 66, "nonsense", "--weights FILE")
 
     def test_published_names_carry_a_hash(self):
-        for arch in export.ARCHES:
+        for arch in networks.ARCHES:
             self.assertIsNotNone(weights.hash_prefix(weights.published_url(arch)), arch)
             self.assertEqual(len(weights.categories(arch)), 1000)
         self.assertEqual(weights.hash_prefix("https://x/resnet18-f37072fd.pth"), "f37072fd")

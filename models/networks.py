@@ -1,0 +1,121 @@
+"""torchvision's classifiers that can be quantized: the float network and its quantizable twin.
+
+Needs (Debian 12): python3-torch python3-torchvision
+"""
+
+import torch
+import torchvision
+from torch import Tensor, nn
+
+import preprocess
+import quantize
+from failure import BAD_DATA, Failure, reason
+
+ARCHES = (
+    "mobilenet_v2",
+    "mobilenet_v3_large",
+    "resnet18",
+    "resnet50",
+    "resnext101_32x8d",
+    "resnext101_64x4d",
+    "googlenet",
+    "inception_v3",
+    "shufflenet_v2_x0_5",
+    "shufflenet_v2_x1_0",
+    "shufflenet_v2_x1_5",
+    "shufflenet_v2_x2_0",
+)
+# These were trained on pixels scaled to -1..1. torchvision gets there from ImageNet's
+# normalisation, by `transform_input`; here the archive simply asks for it.
+TENSORFLOW_INPUT = ("googlenet", "inception_v3")
+RANDOM_SEED = 0
+
+
+class Logits(nn.Module):
+    """GoogLeNet and Inception return a tuple once scripted, even without auxiliary heads."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.model.quant(x)
+        x = self.model._forward(x)[0]
+        return self.model.dequant(x)
+
+
+class Rotated(nn.Module):
+    """Rotates the input by 180 degrees."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.model(torch.flip(x, [2, 3]))
+
+
+def default_size(arch):
+    return 299 if arch == "inception_v3" else 224
+
+
+def default_normalization(arch):
+    """(mean, std) of the pixels, in 0..1."""
+    if arch in TENSORFLOW_INPUT:
+        return (0.5,) * 3, (0.5,) * 3
+    return preprocess.IMAGENET_MEAN, preprocess.IMAGENET_STD
+
+
+def model_arguments(arch, classes):
+    arguments = {"weights": None, "num_classes": classes}
+    if arch in TENSORFLOW_INPUT:
+        arguments.update(aux_logits=False, transform_input=False, init_weights=False)
+    return arguments
+
+
+def float_model(arch, classes):
+    torch.manual_seed(RANDOM_SEED)
+    return torchvision.models.get_model(arch, **model_arguments(arch, classes)).eval()
+
+
+def quantizable_model(arch, classes):
+    return getattr(torchvision.models.quantization, arch)(**model_arguments(arch, classes))
+
+
+def turned(batch, rotated):
+    """The batch as a network sees it whose archive rotates its input, or does not."""
+    return batch.flip(2, 3) if rotated else batch
+
+
+def quantized_model(model, arch, classes, batches, activations, rotated):
+    """The quantized form of `model`, which takes and returns a tensor.
+
+    `batches` are pictures for the calibration as the archive takes them: not rotated yet.
+    """
+    seen = (turned(batch, rotated) for batch in batches)
+    quantized = quantize.quantize(model, quantizable_model(arch, classes), seen, activations)
+    if arch in TENSORFLOW_INPUT:
+        quantized = Logits(quantized)
+    return Rotated(quantized) if rotated else quantized
+
+
+def outputs(model, batches):
+    with torch.inference_mode():
+        return torch.cat([model(batch) for batch in batches])
+
+
+def float_outputs(model, arch, batches):
+    try:
+        return outputs(model, batches)
+    except RuntimeError as error:
+        height, width = batches[0].shape[2:]
+        raise Failure(
+            BAD_DATA, f"{arch} does not take {width}x{height}: {reason(error)}"
+        ) from error
+
+
+def compare(expected, model, batches):
+    """(top-1 agreement in percent, mean absolute difference of the logits)"""
+    got = outputs(model, batches)
+    same = (got.argmax(1) == expected.argmax(1)).double().mean().item()
+    return 100 * same, (got - expected).abs().mean().item()

@@ -1,0 +1,47 @@
+"""Reads picture files for training and calibration.
+
+Needs (Debian 12): python3-numpy python3-pil python3-torch
+"""
+
+import os
+
+import torch
+from PIL import Image, ImageOps
+
+import preprocess
+from failure import NO_INPUT, Failure
+
+BATCH = 16
+# What Pillow raises for a file that it cannot read.
+UNREADABLE = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
+
+
+def find_files(directory, kind):
+    """The files in the folder and those within it, sorted, without hidden ones; `kind` is the
+    folder's word in errors."""
+    if not os.path.isdir(directory):
+        raise Failure(NO_INPUT, f"there is no {kind} folder {directory}")
+    return sorted(
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(directory)
+        for name in names
+        if not name.startswith(".")
+    )
+
+
+def read_picture(path):
+    """An RGB picture, turned upright by its EXIF data as `lookout` turns it."""
+    with Image.open(path) as picture:
+        return ImageOps.exif_transpose(picture).convert("RGB")
+
+
+def as_input(picture, options):
+    """3 x height x width; `options` has the model's size, resize, mean and std."""
+    pixels = preprocess.preprocess(
+        picture, (options.size, options.size), options.resize, options.mean, options.std
+    )
+    return torch.from_numpy(pixels).permute(2, 0, 1)
+
+
+def batches_of(inputs):
+    return [torch.stack(inputs[i : i + BATCH]) for i in range(0, len(inputs), BATCH)]
