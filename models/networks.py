@@ -6,6 +6,8 @@ Needs (Debian 12): python3-torch python3-torchvision
 import torch
 import torchvision
 from torch import Tensor, nn
+from torchvision.models import mobilenetv3
+from torchvision.models.quantization import mobilenetv3 as quantizable_mobilenetv3
 
 import preprocess
 import quantize
@@ -14,6 +16,7 @@ from failure import BAD_DATA, Failure, reason
 ARCHES = (
     "mobilenet_v2",
     "mobilenet_v3_large",
+    "mobilenet_v3_small",
     "resnet18",
     "resnet50",
     "resnext101_32x8d",
@@ -79,6 +82,12 @@ def float_model(arch, classes):
 
 
 def quantizable_model(arch, classes):
+    if arch == "mobilenet_v3_small":
+        # torchvision has the parts of a quantizable one, but no function that makes it.
+        setting, last_channel = mobilenetv3._mobilenet_v3_conf(arch)
+        return quantizable_mobilenetv3._mobilenet_v3_model(
+            setting, last_channel, None, False, False, num_classes=classes
+        )
     return getattr(torchvision.models.quantization, arch)(**model_arguments(arch, classes))
 
 
