@@ -13,7 +13,7 @@ import io
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw, ImageFilter, ImageFont
+from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
 
 import patterns
 import preprocess
@@ -25,6 +25,9 @@ FRAME_SIZES = (
     *[(640, 360), (1280, 720)] * 2,
     (800, 600),
 )
+# Of a photograph's area: what is left of it at least when it is cropped.
+MIN_CROP = 0.4
+PHOTOGRAPH_GAIN = 0.3  # changes of the light that a camera's exposure leaves
 MAX_NOISE = 27  # a little above the 25 of test://
 # Below the first contrast (standard deviation, in levels) fine lines have become gray; between the
 # two nobody can tell, and such pictures are not used.
@@ -211,10 +214,10 @@ def through_yuyv(rng, picture):
     return to_rgb(luma, cb, cr, decoded)[:, :width]
 
 
-def tone(rng, picture):
-    """Gain, offset and gamma, with a slight color cast."""
+def tone(rng, picture, gain=0.13):
+    """Gain (1 - `gain` to 1 + `gain`), offset and gamma, with a slight color cast."""
     values = np.arange(256) / 255
-    gains = rng.uniform(0.87, 1.13) * rng.uniform(0.95, 1.05, (3, 1))
+    gains = rng.uniform(1 - gain, 1 + gain) * rng.uniform(0.95, 1.05, (3, 1))
     curves = values ** rng.uniform(0.8, 1.25) * gains + rng.uniform(-0.05, 0.05)
     table = np.clip(curves * 255, 0, 255).astype(int).ravel().tolist()
     return np.asarray(Image.fromarray(picture).point(table))
@@ -270,6 +273,18 @@ def disturb_small(rng, picture):
         if rng.random() < chance:
             picture = step(rng, picture)
     return picture
+
+
+def photograph_again(rng, photograph, mirror):
+    """The Pillow picture as the camera may take it another time: moved, nearer, in another light,
+    and mirrored half the times, if `mirror`."""
+    share = np.sqrt(rng.uniform(MIN_CROP, 1))
+    width, height = (max(1, round(side * share)) for side in photograph.size)
+    left, top = level(rng, 0, photograph.width - width), level(rng, 0, photograph.height - height)
+    cropped = photograph.crop((left, top, left + width, top + height))
+    if mirror and rng.random() < 0.5:
+        cropped = ImageOps.mirror(cropped)
+    return Image.fromarray(tone(rng, np.asarray(cropped), PHOTOGRAPH_GAIN))
 
 
 def draw_frame(rng, name, varied):

@@ -29,9 +29,10 @@ def find_files(directory, kind):
     )
 
 
-def read_picture(path):
-    """An RGB picture, turned upright by its EXIF data as `lookout` turns it."""
-    with Image.open(path) as picture:
+def read_picture(file):
+    """The RGB picture in a file (its path, or an open one), turned upright by its EXIF data as
+    `lookout` turns it."""
+    with Image.open(file) as picture:
         return ImageOps.exif_transpose(picture).convert("RGB")
 
 
