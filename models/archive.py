@@ -113,17 +113,14 @@ def save_network(options, model, labels, *, class_ids=None, **facts):
 @contextlib.contextmanager
 def replacing(path):
     """The name of a temporary file, which takes the place of `path` if all goes well."""
-    # An archive's inner folder is called after the file, so only the temporary's folder differs.
-    folder = os.path.join(os.path.dirname(os.path.abspath(path)), f".export-{os.getpid()}")
-    os.makedirs(folder, exist_ok=True)
-    temporary = os.path.join(folder, os.path.basename(path))
+    folder, name = os.path.split(os.path.abspath(path))
+    temporary = os.path.join(folder, f".{name}-{os.getpid()}")
     try:
         yield temporary
         os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):
             os.remove(temporary)
-        os.rmdir(folder)
 
 
 def save(path, model, metadata, labels, class_ids=None):
@@ -148,10 +145,13 @@ def script(model):
 
 
 def write(scripted, path, extra):
-    try:
-        scripted.save(path, _extra_files=extra)
-    except RuntimeError as error:  # torch's word for a full disk
-        raise OSError(reason(error)) from error
+    # Through memory: when the disk is full, torch's own writer ends the process.
+    write_bytes(path, scripted.save_to_buffer(_extra_files=extra))
+
+
+def write_bytes(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def load(path):
