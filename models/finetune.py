@@ -228,7 +228,7 @@ def fine_tune(model, loader, train, held_out, options, epochs, progress):
     progress.begin("the last blocks", epochs * (len(train) + len(held_out)))
     for epoch in range(1, epochs + 1):
         text = f"epoch {epoch} of at most {epochs}"
-        progress.step(0, text)
+        progress.text = text
         chosen = shuffled(train, (options.seed, epoch))
         batches = loader.batches(chosen, HEAD_PASSES + epoch)
         loss = train_epoch(model, batches, optimizer, progress)

@@ -29,13 +29,14 @@ class Progress:
     def begin(self, text, total):
         self.text, self.total, self.done = text, total, 0
         self.started, self.drawn = self.clock(), None
+        if text:
+            self.show(f"{text} ...")
 
-    def step(self, count=1, text=None):
-        """`count` more of the total are done; `text` replaces that of begin()."""
+    def step(self, count=1):
+        """`count` more of the total are done."""
         self.done += count
-        self.text = text or self.text
         now = self.clock()
-        if not self.terminal or not self.done or self.drawn is not None and now - self.drawn < REDRAW_SECONDS:
+        if self.drawn is not None and now - self.drawn < REDRAW_SECONDS:
             return
         self.drawn = now
         left = (now - self.started) * (self.total - self.done) / self.done
@@ -48,7 +49,7 @@ class Progress:
         print(text, file=self.stream, flush=True)
 
     def show(self, text):
-        """Writes over the line that counts."""
+        """Writes over the line that counts; an empty text removes it."""
         if self.terminal:
             self.stream.write(f"\r\033[K{text}")
             self.stream.flush()

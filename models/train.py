@@ -8,6 +8,7 @@ python3-numpy libopenblas0
 """
 
 import copy
+import io
 import math
 import os
 import signal
@@ -96,7 +97,7 @@ def counted(count, noun):
 
 
 def read_classes(options, progress):
-    progress.begin(f"reading {options.pictures}", 1)
+    progress.begin("reading the pictures", 1)
 
     def step(_, total):
         progress.total = total
@@ -182,7 +183,6 @@ class Training:
             model, self.loader, train, held_out, self.options, epochs, self.progress
         )
         self.progress.begin("quantizing", 1)
-        self.progress.step(0)
         quantized = finetune.quantize(model, self.loader, train, self.options, self.classes.labels)
         if held_out:
             rows = {
@@ -190,6 +190,7 @@ class Training:
                 "quantized": networks.outputs(quantized, self.loader.read(held_out)),
             }
             self.check.add(held_out, rows, epoch)
+        self.progress.show("")
         return model, quantized
 
     def hold_out(self, block):
@@ -245,10 +246,12 @@ def write(training, model, quantized):
         training=training.facts(),
     )
     if options.float_weights:
+        data = io.BytesIO()
+        torch.save(model.state_dict(), data)
         try:
             with archive.replacing(options.float_weights) as temporary:
-                torch.save(model.state_dict(), temporary)
-        except (OSError, RuntimeError) as error:
+                archive.write_bytes(temporary, data.getbuffer())
+        except OSError as error:
             raise Failure(
                 CANNOT_CREATE, f"cannot write {options.float_weights}: {reason(error)}"
             ) from error
@@ -303,8 +306,8 @@ def report(training):
 def train(options):
     progress = Progress()
     torch.set_num_threads(options.threads)
-    classes = read_classes(options, progress)
-    training = Training(options, classes, Base(options), progress)
+    base = Base(options)
+    training = Training(options, read_classes(options, progress), base, progress)
     model, quantized = training.run()
     write(training, model, quantized)
     report(training)

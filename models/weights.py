@@ -193,7 +193,9 @@ def class_count(state, arch):
     rows = [v.shape[0] for k, v in state.items() if k.endswith(".weight") and v.dim() == 2]
     if not rows:
         raise Failure(
-            BAD_DATA, f"the weights do not end in a linear layer as torchvision's {arch} does"
+            BAD_DATA,
+            f"the weights do not end in a float linear layer as torchvision's {arch} does "
+            "(a quantized archive has none)",
         )
     return rows[-1]
 

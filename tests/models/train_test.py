@@ -1,5 +1,6 @@
 """Tests of the training: its pictures, what it learns, and the archives that it writes."""
 
+import errno
 import os
 import shutil
 import unittest
@@ -8,6 +9,7 @@ from unittest import mock
 from testing import (
     ARCH,
     CLASSES,
+    MODELS,
     SIZE,
     TemporaryFolder,
     random_state_dict,
@@ -123,6 +125,18 @@ class TrainTest(TemporaryFolder):
             self.assertEqual(sorted(os.listdir(self.folder)), sorted(before))
             with open(self.out, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "the old one")
+
+    def test_full_disk(self):
+        full = OSError(errno.ENOSPC, "No space left on device")
+        with mock.patch.object(archive, "write_bytes", side_effect=full):
+            status, _, err = self.train()
+        self.assertEqual(status, 73)
+        self.assertIn(f"cannot write {self.out}: No space left on device\n", err)
+        self.assertEqual(os.listdir(self.folder), ["classes"])
+
+    def test_quantized_archive_is_no_base(self):
+        base = os.path.join(MODELS, "selftest.pt")
+        self.assert_sentence(self.train(base=("--weights", base)), 65, "a quantized archive")
 
     def test_quantization_that_costs_too_much(self):
         check = train.Check()
