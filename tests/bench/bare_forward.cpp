@@ -1,9 +1,10 @@
 // The smallest program that classifies with LibTorch: it loads an archive, freezes it
-// and runs it, on one thread, with the same 224x224 input again and again. What lookout takes above
+// and runs it, on one thread, with the same input again and again. What lookout takes above
 // its time and memory is lookout's own. (But lookout quantizes the input of a quantized model while
 // it preprocesses, which is part of the forward here.)
 //
-//   bare_forward ARCHIVE RUNS    RUNS: a number, or a time in seconds: 100, 5s
+//   bare_forward ARCHIVE RUNS [SIZE]    RUNS: a number, or a time in seconds: 100, 5s
+//                                       SIZE: of the input, by default 224 for 224x224
 //
 // Then prints {"fps":...,"ms":{"p50":...,"p99":...},"rss_kb":...}: rate and time of the runs after
 // three to warm up, and the resident memory.
@@ -33,7 +34,7 @@ std::string resident_kb() {
   return "0";
 }
 
-int run(const char* archive, const std::string& runs) {
+int run(const char* archive, const std::string& runs, int size) {
   const double amount = std::atof(runs.c_str());
   const bool timed = runs.back() == 's';
   if (amount <= 0) {
@@ -48,7 +49,7 @@ int run(const char* archive, const std::string& runs) {
     return loaded;
   }());
   const c10::InferenceMode inference;
-  const auto input = at::zeros({1, 3, 224, 224}).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto input = at::zeros({1, 3, size, size}).contiguous(at::MemoryFormat::ChannelsLast);
   for (int i = 0; i < kWarmUpRuns; ++i) module.forward({input});
 
   std::vector<double> times;
@@ -76,12 +77,12 @@ int run(const char* archive, const std::string& runs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || *argv[2] == '\0') {
-    std::cerr << "usage: bare_forward ARCHIVE RUNS\n";
+  if (argc < 3 || argc > 4 || *argv[2] == '\0') {
+    std::cerr << "usage: bare_forward ARCHIVE RUNS [SIZE]\n";
     return 64;
   }
   try {
-    return run(argv[1], argv[2]);
+    return run(argv[1], argv[2], argc == 4 ? std::atoi(argv[3]) : 224);
   } catch (const c10::Error& error) {
     std::cerr << "bare_forward: " << error.what_without_backtrace() << '\n';
     return 65;
