@@ -142,13 +142,14 @@ def cut_into_blocks(found):
 
 
 def read(directory, progress):
-    """The Classes of a folder. `progress(done, total)` is called for each file."""
+    """The Classes of a folder."""
     folders = class_folders(directory)
     files = [(path, i) for i, folder in enumerate(folders) for path in files_of(folder)]
     reader = Reader()
-    for done, (path, label) in enumerate(files, 1):
+    progress.begin("reading the pictures", len(files))
+    for path, label in files:
         reader.read(path, label)
-        progress(done, len(files))
+        progress.step()
     check_broken(reader.broken, len(files))
     for i, folder in enumerate(folders):
         found = [picture for picture in reader.found if picture.label == i]

@@ -39,7 +39,7 @@ from progress import Progress
 
 TOOL = "models/train.py"
 HELD_OUT_BLOCK = 2  # the middle one
-SHOWN_MISTAKES = 10
+SHOWN_MISTAKES, SHOWN_CLASSES = 10, 10
 INTERRUPTED = 130
 
 
@@ -92,26 +92,16 @@ def warn(sentence):
     print(f"train.py: {sentence}", file=sys.stderr)
 
 
-def counted(count, noun):
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def read_classes(options, progress):
-    progress.begin("reading the pictures", 1)
-
-    def step(_, total):
-        progress.total = total
-        progress.step()
-
-    classes = class_folders.read(options.pictures, step)
-    progress.line(
-        f"{counted(len(classes.pictures), 'picture')} of {len(classes.labels)} classes: "
-        + ", ".join(f"{label} {count}" for label, count in classes.counts().items())
-    )
+    classes = class_folders.read(options.pictures, progress)
+    text = f"{len(classes.pictures)} pictures of {len(classes.labels)} classes"
+    if len(classes.labels) <= SHOWN_CLASSES:
+        text += ": " + ", ".join(f"{label} {count}" for label, count in classes.counts().items())
+    progress.line(text)
     for sentence in classes.broken:
         warn(f"skipped: {sentence}")
     if classes.doubles:
-        warn(f"{counted(classes.doubles, 'file')} left out that are the same as another one")
+        warn(f"files left out because they are the same as another one: {classes.doubles}")
     for label, count in classes.counts().items():
         if count < class_folders.FEW_PICTURES:
             warn(f"{label} has {count} pictures; {class_folders.FEW_PICTURES} or more are better")

@@ -206,7 +206,7 @@ class PicturesTest(TemporaryFolder):
         status, _, err = self.train()
         self.assertEqual(status, 0, err)
         self.assertIn("12 pictures of 2 classes", err)
-        self.assertIn("1 file left out that are the same as another one", err)
+        self.assertIn("files left out because they are the same as another one: 1", err)
 
     def test_broken_pictures_are_counted(self):
         self.write_classes(count=10)
@@ -227,13 +227,13 @@ class PicturesTest(TemporaryFolder):
         os.makedirs(self.path("classes/.thumbnails"))
         self.write("classes/red/.1.png", "hidden")
         self.write("classes/red/Thumbs.db", "a list")
-        found = classes.read(self.path("classes"), lambda done, total: None)
+        found = classes.read(self.path("classes"), mock.Mock())
         self.assertEqual(found.counts(), {"blue": 6, "red": 6})
         self.assertEqual(found.broken, [])
 
     def test_blocks_are_neighbours_in_the_order_of_names(self):
         self.write_classes(count=12)
-        found = classes.read(self.path("classes"), lambda done, total: None)
+        found = classes.read(self.path("classes"), mock.Mock())
         red = [picture for picture in found.pictures if picture.label == 1]
         names = [os.path.basename(picture.path) for picture in red]
         self.assertEqual(names, [f"{i}.png" for i in range(12)])
@@ -243,7 +243,7 @@ class PicturesTest(TemporaryFolder):
 
     def test_digest_is_of_contents_and_classes(self):
         self.write_classes()
-        read = lambda: classes.read(self.path("classes"), lambda done, total: None).digest()
+        read = lambda: classes.read(self.path("classes"), mock.Mock()).digest()
         before = read()
         os.rename(self.path("classes/red/1.png"), self.path("classes/red/other.png"))
         self.assertEqual(read(), before)
