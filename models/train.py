@@ -119,6 +119,10 @@ class Base:
             self.network, weights, options.arch, options.size
         )
         self.provenance = weights.provenance if weights else "random weights"
+        # Not every network takes every size.
+        networks.float_outputs(
+            self.network, options.arch, [torch.zeros(1, 3, options.size, options.size)]
+        )
 
     def model(self, labels):
         """A copy with a new head for the labels."""

@@ -162,6 +162,8 @@ class TrainTest(TemporaryFolder):
             (("--arch", "efficientnet_b0"), "efficientnet_b0"),
         ):
             self.assert_sentence(self.train(*arguments), 64, part)
+        small = self.train("--arch", "inception_v3")
+        self.assert_sentence(small, 65, f"inception_v3 does not take {SIZE}x{SIZE}")
         missing = run_train(self.pictures(), "--no-weights", "-o", self.path("no/model.pt"))
         self.assert_sentence(missing, 66, self.path("no"))
 
