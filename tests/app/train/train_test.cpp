@@ -2,6 +2,7 @@
 #include "app/train/train.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -285,14 +286,20 @@ TEST_F(Train, AFullDiskIsAnErrorOfTheOutput) {
 
 TEST(Collect, LeavesOutWhatLooksLikeTheOneBefore) {
   const TempDir folder;
-  const ProgramResult ran =
-      run_lookout({"collect", "test://red?size=160x120&fps=0&frames=10", folder.path().string(),
-                   "--label", "open", "--every", "0"});
+  fs::create_directory(folder.path() / "seen");
+  cv::Mat picture(120, 160, CV_8UC3, cv::Scalar(40, 120, 90));
+  for (int i = 0; i < 11; ++i) {
+    if (i == 10) picture(cv::Rect(70, 50, 20, 20)) = cv::Scalar(200, 200, 200);
+    cv::imwrite(folder / fmt::format("seen/{:02}.png", i), picture);
+  }
+  const ProgramResult ran = run_lookout(
+      {"collect", folder / "seen", folder.path().string(), "--label", "open", "--every", "0"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("1 picture of open written, 9 left out that looked like the one"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("2 pictures of open written, 9 left out that looked like the one"));
   for (const auto& entry : fs::directory_iterator(folder.path() / "open")) {
     EXPECT_THAT(entry.path().filename().string(),
-                testing::MatchesRegex("test_[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z_open\\.jpg"));
+                testing::MatchesRegex("[a-z]+_[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z_open\\.jpg"));
     EXPECT_EQ(cv::imread(entry.path().string()).size(), cv::Size(160, 120));
   }
 }
