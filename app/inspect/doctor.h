@@ -43,7 +43,7 @@ struct Probes {
   std::function<void(const RunOptions&)> check_before_loading;
   std::function<DescribedModel(const RunOptions&)> load_model;
   std::function<std::string(const MqttOptions&)> try_mqtt;  // returns a sentence
-  std::function<std::vector<ServiceState>()> services;      // of lookout, started since the last boot
+  std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 
 // Those of this machine.

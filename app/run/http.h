@@ -25,8 +25,8 @@ struct RunFigures {
 };
 
 // Null when there is neither an address nor a socket of systemd. `pictures` classifies those that
-// clients send; it and `jpegs_wanted`, SourceOptions', outlive the reporter. Throws as check_http(),
-// and Error when the address cannot be used.
+// clients send; it and `jpegs_wanted`, SourceOptions', outlive the reporter. Throws as
+// check_http(), and Error when the address cannot be used.
 std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const RunInfo& info,
                                              const RunFigures& figures, PictureQueue& pictures,
                                              std::atomic<bool>& jpegs_wanted);

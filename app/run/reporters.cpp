@@ -131,7 +131,8 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>(has_source));
   const auto mqtt = add_mqtt_reporter(options, info, flags, reporters);
-  if (auto http = make_http_reporter(options, info, {operators, mqtt}, pictures, flags.jpegs_wanted)) {
+  if (auto http =
+          make_http_reporter(options, info, {operators, mqtt}, pictures, flags.jpegs_wanted)) {
     all.push_back(std::move(http));
     reporters.take_pictures = true;
   }

@@ -177,9 +177,8 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const RunInfo info = describe_run(options, model, source->info());
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
-  const RunReporters reporters =
-      make_reporters(options, info, operators, output,
-                     {stop, operators_asked, jpegs_wanted, paused}, pictures);
+  const RunReporters reporters = make_reporters(
+      options, info, operators, output, {stop, operators_asked, jpegs_wanted, paused}, pictures);
   const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
   const PipelineOptions pipeline = pipeline_options(options, model.spec().unknown, trace.get(),
                                                     reporters.take_pictures ? &pictures : nullptr);

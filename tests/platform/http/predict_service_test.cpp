@@ -184,9 +184,8 @@ TEST(Predict, EachMistakeHasItsCode) {
   EXPECT_EQ(run.send(request_of(form_of(many), kFormType)).status, 200);
   many.push_back(many.front());
   EXPECT_EQ(run.mistake(form_of(many)), "413 too_many_pictures");
-  // The first one's, when all are bad.
   EXPECT_EQ(run.mistake(form_of({{"a.txt", "text"}, {"b.png", png_of(1, 17)}})),
-            "415 not_a_picture");
+            "415 not_a_picture");  // the first one's
 }
 
 TEST(Predict, SpeaksLikeTorchServe) {
