@@ -35,12 +35,11 @@ bool StateTracker::update(const std::vector<float>& scores, const std::vector<st
   const auto best =
       static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
   SceneState next;
-  if (options_.unknown == best) {
-    next.kind = SceneState::Kind::kUnknown;
-  } else if (values[best] >= options_.enter_threshold) {
+  const bool is_unknown = options_.unknown == best;
+  if (!is_unknown && values[best] >= options_.enter_threshold) {
     next.kind = SceneState::Kind::kClass;
     next.prediction.index = best;
-  } else if (entered_.kind == SceneState::Kind::kClass &&
+  } else if (!is_unknown && entered_.kind == SceneState::Kind::kClass &&
              values[entered_.prediction.index] >= options_.leave_threshold) {
     next = entered_;
   } else {
