@@ -90,15 +90,16 @@ class Advice {
   }
 
   void say_what_is_few() {
-    const Class* least = nullptr;
-    const Class* most = nullptr;
+    if (classes_.empty()) return;
+    const Class* least = &classes_.front();
+    const Class* most = least;
     for (const Class& of_class : classes_) {
       if (of_class.pictures < kFewPictures) {
         say("{} has {} pictures: take 20 and more, at different times.", of_class.label,
             of_class.pictures);
       }
-      if (least == nullptr || of_class.pictures < least->pictures) least = &of_class;
-      if (most == nullptr || of_class.pictures > most->pictures) most = &of_class;
+      if (of_class.pictures < least->pictures) least = &of_class;
+      if (of_class.pictures > most->pictures) most = &of_class;
     }
     if (most->pictures >= kMuchMore * least->pictures) {
       say("{} has {} times as many pictures as {}: in doubt, the model prefers it.", most->label,

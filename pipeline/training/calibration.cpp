@@ -51,11 +51,14 @@ float fit_temperature(const std::vector<std::vector<float>>& logits,
   constexpr double kStep = 1.05;
   double best = kFirst;
   double least = -1;
-  for (double temperature = kFirst; temperature <= kLast; temperature *= kStep) {
+  double temperature = kFirst;
+  while (temperature <= kLast) {
     const double loss = log_loss(logits, classes, static_cast<float>(temperature));
-    if (least >= 0 && loss >= least) continue;
-    least = loss;
-    best = temperature;
+    if (least < 0 || loss < least) {
+      least = loss;
+      best = temperature;
+    }
+    temperature *= kStep;
   }
   return static_cast<float>(best);
 }
