@@ -16,6 +16,7 @@ LOOKOUT = ROOT / "build/host/app/lookout"
 # LOOKOUT_MOSQUITTO: another command.
 MOSQUITTO = os.environ.get("LOOKOUT_MOSQUITTO", "/usr/sbin/mosquitto").split()
 LIMIT = 60  # s, for what should come soon
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LOOKOUT_MOSQUITTO"}
 
 if not os.path.exists(MOSQUITTO[0]):
     raise ImportError(f"there is no {MOSQUITTO[0]}")
@@ -137,7 +138,7 @@ class Run:
             [LOOKOUT, "run", source, "--config", "", "--mqtt", url, "--threads", "1",
              "--set", "camera.name=front", *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "LOOKOUT_LOG_STATS_INTERVAL": "10s", **(environment or {})},
+            env={**ENVIRONMENT, "LOOKOUT_LOG_STATS_INTERVAL": "10s", **(environment or {})},
         )  # fmt: skip
         self.reader = threading.Thread(target=self.read)
         self.reader.start()

@@ -276,7 +276,10 @@ class RefusalTest(HouseTest):
         broker, _, first = self.connected()
         second = self.run_on(broker)
         second.wait_for("mqtt: connected to")
-        first.wait_for("has another client the name lookout-")
+        # Mosquitto 2.0.11 does not tell why it closes a connection; 2.0.21 does.
+        first.wait_for("another client t")
+        self.assertTrue(first.count("has another client the name lookout-") or
+                        first.count("another client took the name lookout-"), first.log)  # fmt: skip
 
     def test_topics_that_are_not_permitted(self):
         acl = pathlib.Path(self.folder()) / "acl"
