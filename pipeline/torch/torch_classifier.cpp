@@ -70,11 +70,7 @@ class TorchClassifier::Impl {
     if (options.count_parameters) facts_.parameters = counted_parameters(module);
     network_ = TorchNetwork(module, archive_);
     spec_.input.quantization = network_.quantization();
-    facts_.activations = network_.activations();
-    facts_.kernels = kernels_of(facts_.activations);
-    facts_.library = "LibTorch";
-    facts_.version = TORCH_VERSION;
-    facts_.engine = toString(at::globalContext().qEngine());
+    network_.describe(facts_);
   }
 
   std::uint64_t counted_parameters(const torch::jit::Module& module) const {

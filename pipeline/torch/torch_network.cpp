@@ -4,6 +4,7 @@
 #include <caffe2/serialize/read_adapter_interface.h>
 #include <spdlog/spdlog.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,11 @@ class ArchiveReader : public caffe2::serialize::ReadAdapterInterface {
 void log_print(const std::string& text) {
   const auto end = text.find_last_not_of('\n');
   spdlog::info("the model prints: {}", text.substr(0, end == std::string::npos ? 0 : end + 1));
+}
+
+std::string kernels_of(const std::string& activations) {
+  if (activations == "qint8") return "XNNPACK";
+  return activations == "quint8" ? "QNNPACK" : "float";
 }
 
 c10::ScalarType type_of(const InputQuantization& quantization) {
@@ -129,9 +135,12 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
   }
 }
 
-std::string kernels_of(const std::string& activations) {
-  if (activations == "qint8") return "XNNPACK";
-  return activations == "quint8" ? "QNNPACK" : "float";
+void TorchNetwork::describe(ModelFacts& facts) const {
+  facts.library = "LibTorch";
+  facts.version = TORCH_VERSION;
+  facts.engine = toString(at::globalContext().qEngine());
+  facts.activations = activations_;
+  facts.kernels = kernels_of(activations_);
 }
 
 }  // namespace lookout

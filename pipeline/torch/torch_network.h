@@ -11,6 +11,7 @@
 
 #include "pipeline/model/archive.h"
 #include "pipeline/model/input_spec.h"
+#include "pipeline/model/model_facts.h"
 
 namespace lookout {
 
@@ -39,7 +40,8 @@ class TorchNetwork {
   // Freezes the module. `archive` is for errors. Throws Error(kBadData).
   TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive);
 
-  const std::string& activations() const { return activations_; }  // as ModelFacts
+  // Fills in the library, its version and engine, the activations and their kernels.
+  void describe(ModelFacts& facts) const;
   const std::optional<InputQuantization>& quantization() const { return quantization_; }
   bool quantized() const { return activations_ != "float32"; }
 
@@ -52,11 +54,8 @@ class TorchNetwork {
 
   torch::jit::Module module_;
   std::filesystem::path archive_;
-  std::string activations_;
+  std::string activations_;  // as ModelFacts
   std::optional<InputQuantization> quantization_;
 };
-
-// "XNNPACK", "QNNPACK" or "float", by the activations.
-std::string kernels_of(const std::string& activations);
 
 }  // namespace lookout

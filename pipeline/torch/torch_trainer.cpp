@@ -6,7 +6,6 @@
 #include <torch/nn/functional/loss.h>
 #include <torch/optim/lbfgs.h>
 #include <torch/script.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <sstream>
@@ -138,11 +137,7 @@ class TorchTrainer::Impl {
     set_compute_threads(threads_, /*quantized=*/true);
     cut(load_network(archive));
     spec_.input.quantization = network_.quantization();
-    facts_.activations = network_.activations();
-    facts_.kernels = kernels_of(facts_.activations);
-    facts_.library = "LibTorch";
-    facts_.version = TORCH_VERSION;
-    facts_.engine = toString(at::globalContext().qEngine());
+    network_.describe(facts_);
     set_compute_threads(threads_, network_.quantized());
     malloc_trim(0);
   }
