@@ -1,5 +1,6 @@
 """Chromium, driven by WebDriver. Importing this skips the tests (unittest.SkipTest) where it is missing."""
 
+import functools
 import json
 import os
 import shutil
@@ -13,13 +14,26 @@ try:
 except ImportError as error:
     raise unittest.SkipTest(f"{error}: deploy/install-deps.sh --page") from error
 
+import pypi_program
 from lookout import wait_for
 
+AXE = ("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js")  # axe-core 4.12.1
 DRIVER = shutil.which("chromedriver")
 if not DRIVER:
     raise unittest.SkipTest("no chromedriver: deploy/install-deps.sh --page")
 
 os.environ["no_proxy"] = "*"  # all of it is on this machine
+
+
+@functools.cache
+def read_axe():
+    try:
+        file = pypi_program.install_file(*AXE)
+    except pypi_program.Unavailable as reason:
+        raise unittest.SkipTest(str(reason)) from reason
+    with open(file, encoding="utf-8") as text:
+        return text.read()
+
 
 # What the page shows, as a person would find it.
 SHOWN = """
@@ -110,9 +124,9 @@ class Browser:
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
 
-    def find_faults(self, axe):
-        """Of accessibility, as axe-core finds them: a sentence for each."""
-        self.run(axe)
+    def find_faults(self):
+        """Of accessibility, as axe-core finds them: a sentence for each. Skips the test without axe-core."""
+        self.run(read_axe())
         found = self.driver.execute_async_script(
             "const done = arguments[0]; axe.run().then((found) => done(found.violations),"
             " (error) => done([{id: 'axe', impact: String(error), nodes: []}]));"

@@ -19,10 +19,8 @@ sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("
 sys.dont_write_bytecode = True
 
 import nginx  # noqa: E402
-import pypi_program  # noqa: E402
 from lookout import ROOT, Camera, Lookout, wait_for  # noqa: E402
 
-AXE = ("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js")  # axe-core 4.12.1
 PATTERN = "test://hcolorbars?size=320x240&fps=20"
 LABEL = "horizontal color bars"
 SCREENS = [(width, scheme) for width in (320, 1280) for scheme in ("light", "dark")]
@@ -183,24 +181,18 @@ class PageTest(unittest.TestCase):
         self.browser.wait_for_moving_picture()
 
     def test_accessibility(self):
-        try:
-            file = pypi_program.install_file(*AXE)
-        except pypi_program.Unavailable as reason:
-            self.skipTest(str(reason))
-        with open(file, encoding="utf-8") as text:
-            axe = text.read()
         server = self.start(PATTERN, "--top-k", "16", "--threshold", "0")
         self.open(server)
         self.browser.wait_for_moving_picture()
         self.browser.wait_until_shown("the chart", lambda now: now["lines"] == 3)
         for width, scheme in SCREENS:
             self.browser.emulate(width, 900, scheme)
-            self.assertEqual(self.browser.find_faults(axe), [], f"live, {width}, {scheme}")
+            self.assertEqual(self.browser.find_faults(), [], f"live, {width}, {scheme}")
         server.stop()
         self.browser.wait_until_shown("the loss", lambda now: now["link"] == "Server away")
         for width, scheme in SCREENS:
             self.browser.emulate(width, 900, scheme)
-            self.assertEqual(self.browser.find_faults(axe), [], f"away, {width}, {scheme}")
+            self.assertEqual(self.browser.find_faults(), [], f"away, {width}, {scheme}")
 
     def test_screens_are_wide_enough(self):
         self.open(self.start(PATTERN, "--top-k", "16", "--threshold", "0"))
