@@ -50,7 +50,7 @@ std::string doubtful(const TrainReport& report) {
     const std::string& predicted = report.labels[picture.predicted];
     const bool right = picture.predicted == report.classes[i];
     out += picture_html({report.files[i], thumbnail_of(report.files[i]),
-                         right ? expected : fmt::format("{}, taken for {}", expected, predicted),
+                         right ? expected : fmt::format("{} instead of {}", predicted, expected),
                          static_cast<double>(picture.score())});
   }
   return out + "</ul>\n";
