@@ -46,8 +46,8 @@ struct Attribute {
 // becomes an attribute of one module.
 class Flattening {
  public:
-  Flattening(torch::jit::Module network, Graph& graph, torch::jit::Module& flat)
-      : network_(std::move(network)), graph_(graph), flat_(flat) {}
+  Flattening(const torch::jit::Module& network, Graph& graph, torch::jit::Module& flat)
+      : network_(network), graph_(graph), flat_(flat) {}
 
   void run() {
     graph_.inputs()[0]->setType(flat_.type());

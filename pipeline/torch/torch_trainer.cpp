@@ -146,7 +146,7 @@ class TorchTrainer::Impl {
     const c10::InferenceMode inference;
     const c10::IValue output = network_.forward(image);
     if (!output.isTensor()) fail(archive_, "gives no tensor to its last layer");
-    const at::Tensor values = output.toTensor();
+    const at::Tensor& values = output.toTensor();
     const bool row = values.dim() == 2 && values.size(0) == 1 && values.size(1) > 0;
     if (!row || values.scalar_type() != at::kFloat) {
       fail(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
