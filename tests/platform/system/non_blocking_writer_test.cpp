@@ -84,11 +84,14 @@ TEST_F(WriterToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
 }
 
 TEST_F(WriterToAPipe, DropsLinesAlsoWhereItCannotBeOpenedAgain) {
+  // UndefinedBehaviorSanitizer needs a descriptor to look at the fixture.
+  const int out = ends_[1];
+  std::atomic<bool>& stop = stop_;
   rlimit descriptors{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
   const rlimit none{0, descriptors.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kDrop, stop_);
+  NonBlockingWriter output(out, "out", NonBlockingWriter::WhenFull::kDrop, stop);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
   while (output.write(std::string(1000, 'x'))) continue;
   EXPECT_EQ(output.dropped(), 1U);
