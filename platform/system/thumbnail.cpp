@@ -1,8 +1,8 @@
 #include "platform/system/thumbnail.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
+#include <boost/archive/iterators/base64_from_binary.hpp>
+#include <boost/archive/iterators/transform_width.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <vector>
@@ -13,10 +13,11 @@ namespace {
 constexpr int kQuality = 80;
 
 std::string base64(const std::vector<unsigned char>& bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // and a zero byte
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(size));
+  namespace iterators = boost::archive::iterators;
+  using SixBits = iterators::transform_width<std::vector<unsigned char>::const_iterator, 6, 8>;
+  using Letters = iterators::base64_from_binary<SixBits>;
+  std::string text(Letters(bytes.begin()), Letters(bytes.end()));
+  text.resize((text.size() + 3) / 4 * 4, '=');
   return text;
 }
 
