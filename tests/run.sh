@@ -133,9 +133,14 @@ for stage in "${stages[@]}"; do
     check tests/tools/check_style.sh build/host
     ;;
   lint)
-    say 'clang-tidy over the tests, static analyzer'
+    say 'clang-tidy over the tests'
     configure host
-    check tests/tools/check_style.sh build/host --slow
+    check tests/tools/check_style.sh build/host --tests
+    ;;
+  analyzer)
+    say 'static analyzer'
+    configure host
+    check tests/tools/check_style.sh build/host --analyzer
     ;;
   soak)
     say 'soak: damaged archives and pictures, and the program under faults'

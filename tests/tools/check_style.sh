@@ -1,9 +1,9 @@
 #!/bin/sh
 # clang-format over everything of ours, and clang-tidy.
 #
-#   check_style.sh BUILD           BUILD: a configured build folder with compile_commands.json
-#   check_style.sh BUILD --slow    instead: clang-tidy over the tests, clang's static analyzer over the
-#                                  program
+#   check_style.sh BUILD               BUILD: a configured build folder with compile_commands.json
+#   check_style.sh BUILD --tests       instead: clang-tidy over the tests
+#   check_style.sh BUILD --analyzer    instead: clang's static analyzer over the program
 #
 # Exit status 77 (skipped) with other tools than Debian 12's, whose format and checks these are.
 set -eu
@@ -34,13 +34,18 @@ tidy() {
   done
 }
 
-if [ "${2-}" = --slow ]; then
+case ${2-} in
+--tests)
   tidy tests
   echo 'clang-tidy: tests: clean'
+  exit
+  ;;
+--analyzer)
   tidy 'app|pipeline|platform' -checks='-*,clang-analyzer-*'
   echo 'static analyzer: clean'
   exit
-fi
+  ;;
+esac
 find app pipeline platform tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 echo 'clang-format: clean'
 tidy 'app|pipeline|platform'
