@@ -222,6 +222,14 @@ for stage in "${stages[@]}"; do
     check deploy/package.sh bookworm
     check tests/target.sh repeated pi4
     ;;
+  target-mqtt)
+    say 'Raspberry Pi 4, bookworm: a broker on the same board, in a virtual machine'
+    check tests/target.sh mqtt pi4
+    ;;
+  target-train)
+    say 'Raspberry Pi 4, bookworm: classes taught in a virtual machine'
+    check tests/target.sh train pi4
+    ;;
   camera)
     say 'Raspberry Pi 4, bookworm: a camera that comes and goes in a virtual machine'
     check tests/target.sh camera pi4

@@ -7,6 +7,8 @@
 #   target.sh package PRESET    the package that cpack made of build/PRESET
 #   target.sh repeated PRESET   deploy/package.sh in two clones of the last commit makes the same bytes
 #   target.sh service PRESET    that package in a virtual machine with systemd and a camera
+#   target.sh mqtt PRESET       ... with a broker on the same board
+#   target.sh train PRESET      ... whose owner teaches it classes of his own
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
 #   target.sh libcamera PRESET [backports]
@@ -212,6 +214,24 @@ service() {
   in_guest 1500 "bash service_test.sh $extent"
 }
 
+mqtt() {
+  find_package
+  guest+=-mqtt
+  cp tests/vm/{service,mqtt_test}.sh "$work"
+  make_guest libmosquitto1 mosquitto mosquitto-clients
+  in_guest 1200 'bash mqtt_test.sh'
+}
+
+train() {
+  local base=selftest
+  find_package
+  [ ! -d $shared ] || base=mobilenet_v2_xnnpack
+  cp tests/vm/{service,train_test}.sh "$work"
+  cp $shared/$base.pt "$work" 2> /dev/null || cp "$build/share/lookout/$base.pt" "$work"
+  make_guest
+  in_guest 1800 "bash train_test.sh $base.pt"
+}
+
 camera() {
   find_package
   cp tests/vm/camera_test.sh "$work"
@@ -257,6 +277,8 @@ models) models ;;
 package) package ;;
 repeated) repeated ;;
 service) service ;;
+mqtt) mqtt ;;
+train) train ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;
 upgrade) upgrade ;;

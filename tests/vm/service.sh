@@ -1,7 +1,8 @@
 #!/bin/bash
 # Sourced in a guest by tests of the package's service: how they wait, fail and look at it. Defines
-# $unit; a failure shows the files of $shown, too, if there are any.
+# $unit and $camera, which is vivid; a failure shows the files of $shown, too, if there are any.
 unit=lookout.service
+camera=/dev/video0
 shown=()
 
 say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
@@ -32,3 +33,21 @@ journal_has() { chapter | grep -qE -- "$1"; }
 names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
 
 property() { systemctl show --value -p "$1" $unit; }
+
+# show NAME: the camera shows this pattern of vivid's menu.
+show() {
+  local number
+  number=$(v4l2-ctl -d $camera --list-ctrls-menus | sed -n "/test_pattern/,/^ *[a-z_]* 0x/s/^\t* *\([0-9]*\): $1\$/\1/p" | head -n 1)
+  [ -n "$number" ] || fail "the camera has no pattern $1"
+  v4l2-ctl -d $camera --set-ctrl "test_pattern=$number"
+}
+
+no_text() { v4l2-ctl -d $camera --set-ctrl osd_text_mode=2; }
+
+# vivid's thread stumbles in a machine that is slower than its rate; the rest is about other things.
+slow_camera() {
+  sed -i 's/^# width = .*/width = 320/; s/^# height = .*/height = 180/; s/^# framerate = .*/framerate = 5/' \
+    /etc/lookout/lookout.toml
+}
+
+exposure() { systemd-analyze security --no-pager $unit | sed -n 's/.*exposure level for [^ ]*: \([0-9.]*\) .*/\1/p'; }

@@ -7,18 +7,10 @@
 # The working folder holds lookout_*.deb and service.sh.
 set -euo pipefail
 . ./service.sh
-camera=/dev/video0
 
 is() { [ "$(property "$1")" = "$2" ]; }
 restarted() { [ "$(property NRestarts)" -gt "$1" ] && is ActiveState active && is SubState running; }
 
-# show NAME: the camera shows this pattern of vivid's menu.
-show() {
-  local number
-  number=$(v4l2-ctl -d $camera --list-ctrls-menus | sed -n "/test_pattern/,/^ *[a-z_]* 0x/s/^\t* *\([0-9]*\): $1\$/\1/p" | head -n 1)
-  [ -n "$number" ] || fail "the camera has no pattern $1"
-  v4l2-ctl -d $camera --set-ctrl "test_pattern=$number"
-}
 # answers PATH PATTERN: the HTTP server does, and the first 20 KB have it.
 answers() {
   exec 3<> /dev/tcp/127.0.0.1/8090
@@ -27,8 +19,6 @@ answers() {
   exec 3>&-
   LC_ALL=C grep -aqP -- "$2" answer
 }
-exposure() { systemd-analyze security --no-pager $unit | sed -n 's/.*exposure level for [^ ]*: \([0-9.]*\) .*/\1/p'; }
-no_text() { v4l2-ctl -d $camera --set-ctrl osd_text_mode=2; }
 
 mark
 dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }
@@ -56,9 +46,7 @@ names red
 systemd-analyze security --no-pager --threshold=20 $unit | tail -n 1 || fail 'more exposed than 2.0'
 say 'hardened'
 
-# vivid's thread stumbles in a machine that is slower than its rate; the rest is about other things.
-sed -i 's/^# width = .*/width = 320/; s/^# height = .*/height = 180/; s/^# framerate = .*/framerate = 5/' \
-  /etc/lookout/lookout.toml
+slow_camera
 # With its socket it is seen by others, though it has no network itself.
 systemctl stop $unit
 exposed=$(exposure)
