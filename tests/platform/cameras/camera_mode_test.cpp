@@ -80,6 +80,14 @@ TEST(ChooseMode, WhatTheUserSaysComesFirst) {
   EXPECT_EQ(chosen(webcam(), wish), "640x480 YUYV 30 fps");
 }
 
+TEST(ChooseMode, AHeightAloneIsEnough) {
+  ModeWish wish;
+  wish.height = 480;
+  EXPECT_EQ(chosen(webcam(), wish), "640x480 YUYV 30 fps");
+  wish.height = 720;
+  EXPECT_EQ(chosen(webcam(), wish), "1280x720 MJPG 30 fps");
+}
+
 TEST(ChooseMode, ASizeThatDoesNotExistGivesTheNextLarger) {
   ModeWish wish;
   wish.width = 700;

@@ -82,7 +82,7 @@ class KnownCameraTest : public testing::Test {
   }
   KnownCamera make(const std::string& given) {
     return KnownCamera(given, root_.path(), [this](const std::string& path) {
-      const auto found = nodes_.find(path);
+      const auto found = nodes_.find(fs::weakly_canonical(path));  // a link is followed
       return found == nodes_.end() ? std::nullopt : std::optional(found->second);
     });
   }

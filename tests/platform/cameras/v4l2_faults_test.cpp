@@ -160,6 +160,14 @@ TEST_F(FaultyCameraTest, JpegOfAnotherSizeThanWasGrantedHasItsOwn) {
   EXPECT_EQ(frame.bgr.size(), cv::Size(640, 480));
 }
 
+TEST_F(FaultyCameraTest, JpegOfTheGrantedSizeIsNothingToTell) {
+  V4l2Source source(camera_, jpeg_);
+  Frame frame;
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  EXPECT_TRUE(frame.is_jpeg);
+  EXPECT_EQ(source.info().shortfall, "");
+}
+
 TEST_F(FaultyCameraTest, RawFrameThatEndsTooEarlyIsSkipped) {
   V4l2Source source(camera_, {});
   expect_skipped(*this, source, "short");
