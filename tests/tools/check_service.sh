@@ -102,5 +102,4 @@ exposed() {
 }
 exposed network-camera.conf 15
 exposed mqtt.conf 15
-exposed mqtt-unix.conf 10
 exit $status
