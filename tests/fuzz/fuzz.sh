@@ -60,7 +60,7 @@ fuzz() {
   read -ra words <<<"$(pkg-config --cflags opencv4 | sed 's/-I/-isystem /g')"
   "$compiler" -std=c++17 -O1 -g -I. "${words[@]}" -DLOOKOUT_VERSION='"fuzz"' \
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lcrypto -lfmt -luriparser -lutf8proc -lopencv_core
+    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -lmd -lopencv_core -luriparser -lutf8proc
   local log=build/fuzz/$target.log
   mkdir -p "build/fuzz/$target-corpus"
   if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len="${max_len[$target]:-8192}" -timeout=10 -verbosity=0 \
