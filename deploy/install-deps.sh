@@ -22,7 +22,7 @@ build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavf
   liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
-  libx11-dev llvm locales python3-venv strace unzip xvfb zlib1g-dev'
+  libx11-dev llvm locales openssl python3-venv strace unzip xvfb zlib1g-dev'
 bench='binutils gcc hey libbenchmark-dev python3-flask python3-opencv python3-venv python3-waitress qemu-user'
 page='chromium chromium-driver fonts-dejavu-core nginx python3-pil python3-selenium python3-venv'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring

@@ -64,6 +64,12 @@ AVIOContext* NetworkInput::open_http() {
   AVIOContext* context = nullptr;
   const int status = avio_open2(&context, video_.url.c_str(), AVIO_FLAG_READ, &callback, &options);
   av_dict_free(&options);
+  if (status == AVERROR(EIO) && video_.url.compare(0, 6, "https:") == 0) {
+    throw Error(
+        ErrorKind::kNoInput,
+        video_.shown +
+            ": no secure connection; its certificate has to be one that this system trusts");
+  }
   if (status < 0) throw error(status);
   return context;
 }

@@ -10,7 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -226,6 +228,43 @@ TEST(NetworkSource, WhatIsNoVideoIsAnError) {
   const WebServer server(file_answer(std::string(50'000, 'x')));
   expect_error(ErrorKind::kNoInput, HasSubstr("/video?*** is no video that can be decoded"),
                [&] { open_source(server.url(), {}); });
+}
+
+// Serves the files of a folder, by TLS with a certificate that nobody trusts, to one client.
+class TlsServer {
+ public:
+  explicit TlsServer(const TempDir& dir) {
+    const std::string command =
+        "cd " + dir.path().string() +
+        " && openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -addext "
+        "subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem 2> /dev/null && exec openssl "
+        "s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem -WWW -naccept 1";
+    output_ = ::popen(command.c_str(), "re");
+    std::array<char, 200> line{};
+    while (place_.empty() && std::fgets(line.data(), line.size(), output_) != nullptr) {
+      const std::string said = line.data();
+      if (said.rfind("ACCEPT ", 0) == 0) place_ = said.substr(7, said.size() - 8);
+    }
+  }
+  ~TlsServer() { ::pclose(output_); }
+  TlsServer(const TlsServer&) = delete;
+  TlsServer& operator=(const TlsServer&) = delete;
+
+  std::string place() const { return place_; }
+
+ private:
+  FILE* output_;
+  std::string place_;
+};
+
+TEST(NetworkSource, ACertificateThatNobodyTrustsIsRefused) {
+  const TempDir dir;
+  const std::string name = std::filesystem::path(dir.write("a.mkv", video("matroska"))).filename();
+  const TlsServer server(dir);
+  ASSERT_NE(server.place(), "") << "openssl is missing";
+  expect_error(ErrorKind::kNoInput,
+               HasSubstr("its certificate has to be one that this system trusts"),
+               [&] { open_source("https://" + server.place() + "/" + name, {}); });
 }
 
 TEST(NetworkSource, APlaylistIsNotFollowed) {
