@@ -1,5 +1,7 @@
 // What clients cannot take: places, and time.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <memory>
 #include <opencv2/core.hpp>
@@ -130,6 +132,22 @@ TEST(HttpLimits, OneAddressDoesNotTakeAllPlaces) {
   const HttpRun run(limits);
   const auto listening = listeners(run, 2);
   EXPECT_EQ(http_get(run.port(), "/").status, 503);
+}
+
+// The process has as many descriptors as it may have, and one more for the client.
+TEST(HttpLimits, WithoutADescriptorForItAClientWaits) {
+  const HttpRun run(patient());
+  struct rlimit limit {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = ::dup(STDIN_FILENO);
+  ::close(next);
+  const struct rlimit full { static_cast<rlim_t>(next + 1), limit.rlim_max };
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
+  HttpClient client(run.port());
+  client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.read_now(), "");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(client.read_answer().status, 503) << "no frame has been classified yet";
 }
 
 TEST(HttpLimits, FortyDrippingClientsShutNobodyOut) {
