@@ -223,13 +223,12 @@ mqtt() {
 }
 
 train() {
-  local base=selftest
+  local base=$shared/mobilenet_v2_xnnpack.pt
   find_package
-  [ ! -d $shared ] || base=mobilenet_v2_xnnpack
-  cp tests/vm/{service,train_test}.sh "$work"
-  cp $shared/$base.pt "$work" 2> /dev/null || cp "$build/share/lookout/$base.pt" "$work"
+  [ -e "$base" ] || base=$build/share/lookout/selftest.pt
+  cp tests/vm/{service,train_test}.sh "$base" "$work"
   make_guest
-  in_guest 1800 "bash train_test.sh $base.pt"
+  in_guest 1800 "bash train_test.sh ${base##*/}"
 }
 
 camera() {

@@ -14,7 +14,6 @@ says() { [ "$(retained "$1")" = "$2" ]; }
 connect_by() {
   local url=$1
   sed -i "/^\[mqtt\]/,/^\[/s#^url = .*#url = \"$url\"#" $settings
-  systemctl daemon-reload
   mark
   systemctl restart $unit
   until_true "connected to $url" journal_has 'mqtt: connected to'
@@ -25,13 +24,11 @@ listener 1883 127.0.0.1
 listener 0 $socket
 allow_anonymous true
 END
-dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }
+install_package
 install -D -m 644 $examples/mqtt-unix.conf /etc/systemd/system/mosquitto.service.d/lookout.conf
 systemctl daemon-reload
 systemctl restart mosquitto
-modprobe vivid
-udevadm settle
-no_text
+plug_in
 show '100% Red'
 slow_camera
 sed -i '/^\[camera\]/,/^\[/s/^name = .*/name = "front"/' $settings
@@ -47,7 +44,7 @@ retained snapshot | LC_ALL=C grep -aqP '^\xff\xd8\xff' || fail 'there is no pict
 [ "$(exposure)" = "$without" ] || fail "with the socket it is exposed by $(exposure), not $without"
 say "by the Unix socket, exposed by $(exposure)"
 
-# A broker that stalls delays no frame: the camera's counter goes on. One that is gone is found again.
+# A broker that stalls delays no frame. One that is gone is found again.
 broker=$(systemctl show --value -p MainPID mosquitto)
 kill -STOP "$broker"
 mark
@@ -65,6 +62,7 @@ until_true 'a broker that forgot everything is told again' says state red
 
 mkdir -p /etc/systemd/system/$unit.d
 sed 's/^IPAddressAllow=.*/IPAddressAllow=127.0.0.1/' $examples/mqtt.conf > /etc/systemd/system/$unit.d/mqtt.conf
+systemctl daemon-reload
 connect_by mqtt://127.0.0.1:1883
 show '100% Blue'
 until_true 'the broker knows the state' says state blue

@@ -15,6 +15,8 @@ fail() {
 }
 trap 'fail "${BASH_COMMAND} failed"' ERR
 
+install_package() { dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }; }
+
 # until_true WHAT COMMAND...: it has five minutes; to load LibTorch takes an emulated machine one or two.
 until_true() {
   local what=$1 deadline=$((SECONDS + 300))
@@ -42,7 +44,12 @@ show() {
   v4l2-ctl -d $camera --set-ctrl "test_pattern=$number"
 }
 
-no_text() { v4l2-ctl -d $camera --set-ctrl osd_text_mode=2; }
+# A camera that shows nothing but its pattern.
+plug_in() {
+  modprobe vivid
+  udevadm settle
+  v4l2-ctl -d $camera --set-ctrl osd_text_mode=2
+}
 
 # vivid's thread stumbles in a machine that is slower than its rate; the rest is about other things.
 slow_camera() {

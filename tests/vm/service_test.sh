@@ -21,7 +21,7 @@ answers() {
 }
 
 mark
-dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }
+install_package
 say 'installed'
 ! systemctl -q is-active $unit || fail 'the service runs without being asked'
 # The camera is plugged in later, and brings the first driver of any camera. modprobe leaves some of what
@@ -36,9 +36,7 @@ systemctl enable --now $unit
 is ActiveState active || fail 'systemctl start came back before READY'
 say 'ready'
 until_true 'waiting for the camera' journal_has 'waiting for camera'
-modprobe vivid
-udevadm settle
-no_text
+plug_in
 show '100% Red'
 names red
 [ "${1-}" != --short ] || exit 0
@@ -97,9 +95,7 @@ echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind
 until_true 'offline' journal_has 'offline|lost'
 until_true 'its driver is removed' modprobe -r vivid
 sleep 10  # of attempts
-modprobe vivid
-udevadm settle
-no_text
+plug_in
 show '100% Green'
 names green
 is NRestarts 0 || fail 'the service was restarted'

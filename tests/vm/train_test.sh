@@ -9,10 +9,8 @@ set -euo pipefail
 base=$1
 model=/usr/local/share/garage.pt
 
-dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }
-modprobe vivid
-udevadm settle
-no_text
+install_package
+plug_in
 slow_camera
 
 # The pattern moves, so that there is more than one picture of it.
