@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "pipeline/training/folds.h"
@@ -80,6 +82,43 @@ TEST(CrossValidation, KnowsClassesThatDiffer) {
   }
   EXPECT_GE(right, set.pictures() * 95 / 100);
   EXPECT_LE(validation.error_after, validation.error_before + 0.05);
+}
+
+// The share of pictures whose class has a better score than the other classes.
+double accuracy(const TrainingSet& set, const Validation& validation) {
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    const auto scores = validation.pictures[i].scores.begin();
+    const auto best = std::max_element(scores, scores + static_cast<std::ptrdiff_t>(set.classes));
+    if (best - scores == static_cast<std::ptrdiff_t>(set.picture_classes[i])) ++right;
+  }
+  return static_cast<double>(right) / static_cast<double>(set.pictures());
+}
+
+// Ten scenes of each class, each seen ten times in a row; no scene tells anything of another.
+TEST(CrossValidation, BlocksOfTimeShowThatACopyIsRecognizedAndNotItsClass) {
+  constexpr std::size_t kScenes = 20;
+  constexpr std::size_t kTimes = 10;
+  TrainingSet set;
+  set.classes = 2;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal(0, 0.02F);
+  for (std::size_t i = 0; i < kScenes * kTimes; ++i) {
+    std::vector<float> embedding(kScenes);
+    for (float& value : embedding) value = normal(random);
+    embedding[i / kTimes] += 1;
+    set.embeddings.add(embedding);
+    set.picture_classes.push_back(i / kTimes / (kScenes / 2));
+  }
+  std::vector<std::size_t> order(set.pictures());
+  std::iota(order.begin(), order.end(), 0);
+  MeanTrainer trainer;
+  const auto accuracy_in = [&](const std::vector<std::size_t>& in_order) {
+    const auto folds = make_folds(in_order, set.picture_classes);
+    return accuracy(set, cross_validate(trainer, set, folds, [](double) {}));
+  };
+  EXPECT_GE(accuracy_in(shuffled(order, 1)), 0.95);
+  EXPECT_LE(accuracy_in(order), 0.75);
 }
 
 TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
