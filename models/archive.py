@@ -60,10 +60,9 @@ def make_metadata(
     resize="center-square",
     mean=preprocess.IMAGENET_MEAN,
     std=preprocess.IMAGENET_STD,
-    training=None,
 ):
-    """`size` is the input's (width, height); `training` the facts of a training on pictures."""
-    metadata = {
+    """`size` is the input's (width, height)."""
+    return {
         "name": name,
         "input": {
             "width": size[0],
@@ -79,14 +78,12 @@ def make_metadata(
         "weights": weights,
         "trained": trained,
     }
-    if training:
-        metadata["training"] = training
-    return metadata
 
 
-def save_network(options, model, labels, *, class_ids=None, **facts):
+def save_network(options, model, labels, *, class_ids=None, producer_info=None, **facts):
     """Saves a quantized network of torchvision with what the command line says of it.
 
+    `producer_info`: of a training on pictures, with the names that `lookout train` gives them.
     `facts` are the arguments of make_metadata that `options` do not tell.
     """
     metadata = make_metadata(
@@ -99,7 +96,7 @@ def save_network(options, model, labels, *, class_ids=None, **facts):
         **facts,
     )
     try:
-        save(options.output, model, metadata, labels, class_ids)
+        save(options.output, model, metadata, labels, class_ids, producer_info)
     except ArchiveError as error:
         advice = "; try --activations quint8" if options.activations == "qint8" else ""
         raise Failure(
@@ -123,7 +120,7 @@ def replacing(path):
             os.remove(temporary)
 
 
-def save(path, model, metadata, labels, class_ids=None):
+def save(path, model, metadata, labels, class_ids=None, producer_info=None):
     """Scripts `model` and writes the archive, complete or not at all."""
     extra = {
         "metadata.json": json.dumps(metadata, indent=2) + "\n",
@@ -131,6 +128,8 @@ def save(path, model, metadata, labels, class_ids=None):
     }
     if class_ids:
         extra["class_ids.txt"] = "".join(f"{identifier}\n" for identifier in class_ids)
+    if producer_info:
+        extra["producer_info.json"] = json.dumps(producer_info, indent=2) + "\n"
     scripted = script(model)
     with replacing(path) as temporary:
         write(scripted, temporary, extra)

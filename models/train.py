@@ -154,6 +154,15 @@ class Check:
     def percent(self, kind):
         return 100 * self.right(kind) / len(self.pictures)
 
+    def accuracy(self, kind):
+        right, count = self.right(kind), len(self.pictures)
+        return {
+            "right": right,
+            "pictures": count,
+            "percent": round(self.percent(kind), 2),
+            "interval_percent": [round(end, 2) for end in interval(right, count)],
+        }
+
     def same_percent(self):
         same = self.answers("float") == self.answers("quantized")
         return 100 * same.double().mean().item()
@@ -205,15 +214,20 @@ class Training:
             return self.cross_validate()
         return self.hold_out(HELD_OUT_BLOCK)
 
-    def facts(self):
-        """For metadata.json."""
+    def validation(self):
+        middle = "" if self.options.cross_validate else "the middle of "
+        return f"{middle}{class_folders.BLOCKS} blocks in the order of names"
+
+    def producer_info(self):
         return {
-            "pictures": self.classes.counts(),
+            "tool": TOOL,
+            "base": {"name": self.options.arch, "weights": self.base.provenance},
+            "classes": self.classes.counts(),
+            "pictures": len(self.classes.pictures),
             "pictures_sha256": self.classes.digest(),
-            "held_out": len(self.check.pictures),
-            "cross_validated": self.options.cross_validate,
-            "accuracy_float": round(self.check.percent("float") / 100, 4),
-            "accuracy_quantized": round(self.check.percent("quantized") / 100, 4),
+            "validation": self.validation(),
+            "accuracy": self.check.accuracy("quantized"),
+            "accuracy_float": self.check.accuracy("float"),
             "epochs": self.check.epochs,
             "seed": self.options.seed,
         }
@@ -237,7 +251,7 @@ def write(training, model, quantized):
         weights=f"{training.base.provenance}, fine-tuned by {TOOL} on "
         f"{len(classes.pictures)} pictures of {len(classes.labels)} classes",
         trained=True,
-        training=training.facts(),
+        producer_info=training.producer_info(),
     )
     if options.float_weights:
         data = io.BytesIO()

@@ -139,7 +139,7 @@ std::string contents_text(const ArchiveContents& contents) {
 
 using Line = std::pair<const char*, std::string>;
 
-// What `lookout train` wrote about the training; empty: nothing.
+// What `lookout train` or models/train.py wrote about the training; empty: nothing.
 std::string training_text(const ArchiveContents& contents) {
   const Json info = producer_info_json(contents);
   try {

@@ -55,7 +55,8 @@ struct ArchiveContents {
   std::string metadata;   // metadata.json; empty: there is none
   std::string labels;     // labels.txt; empty: there are none
   std::string class_ids;  // class_ids.txt; empty: there are none
-  // producer_info.json, which `lookout train` writes: what the model was trained with. Empty: none.
+  // producer_info.json, which `lookout train` and models/train.py write: what the model was trained
+  // with. Empty: none.
   std::string producer_info;
 };
 

@@ -1,6 +1,7 @@
 """Tests of the training: its pictures, what it learns, and the archives that it writes."""
 
 import errno
+import json
 import os
 import shutil
 import unittest
@@ -37,6 +38,9 @@ class TrainTest(TemporaryFolder):
             self.write_classes()
         return self.path("classes")
 
+    def producer_info(self):
+        return json.loads(archive.extra(self.out, "producer_info.json"))
+
     def test_learns_two_classes_and_says_how_well(self):
         base = self.write_weights(state_dict_that_sees())
         status, out, err = self.train("--name", "door", base=("--weights", base))
@@ -49,9 +53,11 @@ class TrainTest(TemporaryFolder):
         self.assertEqual((metadata["name"], metadata["trained"]), ("door", True))
         self.assertEqual(metadata["producer"]["tool"], "lookout models/train.py")
         self.assertIn("fine-tuned by models/train.py on 12 pictures of 2 classes", metadata["weights"])
-        facts = metadata["training"]
-        self.assertEqual(facts["pictures"], {"blue": 6, "red": 6})
-        self.assertEqual((facts["held_out"], facts["accuracy_quantized"]), (2, 1.0))
+        facts = self.producer_info()
+        self.assertEqual(facts["classes"], {"blue": 6, "red": 6})
+        self.assertEqual(facts["pictures"], 12)
+        self.assertEqual((facts["accuracy"]["right"], facts["accuracy"]["percent"]), (2, 100))
+        self.assertEqual(facts["validation"], "the middle of 5 blocks in the order of names")
         inputs = [
             augment.to_tensor(augment.sample((9, i % 2), i // 2, SIZE, (labels[1 - i % 2],))[0])
             for i in range(12)
@@ -78,8 +84,9 @@ class TrainTest(TemporaryFolder):
         self.assertEqual(status, 0, err)
         self.assertRegex(out, r"cross-validated: \d+ of 12 pictures right")
         self.assertIn("fifth 5 of 5 held out", err)
-        facts = archive.load(self.out)[1]["training"]
-        self.assertEqual((facts["held_out"], facts["cross_validated"]), (12, True))
+        facts = self.producer_info()
+        self.assertEqual(facts["accuracy"]["pictures"], 12)
+        self.assertEqual(facts["validation"], "5 blocks in the order of names")
         self.assertEqual(facts["epochs"], [0] * 5)
 
     def test_float_weights_are_torchvisions(self):
