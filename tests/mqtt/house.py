@@ -198,6 +198,41 @@ class Server:
         self.socket.close()
 
 
+class Proxy:
+    """Forwards connections to a port of this machine, until they are cut."""
+
+    def __init__(self, port):
+        self.target = port
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.connected, self.cut_off = [], []
+        threading.Thread(target=self.take, daemon=True).start()
+
+    def take(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client = self.socket.accept()[0]
+                broker = socket.create_connection(("127.0.0.1", self.target))
+                for pair in ((client, broker), (broker, client)):
+                    self.connected.append(pair)
+                    threading.Thread(target=self.forward, args=pair, daemon=True).start()
+
+    def forward(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if (source, target) not in self.cut_off:
+                    target.sendall(data)
+
+    def cut(self):
+        """What is sent on the present connections is lost; neither end is told."""
+        self.cut_off = list(self.connected)
+
+    def close(self):
+        self.socket.close()
+        for source, _ in self.connected:
+            source.close()
+
+
 def openssl(folder, *arguments):
     subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 

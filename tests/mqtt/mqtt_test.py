@@ -21,7 +21,8 @@ import urllib.request
 
 try:
     import jsonschema
-    from house import LIMIT, LOOKOUT, Broker, Listener, Run, Server, free_port, make_certificates, retained
+    from house import LIMIT, LOOKOUT, Broker, Listener, Proxy, Run, Server
+    from house import free_port, make_certificates, retained
 except ImportError as missing:
     print(f"skipped: {missing}; deploy/install-deps.sh --mqtt installs what is needed")
     sys.exit(77)
@@ -221,6 +222,19 @@ class StalledTest(HouseTest):
         self.assertLess(growth, 5)
         broker.pause(False)
         run.wait_for("connected again")
+
+    def test_a_connection_that_is_half_open_is_replaced(self):
+        broker = self.broker()
+        listener = self.use(Listener(broker.port))
+        proxy = self.use(Proxy(broker.port))
+        run = self.use(Run(f"mqtt://127.0.0.1:{proxy.port}", source="test://all?hold=30"))
+        listener.wait_for(FRONT + "available", "online")
+        proxy.cut()
+        run.wait_for("does not answer any more")
+        run.wait_for("connected again")
+        listener.forget()
+        listener.wait("an event", lambda me: me.of(FRONT + "event"))
+        self.assertEqual(retained(broker.port)[FRONT + "available"], b"online")
 
     def test_a_server_that_says_nothing_is_given_up(self):
         server = self.use(Server())
