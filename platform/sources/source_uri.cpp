@@ -70,17 +70,24 @@ std::string scheme_of(const std::string& text) {
   return lower_case(text.substr(0, text.find("://")));
 }
 
+bool is_one_of(const std::vector<std::string>& schemes, const std::string& scheme) {
+  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+}
+
 // Told before anything else is: its port or password would be.
 void check_scheme(const std::string& text) {
-  static const std::vector<std::string> others{"rtmp", "rtmps", "udp", "rtp", "tcp",
-                                               "srt",  "ftp",   "mms", "ws",  "wss"};
   const std::string scheme = scheme_of(text);
-  if (std::find(others.begin(), others.end(), scheme) == others.end()) return;
-  throw usage(
-      fmt::format("{}: of the network only rtsp://, rtsps://, http:// and https:// are read; pipe "
-                  "others: ffmpeg "
-                  "-i URL -c copy -f matroska - | lookout -",
-                  shown_url(text)));
+  if (is_one_of({"test", "v4l2", "csi", "file"}, scheme)) return;
+  if (is_one_of({"rtmp", "rtmps", "udp", "rtp", "tcp", "srt", "ftp", "mms", "ws", "wss"}, scheme)) {
+    throw usage(fmt::format(
+        "{}: of the network only rtsp://, rtsps://, http:// and https:// are read; pipe others: "
+        "ffmpeg -i URL -c copy -f matroska - | lookout -",
+        shown_url(text)));
+  }
+  throw usage(fmt::format(
+      "{}: unknown scheme {}://; use test://, v4l2://, csi://, rtsp://, http://, file://, a path "
+      "or -",
+      shown_url(text), scheme));
 }
 
 using UriOwner = std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)>;
@@ -263,12 +270,7 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
   const Uri uri = parse_uri(text);
   if (uri.scheme == "test") return parse_test(uri, asked);
   if (uri.scheme == "v4l2") return V4l2Uri{local_path(uri)};
-  if (uri.scheme == "csi") return parse_csi(uri);
-  if (uri.scheme == "file") return LocalPath{local_path(uri)};
-  throw usage(
-      fmt::format("{}: unknown scheme {}://; use test://, v4l2://, csi://, rtsp://, http://, "
-                  "file://, a path or -",
-                  text, uri.scheme));
+  return uri.scheme == "csi" ? SourceUri(parse_csi(uri)) : LocalPath{local_path(uri)};
 }
 
 std::string shown_source(const std::string& text) {

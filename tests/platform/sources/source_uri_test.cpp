@@ -60,6 +60,8 @@ TEST(SourceUri, AMisspeltSchemeIsFoundWithoutOpeningAnything) {
                "tset://all: unknown scheme tset://; use test://, v4l2://, "
                "csi://, rtsp://, http://, file://, a path or -",
                [] { check_source_text("tset://all"); });
+  expect_error(ErrorKind::kUsage, testing::StartsWith("rtps://***@camera:554/s: unknown scheme "),
+               [] { check_source_text("rtps://user:secret@camera:554/s"); });
   expect_error(ErrorKind::kUsage, testing::HasSubstr("'plaid'"),
                [] { check_source_text("test://plaid"); });
   for (const char* question : {"test://?", "test://"}) {
