@@ -7,9 +7,13 @@ extern "C" {
 }
 
 #include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
+
+#include "platform/sources/network_url.h"
 
 namespace lookout {
 namespace {
@@ -34,12 +38,25 @@ const char* status_text(int status) {
       return "the camera refuses (4xx)";
     case AVERROR_HTTP_SERVER_ERROR:
       return "the camera has an error (5xx)";
-    case AVERROR(EIO):
     case AVERROR_EOF:
       return "the connection was closed";
     default:
       return nullptr;
   }
+}
+
+// FFmpeg has one error for all of these.
+std::string input_error_text(const std::string& url) {
+  const std::string host = host_of(url);
+  addrinfo* found = nullptr;
+  const int problem = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found);
+  if (problem == 0) ::freeaddrinfo(found);
+  if (problem != 0 && host[0] != '[') {
+    return fmt::format("the name {} cannot be looked up ({})", host, ::gai_strerror(problem));
+  }
+  return url.compare(0, 6, "https:") == 0
+             ? "no secure connection; its certificate has to be one that this system trusts"
+             : "the connection was closed";
 }
 
 }  // namespace
@@ -64,12 +81,6 @@ AVIOContext* NetworkInput::open_http() {
   AVIOContext* context = nullptr;
   const int status = avio_open2(&context, video_.url.c_str(), AVIO_FLAG_READ, &callback, &options);
   av_dict_free(&options);
-  if (status == AVERROR(EIO) && video_.url.compare(0, 6, "https:") == 0) {
-    throw Error(
-        ErrorKind::kNoInput,
-        video_.shown +
-            ": no secure connection; its certificate has to be one that this system trusts");
-  }
   if (status < 0) throw error(status);
   return context;
 }
@@ -92,9 +103,12 @@ Error NetworkInput::error(int status) const {
   const bool is_refusal = status == AVERROR_HTTP_UNAUTHORIZED || status == AVERROR_HTTP_FORBIDDEN;
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
   av_strerror(status, text.data(), text.size());
-  const char* said = status_text(status);
+  const char* known = status_text(status);
+  const std::string said = status == AVERROR(EIO) ? input_error_text(video_.url)
+                           : known == nullptr     ? text.data()
+                                                  : known;
   return {is_refusal ? ErrorKind::kPermission : ErrorKind::kNoInput,
-          fmt::format("{}: {}", video_.shown, said == nullptr ? text.data() : said)};
+          fmt::format("{}: {}", video_.shown, said)};
 }
 
 }  // namespace lookout

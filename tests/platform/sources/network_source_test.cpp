@@ -267,6 +267,13 @@ TEST(NetworkSource, ACertificateThatNobodyTrustsIsRefused) {
                [&] { open_source("https://" + server.place() + "/" + name, {}); });
 }
 
+TEST(NetworkSource, ANameThatNobodyKnowsIsToldAsThat) {
+  for (const char* scheme : {"http", "https", "rtsp"}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("the name camera.invalid cannot be looked up ("),
+                 [&] { open_source(scheme + std::string("://camera.invalid/a"), {}); });
+  }
+}
+
 TEST(NetworkSource, APlaylistIsNotFollowed) {
   const WebServer server(
       file_answer("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/passwd\n"));
