@@ -23,6 +23,7 @@
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/reconnecting_source.h"
+#include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_source.h"
 #include "platform/pictures/unreadable_format.h"
 #include "platform/sources/auto_camera.h"
@@ -266,6 +267,12 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
   return open_video(path, options.max_pixels);
 }
 
+// Opens the node of a camera that is not waited for, for a moment, if it does not seem to be there.
+void require_camera(const std::string& path, const SourceOptions& options) {
+  std::error_code unknown;
+  if (!options.wait && !fs::exists(path, unknown)) V4l2Device{path};
+}
+
 std::unique_ptr<Source> open_stdin(const SourceOptions& options) {
   if (::isatty(STDIN_FILENO) != 0) {
     throw Error(ErrorKind::kNoInput,
@@ -309,7 +316,11 @@ std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::
 
 void require_source(const std::string& text, const SourceOptions& options) {
   const SourceUri uri = parse_source_uri(text, options);
-  if (const auto* path = std::get_if<LocalPath>(&uri)) mode_of(path->path);
+  if (const auto* local = std::get_if<LocalPath>(&uri)) {
+    if (!mode_of(local->path)) require_camera(local->path, options);
+  } else if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) {
+    require_camera(v4l2->path, options);
+  }
 }
 
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {

@@ -32,8 +32,8 @@ namespace lookout {
 // the source's constructor.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options);
 
-// Throws the errors of open_source() that show without opening anything: a text that cannot be
-// understood, or a path that is not there. So a run fails before it loads its model.
+// Throws the errors of open_source() that show at once: a text that cannot be understood, or a path
+// or V4L2 camera that is not there. So a run fails before it loads its model.
 void require_source(const std::string& text, const SourceOptions& options);
 
 // Whether the source is a pipe, which can be read only once. Neither opens nor reads it. Throws

@@ -218,6 +218,17 @@ TEST(OpenSource, ANumberMayBeMeantAsACamera) {
   }
 }
 
+TEST(OpenSource, ACameraThatIsAwayIsToldBeforeAnythingElseUnlessItIsWaitedFor) {
+  SourceOptions options;
+  for (const char* text : {"/dev/video9876", "v4l2:///dev/video9876"}) {
+    expect_error(ErrorKind::kNoInput, HasSubstr("/dev/video9876; there is "),
+                 [&] { require_source(text, options); });
+    options.wait = true;
+    EXPECT_NO_THROW(require_source(text, options)) << text;
+    options.wait = false;
+  }
+}
+
 TEST(OpenSource, ACameraThatIsAwayCanBeWaitedFor) {
   const TempDir dir;
   std::filesystem::create_symlink("/dev/v4l/by-id/usb-none", dir / "front");
