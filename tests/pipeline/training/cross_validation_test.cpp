@@ -134,6 +134,32 @@ TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
   }
 }
 
+TEST(CrossValidation, OfPicturesThatAreAllTheSameAnyOtherIsUnknown) {
+  MeanTrainer trainer;
+  const Validation validation = validate(trainer, make_set(2, 20, 0, 0));
+  EXPECT_GT(validation.threshold, 0.99);
+  EXPECT_LT(validation.threshold, 1);
+}
+
+TEST(CrossValidation, TheThresholdAllowsForEveryViewOfAPicture) {
+  const TrainingSet alone = make_set(2, 20, 0, 0.01F);
+  TrainingSet with_views;
+  with_views.classes = alone.classes;
+  with_views.views = 2;
+  with_views.picture_classes = alone.picture_classes;
+  for (std::size_t i = 0; i < alone.pictures(); ++i) {
+    std::vector<float> embedding(alone.embeddings[i],
+                                 alone.embeddings[i] + alone.embeddings.width());
+    with_views.embeddings.add(embedding);
+    embedding.back() += 0.5F;  // in another light
+    with_views.embeddings.add(embedding);
+  }
+  MeanTrainer trainer;
+  const float threshold = validate(trainer, alone).threshold;
+  EXPECT_LT(validate(trainer, with_views).threshold, threshold - 0.05F);
+  EXPECT_GT(threshold, 0.9F) << "no lower than it has to be";
+}
+
 TEST(CrossValidation, CounterExamplesAreUnknown) {
   MeanTrainer trainer;
   const TrainingSet set = make_set(2, 40, 40, 0.1F);

@@ -97,19 +97,26 @@ TEST_P(Bt709Test, ColorsComeBack) {
 }
 
 TEST(Bt709, EveryPixelComesToItsPlace) {
-  RawPicture picture;
-  picture.encoding = {ColorMatrix::kBt709, true};
-  picture.format = RawFormat::kNv12;
-  picture.width = 4;
-  picture.height = 2;
-  picture.stride = 4;
-  const std::vector<unsigned char> memory{0, 1, 2, 3, 4, 5, 6, 7, 128, 128, 128, 128};
-  set_planes(memory.data(), picture);
-  cv::Mat bgr;
-  RawConverter().convert(picture, bgr);
-  for (int i = 0; i < 8; ++i) {
-    const auto level = static_cast<unsigned char>(i);
-    EXPECT_EQ(bgr.at<cv::Vec3b>(i / 4, i % 4), cv::Vec3b(level, level, level));
+  constexpr unsigned char kGray = 128;  // of chroma
+  for (const auto& [format, memory] :
+       {std::pair(RawFormat::kNv12, Bytes{0, 1, 2, 3, 4, 5, 6, 7, kGray, kGray, kGray, kGray}),
+        {RawFormat::kYuyv,
+         {0, kGray, 1, kGray, 2, kGray, 3, kGray, 4, kGray, 5, kGray, 6, kGray, 7, kGray}},
+        {RawFormat::kUyvy,
+         {kGray, 0, kGray, 1, kGray, 2, kGray, 3, kGray, 4, kGray, 5, kGray, 6, kGray, 7}}}) {
+    RawPicture picture;
+    picture.encoding = {ColorMatrix::kBt709, true};
+    picture.format = format;
+    picture.width = 4;
+    picture.height = 2;
+    picture.stride = min_stride(format, picture.width);
+    set_planes(memory.data(), picture);
+    cv::Mat bgr;
+    RawConverter().convert(picture, bgr);
+    for (int i = 0; i < 8; ++i) {
+      const auto level = static_cast<unsigned char>(i);
+      EXPECT_EQ(bgr.at<cv::Vec3b>(i / 4, i % 4), cv::Vec3b(level, level, level));
+    }
   }
 }
 

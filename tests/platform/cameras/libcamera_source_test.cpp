@@ -72,8 +72,18 @@ TEST_F(LibcameraSourceTest, CamerasAreNumberedAsByRpicamHello) {
 
 TEST_F(LibcameraSourceTest, UsbCamerasAreNoCsiCameras) {
   fake_libcamera.cameras = {{"/base/usb/1.2", "webcam"}};
-  expect_error(ErrorKind::kNoInput, AllOf(HasSubstr("v9.8.7"), HasSubstr("no camera")),
-               [&] { LibcameraSource(module_, "0", {}); });
+  expect_error(
+      ErrorKind::kNoInput,
+      AllOf(HasSubstr("v9.8.7"), HasSubstr("no camera"), HasSubstr("rpicam-hello --list-cameras")),
+      [&] { LibcameraSource(module_, "0", {}); });
+}
+
+TEST_F(LibcameraSourceTest, OneThatIsNotThereIsToldWithThoseThatAre) {
+  for (const char* name : {"1", "imx708"}) {
+    expect_error(ErrorKind::kNoInput,
+                 AllOf(HasSubstr("csi://" + std::string(name)), HasSubstr("imx219")),
+                 [&] { LibcameraSource(module_, name, {}); });
+  }
 }
 
 TEST_F(LibcameraSourceTest, ModeShowsTheWholeField) {

@@ -37,7 +37,8 @@ TEST(HttpAccess, TheTokenComesAsBearerOrAsAPassword) {
   EXPECT_TRUE(is_token_right(HttpAccess{}, ""));
   for (const char* wrong :
        {"", "Bearer", "Bearer ", "Bearer sixteen letters",
-        "Bearer sixteen letters::", "sixteen letters:", "Basic c2l4dGVlbiBsZXR0ZXJz", "Basic ????",
+        "Bearer sixteen letters::", "Bearer Sixteen letters:", "Bearer sixteen letters.",
+        "sixteen letters:", "Basic c2l4dGVlbiBsZXR0ZXJz", "Basic ????",
         "Digest sixteen letters:"}) {
     EXPECT_FALSE(is_token_right(kAccess, wrong)) << wrong;
   }

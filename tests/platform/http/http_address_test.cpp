@@ -35,6 +35,12 @@ TEST(HttpAddress, OtherTextsAreRefused) {
   }
 }
 
+// unix(7): 108 bytes with the NUL at the end.
+TEST(HttpAddress, ThePathOfASocketHasALimit) {
+  EXPECT_EQ(parse_http_address("unix:" + std::string(107, 'x')).path.size(), 107U);
+  EXPECT_THROW(parse_http_address("unix:" + std::string(108, 'x')), Error);
+}
+
 TEST(HttpAddress, LoopbackIsWhatOtherMachinesDoNotReach) {
   for (const char* text : {"127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "unix:x"}) {
     EXPECT_TRUE(is_loopback(parse_http_address(text))) << text;

@@ -188,6 +188,20 @@ TEST(Predict, EachMistakeHasItsCode) {
             "415 not_a_picture");  // the first one's
 }
 
+TEST(Predict, PicturesAreThePartsCalledFileAndThoseWithAFilesName) {
+  const PredictRun run;
+  const auto part = [](const std::string& disposition, const std::string& content) {
+    return "--x\r\nContent-Disposition: form-data; " + disposition + "\r\n\r\n" + content + "\r\n";
+  };
+  const std::string form = part("name=\"file\"", png_of(1)) + part("name=\"note\"", png_of(2)) +
+                           part("name=\"other\"; filename=\"a.png\"", png_of(3)) +
+                           part("name=\"after\"", "text") + "--x--\r\n";
+  const json answer = run.ask(form);
+  ASSERT_EQ(answer["predictions"].size(), 2U);
+  EXPECT_EQ(answer["predictions"][0]["class_name"], "value_1");
+  EXPECT_EQ(answer["predictions"][1]["class_name"], "value_3");
+}
+
 TEST(Predict, SpeaksLikeTorchServe) {
   const PredictRun run;
   const HttpAnswer answer = run.send(request_of(png_of(7), "", "/predictions/grey", "PUT"));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace lookout {
 namespace {
 
@@ -180,6 +182,9 @@ TEST(RunMetrics, TheProcessStartedBeforeItsTests) {
   const std::string text = RunMetrics(info_of({"a"}), {}).text();
   EXPECT_LE(value_of(text, "process_start_time_seconds"), now);
   EXPECT_GT(value_of(text, "process_start_time_seconds"), now - 86400);
+  const double age = now - value_of(text, "process_start_time_seconds") + 1;
+  EXPECT_GT(value_of(text, "process_cpu_seconds_total"), 0);
+  EXPECT_LT(value_of(text, "process_cpu_seconds_total"), age * std::thread::hardware_concurrency());
 }
 
 TEST(RunMetrics, WithoutASourceThereAreNoFrames) {

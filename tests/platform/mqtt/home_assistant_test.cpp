@@ -29,6 +29,8 @@ TEST_F(HomeAssistantTest, DescribesOneDevice) {
   const Json json = device();
   EXPECT_EQ(json["dev"]["ids"], Json::array({"lookout_m_front"}));
   EXPECT_EQ(json["dev"]["name"], "front");
+  EXPECT_EQ(json["dev"]["mf"], "lookout");
+  EXPECT_EQ(json["dev"]["mdl"], info_.model);
   EXPECT_EQ(json["dev"]["sw"], LOOKOUT_VERSION);
   EXPECT_EQ(json["o"]["name"], "lookout");
   EXPECT_FALSE(json["dev"].contains("cu"));

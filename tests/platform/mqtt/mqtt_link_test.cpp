@@ -157,6 +157,29 @@ TEST_F(MqttLinkTest, ConnectionsThatAreLostAgainAndAgainHintAtAnotherClient) {
   EXPECT_EQ(logged("has another client the name lookout-m-front"), 1);
 }
 
+TEST_F(MqttLinkTest, AttemptsThatFailedAreNoConnectionsThatWereLost) {
+  broker_.set_connect_failure(MqttFailure{Kind::kConnect, "Connection refused"});
+  for (int i = 0; i < 3; ++i) {
+    link_.advance(false, false);
+    wait_for_attempt();
+  }
+  broker_.set_connect_failure(std::nullopt);
+  attempt();
+  broker_.act(FakeBroker::fail(Kind::kLost));
+  link_.advance(true, false);
+  EXPECT_EQ(logged("another client"), 0);
+}
+
+TEST_F(MqttLinkTest, ASubscriptionThatIsGrantedIsNotLogged) {
+  attempt();
+  broker_.act([](MqttListener& listener) {
+    listener.on_subscribed(1);
+    return std::optional<MqttFailure>();
+  });
+  link_.advance(true, false);
+  EXPECT_EQ(logged("[warning]"), 0) << log_.text();
+}
+
 TEST_F(MqttLinkTest, ABrokerOfVersion311IsAskedAgainAtOnce) {
   broker_.set_greeting(FakeBroker::refuse(1));
   attempt();

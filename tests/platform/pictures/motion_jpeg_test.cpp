@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
@@ -42,6 +43,32 @@ TEST(MotionJpeg, MissingHuffmanTablesAreInserted) {
   EXPECT_NE(complete->find("\xff\xc4"), std::string::npos);
   EXPECT_EQ(cv::norm(decoded(*complete), decoded(text_of(jpeg)), cv::NORM_INF), 0);
   EXPECT_EQ(complete_jpeg(*complete), complete);
+}
+
+// The Huffman tables of a JPEG by their number, as its segments have them.
+std::map<char, std::string> huffman_tables(const std::string& jpeg) {
+  const auto byte = [&jpeg](std::size_t at) { return static_cast<unsigned char>(jpeg.at(at)); };
+  std::map<char, std::string> tables;
+  for (std::size_t at = 2; byte(at + 1) != 0xDA;) {  // up to the scan
+    const std::size_t end = at + 2 + byte(at + 2) * 256U + byte(at + 3);
+    for (std::size_t table = at + 4; byte(at + 1) == 0xC4 && table < end;) {
+      std::size_t symbols = 0;
+      for (std::size_t length = 1; length <= 16; ++length) symbols += byte(table + length);
+      tables[jpeg[table]] = jpeg.substr(table + 1, 16 + symbols);
+      table += 17 + symbols;
+    }
+    at = end;
+  }
+  return tables;
+}
+
+// ITU-T T.81, K.3, as libjpeg writes them.
+TEST(MotionJpeg, TheInsertedTablesAreThoseOfTheStandard) {
+  const Bytes jpeg = encoded(drawn());
+  const auto complete = complete_jpeg(text_of(without_huffman_tables(jpeg)));
+  ASSERT_TRUE(complete);
+  EXPECT_EQ(huffman_tables(*complete), huffman_tables(text_of(jpeg)));
+  EXPECT_EQ(huffman_tables(*complete).size(), 4U);
 }
 
 TEST(MotionJpeg, TheEndMarkerIsTheEnd) {

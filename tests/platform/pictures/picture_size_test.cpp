@@ -122,6 +122,30 @@ TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
   }
 }
 
+TEST(PictureSize, OfATiffIsReadInItsByteOrder) {
+  const TempDir dir;
+  const std::string path = dir.write("a.tif",
+                                     "MM\0*\0\0\0\x08\0\x02"
+                                     "\x01\0\0\x03\0\0\0\x01\x01\x2c\0\0"
+                                     "\x01\x01\0\x04\0\0\0\x01\0\0\0\xc8"s);
+  const auto size = picture_size(path);
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->width, kWidth);
+  EXPECT_EQ(size->height, kHeight);
+}
+
+// OpenEXR's attribute dataWindow: its size, then the first and the last pixel.
+TEST(PictureSize, OfAnExrIsThatOfItsWindow) {
+  const TempDir dir;
+  const std::string path = dir.write(
+      "a.exr", "\x76\x2f\x31\x01\x02\0\0\0dataWindow\0box2i\0"s + little(16, 4) + little(5, 4) +
+                   little(7, 4) + little(5 + kWidth - 1, 4) + little(7 + kHeight - 1, 4));
+  const auto size = picture_size(path);
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->width, kWidth);
+  EXPECT_EQ(size->height, kHeight);
+}
+
 TEST(PictureSize, APictureBeyondTheLimitIsRefusedAndNotDecoded) {
   const TempDir dir;
   PictureOptions options;

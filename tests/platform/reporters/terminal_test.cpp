@@ -28,6 +28,14 @@ TEST(Terminal, CutsLinesAtTheEdgeByCharacters) {
   EXPECT_EQ(redraw(0, "", {"█████", "abcde", "ab"}, {3, 24}), "\r\x1b[J███\nabc\nab\n");
 }
 
+TEST(Terminal, AByteThatIsNotUtf8TakesOneColumn) {
+  EXPECT_EQ(cut("a\xff\xff"
+                "bc",
+                3),
+            "a\xff\xff");
+  EXPECT_EQ(cut("\xff", 3), "\xff");
+}
+
 TEST(Terminal, WideCharactersTakeTwoColumnsAndCombiningOnesNone) {
   const std::string e_acute = "e\xCC\x81";  // e and a combining accent
   EXPECT_EQ(redraw(0, "", {"日本語", e_acute + "日" + e_acute + e_acute, "\xFF日"}, {4, 24}),

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/pictures/tiff_file.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -118,6 +119,27 @@ TEST(PictureSource, PictureTooLargeToDecodeIsBroken) {
 }
 
 // OpenCV leaves the part black that it cannot decode.
+// A big-endian field of a TIFF's directory.
+std::string tiff_field(char tag, char type, char value) {
+  const bool is_short = type == 3;
+  return std::string{1, tag, 0, type, 0, 0, 0, 1} +
+         (is_short ? std::string{0, value, 0, 0} : std::string{0, 0, 0, value});
+}
+
+TEST(PictureSource, ADamagedTiffOfEitherByteOrderIsFound) {
+  constexpr char kShort = 3;
+  constexpr char kLong = 4;
+  constexpr char kLzw = 5;
+  const std::string fields =
+      tiff_field(0, kShort, 4) + tiff_field(1, kShort, 4) + tiff_field(2, kShort, 8) +
+      tiff_field(3, kShort, kLzw) + tiff_field(6, kShort, 1) + tiff_field(17, kLong, 122) +
+      tiff_field(21, kShort, 1) + tiff_field(22, kShort, 4) + tiff_field(23, kLong, 8);
+  const TempDir dir;
+  EXPECT_TRUE(
+      is_damaged_tiff(dir.write("a.tif", std::string("MM\0*\0\0\0\x08\0\x09", 10) + fields +
+                                             std::string(4, '\0') + std::string(8, '\xff'))));
+}
+
 TEST(PictureSource, ATiffThatIsDamagedInTheMiddleIsBroken) {
   const TempDir dir;
   cv::Mat noise(200, 200, CV_8UC3);
