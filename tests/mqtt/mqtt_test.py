@@ -193,6 +193,7 @@ class AbsenceTest(HouseTest):
         listener.wait("a picture", lambda me: me.of(FRONT + "snapshot"))
         listener.wait("the device", lambda me: any(m.topic.endswith("/config") for m in me.messages))
         self.assertEqual(listener.of(FRONT + "event"), [])
+        run.wait_for("connected again")  # it may come later than what it tells of
         self.assertEqual(run.count("connected again"), 1)
 
     def test_a_run_ends_at_once_whatever_its_broker_does(self):
