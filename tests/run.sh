@@ -146,6 +146,7 @@ for stage in "${stages[@]}"; do
     say 'soak: damaged archives and pictures, and the program under faults'
     { [ -x build/host/app/lookout ] && [ -e build/host/tests/libfake_camera.so ]; } ||
       build host --target lookout fake_camera
+    deploy/install-deps.sh --mqtt || echo 'run.sh: there is no mosquitto here' >&2
     check tests/tools/mutated_archives.py
     check tests/tools/damaged_pictures.py
     check tests/soak/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"

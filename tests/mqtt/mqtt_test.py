@@ -180,6 +180,7 @@ class AbsenceTest(HouseTest):
         listener = self.use(Listener(port))
         listener.wait("an event", lambda me: me.of(FRONT + "event"))
         self.assertEqual(run.count("cannot be reached"), 1)
+        run.wait_for("connected to")
         self.assertEqual(run.count("connected to"), 1)
 
     def test_a_broker_that_comes_back_without_its_store_hears_everything_again(self):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 
+import broker
 from machine import PROCESSORS, Hogs, find_faketime, load, violated
 from reader import Reader
 from visitors import Visitors
@@ -33,14 +34,19 @@ class Life:
         self.samples = []  # (s since the start, kB, descriptors, threads)
         self.stopped_amid = self.random.random() < 0.3
         self.clock_file = None
-        self.own_sockets = 0  # without those of clients
-        self.quiet = set()  # descriptors and threads while no client was there
+        self.own_sockets = 0  # without those of clients; one more may go to the broker
+        self.quiet = set()  # descriptors, but sockets, and threads while no client was there
         self.socket = os.path.join(folder, f"{number}.http")
+        self.broker = None
         arguments, environment = self.prepare(number, folder)
         limit = options.memory << 20
         command = [options.program, *arguments]
         command += ["--format", "json", "--top-k", "3", "--threads", "1"]
         command += ["--set", f"http.address=unix:{self.socket}"]
+        if broker.Broker.exists():
+            path = os.path.join(folder, f"{number}.mqtt")
+            self.broker = broker.Broker(path, f"{options.seed}/{number}")
+            command += ["--mqtt", f"mqtt+unix:{path}"]
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 command,
@@ -107,9 +113,10 @@ class Life:
         """The clients leave, and nothing of them is left."""
         self.visitors.leave()
         end = time.monotonic() + SILENCE * load()
-        while self.running() and self.count_sockets() > self.own_sockets and time.monotonic() < end:
+        allowed = self.own_sockets + (1 if self.broker else 0)
+        while self.running() and self.count_sockets() > allowed and time.monotonic() < end:
             time.sleep(0.05)
-        if self.running() and self.count_sockets() > self.own_sockets:
+        if self.running() and self.count_sockets() > allowed:
             violated(f"{self.name}: {self.count_sockets()} sockets are open, without a client")
         if self.wait(seconds / 3):
             self.note_quiet()
@@ -165,11 +172,14 @@ class Life:
     def count_sockets(self):
         return sum(name.startswith("socket:") for name in self.descriptors())
 
+    def count_without_sockets(self):
+        return sum(not name.startswith("socket:") for name in self.descriptors())
+
     def note_quiet(self):
         if time.monotonic() - self.started < WARM_UP:
             return
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            descriptors = min(len(self.descriptors()) for _ in range(3))
+            descriptors = min(self.count_without_sockets() for _ in range(3))
             threads = len(os.listdir(f"/proc/{self.process.pid}/task"))
             self.quiet.add((descriptors, threads))
 
@@ -261,7 +271,7 @@ class Life:
             self.process.kill()
             status = self.process.wait()
         took = time.monotonic() - asked
-        allowed = STOP + STOP_ALLOWANCE * load()
+        allowed = STOP + STOP_ALLOWANCE * load() + (broker.STOP if self.broker else 0)
         Hogs.stop()
         self.reader.rate = None
         self.reader.join(30)
@@ -273,6 +283,7 @@ class Life:
             violated(f"{self.name}: exit status {status}: {self.last_words()}")
         self.visitors.end()
         self.totals.visits += self.visitors.visits
+        self.end_broker()
         self.check_counts(unread)
         self.check_flat()
 
@@ -316,11 +327,18 @@ class Life:
         if len(self.quiet) > 1:
             violated(f"{self.name}: without a client: {sorted(self.quiet)} descriptors and threads")
 
+    def end_broker(self):
+        if self.broker:
+            self.broker.end()
+            self.totals.faults += self.broker.faults
+            self.broker = None
+
     def clean_up(self):
         if self.running():
             self.process.kill()
             self.process.wait()
         self.visitors.end()
+        self.end_broker()
         self.reader.rate = None
         self.reader.join(5)
         self.process.stdout.close()

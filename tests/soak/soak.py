@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+from broker import Broker
 from camera_life import CameraLife
 from life import SOURCE, Life
 from machine import Hogs, find_faketime, load, violated, violations
@@ -84,6 +85,8 @@ def report(totals, options, lives, seconds):
         print("  skipped  clock set back: no libfaketime here")
     if not os.path.exists(options.camera):
         print(f"  skipped  faults of a camera: no {options.camera}")
+    if not Broker.exists():
+        print("  skipped  a broker that comes and goes: no mosquitto here")
     print("  visits   " + ", ".join(f"{kind} {count}" for kind, count in sorted(totals.visits.items())))
     print("  frames   " + ", ".join(f"{key} {count}" for key, count in totals.frames.items()))
     print(f"  camera   lost {totals.losses} times, {totals.skipped} damaged frames were skipped")
