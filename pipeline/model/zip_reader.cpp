@@ -57,15 +57,18 @@ ZipReader::ZipReader(std::string_view bytes) : memory_{bytes, 0}, zip_(nullptr, 
   zip_.reset(unzOpen2_64("", &functions));
 }
 
-// Reads to the end, since minizip compares the checksum there.
-bool ZipReader::read_member(const TakePiece& take) {
+// Reads to the end, since minizip compares the checksum there, but only of as many bytes as it was
+// promised: damaged data may end before.
+bool ZipReader::read_member(std::uint64_t bytes, const TakePiece& take) {
   if (unzOpenCurrentFile(zip_.get()) != UNZ_OK) return false;
+  std::uint64_t sum = 0;
   int read = 0;
   while ((read = unzReadCurrentFile(zip_.get(), piece_.data(),
                                     static_cast<unsigned>(piece_.size()))) > 0) {
+    sum += static_cast<std::uint64_t>(read);
     if (take) take({piece_.data(), static_cast<std::size_t>(read)});
   }
-  return unzCloseCurrentFile(zip_.get()) == UNZ_OK && read == 0;
+  return unzCloseCurrentFile(zip_.get()) == UNZ_OK && read == 0 && sum == bytes;
 }
 
 std::string ZipReader::read(const std::function<TakePiece(const Member& member)>& begin) {
@@ -79,7 +82,8 @@ std::string ZipReader::read(const std::function<TakePiece(const Member& member)>
       break;
     }
     const Member member{name.substr(0, info.size_filename), info.uncompressed_size};
-    if (!read_member(begin(member))) return "holds a damaged " + quoted_name(member.name);
+    if (!read_member(member.bytes, begin(member)))
+      return "holds a damaged " + quoted_name(member.name);
   }
   return status == UNZ_END_OF_LIST_OF_FILE ? "" : "has a damaged list of contents";
 }

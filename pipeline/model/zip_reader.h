@@ -36,7 +36,7 @@ class ZipReader {
   };
   struct Functions;  // of minizip, on Memory
 
-  bool read_member(const TakePiece& take);
+  bool read_member(std::uint64_t bytes, const TakePiece& take);
 
   Memory memory_;
   std::unique_ptr<void, int (*)(void*)> zip_;

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -111,6 +113,20 @@ TEST_F(Archive, AZipFileThatIsNoTorchScriptIsRefused) {
                  [this] { read_contents(ModelArchive(directory_.write("text.pt", "text"))); });
   expect_refused(ErrorKind::kBadData, HasSubstr("is not a ZIP file"),
                  [this] { read_contents(ModelArchive(directory_.write("empty.pt", ""))); });
+}
+
+TEST_F(Archive, ADamagedMemberIsNamedInPrintableCharacters) {
+  std::string content;
+  for (int i = 0; i < 1000; ++i) content += std::to_string(i * i);
+  const std::string name = "m\x1b/extra/metadata.json";
+  const std::string path =
+      zip({{"m\x1b/constants.pkl", "x"}, {"m\x1b/data.pkl", "x"}, {name, content}});
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto place = bytes.find(name) + name.size() + 1000;  // in its data
+  bytes[place] = static_cast<char>(bytes[place] ^ 0x55);
+  expect_refused(ErrorKind::kBadData, HasSubstr("holds a damaged m?/extra/metadata.json"),
+                 [&] { read_contents(ModelArchive(directory_.write("damaged.pt", bytes))); });
 }
 
 TEST_F(Archive, WhatIsNoFileIsRefused) {
