@@ -139,6 +139,20 @@ TEST(Trace, AnEventThatEndsBeforeItsStartHasNoDuration) {
   EXPECT_EQ(saved.events("X").size(), 2U);
 }
 
+TEST(Trace, AStageComesBeforeAnOperatorThatTakesAsLong) {
+  Saved saved;
+  Trace trace(frames_of(1), saved.save());
+  const auto start = Clock::time_point(microseconds(1000));
+  const auto end = start + microseconds(10);
+  trace.record_operator("net", "aten::add", 0, start, end);
+  trace.record(Stage::kInference, 0, start, end);
+  trace.record(Stage::kReport, 0, end, end);
+  trace.finish();
+  ASSERT_EQ(saved.events("X").size(), 3U);
+  EXPECT_EQ(saved.events("X")[0]["name"], "inference");
+  EXPECT_EQ(saved.events("X")[1]["name"], "aten::add");
+}
+
 TEST(Trace, IsSavedOnceWithTheLastOfItsFrames) {
   Saved saved;
   Trace trace(frames_of(3), saved.save());

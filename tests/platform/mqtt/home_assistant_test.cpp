@@ -81,6 +81,14 @@ TEST_F(HomeAssistantTest, EntitiesAreAvailableWithTheProgramAndTheCamera) {
   }
 }
 
+TEST_F(HomeAssistantTest, TheCameraIsConnectedWhileItIsOnline) {
+  const Json camera = entity("camera");
+  EXPECT_EQ(camera["stat_t"], topics_.camera);
+  EXPECT_EQ(camera["pl_on"], "online");
+  EXPECT_EQ(camera["pl_off"], "offline");
+  EXPECT_EQ(camera["dev_cla"], "connectivity");
+}
+
 TEST_F(HomeAssistantTest, FiguresExpireAfterThreeIntervals) {
   facts_.stats_interval = std::chrono::seconds(20);
   for (const std::string key : {"rate", "latency", "temperature", "throttled"}) {

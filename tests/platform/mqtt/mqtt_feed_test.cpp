@@ -112,6 +112,22 @@ TEST_F(MqttFeedTest, AChangeIsAStateAnEventAndAPicture) {
   }
 }
 
+TEST(MqttSlots, WakeTheirReaderForNewsAlone) {
+  MqttSlots slots;
+  int woken = 0;
+  slots.set_wake([&woken] { ++woken; });
+  slots.put(result_with(1, 0.9F), small_frame());
+  EXPECT_EQ(woken, 0);
+  slots.put(change_to(1, 0.9F), small_frame());
+  EXPECT_EQ(woken, 1);
+  slots.want_result();
+  slots.put(result_with(1, 0.9F), small_frame());
+  EXPECT_EQ(woken, 2);
+  slots.put(StatsSnapshot());
+  slots.put(CameraStatus());
+  EXPECT_EQ(woken, 4);
+}
+
 TEST_F(MqttFeedTest, FramesThatChangeNothingAreNotPublished) {
   connect();
   change(1);

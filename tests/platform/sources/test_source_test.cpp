@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <opencv2/imgproc.hpp>
 #include <set>
 #include <string>
 
@@ -47,6 +48,22 @@ TEST(TestSource, FirstFrameIsThePatternButForTheMarker) {
   EXPECT_FALSE(equal(frame.bgr(marker), pattern(marker)));
   draw_marker(marker, frame.bgr);
   EXPECT_TRUE(equal(frame.bgr, pattern));
+}
+
+TEST(TestSource, TheMarkerIsInTheSquareInTheMiddle) {
+  for (const cv::Size size : {cv::Size(160, 96), {96, 160}}) {
+    TestSourceOptions options = unpaced(Pattern::kBlack);
+    options.width = size.width;
+    options.height = size.height;
+    TestSource source(options);
+    Frame frame;
+    ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+    cv::Mat gray;
+    cv::cvtColor(frame.bgr, gray, cv::COLOR_BGR2GRAY);
+    const cv::Rect square((size.width - 96) / 2, (size.height - 96) / 2, 96, 96);
+    EXPECT_GT(cv::countNonZero(gray(square)), 0);
+    EXPECT_EQ(cv::countNonZero(gray(square)), cv::countNonZero(gray));
+  }
 }
 
 TEST(TestSource, FramesDifferEvenWhenThePatternIsPlain) {
