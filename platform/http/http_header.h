@@ -1,6 +1,8 @@
 // The headers of requests and answers. Includes Boost: for the server's own files alone.
 #pragma once
 
+#include <cstdint>  // Boost 1.83 lacks it
+
 #include <boost/beast/http/message.hpp>
 #include <optional>
 #include <string>
