@@ -9,6 +9,7 @@ import threading
 
 MOSQUITTO = "/usr/sbin/mosquitto"
 STOP = 1.0  # s that the program waits for a broker at its end
+SOCKETS = 3  # of a connection: its own, and the pair by which libmosquitto wakes itself
 
 
 class Broker:

@@ -34,7 +34,7 @@ class Life:
         self.samples = []  # (s since the start, kB, descriptors, threads)
         self.stopped_amid = self.random.random() < 0.3
         self.clock_file = None
-        self.own_sockets = 0  # without those of clients; one more may go to the broker
+        self.own_sockets = 0  # without those of clients; the broker may be away
         self.quiet = set()  # descriptors, but sockets, and threads while no client was there
         self.socket = os.path.join(folder, f"{number}.http")
         self.broker = None
@@ -113,7 +113,7 @@ class Life:
         """The clients leave, and nothing of them is left."""
         self.visitors.leave()
         end = time.monotonic() + SILENCE * load()
-        allowed = self.own_sockets + (1 if self.broker else 0)
+        allowed = self.own_sockets + (broker.SOCKETS if self.broker else 0)
         while self.running() and self.count_sockets() > allowed and time.monotonic() < end:
             time.sleep(0.05)
         if self.running() and self.count_sockets() > allowed:
