@@ -9,6 +9,7 @@ import threading
 
 MOSQUITTO = "/usr/sbin/mosquitto"
 STOP = 1.0  # s that the program waits for a broker at its end
+GROWTH_KB = 4096  # of messages that wait for a broker that stalls, and what their sending takes
 SOCKETS = 3  # of a connection: its own, and the pair by which libmosquitto wakes itself
 
 

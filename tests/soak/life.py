@@ -35,6 +35,7 @@ class Life:
         self.stopped_amid = self.random.random() < 0.3
         self.clock_file = None
         self.own_sockets = 0  # without those of clients; the broker may be away
+        self.descriptor_names = {}  # by their number
         self.quiet = set()  # descriptors, but sockets, and threads while no client was there
         self.socket = os.path.join(folder, f"{number}.http")
         self.broker = None
@@ -183,10 +184,15 @@ class Life:
             threads = len(os.listdir(f"/proc/{self.process.pid}/task"))
             self.quiet.add((descriptors, threads))
 
-    def count_lasting(self):
-        """Descriptors without those of clients and of their pictures."""
-        names = self.descriptors()
-        return sum(not name.startswith(("socket:", "/memfd:")) for name in names)
+    def lasting(self):
+        """Descriptors without those of clients and of their pictures, and those that are open for a
+        moment only, of /proc/stat or of the fake camera's file of faults."""
+        fewest = None
+        for _ in range(3):
+            names = [n for n in self.descriptors() if not n.startswith(("socket:", "/memfd:"))]
+            fewest = names if fewest is None or len(names) < len(fewest) else fewest
+            time.sleep(0.01)
+        return sorted(fewest)
 
     def sample(self):
         folder = f"/proc/{self.process.pid}"
@@ -194,11 +200,12 @@ class Life:
             status = dict(line.split(":", 1) for line in file)
         if "VmRSS" not in status:  # just ended
             return
-        # Some are open for a moment only, of /proc/stat, or of the fake camera's file of faults.
-        descriptors = min(self.count_lasting() for _ in range(3))
+        descriptors = self.lasting()
         resident = int(status["VmRSS"].split()[0])
         now = time.monotonic() - self.started
-        self.samples.append((now, resident, descriptors, int(status["Threads"])))
+        self.samples.append((now, resident, len(descriptors), int(status["Threads"])))
+        if now >= WARM_UP:
+            self.descriptor_names.setdefault(len(descriptors), descriptors)
         self.totals.address_space_kb = max(
             self.totals.address_space_kb, int(status["VmPeak"].split()[0])
         )
@@ -283,9 +290,9 @@ class Life:
             violated(f"{self.name}: exit status {status}: {self.last_words()}")
         self.visitors.end()
         self.totals.visits += self.visitors.visits
-        self.end_broker()
         self.check_counts(unread)
         self.check_flat()
+        self.end_broker()
 
     def last_words(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
@@ -316,13 +323,14 @@ class Life:
         grown = min(s[1] for s in settled[-quarter:]) - max(s[1] for s in settled[:quarter])
         self.totals.grown_kb = max(self.totals.grown_kb, grown)
         self.totals.resident_kb = max(self.totals.resident_kb, max(s[1] for s in settled))
-        if grown > GROWTH_KB:
+        if grown > GROWTH_KB + (broker.GROWTH_KB if self.broker else 0):
             violated(f"{self.name}: resident memory grew by {grown} kB in {self.seconds:.0f} s")
         for index, what in ((2, "descriptors"), (3, "threads")):
             seen = {sample[index] for sample in settled}
             getattr(self.totals, what).update(seen)
             if len(seen) > 1:
                 violated(f"{self.name}: {what} did not stay the same: {sorted(seen)}")
+                print(f"soak: descriptors: {self.descriptor_names}")
 
         if len(self.quiet) > 1:
             violated(f"{self.name}: without a client: {sorted(self.quiet)} descriptors and threads")
