@@ -126,6 +126,7 @@ if [ "$camera" = vimc ]; then
   until_true 'the journal: waiting' journal_has 'waiting for camera'
   plug
   names "$first"
+  say "systemd started it again: $(property NRestarts) times"
 fi
 systemctl stop $unit
 [ "$(property Result)" = success ] || fail "stopping ended in $(property Result)"
