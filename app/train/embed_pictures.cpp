@@ -106,6 +106,7 @@ EmbeddedPictures embed_pictures(const TrainPictures& pictures, const View& view,
     }
     embedded.brightness.push_back(brightness_of(frame.bgr));
     views.add(frame.bgr);
+    embedded.set.embeddings.reserve(pictures.files.size() * embedded.set.views);
     embedded.set.picture_classes.push_back(pictures.classes[i]);
     keep(pictures, i, embedded.pictures);
     progress.show(i + 1, pictures.files.size());

@@ -15,6 +15,9 @@ class Embeddings {
   const float* operator[](std::size_t row) const { return values_.data() + row * width_; }
   const std::vector<float>& values() const { return values_; }
 
+  // Takes the memory of so many rows at once. To be called when there is a row.
+  void reserve(std::size_t rows) { values_.reserve(rows * width_); }
+
   // Appends the direction of `embedding`; the first one decides the width. Zeros stay zeros.
   void add(const std::vector<float>& embedding);
   // Appends a row that is a direction already.
