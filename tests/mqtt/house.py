@@ -54,8 +54,8 @@ class Broker:
         self.reader = threading.Thread(target=self.process.stderr.read)
         self.reader.start()
 
-    def kill(self):
-        self.process.kill()
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
         self.process.wait()
         self.reader.join()
         self.process.stderr.close()

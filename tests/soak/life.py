@@ -173,26 +173,22 @@ class Life:
     def count_sockets(self):
         return sum(name.startswith("socket:") for name in self.descriptors())
 
-    def count_without_sockets(self):
-        return sum(not name.startswith("socket:") for name in self.descriptors())
-
     def note_quiet(self):
         if time.monotonic() - self.started < WARM_UP:
             return
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            descriptors = min(self.count_without_sockets() for _ in range(3))
+            descriptors = len(self.lasting("socket:"))
             threads = len(os.listdir(f"/proc/{self.process.pid}/task"))
             self.quiet.add((descriptors, threads))
 
-    def lasting(self):
-        """Descriptors without those of clients and of their pictures, and those that are open for a
-        moment only, of /proc/stat or of the fake camera's file of faults."""
-        fewest = None
+    def lasting(self, *left_out):
+        """Descriptors whose names do not begin so, without those that are open for a moment only, of
+        /proc/stat or of the fake camera's file of faults."""
+        looks = []
         for _ in range(3):
-            names = [n for n in self.descriptors() if not n.startswith(("socket:", "/memfd:"))]
-            fewest = names if fewest is None or len(names) < len(fewest) else fewest
+            looks.append(sorted(n for n in self.descriptors() if not n.startswith(left_out)))
             time.sleep(0.01)
-        return sorted(fewest)
+        return min(looks, key=len)
 
     def sample(self):
         folder = f"/proc/{self.process.pid}"
@@ -200,7 +196,7 @@ class Life:
             status = dict(line.split(":", 1) for line in file)
         if "VmRSS" not in status:  # just ended
             return
-        descriptors = self.lasting()
+        descriptors = self.lasting("socket:", "/memfd:")  # those of clients and of their pictures
         resident = int(status["VmRSS"].split()[0])
         now = time.monotonic() - self.started
         self.samples.append((now, resident, len(descriptors), int(status["Threads"])))

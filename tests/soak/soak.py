@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs the real program for minutes under faults, and checks that it takes no harm.
 
 usage: soak.py [--program PATH] [--camera PATH] [--minutes M] [--seed N] [--memory MB]
