@@ -62,16 +62,16 @@ std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRang
   return query;
 }
 
+bool is_one_of(const std::vector<std::string>& schemes, const std::string& scheme) {
+  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+}
+
 bool is_network_scheme(const std::string& scheme) {
-  return scheme == "rtsp" || scheme == "rtsps" || scheme == "http" || scheme == "https";
+  return is_one_of({"rtsp", "rtsps", "http", "https"}, scheme);
 }
 
 std::string scheme_of(const std::string& text) {
   return lower_case(text.substr(0, text.find("://")));
-}
-
-bool is_one_of(const std::vector<std::string>& schemes, const std::string& scheme) {
-  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
 }
 
 // Told before anything else is: its port or password would be.
