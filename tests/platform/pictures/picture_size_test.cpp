@@ -55,15 +55,20 @@ void write(const std::string& path, const Format& format) {
       << path;
 }
 
+// That of all pictures here.
+void expect_size(const std::string& path) {
+  const auto size = picture_size(path);
+  ASSERT_TRUE(size) << path;
+  EXPECT_EQ(size->width, kWidth) << path;
+  EXPECT_EQ(size->height, kHeight) << path;
+}
+
 TEST(PictureSize, IsThatOfTheHeaderInEveryFormat) {
   const TempDir dir;
   for (const Format& format : formats()) {
     const std::string path = dir / format.name;
     write(path, format);
-    const auto size = picture_size(path);
-    ASSERT_TRUE(size) << path;
-    EXPECT_EQ(size->width, kWidth) << path;
-    EXPECT_EQ(size->height, kHeight) << path;
+    expect_size(path);
   }
 }
 
@@ -87,10 +92,7 @@ TEST(PictureSize, OfAnAvifIsThatOfItsLargestItem) {
                 "ftypavif\0\0\0\0"s +
                     item("\0\0\0\x40\0\0\0\x40"s) + item("\0\0\x01\x2c\0\0\0\xc8"s) +
                     item("\0\0\0\x40\0\0\0\x40"s));
-  const auto size = picture_size(path);
-  ASSERT_TRUE(size);
-  EXPECT_EQ(size->width, kWidth);
-  EXPECT_EQ(size->height, kHeight);
+  expect_size(path);
 }
 
 // A number as TIFF writes it on little-endian machines.
@@ -128,10 +130,7 @@ TEST(PictureSize, OfATiffIsReadInItsByteOrder) {
                                      "MM\0*\0\0\0\x08\0\x02"
                                      "\x01\0\0\x03\0\0\0\x01\x01\x2c\0\0"
                                      "\x01\x01\0\x04\0\0\0\x01\0\0\0\xc8"s);
-  const auto size = picture_size(path);
-  ASSERT_TRUE(size);
-  EXPECT_EQ(size->width, kWidth);
-  EXPECT_EQ(size->height, kHeight);
+  expect_size(path);
 }
 
 // OpenEXR's attribute dataWindow: its size, then the first and the last pixel.
@@ -140,10 +139,7 @@ TEST(PictureSize, OfAnExrIsThatOfItsWindow) {
   const std::string path = dir.write(
       "a.exr", "\x76\x2f\x31\x01\x02\0\0\0dataWindow\0box2i\0"s + little(16, 4) + little(5, 4) +
                    little(7, 4) + little(5 + kWidth - 1, 4) + little(7 + kHeight - 1, 4));
-  const auto size = picture_size(path);
-  ASSERT_TRUE(size);
-  EXPECT_EQ(size->width, kWidth);
-  EXPECT_EQ(size->height, kHeight);
+  expect_size(path);
 }
 
 TEST(PictureSize, APictureBeyondTheLimitIsRefusedAndNotDecoded) {

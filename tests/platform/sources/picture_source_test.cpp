@@ -118,7 +118,6 @@ TEST(PictureSource, PictureTooLargeToDecodeIsBroken) {
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
 }
 
-// OpenCV leaves the part black that it cannot decode.
 // A big-endian field of a TIFF's directory.
 std::string tiff_field(char tag, char type, char value) {
   const bool is_short = type == 3;
@@ -126,7 +125,7 @@ std::string tiff_field(char tag, char type, char value) {
          (is_short ? std::string{0, value, 0, 0} : std::string{0, 0, 0, value});
 }
 
-TEST(PictureSource, ADamagedTiffOfEitherByteOrderIsFound) {
+TEST(PictureSource, ABigEndianTiffThatIsDamagedIsFound) {
   constexpr char kShort = 3;
   constexpr char kLong = 4;
   constexpr char kLzw = 5;
@@ -140,6 +139,7 @@ TEST(PictureSource, ADamagedTiffOfEitherByteOrderIsFound) {
                                              std::string(4, '\0') + std::string(8, '\xff'))));
 }
 
+// OpenCV leaves the part black that it cannot decode.
 TEST(PictureSource, ATiffThatIsDamagedInTheMiddleIsBroken) {
   const TempDir dir;
   cv::Mat noise(200, 200, CV_8UC3);
