@@ -114,7 +114,7 @@ class Life:
         """The clients leave, and nothing of them is left."""
         self.visitors.leave()
         end = time.monotonic() + SILENCE * load()
-        allowed = self.own_sockets + (broker.SOCKETS if self.broker else 0)
+        allowed = self.own_sockets + self.of_broker(broker.SOCKETS)
         while self.running() and self.count_sockets() > allowed and time.monotonic() < end:
             time.sleep(0.05)
         if self.running() and self.count_sockets() > allowed:
@@ -274,7 +274,7 @@ class Life:
             self.process.kill()
             status = self.process.wait()
         took = time.monotonic() - asked
-        allowed = STOP + STOP_ALLOWANCE * load() + (broker.STOP if self.broker else 0)
+        allowed = STOP + STOP_ALLOWANCE * load() + self.of_broker(broker.STOP)
         Hogs.stop()
         self.reader.rate = None
         self.reader.join(30)
@@ -319,7 +319,7 @@ class Life:
         grown = min(s[1] for s in settled[-quarter:]) - max(s[1] for s in settled[:quarter])
         self.totals.grown_kb = max(self.totals.grown_kb, grown)
         self.totals.resident_kb = max(self.totals.resident_kb, max(s[1] for s in settled))
-        if grown > GROWTH_KB + (broker.GROWTH_KB if self.broker else 0):
+        if grown > GROWTH_KB + self.of_broker(broker.GROWTH_KB):
             violated(f"{self.name}: resident memory grew by {grown} kB in {self.seconds:.0f} s")
         for index, what in ((2, "descriptors"), (3, "threads")):
             seen = {sample[index] for sample in settled}
@@ -330,6 +330,10 @@ class Life:
 
         if len(self.quiet) > 1:
             violated(f"{self.name}: without a client: {sorted(self.quiet)} descriptors and threads")
+
+    def of_broker(self, more):
+        """What a broker adds to a limit, if there is one."""
+        return more if self.broker else 0
 
     def end_broker(self):
         if self.broker:

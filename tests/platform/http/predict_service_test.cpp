@@ -343,44 +343,6 @@ TEST(Predict, APictureHasALimitOfItsSides) {
   EXPECT_EQ(run.mistake(png_of(1, 17), "image/png"), "413 too_many_pixels");
 }
 
-TEST(Predict, WhenTooManyWaitTheNextIsRefused) {
-  PictureQueue pictures(1, 0);  // nobody classifies
-  PredictLimits limits;
-  limits.queue = 1;
-  const std::string png = png_of(1);
-  Predictor predictor(pictures, limits);
-  int accepted = 0;
-  for (int i = 0; i < 3; ++i) {
-    accepted += predictor.put({nullptr, {{"", png}}, [](const auto&) {}}) ? 1 : 0;
-  }
-  EXPECT_GE(accepted, 1);
-  EXPECT_LE(accepted, 2);  // one in work, one in the queue
-  EXPECT_GE(predictor.retry_after(), std::chrono::seconds(1));
-}
-
-TEST(Predict, WhatNobodyWaitsForIsDropped) {
-  PictureQueue pictures(1, 0);  // nobody classifies
-  const std::string png = png_of(1);
-  const auto gone = std::make_shared<std::atomic<bool>>(false);
-  PredictLimits limits;
-  limits.queue = 1;
-  Predictor predictor(pictures, limits);
-  const auto fail = [](const auto&) { ADD_FAILURE() << "nobody waits for this"; };
-  ASSERT_TRUE(predictor.put({nullptr, {{"", png}}, [](const auto&) {}}));
-  while (!pictures.is_waiting()) std::this_thread::yield();  // the first is in work
-  auto waiting = std::make_shared<const std::string>(png);
-  const std::weak_ptr<const std::string> held = waiting;
-  ASSERT_TRUE(predictor.put({waiting, {{"", *waiting}}, fail, gone}));
-  waiting.reset();
-  EXPECT_EQ(predictor.waiting(), 2U);
-  EXPECT_FALSE(held.expired());
-  *gone = true;
-  EXPECT_EQ(predictor.waiting(), 1U);
-  EXPECT_TRUE(held.expired());
-  EXPECT_TRUE(predictor.put({nullptr, {{"", png}}, [](const auto&) {}}));
-  predictor.deliver();
-}
-
 TEST(Predict, AClientThatGoesIsNoticedWhileItsPictureWaits) {
   PredictRun run({}, {}, 0, true, /*classify=*/false);
   const auto metrics = [&run] { return http_get(run.port(), "/metrics").body; };
