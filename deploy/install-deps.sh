@@ -17,9 +17,9 @@ set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavformat-dev
   libavutil-dev libboost-dev libcamera-dev libcli11-dev libfmt-dev libjpeg-dev libmd-dev
-  libminizip-dev libmosquitto-dev libopencv-dev libpng-dev libspdlog-dev libswscale-dev
-  libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
+  libminizip-dev libmosquitto-dev libopencv-dev libpng-dev libprotozero-dev libspdlog-dev libswscale-dev
+  libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev liburiparser-dev libutf8proc-dev
+  libwebp-dev nlohmann-json3-dev python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
   libx11-dev llvm locales openssl python3-venv strace unzip xvfb zlib1g-dev'
@@ -33,6 +33,16 @@ network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.
 mqtt='ca-certificates mosquitto openssl python3 python3-jsonschema python3-paho-mqtt'
 fleet='prometheus python3 python3-venv'
 root='debian-archive-keyring mmdebstrap'
+
+# ONNX Runtime, which Debian 12 lacks, comes from PyPI; what is built without it runs TorchScript alone.
+get_onnxruntime() {
+  case $packages in
+  *libtorch-dev*)
+    "$(dirname "$0")/../toolchains/get-onnxruntime.sh" ||
+      echo 'install-deps.sh: without ONNX Runtime, no ONNX models' >&2
+    ;;
+  esac
+}
 
 case ${1-} in
 '') packages=$build ;;
@@ -56,7 +66,10 @@ for package in $packages; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
     missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+  get_onnxruntime
+  exit 0
+fi
 
 sudo=
 if [ "$(id -u)" != 0 ]; then
@@ -93,3 +106,4 @@ echo "Installing:$missing"
 apt_get update -qq
 # shellcheck disable=SC2086
 apt_get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $missing
+get_onnxruntime

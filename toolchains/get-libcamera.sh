@@ -9,23 +9,14 @@ set -eu
 suite=$1
 mkdir -p "$2"
 dir=$(realpath "$2")
+cd "$(dirname "$0")"
+. ./apt-of-suite.sh
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-"$(dirname "$0")/mirrors.sh" "${suite%-backports}" |
-  sed -n "s/ ${suite%-backports} main$/ $suite main/p" > "$tmp/sources.list"
-mkdir -p "$tmp/lists/partial" "$tmp/archives/partial" "$tmp/etc"
+apt_of_suite "$suite" arm64 "$tmp"
 cd "$tmp"
-apt() {
-  apt-get -qq -o Dir::Etc::SourceList="$tmp/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-    -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null \
-    -o Dir::Etc::Trusted=/usr/share/keyrings/debian-archive-keyring.gpg \
-    -o Dir::State="$tmp" -o Dir::State::status=/dev/null -o Dir::Cache="$tmp" \
-    -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root \
-    -o Acquire::Languages=none "$@"
-}
-apt update
 apt download libcamera-dev
 library=$(dpkg-deb -f libcamera-dev_*.deb Depends | grep -o 'libcamera[0-9][0-9.]*' | head -n 1)
 apt download "$library"

@@ -17,7 +17,7 @@ torch_sha256=62b3fd888277946918cba4478cf849303da5359f0fb4e3bfb86b0533ba2eaf8d
 
 packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost-dev libc6-dev
   libcamera-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev libjpeg-dev libmd-dev
-  libminizip-dev libmosquitto-dev libopencv-dev libpng-dev libspdlog-dev libswscale-dev
+  libminizip-dev libmosquitto-dev libopencv-dev libpng-dev libprotozero-dev libspdlog-dev libswscale-dev
   libsystemd-dev libtiff-dev libtomlplusplus-dev liburiparser-dev libutf8proc-dev libwebp-dev
   nlohmann-json3-dev'
 
@@ -35,7 +35,7 @@ case $suite in
 esac
 cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
 root=$(realpath -ms "${2:-$cache/sysroot-$suite}")
-stamp="$suite $(cat "$0" "$(dirname "$0")/get-libcamera.sh" | sha256sum | cut -c 1-64)"
+stamp="$suite $(cd "$(dirname "$0")" && cat make-sysroot.sh get-*.sh | sha256sum | cut -c 1-64)"
 
 # What builds for this root: the cross GCC if it is of the target's own version, else clang, as
 # aarch64-linux-gnu.cmake chooses. The root can be made without, so this only tells.
@@ -173,6 +173,9 @@ sed -i '/append_torchlib_if_found(kineto)/d' "$libtorch/share/cmake/Torch/TorchC
 set -- $("$(dirname "$0")/get-libcamera.sh" "$suite-backports" "$tmp/libcamera")
 mkdir "$new/opt/libcamera"
 mv "$tmp/libcamera" "$new/opt/libcamera/$1"
+
+# Also an engine, of a package of its own.
+"$(dirname "$0")/get-onnxruntime.sh" aarch64 "$new/opt/onnxruntime"
 
 # Libraries choose kernels by these: let the emulator show them a Raspberry Pi 4.
 mkdir -p "$new/proc" "$new/sys/devices/system/cpu"
