@@ -30,6 +30,7 @@ struct ClassifierOptions {
   // Used instead of the archive's labels. Required for an archive without labels.
   std::optional<std::vector<std::string>> labels;
   bool count_parameters = false;         // for ModelFacts; unpacks all weights once more
+  bool trace = false;                    // some frames will be traced
   OperatorProfile* operators = nullptr;  // samples classify(); outlives the classifier; null: none
 };
 

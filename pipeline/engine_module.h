@@ -1,7 +1,10 @@
-// Between lookout and liblookout-torch.so, the module that runs TorchScript archives with LibTorch.
+// Between lookout and the modules that run models: liblookout-torch.so and
+// liblookout-onnxruntime.so. A process loads one of them at most: two engines' libraries may hold
+// other versions of a third.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "pipeline/classifier.h"
 #include "pipeline/model/archive.h"
@@ -11,22 +14,23 @@
 
 namespace lookout {
 
-inline const char* const kTorchModule = "liblookout-torch.so";
-inline const char* const kTorchEntry = "lookout_torch";
-
 // Changes with every change of this file, of Classifier, Trainer, ModelArchive, or of
 // OperatorProfile and Trace, which both sides use.
-inline constexpr int kTorchInterface = 2;
+inline constexpr int kEngineInterface = 3;
 
-// Returned by the module's entry, `extern "C" const TorchModule* lookout_torch()`.
-struct TorchModule {
-  ModuleVersion version;  // kTorchInterface
-  // See torch_classifier.h.
-  std::unique_ptr<Classifier> (*open)(const ModelArchive& archive,
-                                      const ClassifierOptions& options);
-  // See torch_trainer.h.
+// Returned by a module's entry, `extern "C" const EngineModule* lookout_engine()`.
+inline constexpr const char* kEngineEntry = "lookout_engine";
+
+struct EngineModule {
+  ModuleVersion version;  // kEngineInterface
+  // See open_models().
+  std::vector<std::unique_ptr<Classifier>> (*open)(const ModelArchive& archive,
+                                                   const ClassifierOptions& options, int count);
+  // See open_trainer(). Null: this engine trains nothing.
   std::unique_ptr<Trainer> (*open_trainer)(const ModelArchive& archive, int threads);
   EngineFacts (*facts)();
+  // From now on the debug log names each feature that the engine's library reports as used. Null:
+  // it reports none.
   void (*log_features)();
 };
 

@@ -1,37 +1,96 @@
 #include "pipeline/open_model.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include <atomic>
+#include <optional>
+#include <system_error>
+
+#include "pipeline/engine_module.h"
 #include "pipeline/error.h"
-#include "pipeline/torch/torch_module.h"
+#include "pipeline/module.h"
 
 namespace lookout {
 namespace {
 
-// TorchScript is the only format so far: LibTorch refuses every other file.
-const TorchModule& engine() {
+struct Parts {
+  const char* module;
+  const char* package;
+};
+
+Parts parts_of(Engine engine) {
+  if (engine == Engine::kTorch) return {"liblookout-torch.so", "lookout-torch"};
+  return {"liblookout-onnxruntime.so", "lookout-onnxruntime"};
+}
+
+Error cannot_run(ErrorKind kind, Engine engine, const std::string& why) {
+  return {kind, fmt::format("{} models cannot be run: {}",
+                            engine == Engine::kTorch ? "TorchScript" : "ONNX", why)};
+}
+
+// The only engine of the process: two would bring other versions of the same libraries.
+void claim(Engine engine) {
+  static std::atomic<int> claimed{-1};
+  int before = -1;
+  const int wanted = static_cast<int>(engine);
+  if (claimed.compare_exchange_strong(before, wanted) || before == wanted) return;
+  throw cannot_run(
+      ErrorKind::kUnsupported, engine,
+      fmt::format("this process uses {} already", to_text(static_cast<Engine>(before))));
+}
+
+const EngineModule& load(Engine engine) {
+  const Parts parts = parts_of(engine);
+  if (!is_installed(engine)) {
+    throw cannot_run(ErrorKind::kNoInput, engine,
+                     fmt::format("there is no {}; install the package {}",
+                                 module_path(parts.module).string(), parts.package));
+  }
+  claim(engine);
   try {
-    return load_module<TorchModule>(kTorchModule, kTorchEntry, kTorchInterface);
+    return load_module<EngineModule>(parts.module, kEngineEntry, kEngineInterface);
   } catch (const Error& error) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        fmt::format("models cannot be run: {}; install the package lookout again", error.what()));
+    throw cannot_run(ErrorKind::kUnsupported, engine,
+                     fmt::format("{}; install the package {} again", error.what(), parts.package));
   }
 }
 
+const EngineModule& engine_for(const ModelArchive& archive) { return load(engine_of(archive)); }
+
 }  // namespace
+
+std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
+                                                     const ClassifierOptions& options, int count) {
+  const EngineModule& engine = engine_for(archive);
+  if (engine.log_features != nullptr) engine.log_features();
+  return engine.open(archive, options, count);
+}
 
 std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options) {
-  return engine().open(archive, options);
+  return std::move(open_models(archive, options, 1).front());
 }
 
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) {
-  return engine().open_trainer(archive, threads);
+  const EngineModule& engine = engine_for(archive);
+  if (engine.open_trainer == nullptr) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("model {}: {} trains nothing; give a TorchScript archive as the base",
+                            archive.path().string(), to_text(engine_of(archive))));
+  }
+  return engine.open_trainer(archive, threads);
 }
 
-EngineFacts engine_facts() { return engine().facts(); }
+Engine engine_of(const ModelArchive& archive) {
+  return archive.format() == ModelFormat::kOnnx ? Engine::kOnnxRuntime : Engine::kTorch;
+}
 
-void log_engine_features() { engine().log_features(); }
+EngineFacts engine_facts(Engine engine) { return load(engine).facts(); }
+
+bool is_installed(Engine engine) {
+  std::error_code ignored;
+  return std::filesystem::exists(module_path(parts_of(engine).module), ignored);
+}
 
 }  // namespace lookout

@@ -1,7 +1,8 @@
-// Opens a model archive with the engine that it is made for.
+// Opens a model with the engine that its format is made for.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "pipeline/classifier.h"
 #include "pipeline/model/archive.h"
@@ -10,26 +11,33 @@
 
 namespace lookout {
 
-// Loads the model, which runs the archive's code, and runs it until it is warm. The format of the
-// archive decides the engine: TorchScript archives run on LibTorch. The archive is not needed any
-// more afterwards.
+// Loads the model for `count` workers and runs it until it is warm. TorchScript archives, whose
+// code runs then, run on LibTorch, ONNX models on ONNX Runtime. The archive is not needed any more
+// afterwards. A process uses one engine: the first call decides.
 // Throws Error(kBadData) for anything wrong with the archive, its spec or its labels,
-// Error(kInternal) when the engine's library lacks what it needs, Error(kUnsupported) when the
-// engine's module is missing.
+// Error(kInternal) when the engine's library lacks what it needs, Error(kNoInput) when the engine
+// is not installed, Error(kUnsupported) when it cannot be loaded, or the process already uses
+// another.
+std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
+                                                     const ClassifierOptions& options, int count);
+
+// The same for one.
 std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options);
 
 // Loads a base, of which new models are made, and cuts it before its last layer. `threads`: that
-// compute an embedding. Throws as open_model(), and Error(kBadData) when the base's last layer is
-// not linear.
+// compute an embedding. Throws as open_model(), Error(kBadData) when the base's last layer is not
+// linear, and Error(kUnsupported) when the engine trains nothing.
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads);
 
-// Facts about LibTorch, the library that runs the models. Throws Error(kUnsupported) when the
-// engine's module is missing.
-EngineFacts engine_facts();
+// The engine that runs the archive.
+Engine engine_of(const ModelArchive& archive);
 
-// From now on the debug log names each feature that the engine's library reports as used, once.
-// Call it before the first open_model(). Throws as engine_facts().
-void log_engine_features();
+// Facts about the engine's library, which is loaded. Throws Error(kNoInput) and
+// Error(kUnsupported) as open_models().
+EngineFacts engine_facts(Engine engine);
+
+// Whether the engine's module is there; nothing is loaded.
+bool is_installed(Engine engine);
 
 }  // namespace lookout

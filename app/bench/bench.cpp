@@ -16,9 +16,9 @@
 #include "app/run/log.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
-#include "pipeline/open_model.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/process.h"
+#include "platform/system/run_apart.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -30,7 +30,6 @@ BenchMachine describe_machine() {
   machine.kind = machine_kind(machine.system, kBuiltForArm);
   machine.processors = processors();
   machine.lookout = LOOKOUT_VERSION;
-  machine.libtorch = engine_facts().version;
   return machine;
 }
 
@@ -72,14 +71,18 @@ Outcome measure_here(const Combination& combination, const std::atomic<bool>& st
 }
 
 // Finds a mistake in the last of many models before all the others are measured. A single model is
-// opened by the process that measures it.
+// opened by the process that measures it. Each is opened apart: one process cannot have two
+// engines.
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
   ModelOptions model = options.model;
   for (const std::string& file : options.models) {
     if (stop) return;
     model.file = file;
-    open_to_describe(read_archive(model), model);
+    run_apart("model " + model.file, [&model] {
+      open_to_describe(read_archive(model), model);
+      return std::string();
+    });
   }
 }
 

@@ -167,9 +167,9 @@ std::string to_html(const BenchReport& report, const std::string& made_by) {
     add_states(report, page);
     add_models(report, page);
   }
-  page.add_part("Machine", "",
-                to_html(machine_facts(system, machine.kind, machine.processors,
-                                      "LibTorch " + machine.libtorch)));
+  page.add_part(
+      "Machine", "",
+      to_html(machine_facts(system, machine.kind, machine.processors, libraries(report))));
   return page.to_html(made_by);
 }
 

@@ -84,11 +84,10 @@ void append_machine(const BenchMachine& machine, std::string& out) {
       fmt::format("{}, {}", system.governor.empty() ? "not told" : system.governor,
                   number_or(system.highest_clock_mhz, "MHz")));
   row("lookout", machine.lookout);
-  row("LibTorch", machine.libtorch);
 }
 
 void append_models(const std::vector<BenchResult>& results, std::string& out) {
-  append_head({"model", "archive", "sha256", "input", "activations", "kernels", "engine",
+  append_head({"model", "archive", "sha256", "input", "activations", "kernels", "engine", "library",
                "quantization", "producer", "trained"},
               out);
   std::vector<std::string> seen;
@@ -97,7 +96,8 @@ void append_models(const std::vector<BenchResult>& results, std::string& out) {
     if (std::find(seen.begin(), seen.end(), model.file) != seen.end()) continue;
     seen.push_back(model.file);
     append_row({model.name, model.file, model.sha256, model.input, model.activations, model.kernels,
-                model.engine, model.quantization, model.producer, model.trained ? "yes" : "no"},
+                model.engine, model.library, model.quantization, model.producer,
+                model.trained ? "yes" : "no"},
                out);
   }
 }
@@ -172,10 +172,10 @@ std::vector<std::string> state_changes(const BenchResult& result) {
 std::string to_text(const BenchReport& report) {
   const BenchMachine& machine = report.machine;
   const std::string& board = machine.system.board;
-  std::string text =
-      fmt::format("{}{}{}, {}; LibTorch {}\n", printable(board), board.empty() ? "" : ", ",
-                  printable(processor(machine)), machine.kind, machine.libtorch);
-  if (report.results.empty()) return text + "nothing was measured\n";
+  std::string text = fmt::format("{}{}{}, {}", printable(board), board.empty() ? "" : ", ",
+                                 printable(processor(machine)), machine.kind);
+  if (report.results.empty()) return text + "\nnothing was measured\n";
+  text += fmt::format("; {}\n", libraries(report));
   auto to = std::back_inserter(text);
   fmt::format_to(to, "{}\n", printable(report.results.front().source));
   const std::string interrupted = interruption(report);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "app/output/json.h"
 #include "pipeline/results/format.h"
@@ -92,6 +93,7 @@ Json to_json(const BenchModel& model) {
           {"activations", model.activations},
           {"kernels", model.kernels},
           {"engine", model.engine},
+          {"library", model.library},
           {"quantization", model.quantization},
           {"producer", model.producer},
           {"trained", model.trained}};
@@ -108,8 +110,7 @@ Json to_json(const BenchMachine& machine) {
           {"kernel", system.kernel},
           {"governor", system.governor},
           {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
-          {"lookout", machine.lookout},
-          {"libtorch", machine.libtorch}};
+          {"lookout", machine.lookout}};
 }
 
 Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
@@ -155,6 +156,12 @@ std::string interruption(const BenchReport& report) {
   const std::size_t all = report.results.size() + report.missing;
   if (complete == all) return {};
   return fmt::format("interrupted: {} of {} combination{}", complete, all, all == 1 ? "" : "s");
+}
+
+std::string libraries(const BenchReport& report) {
+  std::set<std::string> names;
+  for (const BenchResult& result : report.results) names.insert(result.model.library);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 double total_ms(const BenchResult& result) { return ratio(1000, result.stats.classified_fps); }

@@ -26,6 +26,7 @@ struct BenchModel {
   std::string activations;  // "qint8"
   std::string kernels;      // "XNNPACK"
   std::string engine;       // "QNNPACK"
+  std::string library;      // "LibTorch 2.9.1"
   std::string quantization;
   std::string producer;  // "tool lookout models/export.py, torch 1.13.1"
   bool trained = true;
@@ -55,13 +56,12 @@ struct BenchResult {
   bool complete = true;  // false: the measurement was interrupted
 };
 
-// The machine and the libraries, which all combinations share.
+// The machine, which all combinations share.
 struct BenchMachine {
   SystemInfo system;
   std::string kind;  // see machine_kind()
   int processors = 1;
   std::string lookout;  // its version
-  std::string libtorch;
 };
 
 struct BenchReport {
@@ -78,6 +78,9 @@ double jitter(const BenchResult& result);
 
 // The spread of one-second rates; nothing of less than five.
 std::optional<RateSpread> spread_of(std::vector<double> rates);
+
+// The libraries of the models, each once: "LibTorch 2.9.1, ONNX Runtime 1.27.0".
+std::string libraries(const BenchReport& report);
 
 // "mobilenet, 1 thread, 2 workers", with the model's name as it is.
 std::string title(const BenchResult& result);

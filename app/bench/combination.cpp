@@ -70,7 +70,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StatsSnapshot, interval, camera_fps, classifi
                                    classified, dropped, skipped, in_flight, frame_age, capture,
                                    preprocess, inference, total, machine, final)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchModel, name, file, sha256, input, activations, kernels,
-                                   engine, quantization, producer, trained)
+                                   engine, library, quantization, producer, trained)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RateSpread, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchResult, model, threads, auto_threads, workers, source, live,
                                    stats, cpu_ms, resident_mb, start_s, fps_spread, before, after,

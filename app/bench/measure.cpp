@@ -128,6 +128,7 @@ BenchModel describe_model(const std::filesystem::path& path, const Classifier& c
   model.activations = facts.activations;
   model.kernels = facts.kernels;
   model.engine = facts.engine;
+  model.library = library_text(facts);
   model.quantization = spec.quantization;
   model.producer = producer_text(spec);
   model.trained = spec.trained;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/inspect/csi_checks.h"
+#include "app/inspect/engine_checks.h"
 #include "app/inspect/service_view.h"
 #include "app/inspect/try_source.h"
 #include "app/output/json.h"
@@ -20,7 +21,6 @@
 #include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
-#include "pipeline/open_model.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
@@ -39,7 +39,7 @@ constexpr std::chrono::seconds kTimeOfSystemctl{10};
 Check check_userland() {
   if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
   return {"userland", State::kFailure,
-          "32 bits: LibTorch needs the 64-bit edition of Raspberry Pi OS", kUnusable};
+          "32 bits: lookout needs the 64-bit edition of Raspberry Pi OS", kUnusable};
 }
 
 Check check_cpu(const SystemInfo& system) {
@@ -55,21 +55,9 @@ Check check_cpu(const SystemInfo& system) {
   }
   if (!system.has_feature("asimd")) return {"cpu", State::kNote, text + ", without NEON"};
   if (system.has_feature("atomics")) return {"cpu", State::kOk, text + ", ARMv8.1 or later"};
-  text += ", ARMv8.0: no atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not";
+  text +=
+      ", ARMv8.0: no atomics, no dot product; not every release of an engine's library runs on it";
   return {"cpu", State::kOk, text};
-}
-
-Check check_libtorch(const std::function<EngineFacts()>& facts) {
-  EngineFacts libtorch;
-  try {
-    libtorch = facts();
-  } catch (const Error& error) {
-    return {"libtorch", State::kFailure, error.what(), error.exit_status()};
-  }
-  const std::string text =
-      fmt::format("{}, engines {}", libtorch.version, fmt::join(libtorch.engines, ", "));
-  if (libtorch.has_qnnpack) return {"libtorch", State::kOk, text + "; QNNPACK is used"};
-  return {"libtorch", State::kFailure, text + "; QNNPACK is needed", kUnusable};
 }
 
 Check check_cma(const SystemInfo& system) {
@@ -149,15 +137,6 @@ Check check_need(const std::string& name, const std::function<std::string()>& us
   } catch (const Error& error) {
     return {name, State::kFailure, error.what(), error.exit_status()};
   }
-}
-
-DescribedModel describe_model(const RunOptions& options) {
-  const ModelArchive archive = read_archive(options.model);
-  const auto classifier = open_to_describe(archive, options.model);
-  const ModelFacts& facts = classifier->facts();
-  return {fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
-                      archive.path().string(), archive.sha256(), facts.activations, facts.kernels),
-          classifier->spec().input};
 }
 
 // A file or folder that a run writes. The folder of a service is made when it starts.
@@ -331,7 +310,7 @@ std::string verdict(const Diagnosis& diagnosis) {
 
 Probes local_probes() {
   Probes probes;
-  probes.libtorch = engine_facts;
+  probes.engine = facts_apart;
   probes.probe_camera = probe_camera;
   probes.try_source = try_source;
   probes.libcamera = load_libcamera;
@@ -348,7 +327,8 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   const SystemInfo& system = diagnosis.system;
   const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
   std::vector<Check>& checks = diagnosis.checks;
-  checks = {check_userland(), check_cpu(system), check_libtorch(probes.libtorch)};
+  checks = {check_userland(), check_cpu(system)};
+  for (const Engine engine : kEngines) checks.push_back(check_engine(engine, probes.engine));
   const std::string unit = unit_of(options.config_file, probes.root / "etc/lookout");
   append(check_settings(options, unit), checks);
   append(Needs(options, probes, unit).check(services), checks);

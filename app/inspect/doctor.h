@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "app/inspect/check.h"
+#include "app/inspect/engine_checks.h"
 #include "app/options/options.h"
-#include "pipeline/model/engine_facts.h"
-#include "pipeline/model/input_spec.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/system/system_info.h"
 
@@ -27,15 +26,10 @@ struct ServiceState {
   std::string state;  // "active", "failed", ...
 };
 
-struct DescribedModel {
-  std::string text;
-  InputSpec input;
-};
-
 // The things that the doctor examines. Each function throws Error when its thing cannot be used.
 struct Probes {
   std::filesystem::path root = "/";  // of proc, sys, dev, run, usr and etc
-  std::function<EngineFacts()> libtorch;
+  std::function<EngineFacts(Engine engine)> engine;
   std::function<std::string(const std::string& path)> probe_camera;  // returns the camera's name
   std::function<std::string(const std::string& source, const SourceOptions&)>
       try_source;  // returns the source's description

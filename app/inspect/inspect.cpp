@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,13 +24,25 @@ struct Description {
   ArchiveContents contents;
   ModelSpec spec;
   std::unique_ptr<Classifier> model;  // null: it was not run
+
+  // Of a model that was not run, those that the file tells.
+  std::optional<std::string> activations() const {
+    if (model) return model->facts().activations;
+    return contents.onnx ? std::optional(contents.onnx->activations) : std::nullopt;
+  }
+  std::optional<std::uint64_t> parameters() const {
+    if (model) return model->facts().parameters;
+    return contents.onnx ? std::optional(contents.onnx->parameters) : std::nullopt;
+  }
 };
 
 // Without labels if there are none.
 ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContents& contents,
                                const std::string& labels_file) {
   auto labels = read_labels(labels_file);
-  if (!labels && contents.labels.empty()) labels.emplace();
+  const bool has_labels =
+      !contents.labels.empty() || (contents.metadata.empty() && is_described(contents));
+  if (!labels && !has_labels) labels.emplace();
   return read_spec(archive, contents, labels);
 }
 
@@ -74,6 +87,33 @@ std::map<std::string, Part> parts_of(const ArchiveContents& contents) {
   return parts;
 }
 
+const char* format_text(const ArchiveContents& contents) {
+  return contents.onnx ? "onnx" : "torchscript";
+}
+
+std::uint64_t weight_bytes(const ArchiveContents& contents) {
+  return contents.onnx ? contents.onnx->weight_bytes : parts_of(contents)["weights"].bytes;
+}
+
+Json values_json(const std::vector<OnnxValue>& values) {
+  Json json = Json::array();
+  for (const OnnxValue& value : values) {
+    json.push_back({{"name", value.name}, {"type", value.type}, {"shape", value.dims}});
+  }
+  return json;
+}
+
+// Null for another format.
+Json onnx_json(const ArchiveContents& contents) {
+  if (!contents.onnx) return {};
+  const OnnxContents& onnx = *contents.onnx;
+  return {{"opset", onnx.opset},
+          {"producer", onnx.producer},
+          {"inputs", values_json(onnx.inputs)},
+          {"outputs", values_json(onnx.outputs)},
+          {"operators", onnx.operators}};
+}
+
 Json input_json(const InputSpec& input) {
   return {{"width", input.width},
           {"height", input.height},
@@ -103,23 +143,25 @@ std::string to_json(const Description& description) {
                     {"sha256", description.sha256},
                     {"bytes", description.bytes},
                     {"name", spec.name},
+                    {"format", format_text(description.contents)},
                     {"metadata", !description.contents.metadata.empty()},
                     {"input", input_json(spec.input)},
                     {"output", spec.output ? Json(to_text(*spec.output)) : Json()},
                     {"labels", spec.labels},
-                    {"activations", if_run(&ModelFacts::activations)},
+                    {"activations", or_null(description.activations())},
                     {"kernels", if_run(&ModelFacts::kernels)},
                     {"quantization", spec.quantization},
-                    {"parameters", if_run(&ModelFacts::parameters)},
-                    {"weight_bytes", parts_of(description.contents)["weights"].bytes},
+                    {"parameters", or_null(description.parameters())},
+                    {"weight_bytes", weight_bytes(description.contents)},
                     {"producer", spec.producer},
                     {"weights", spec.weights},
                     {"trained", spec.trained},
                     {"unknown", or_null(spec.unknown)},
                     {"producer_info", producer_info_json(description.contents)},
-                    {"libtorch", if_run(&ModelFacts::version)},
+                    {"library", facts ? Json(library_text(*facts)) : Json()},
                     {"engine", if_run(&ModelFacts::engine)},
-                    {"members", std::move(members)}};
+                    {"members", std::move(members)},
+                    {"onnx", onnx_json(description.contents)}};
   return to_text(report) + "\n";
 }
 
@@ -128,7 +170,15 @@ std::string labels_text(const std::vector<std::string>& labels) {
   return fmt::format("{}: {}, ..., {}", labels.size(), labels.front(), labels.back());
 }
 
+std::string onnx_text(const OnnxContents& onnx) {
+  int nodes = 0;
+  for (const auto& [type, count] : onnx.operators) nodes += count;
+  return fmt::format("weights {} bytes, {} operators of opset {}{}{}", onnx.weight_bytes, nodes,
+                     onnx.opset, onnx.producer.empty() ? "" : ", written by ", onnx.producer);
+}
+
 std::string contents_text(const ArchiveContents& contents) {
+  if (contents.onnx) return onnx_text(*contents.onnx);
   std::string text;
   for (const auto& [kind, part] : parts_of(contents)) {
     text += fmt::format("{}{} {} bytes in {} member{}", text.empty() ? "" : ", ", kind, part.bytes,
@@ -152,10 +202,22 @@ std::string training_text(const ArchiveContents& contents) {
   }
 }
 
-std::vector<Line> lines_of_run(const ModelFacts& facts) {
-  return {{"activations", facts.activations + ", computed by " + facts.kernels + " kernels"},
-          {"parameters", std::to_string(facts.parameters)},
-          {"runs on", facts.library + " " + facts.version + ", engine " + facts.engine}};
+// Facts that an engine tells when it has loaded the model, or a file without it.
+std::vector<Line> lines_of_facts(const Description& description) {
+  std::vector<Line> lines;
+  const std::string computed =
+      description.model ? ", computed by " + description.model->facts().kernels + " kernels" : "";
+  if (const auto activations = description.activations()) {
+    lines.push_back({"activations", *activations + computed});
+  }
+  if (const auto parameters = description.parameters()) {
+    lines.push_back({"parameters", std::to_string(*parameters)});
+  }
+  if (description.model) {
+    const ModelFacts& facts = description.model->facts();
+    lines.push_back({"runs on", library_text(facts) + ", engine " + facts.engine});
+  }
+  return lines;
 }
 
 std::vector<Line> lines(const Description& description) {
@@ -179,9 +241,7 @@ std::vector<Line> lines(const Description& description) {
       {"contents", contents_text(description.contents)}};
   const std::string training = training_text(description.contents);
   if (!training.empty()) lines.insert(lines.end() - 1, {"training", training});
-  if (description.model) {
-    for (Line& line : lines_of_run(description.model->facts())) lines.push_back(std::move(line));
-  }
+  for (Line& line : lines_of_facts(description)) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -190,10 +250,14 @@ std::string to_text(const Description& description) {
   for (const auto& [key, value] : lines(description)) {
     fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, printable(value));
   }
-  if (description.contents.metadata.empty()) {
-    text += "This archive has no metadata.json: ImageNet's values are assumed.\n";
+  if (!is_described(description.contents)) {
+    fmt::format_to(
+        std::back_inserter(text), "This file has no {}: ImageNet's values are assumed.\n",
+        metadata_name(description.contents.onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript));
   }
-  if (!description.model) {
+  if (!description.model && description.contents.onnx) {
+    text += "Nothing of the model was run; --run tells the engine's kernels, too.\n";
+  } else if (!description.model) {
     text +=
         "Nothing of the archive was run. It is a program with your rights: if you trust it, --run "
         "tells its parameters and kernels, too.\n";

@@ -44,7 +44,7 @@ auto read_as_service(const std::string& file, const Read& read) {
   }
 }
 
-void log_model(const ModelOptions& options, const std::filesystem::path& path,
+void log_model(const ModelOptions& options, const ModelArchive& archive,
                const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
@@ -52,14 +52,14 @@ void log_model(const ModelOptions& options, const std::filesystem::path& path,
                spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
                facts.activations, facts.kernels, compute_text(options, classifier.threads()));
   spdlog::debug("archive: {}", to_text(archive_facts(classifier)));
-  if (options.file.empty() && path.filename() == kSelftestModel) {
+  if (options.file.empty() && archive.path().filename() == kSelftestModel) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
   }
   if (!facts.has_metadata) {
-    spdlog::warn("{} has no metadata.json: ImageNet's size, mean and deviation are assumed",
-                 path.string());
+    spdlog::warn("{} has no {}: ImageNet's size, mean and deviation are assumed",
+                 archive.path().string(), metadata_name(archive.format()));
   }
   if (facts.recognised_probabilities) {
     spdlog::info(
@@ -98,10 +98,11 @@ ModelArchive read_archive(const ModelOptions& options) {
 }
 
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
-                                                     OperatorProfile* operators) {
+                                                     const Observation& observation) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options;
-  classifier_options.operators = operators;
+  classifier_options.operators = observation.operators;
+  classifier_options.trace = observation.trace;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
   classifier_options.keep_threads = keep_threads;
   classifier_options.processors = processors();
@@ -109,12 +110,13 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   classifier_options.labels =
       read_as_service(options.labels, [&options] { return read_labels(options.labels); });
   const ModelArchive archive = read_archive(options);
-  std::vector<std::unique_ptr<Classifier>> classifiers;
-  classifiers.reserve(static_cast<std::size_t>(options.workers));
-  for (int worker = 0; worker < options.workers; ++worker) {
-    classifiers.push_back(open_model(archive, classifier_options));
+  auto classifiers = open_models(archive, classifier_options, options.workers);
+  log_model(options, archive, *classifiers.front());
+  if (observation.operators != nullptr && !classifiers.front()->facts().samples_operators) {
+    spdlog::warn(
+        "--op-sampling: {} has no sampling of operators; a --trace has the times of its operators",
+        classifiers.front()->facts().library);
   }
-  log_model(options, archive.path(), *classifiers.front());
   return classifiers;
 }
 
@@ -135,7 +137,7 @@ nlohmann::ordered_json archive_facts(const Classifier& classifier) {
           {"quantization", spec.quantization},
           {"activations", facts.activations},
           {"kernels", facts.kernels},
-          {"libtorch", facts.version},
+          {"library", library_text(facts)},
           {"engine", facts.engine}};
 }
 

@@ -27,11 +27,17 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option);
 // Error(kPermission), or Error(kBadData) when its SHA-256 is none of `options.sha256`.
 ModelArchive read_archive(const ModelOptions& options);
 
+// How the operators of models are observed.
+struct Observation {
+  OperatorProfile* operators =
+      nullptr;         // samples them, and outlives the models; null: nothing does
+  bool trace = false;  // some frames are traced
+};
+
 // Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as
-// many threads as the options say, whatever else the machine does. `operators` counts what the
-// models run, and outlives them; null: nothing does. Throws Error.
+// many threads as the options say, whatever else the machine does. Throws Error.
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
-                                                     OperatorProfile* operators = nullptr);
+                                                     const Observation& observation = {});
 
 // Opens the archive that `options` name to describe it: it computes with one thread, and nothing is
 // logged. `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.

@@ -70,7 +70,7 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, const std::optional
                          {"camera", info.camera},
                          {"model", info.model},
                          {"kernels", classifier.facts().kernels},
-                         {"libtorch", classifier.facts().version}};
+                         {"library", library_text(classifier.facts())}};
   return std::make_unique<Trace>(
       trace_options, [file = *file, name = options.profile.trace](const Trace& trace) {
         file.save([&trace](const WritePart& write) { trace.write_json(write); });
@@ -157,15 +157,14 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   std::optional<AtomicFile> trace_file;
   if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
   check_before_loading(options);
-  log_engine_features();
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
   if (options.profile.op_sampling > 0) {
     profile.emplace(options.profile.op_sampling, options.profile.op_shapes);
     operators = [&profile] { return profile->table(); };
   }
-  const auto models =
-      load_models(model_options(options), /*keep_threads=*/false, profile ? &*profile : nullptr);
+  const auto models = load_models(model_options(options), /*keep_threads=*/false,
+                                  {profile ? &*profile : nullptr, trace_file.has_value()});
   const Classifier& model = *models.front();
   std::atomic<bool> jpegs_wanted = false;
   SourceOptions wishes = source_options(options.camera, model.spec().input);

@@ -142,7 +142,7 @@ class Training {
     TrainedModel model = fit(embedded.set, *trainer);
     model.metadata = metadata(report_, *trainer);
     model.labels = lines_of(report_.labels);
-    model.producer_info = producer_info(report_, trainer->facts().version);
+    model.producer_info = producer_info(report_, library_text(trainer->facts()));
     save(trainer->write(model));
     report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     write_report(trainer->facts(), print);

@@ -122,7 +122,7 @@ std::string to_html(const TrainReport& report, const ModelFacts& facts) {
   page.add_part(
       "Machine", "",
       to_html(machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
-                            fmt::format("{} {}, {}", facts.library, facts.version, facts.engine))));
+                            fmt::format("{}, {}", library_text(facts), facts.engine))));
   return page.to_html(made_by(LOOKOUT_VERSION));
 }
 

@@ -255,12 +255,12 @@ std::string to_json(const TrainReport& report) {
   return to_text(json) + "\n";
 }
 
-std::string producer_info(const TrainReport& report, const std::string& libtorch) {
+std::string producer_info(const TrainReport& report, const std::string& library) {
   std::map<std::string, std::size_t> classes;
   for (const std::size_t index : report.classes) ++classes[report.labels[index]];
   const Json json{{"tool", "lookout train"},
                   {"lookout", LOOKOUT_VERSION},
-                  {"libtorch", libtorch},
+                  {"library", library},
                   {"base", {{"name", report.base}, {"sha256", report.base_sha256}}},
                   {"classes", classes},
                   {"pictures", report.files.size()},

@@ -62,6 +62,6 @@ std::string validation_text(const TrainReport& report);
 std::string to_text(const TrainReport& report);
 std::string to_json(const TrainReport& report);  // one line; see app/README.md for the fields
 // producer_info.json of the archive: what can be known before it is written.
-std::string producer_info(const TrainReport& report, const std::string& libtorch);
+std::string producer_info(const TrainReport& report, const std::string& library);
 
 }  // namespace lookout

@@ -8,11 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <set>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/lower_case.h"
+#include "pipeline/model/onnx_spec.h"
 #include "pipeline/model/sha256.h"
 #include "pipeline/model/zip_reader.h"
 #include "pipeline/open_file.h"
@@ -32,6 +34,10 @@ constexpr std::uint64_t kMaxUnpacked = 2 * ModelArchive::kMaxBytes;
 [[noreturn]] void refuse_as_damaged(const fs::path& archive, const std::string& why) {
   fail(archive, "is not a TorchScript archive, or a damaged one (the file " + why +
                     "); create it again with models/export.py");
+}
+
+[[noreturn]] void refuse_onnx(const fs::path& file, const std::string& why) {
+  fail(file, "is no ONNX model that can be used (" + why + ")");
 }
 
 [[noreturn]] void fail_to_read(const fs::path& path) {
@@ -157,7 +163,48 @@ void ModelArchive::require_sha256(const std::vector<std::string>& accepted) cons
                   "with your rights");
 }
 
+namespace {
+
+ArchiveContents read_onnx_contents(const ModelArchive& archive) {
+  ArchiveContents contents;
+  try {
+    contents.onnx = read_onnx(archive.bytes());
+  } catch (const std::runtime_error& error) {
+    refuse_onnx(archive.path(), error.what());
+  }
+  const auto take = [&](const char* key, std::string& text) {
+    const auto found = contents.onnx->texts.find(key);
+    if (found == contents.onnx->texts.end()) return;
+    if (found->second.size() > ArchiveContents::kMaxText) {
+      refuse_onnx(archive.path(), found->first + " is longer than 1 MB, which no such text is");
+    }
+    text = found->second;
+  };
+  take("lookout.metadata", contents.metadata);
+  take("lookout.labels", contents.labels);
+  take("lookout.class_ids", contents.class_ids);
+  take("lookout.producer_info", contents.producer_info);
+  return contents;
+}
+
+}  // namespace
+
+const char* metadata_name(ModelFormat format) {
+  return format == ModelFormat::kOnnx ? "lookout.metadata" : "metadata.json";
+}
+
+ModelFormat ModelArchive::format() const {
+  // The first field is the version of the format, a number.
+  const bool onnx = size_ > 0 && bytes().front() == '\x08';
+  return onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript;
+}
+
 ArchiveContents read_contents(const ModelArchive& archive) {
+  if (archive.format() == ModelFormat::kOnnx) return read_onnx_contents(archive);
+  if (archive.bytes().substr(0, 2) != "PK") {
+    fail(archive.path(),
+         "is not a TorchScript archive, nor an ONNX model; create one with models/export.py");
+  }
   Contents contents(archive);
   const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {
     return contents.begin(member);
@@ -166,35 +213,61 @@ ArchiveContents read_contents(const ModelArchive& archive) {
   return contents.finish();
 }
 
+namespace {
+
+// What an archive without metadata.json is taken for.
+ModelSpec assumed_spec(const ModelArchive& archive, const ArchiveContents& contents) {
+  ModelSpec spec;
+  spec.name = archive.path().stem().string();
+  spec.quantization = "unknown";
+  spec.weights = "unknown";
+  if (contents.onnx && is_ultralytics(contents.onnx->texts)) {
+    describe_ultralytics(contents.onnx->texts, spec);
+  }
+  return spec;
+}
+
+// `labels` are given, else the archive has some.
+ModelSpec spec_of(const ModelArchive& archive, const ArchiveContents& contents,
+                  const std::optional<std::vector<std::string>>& labels) {
+  ModelSpec spec = contents.metadata.empty() ? assumed_spec(archive, contents)
+                                             : parse_metadata(contents.metadata);
+  if (labels) {
+    spec.labels = *labels;
+  } else if (spec.labels.empty()) {
+    spec.labels = parse_labels(contents.labels);
+  }
+  if (spec.unknown && *spec.unknown >= spec.labels.size()) {
+    fail(archive.path(), "metadata.json has an \"unknown\" that is none of the " +
+                             std::to_string(spec.labels.size()) + " labels");
+  }
+  if (!contents.class_ids.empty()) {
+    spec.class_ids = parse_class_ids(contents.class_ids, spec.labels.size());
+  }
+  if (contents.onnx) take_input(*contents.onnx, is_described(contents), spec.input);
+  return spec;
+}
+
+}  // namespace
+
+bool is_described(const ArchiveContents& contents) {
+  return !contents.metadata.empty() || (contents.onnx && is_ultralytics(contents.onnx->texts));
+}
+
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
                     const std::optional<std::vector<std::string>>& labels) {
-  if (contents.metadata.empty() && !labels) {
-    fail(archive.path(),
-         "has no metadata.json: give --labels FILE to use it with ImageNet's values, or "
-         "create it with models/export.py");
+  if (!is_described(contents) && !labels) {
+    fail(archive.path(), std::string("has no ") + metadata_name(archive.format()) +
+                             ": give --labels FILE to use it with ImageNet's values, or create it "
+                             "with models/export.py");
   }
-  if (contents.labels.empty() && !labels) {
-    fail(archive.path(), "has no labels.txt: give --labels FILE");
+  if (!labels && !contents.metadata.empty() && contents.labels.empty()) {
+    fail(archive.path(), contents.onnx ? "has no lookout.labels: give --labels FILE"
+                                       : "has no labels.txt: give --labels FILE");
   }
   try {
-    ModelSpec spec;
-    if (contents.metadata.empty()) {
-      spec.name = archive.path().stem().string();
-      spec.quantization = "unknown";
-      spec.weights = "unknown";
-    } else {
-      spec = parse_metadata(contents.metadata);
-    }
-    spec.labels = labels ? *labels : parse_labels(contents.labels);
-    if (spec.unknown && *spec.unknown >= spec.labels.size()) {
-      fail(archive.path(), "metadata.json has an \"unknown\" that is none of the " +
-                               std::to_string(spec.labels.size()) + " labels");
-    }
-    if (!contents.class_ids.empty()) {
-      spec.class_ids = parse_class_ids(contents.class_ids, spec.labels.size());
-    }
-    return spec;
-  } catch (const Error& error) {
+    return spec_of(archive, contents, labels);
+  } catch (const std::runtime_error& error) {
     fail(archive.path(), error.what());
   }
 }

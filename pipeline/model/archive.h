@@ -1,4 +1,4 @@
-// Reads a model archive, a ZIP file, without running anything in it.
+// Reads a model, a TorchScript archive or an ONNX file, without running anything in it.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,17 @@
 #include <vector>
 
 #include "pipeline/model/model_spec.h"
+#include "pipeline/model/onnx_contents.h"
 
 namespace lookout {
+
+enum class ModelFormat {
+  kTorchScript,  // a ZIP file; also everything that is no ONNX file
+  kOnnx,         // a protobuf message: https://github.com/onnx/onnx/blob/main/docs/IR.md
+};
+
+// The name of the description of lookout's own in a file of this format.
+const char* metadata_name(ModelFormat format);
 
 // The bytes of an archive, read once: what is checked is what is loaded, whatever happens to the
 // file meanwhile.
@@ -25,6 +34,8 @@ class ModelArchive {
 
   const std::filesystem::path& path() const { return path_; }
   std::string_view bytes() const { return {bytes_.get(), size_}; }
+  // By the first bytes, whatever the file is called.
+  ModelFormat format() const;
 
   // Hexadecimal, lower case, as of sha256sum(1).
   std::string sha256() const;
@@ -51,7 +62,10 @@ struct ArchiveMember {
 struct ArchiveContents {
   static constexpr std::size_t kMaxText = 1 << 20;  // bytes of a text
 
-  std::vector<ArchiveMember> members;
+  std::vector<ArchiveMember> members;  // of an archive
+  std::optional<OnnxContents> onnx;    // of an ONNX file
+  // Its texts: members of an archive; in an ONNX file, metadata_props called lookout.metadata,
+  // lookout.labels, lookout.class_ids and lookout.producer_info.
   std::string metadata;   // metadata.json; empty: there is none
   std::string labels;     // labels.txt; empty: there are none
   std::string class_ids;  // class_ids.txt; empty: there are none
@@ -60,13 +74,18 @@ struct ArchiveContents {
   std::string producer_info;
 };
 
-// Compares every member with its checksum: LibTorch does not, so that flipped bits would change
-// weights unnoticed or crash it. Throws Error(kBadData) when the archive is damaged or no
-// TorchScript, or one of its texts is longer than kMaxText.
+// Compares every member of an archive with its checksum: LibTorch does not, so that flipped bits
+// would change weights unnoticed or crash it. An ONNX file has no checksum. Throws Error(kBadData)
+// when the file is damaged or neither format, or one of its texts is longer than kMaxText.
 ArchiveContents read_contents(const ModelArchive& archive);
 
+// Whether the file describes the model: its input, and mostly its labels.
+bool is_described(const ArchiveContents& contents);
+
 // The description in the archive. `labels` replace the archive's; without metadata they are needed,
-// and ImageNet's values are assumed. Throws Error(kBadData).
+// and ImageNet's values are assumed. The size of an ONNX file's input is that of its graph, and
+// Ultralytics' exports, which describe themselves in other words, are understood. Throws
+// Error(kBadData).
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
                     const std::optional<std::vector<std::string>>& labels);
 

@@ -19,6 +19,12 @@ const char* to_text(ResizeMode mode);
 enum class ChannelOrder { kRgb, kBgr };
 const char* to_text(ChannelOrder order);
 
+// The order of an image's values.
+enum class TensorLayout {
+  kChannelsLast,  // [height][width][3]
+  kPlanar,        // [3][height][width]
+};
+
 // The first operation of a quantized model:
 // byte = round(value / scale) + zero_point, clamped to the range of a byte.
 struct InputQuantization {
@@ -40,12 +46,13 @@ struct InputSpec {
   std::array<float, 3> std{0.229F, 0.224F, 0.225F};
   ChannelOrder channel_order = ChannelOrder::kRgb;
   ResizeMode resize = ResizeMode::kCenterSquare;
-  // Set when the classifier takes bytes that are already quantized. It is read from the model's
-  // graph, not from the archive's metadata.
+  // Read from the model's graph, not from the archive's metadata, as is the quantization.
+  TensorLayout layout = TensorLayout::kChannelsLast;
+  // Set when the classifier takes bytes that are already quantized.
   std::optional<InputQuantization> quantization;
 };
 
-// An image in channels-last order, [height][width][3]: of floats, or of bytes quantized as
+// An image in the order of InputSpec::layout: of floats, or of bytes quantized as
 // InputSpec::quantization says. The other vector is empty.
 struct ImageTensor {
   int width = 0;

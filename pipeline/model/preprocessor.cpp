@@ -155,8 +155,9 @@ void Preprocessor::plan_output(const cv::Size& scaled, const cv::Size& output) {
   const int rotation = view_.rotation;
   const bool mirror_x = view_.hflip != (rotation == 90 || rotation == 180);
   const bool mirror_y = view_.vflip != (rotation == 180 || rotation == 270);
-  const std::ptrdiff_t right = 3;
-  const std::ptrdiff_t down = 3 * static_cast<std::ptrdiff_t>(output.width);
+  const bool planar = spec_.layout == TensorLayout::kPlanar;
+  const std::ptrdiff_t right = planar ? 1 : 3;
+  const std::ptrdiff_t down = right * output.width;
   const std::ptrdiff_t step_x = mirror_x ? -right : right;
   const std::ptrdiff_t step_y = mirror_y ? -down : down;
   column_stride_ = is_quarter_turn(view_) ? step_y : step_x;
@@ -165,6 +166,9 @@ void Preprocessor::plan_output(const cv::Size& scaled, const cv::Size& output) {
   const int top = (output.height - scaled.height) / 2;
   origin_ = (mirror_x ? left + scaled.width - 1 : left) * right +
             (mirror_y ? top + scaled.height - 1 : top) * down;
+  const std::ptrdiff_t channel = planar ? down * output.height : 1;
+  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  channels_ = {rgb ? 2 * channel : 0, channel, rgb ? 0 : 2 * channel};
 }
 
 // Leaves in row_ the weighted sum of the rows of a span.
@@ -195,7 +199,7 @@ void Preprocessor::blend_rows(const cv::Mat& bgr, const Taps::Span& span) {
 template <typename Value>
 void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
   constexpr int kShift = kWeightBits + kRowBits;
-  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  const Channels channels = channels_;
   const std::ptrdiff_t stride = column_stride_;
   const int* all_weights = horizontal_.weights.data();
   const std::uint16_t* row = row_.data();
@@ -211,7 +215,7 @@ void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
       g += weights[tap] * in[1];
       r += weights[tap] * in[2];
     }
-    write_pixel(table, rgb, static_cast<std::size_t>(b >> kShift),
+    write_pixel(table, channels, static_cast<std::size_t>(b >> kShift),
                 static_cast<std::size_t>(g >> kShift), static_cast<std::size_t>(r >> kShift), out);
     out += stride;
   }
@@ -221,20 +225,20 @@ void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
 template <typename Value>
 void Preprocessor::write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table,
                                       Value* out) const {
-  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
+  const Channels channels = channels_;
   const std::ptrdiff_t stride = column_stride_;
   const int width = scaled_.width;
   for (int x = 0; x < width; ++x, bgr += 3, out += stride) {
-    write_pixel(table, rgb, bgr[0], bgr[1], bgr[2], out);
+    write_pixel(table, channels, bgr[0], bgr[1], bgr[2], out);
   }
 }
 
 template <typename Value>
-void Preprocessor::write_pixel(const Table<Value>& table, bool rgb, std::size_t b, std::size_t g,
-                               std::size_t r, Value* out) {
-  out[rgb ? 2 : 0] = table[0][b];
-  out[1] = table[1][g];
-  out[rgb ? 0 : 2] = table[2][r];
+void Preprocessor::write_pixel(const Table<Value>& table, const Channels& channels, std::size_t b,
+                               std::size_t g, std::size_t r, Value* out) {
+  out[channels[0]] = table[0][b];
+  out[channels[1]] = table[1][g];
+  out[channels[2]] = table[2][r];
 }
 
 template <typename Value>

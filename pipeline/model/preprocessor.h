@@ -59,6 +59,9 @@ class Preprocessor {
   template <typename Value>
   using Table = std::array<std::array<Value, 256>, 3>;
 
+  // In values, of B, G, R: where a pixel's channels lie in the output, seen from its first.
+  using Channels = std::array<std::ptrdiff_t, 3>;
+
   static Taps make_taps(int crop_start, int crop_size, int output_size);
   void plan(const cv::Size& frame);
   void plan_output(const cv::Size& scaled, const cv::Size& output);
@@ -71,8 +74,8 @@ class Preprocessor {
   template <typename Value>
   void write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table, Value* out) const;
   template <typename Value>
-  static void write_pixel(const Table<Value>& table, bool rgb, std::size_t b, std::size_t g,
-                          std::size_t r, Value* out);
+  static void write_pixel(const Table<Value>& table, const Channels& channels, std::size_t b,
+                          std::size_t g, std::size_t r, Value* out);
 
   InputSpec spec_;
   View view_;
@@ -88,6 +91,7 @@ class Preprocessor {
   std::ptrdiff_t origin_ = 0;         // in values: where source pixel (0, 0) lands in the output
   std::ptrdiff_t column_stride_ = 0;  // in values: one source column to the right
   std::ptrdiff_t row_stride_ = 0;     // in values: one source row down
+  Channels channels_{};
   bool padded_ = false;
   bool unscaled_ = false;
   std::vector<int> sums_;           // one row of the crop, weighted over rows

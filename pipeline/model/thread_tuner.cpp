@@ -1,4 +1,4 @@
-#include "pipeline/torch/thread_tuner.h"
+#include "pipeline/model/thread_tuner.h"
 
 #include <algorithm>
 #include <numeric>

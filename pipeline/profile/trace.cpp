@@ -74,14 +74,50 @@ void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start,
 
 void Trace::record_operator(std::string_view model, std::string_view name, std::uint64_t frame,
                             Clock::time_point start, Clock::time_point end) {
-  std::pair<std::string, std::string> key(model, name);
   const MutexLock lock(mutex_);
-  if (ended_) return;
+  if (!ended_) add(kStages + index_of(model, name), frame, start, end);
+}
+
+std::uint32_t Trace::index_of(std::string_view model, std::string_view name) {
+  std::pair<std::string, std::string> key(model, name);
   auto& operators = recording_.operators;
   const auto [entry, is_new] =
       operator_indices_.try_emplace(key, static_cast<std::uint32_t>(operators.size()));
   if (is_new) operators.push_back(std::move(key));
-  add(kStages + entry->second, frame, start, end);
+  return entry->second;
+}
+
+void Trace::add_at_end(std::function<std::vector<Operator>()> get) {
+  const MutexLock lock(mutex_);
+  late_.push_back(std::move(get));
+}
+
+void Trace::add_late(const std::vector<Operator>& operators) {
+  std::map<std::uint64_t, std::uint32_t> threads;  // of each frame
+  for (const TraceRecording::Event& event : recording_.events) {
+    if (event.what != static_cast<std::uint32_t>(Stage::kInference)) continue;
+    threads[event.frame] = event.thread;
+  }
+  for (const Operator& call : operators) {
+    const auto thread = threads.find(call.frame);
+    if (thread == threads.end() || recording_.events.size() >= kMaxEvents) continue;
+    recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
+                                 ns(call.end - call.start), thread->second,
+                                 kStages + index_of(call.model, call.name)});
+  }
+}
+
+void Trace::add_late_operators() {
+  std::vector<std::function<std::vector<Operator>()>> late;
+  {
+    const MutexLock lock(mutex_);
+    late.swap(late_);
+  }
+  for (const auto& get : late) {
+    const std::vector<Operator> operators = get();
+    const MutexLock lock(mutex_);
+    add_late(operators);
+  }
 }
 
 // Destructors of TraceSpan call this, so it must not throw.
@@ -95,11 +131,12 @@ void Trace::start_saving() {
 
 void Trace::save() {
   is_saved_ = true;
-  {
-    const MutexLock lock(mutex_);
-    complete_ = std::move(recording_);
-  }
   try {
+    add_late_operators();
+    {
+      const MutexLock lock(mutex_);
+      complete_ = std::move(recording_);
+    }
     std::sort(complete_.reported.begin(), complete_.reported.end());
     save_(*this);
   } catch (...) {

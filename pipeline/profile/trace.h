@@ -13,6 +13,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "pipeline/frame.h"
 #include "pipeline/mutex.h"
@@ -55,6 +56,18 @@ class Trace {
   void record_operator(std::string_view model, std::string_view name, std::uint64_t frame,
                        Clock::time_point start, Clock::time_point end);
 
+  // A call of an operator.
+  struct Operator {
+    std::string model;
+    std::string name;
+    std::uint64_t frame = 0;
+    Clock::time_point start;
+    Clock::time_point end;
+  };
+  // For operators whose times come at the end: the thread that saves calls `get` once before it
+  // does, when no frame is traced any more. Their threads are those that classified the frames.
+  void add_at_end(std::function<std::vector<Operator>()> get);
+
   // Ends the recording and saves the trace unless it is saved already. The threads that record must
   // have ended. Throws the exception of Save.
   void finish();
@@ -69,6 +82,9 @@ class Trace {
   void add(std::uint32_t what, std::uint64_t frame, Clock::time_point start, Clock::time_point end)
       REQUIRES(mutex_);
   std::uint32_t this_thread() REQUIRES(mutex_);
+  std::uint32_t index_of(std::string_view model, std::string_view name) REQUIRES(mutex_);
+  void add_late(const std::vector<Operator>& operators) REQUIRES(mutex_);
+  void add_late_operators();
   void start_saving();
   void save();
 
@@ -78,6 +94,7 @@ class Trace {
   Mutex mutex_;
   TraceRecording recording_ GUARDED_BY(mutex_);
   std::map<std::pair<std::string, std::string>, std::uint32_t> operator_indices_ GUARDED_BY(mutex_);
+  std::vector<std::function<std::vector<Operator>()>> late_ GUARDED_BY(mutex_);
   // Used by the thread that saves, and after finish().
   TraceRecording complete_;
   std::exception_ptr error_;  // of saving

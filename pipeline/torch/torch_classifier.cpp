@@ -7,26 +7,19 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 #include <thread>
 
 #include "pipeline/error.h"
-#include "pipeline/model/top_k.h"
+#include "pipeline/model/thread_tuner.h"
+#include "pipeline/model/warm_up.h"
 #include "pipeline/mutex.h"
 #include "pipeline/torch/operator_sampling.h"
-#include "pipeline/torch/thread_tuner.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_network.h"
 #include "pipeline/torch/torch_threads.h"
 
 namespace lookout {
-namespace {
-
-constexpr int kWarmUpRuns = 3;  // the profiling executor specializes in its first two
-
-}  // namespace
 
 class TorchClassifier::Impl {
  public:
@@ -39,7 +32,8 @@ class TorchClassifier::Impl {
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
     load(archive, options);
-    warm_up();
+    warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
+            facts_);
     start_tuning(options);
     malloc_trim(0);  // frees the memory of loading and unpacking
     operators_ = options.operators;
@@ -83,39 +77,6 @@ class TorchClassifier::Impl {
 
   bool quantized() const { return network_.quantized(); }
 
-  // An image whose normalized values are all `value`.
-  ImageTensor blank_image(float value = 0) const {
-    ImageTensor image;
-    image.width = spec_.input.width;
-    image.height = spec_.input.height;
-    const auto size =
-        static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3;
-    if (const auto& quantization = spec_.input.quantization) {
-      image.bytes.resize(size, quantization->quantize(value));
-    } else {
-      image.values.resize(size, value);
-    }
-    return image;
-  }
-
-  // Also checks, before the first frame, that the model works with its spec.
-  void warm_up() {
-    const ImageTensor image = blank_image();
-    std::vector<float> logits;
-    for (int i = 0; i < kWarmUpRuns; ++i) classify(image, {}, logits);
-    if (!spec_.output) spec_.output = recognise_output(logits);
-  }
-
-  // `outputs` are those of a blank image. Another image decides, too: a few logits may happen to
-  // add up to 1 once.
-  ModelOutput recognise_output(std::vector<float> outputs) {
-    if (!are_probabilities(outputs)) return ModelOutput::kLogits;
-    classify(blank_image(1), {}, outputs);
-    if (!are_probabilities(outputs)) return ModelOutput::kLogits;
-    facts_.recognised_probabilities = true;
-    return ModelOutput::kProbabilities;
-  }
-
   void start_tuning(const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
     const int max_threads = choose ? options.processors : options.threads;
@@ -124,7 +85,7 @@ class TorchClassifier::Impl {
                    options.free_processors);
     threads_ = tuner_->threads();
     set_compute_threads(threads_, quantized());
-    const ImageTensor image = blank_image();
+    const ImageTensor image = blank_image(spec_.input);
     std::vector<float> logits;
     while (tuner_->starting()) classify(image, {}, logits);
   }
@@ -168,18 +129,10 @@ class TorchClassifier::Impl {
                          std::to_string(spec_.labels.size()) + " labels");
     }
     const at::Tensor contiguous = scores.contiguous();
-    if (!can_be_scores(contiguous)) fail(archive_, "gives scores that are not finite numbers");
+    const auto count = static_cast<std::size_t>(contiguous.numel());
+    if (!can_be_scores(contiguous.data_ptr<float>(), count))
+      fail(archive_, "gives scores that are not finite numbers");
     return contiguous;
-  }
-
-  // Minus infinity is how a model rules a label out.
-  static bool can_be_scores(const at::Tensor& scores) {
-    const float* begin = scores.data_ptr<float>();
-    const float* end = begin + scores.numel();
-    const bool bounded = std::all_of(begin, end, [](float score) {
-      return score < std::numeric_limits<float>::infinity();  // NaN is not
-    });
-    return bounded && std::any_of(begin, end, [](float score) { return std::isfinite(score); });
   }
 
   std::filesystem::path archive_;
@@ -197,7 +150,8 @@ EngineFacts libtorch_facts() {
   for (const at::QEngine engine : at::globalContext().supportedQEngines()) {
     if (engine != at::QEngine::NoQEngine) facts.engines.push_back(toString(engine));
   }
-  facts.has_qnnpack = has_qnnpack();
+  facts.used = "QNNPACK";
+  if (!has_qnnpack()) facts.lack = "QNNPACK is needed";
   return facts;
 }
 

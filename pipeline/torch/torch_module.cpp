@@ -1,13 +1,19 @@
-#include "pipeline/torch/torch_module.h"
+#include <algorithm>
 
+#include "pipeline/engine_module.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "pipeline/torch/torch_trainer.h"
 
 namespace lookout {
 namespace {
 
-std::unique_ptr<Classifier> open(const ModelArchive& archive, const ClassifierOptions& options) {
-  return std::make_unique<TorchClassifier>(archive, options);
+// Each has weights of its own: a module's forward() may change it.
+std::vector<std::unique_ptr<Classifier>> open(const ModelArchive& archive,
+                                              const ClassifierOptions& options, int count) {
+  std::vector<std::unique_ptr<Classifier>> classifiers(static_cast<std::size_t>(count));
+  std::generate(classifiers.begin(), classifiers.end(),
+                [&] { return std::make_unique<TorchClassifier>(archive, options); });
+  return classifiers;
 }
 
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) {
@@ -17,11 +23,11 @@ std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) 
 }  // namespace
 }  // namespace lookout
 
-extern "C" const lookout::TorchModule* lookout_torch() {
-  static const lookout::TorchModule module{{lookout::kTorchInterface, LOOKOUT_VERSION},
-                                           lookout::open,
-                                           lookout::open_trainer,
-                                           lookout::libtorch_facts,
-                                           lookout::log_libtorch_features};
+extern "C" const lookout::EngineModule* lookout_engine() {
+  static const lookout::EngineModule module{{lookout::kEngineInterface, LOOKOUT_VERSION},
+                                            lookout::open,
+                                            lookout::open_trainer,
+                                            lookout::libtorch_facts,
+                                            lookout::log_libtorch_features};
   return &module;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/model/engine_facts.h"
 #include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
@@ -136,7 +137,8 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
 }
 
 void TorchNetwork::describe(ModelFacts& facts) const {
-  facts.library = "LibTorch";
+  facts.library = to_text(Engine::kTorch);
+  facts.samples_operators = true;
   facts.version = TORCH_VERSION;
   facts.engine = toString(at::globalContext().qEngine());
   facts.activations = activations_;

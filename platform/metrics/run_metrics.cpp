@@ -83,7 +83,7 @@ RunMetrics::RunMetrics(const RunInfo& info, MetricSources sources)
              {"model", info.model},
              {"weights", fact_of(info, "weights")},
              {"quantization", fact_of(info, "quantization")}},
-      libtorch_(fact_of(info, "libtorch")),
+      library_(fact_of(info, "library")),
       sources_(std::move(sources)) {
   if (labels_.size() <= kMaxStates) state_seconds_.resize(labels_.size() + 1);
 }
@@ -247,7 +247,7 @@ std::string RunMetrics::text() const {
   }
   MetricsText text;
   append_one(text, "lookout_build_info", "gauge", "Versions of the program and its libraries.",
-             {{"version", LOOKOUT_VERSION}, {"libtorch", libtorch_}, {"opencv", CV_VERSION}}, 1);
+             {{"version", LOOKOUT_VERSION}, {"library", library_}, {"opencv", CV_VERSION}}, 1);
   append_one(text, "lookout_model_info", "gauge", "The model.", model_, 1);
   if (has_source_) {
     append_camera(counters, text);

@@ -81,7 +81,7 @@ class RunMetrics {
   const MetricLabels camera_;
   const std::vector<std::string> labels_;
   const MetricLabels model_;
-  const std::string libtorch_;
+  const std::string library_;
   const MetricSources sources_;
   mutable Mutex mutex_;
   Counters counters_ GUARDED_BY(mutex_);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "paths.h"
+#include "tests/support/onnx_file.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
@@ -103,16 +104,22 @@ TEST(Program, AMissingEngineIsNamed) {
   std::filesystem::create_directory(directory / "bin");
   const std::string program = directory / "bin/lookout";
   std::filesystem::copy_file(LOOKOUT_PROGRAM, program);
-  const std::string model = " --model " + (directory / "model.pt");
   write_archive(directory / "model.pt", kMeanOfChannels, small_metadata(), kThreeLabels);
-  const std::string log = directory / "log";
-  const int status =
-      std::system((program + " 'test://red?frames=1'" + model + " 2>" + log).c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 72);
-  std::ifstream file(log);
-  const std::string said{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(said.find("liblookout-torch.so; install the package lookout again"), std::string::npos)
-      << said;
+  directory.write("model.onnx", OnnxFile::sums_of_planes().described().bytes());
+  for (const auto& [model, sentence] :
+       {std::pair{"model.pt", "liblookout-torch.so; install the package lookout-torch"},
+        std::pair{"model.onnx",
+                  "liblookout-onnxruntime.so; install the package lookout-onnxruntime"}}) {
+    const std::string log = directory / "log";
+    std::string command = program;
+    command.append(" 'test://red?frames=1' --model ").append(directory / model);
+    command.append(" 2>").append(log);
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 66);
+    std::ifstream file(log);
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(said.find(sentence), std::string::npos) << said;
+  }
 }
 
 TEST(Program, WrongUse) {

@@ -63,7 +63,7 @@ class StandIn:
     def metrics(self, seconds):
         """Name, type and rows of each: suffix, labels, value."""
         frames = self.fps * seconds
-        yield "lookout_build_info", "gauge", [("", ',version="0",libtorch="0",opencv="0"', 1)]
+        yield "lookout_build_info", "gauge", [("", ',version="0",library="0",opencv="0"', 1)]
         yield "lookout_camera_up", "gauge", [("", "", self.camera_up)]
         yield "lookout_frames_captured_total", "counter", [("", "", self.camera_fps * seconds)]
         yield "lookout_frames_classified_total", "counter", [("", "", frames)]

@@ -3,10 +3,9 @@
 
     check_layering.py ROOT
 
-A folder that is not in the table below is an error: a new one says here what it may include. LibTorch
-stays in pipeline/torch/, in .cpp files and headers that nobody else includes; an engine's folder is
-included by pipeline/open_model.cpp alone; OpenCV's devices, windows and files stay in
-platform/.
+A folder that is not in the table below is an error: a new one says here what it may include. The
+library of an engine stays in the engine's folder, in .cpp files and headers that nobody else includes,
+and nobody else includes the folder; OpenCV's devices, windows and files stay in platform/.
 """
 
 import os
@@ -34,6 +33,7 @@ ALLOWED = {
         "pipeline/profile",
         "pipeline/training",
     },
+    "pipeline/onnx": {"pipeline/model", "pipeline/profile", "pipeline/training"},
     "pipeline/training": {"pipeline/model"},
     "platform/system": {"pipeline/*"},
     "platform/libcamera": set(),
@@ -73,15 +73,18 @@ ALLOWED = {
 }
 TOPS = ("app", "platform", "pipeline")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
-LIBTORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
 DEVICES = re.compile(r"opencv2/(videoio|imgcodecs|highgui)")
-# Folders of engines, and the files outside of them that may include their headers.
-ENGINES = {"pipeline/torch"}
-MAY_INCLUDE_ENGINES = {"pipeline/open_model.cpp"}
+# Folders of engines -> the headers of their libraries.
+ENGINES = {
+    "pipeline/torch": re.compile(r"(torch|ATen|c10|caffe2)/"),
+    "pipeline/onnx": re.compile(r"onnxruntime_"),
+}
 # The top of pipeline/: the folders inside it must not include these.
 TOP_HEADERS = {"pipeline/pipeline.h", "pipeline/open_model.h"}
-# Headers that include LibTorch, for pipeline/torch/*.cpp alone.
-LIBTORCH_HEADERS = {
+# Headers that include an engine's library, for the .cpp files of their folders alone.
+ENGINES_HEADERS = {
+    "pipeline/onnx/onnx_session.h",
+    "pipeline/onnx/onnx_trace.h",
     "pipeline/torch/torch_backbone.h",
     "pipeline/torch/torch_graph.h",
     "pipeline/torch/torch_network.h",
@@ -91,10 +94,10 @@ LIBTORCH_HEADERS = {
 def may_include(path, folder, header):
     """Whether the file `path` of `folder` may include the project's `header`."""
     target = header.rsplit("/", 1)[0]
-    if header in LIBTORCH_HEADERS:
-        return folder == "pipeline/torch"
+    if header in ENGINES_HEADERS:
+        return folder == target and (path.suffix == ".cpp" or str(path) in ENGINES_HEADERS)
     if target in ENGINES and folder != target:
-        return str(path) in MAY_INCLUDE_ENGINES
+        return False
     if header in TOP_HEADERS and folder.startswith("pipeline/"):
         return False
     if target == folder or (target == "pipeline" and folder.startswith("pipeline/")):
@@ -110,10 +113,10 @@ def problems_of(path, folder):
         ours = header.split("/")[0] in (*TOPS, "tests")
         if ours and not may_include(path, folder, header):
             yield f"{name} must not include {header}"
-        if LIBTORCH.match(header) and not (
-            folder == "pipeline/torch" and (path.suffix == ".cpp" or name in LIBTORCH_HEADERS)
-        ):
-            yield f"{name} must not include {header}: LibTorch belongs to pipeline/torch/*.cpp alone"
+        for engine, library in ENGINES.items():
+            inside = folder == engine and (path.suffix == ".cpp" or name in ENGINES_HEADERS)
+            if library.match(header) and not inside:
+                yield f"{name} must not include {header}: it belongs to {engine}/*.cpp alone"
         if DEVICES.match(header) and folder.startswith("pipeline"):
             yield f"{name} must not include {header}: devices and files belong to platform/"
 

@@ -237,7 +237,7 @@ const handlers = {
 // What does not change during a run, of /state.
 function showAbout({version, source, archive}) {
   setFact("Source", source);
-  setFact("Version", archive ? `lookout ${version}, LibTorch ${archive.libtorch}` : version);
+  setFact("Version", archive ? `lookout ${version}, ${archive.library}` : version);
   if (!archive) return;
   setFact("Weights", archive.weights);
   setFact("Activations", `${archive.activations}, ${archive.kernels} kernels`);

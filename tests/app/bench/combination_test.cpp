@@ -68,8 +68,8 @@ auto fields(const StatsSnapshot& stats) {
 }
 
 auto fields(const BenchModel& model) {
-  const auto& [a, b, c, d, e, f, g, h, i, j] = model;
-  return std::tuple(a, b, c, d, e, f, g, h, i, j);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k] = model;
+  return std::tuple(a, b, c, d, e, f, g, h, i, j, k);
 }
 
 auto fields(const RateSpread& spread) {
@@ -118,7 +118,8 @@ Percentiles percentiles(int first) {
 
 BenchResult result() {
   BenchResult made;
-  made.model = {"net", "m.pt", "ab", "224x224", "qint8", "XNNPACK", "QNNPACK", "w", "t 1", false};
+  made.model = {"net",     "m.pt",       "ab", "224x224", "qint8", "XNNPACK",
+                "QNNPACK", "LibTorch 1", "w",  "t 1",     false};
   made.threads = 3;
   made.auto_threads = true;
   made.workers = 2;

@@ -27,7 +27,10 @@ class DoctorTest : public testing::Test {
  protected:
   DoctorTest() {
     probes_.root = root_.path();
-    probes_.libtorch = [] { return EngineFacts{"2.9.1", {"QNNPACK", "ONEDNN"}, true}; };
+    probes_.engine = [](Engine engine) {
+      if (engine == Engine::kOnnxRuntime) return EngineFacts{"1.27.0", {"CPU"}, "", "CPU"};
+      return EngineFacts{"2.9.1", {"QNNPACK", "ONEDNN"}, "", "QNNPACK"};
+    };
     probes_.probe_camera = [](const std::string&) { return "A Camera"; };
     probes_.try_source = [](const std::string& source, const SourceOptions&) {
       return source + ", 640x480";
@@ -86,8 +89,9 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
   EXPECT_EQ(to_text(diagnosis),
             "ok       userland     64 bits\n"
             "ok       cpu          Cortex-A72 on Raspberry Pi 4 Model B Rev 1.5, ARMv8.0: no "
-            "atomics, no dot product; LibTorch 2.9.1 runs on it, some others do not\n"
+            "atomics, no dot product; not every release of an engine's library runs on it\n"
             "ok       libtorch     2.9.1, engines QNNPACK, ONEDNN; QNNPACK is used\n"
+            "ok       onnxruntime  1.27.0, engines CPU; CPU is used\n"
             "ok       model        a model\n"
             "ok       source       auto, 640x480\n"
             "ok       camera       " +
@@ -192,11 +196,18 @@ TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
                                                     ": No such file or directory");
 }
 
-TEST_F(DoctorTest, ALibTorchWithoutQnnpackIsAFailure) {
-  probes_.libtorch = [] { return EngineFacts{"2.9.1", {"ONEDNN"}, false}; };
+// The check of the model fails where it needs the engine.
+TEST_F(DoctorTest, AnEngineThatCannotBeUsedIsANote) {
+  probes_.engine = [](Engine engine) -> EngineFacts {
+    if (engine == Engine::kTorch) return {"2.9.1", {"ONEDNN"}, "QNNPACK is needed", "QNNPACK"};
+    throw Error(ErrorKind::kNoInput, "it is not installed");
+  };
   const Diagnosis diagnosis = diagnose();
-  EXPECT_EQ(diagnosis.exit_status, 70);
-  EXPECT_EQ(check(diagnosis, "libtorch").state, State::kFailure);
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(check(diagnosis, "libtorch").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "libtorch").text, "2.9.1, engines ONEDNN; QNNPACK is needed");
+  EXPECT_EQ(check(diagnosis, "onnxruntime").state, State::kNote);
+  EXPECT_EQ(check(diagnosis, "onnxruntime").text, "it is not installed");
 }
 
 TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {

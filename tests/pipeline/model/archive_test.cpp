@@ -109,9 +109,9 @@ TEST_F(Archive, AZipFileThatIsNoTorchScriptIsRefused) {
   expect_refused(ErrorKind::kBadData, HasSubstr("has no constants.pkl"), [this] {
     read_contents(ModelArchive(zip({{"m/data.pkl", "x"}})));
   });
-  expect_refused(ErrorKind::kBadData, HasSubstr("is not a ZIP file"),
+  expect_refused(ErrorKind::kBadData, HasSubstr("is not a TorchScript archive, nor an ONNX model"),
                  [this] { read_contents(ModelArchive(directory_.write("text.pt", "text"))); });
-  expect_refused(ErrorKind::kBadData, HasSubstr("is not a ZIP file"),
+  expect_refused(ErrorKind::kBadData, HasSubstr("is not a TorchScript archive, nor an ONNX model"),
                  [this] { read_contents(ModelArchive(directory_.write("empty.pt", ""))); });
 }
 

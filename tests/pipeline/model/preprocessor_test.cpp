@@ -181,6 +181,27 @@ TEST(Preprocessor, WritesTheQuantizedBytesOfTheSameValues) {
   }
 }
 
+TEST(Preprocessor, WritesTheSameValuesInPlanes) {
+  const View turned{90, true, false, {0.1, 0.2, 0.7, 0.6}};
+  for (const cv::Size size : {cv::Size(32, 24), cv::Size(90, 20), cv::Size(7, 31)}) {
+    for (const View& view : {View{}, turned}) {
+      for (const ChannelOrder order : {ChannelOrder::kRgb, ChannelOrder::kBgr}) {
+        InputSpec spec = spec_of(32, 24, ResizeMode::kLetterbox);
+        spec.channel_order = order;
+        const cv::Mat bgr = reference_picture(size);
+        const ImageTensor last = run(spec, view, bgr);
+        spec.layout = TensorLayout::kPlanar;
+        const ImageTensor planar = run(spec, view, bgr);
+        ASSERT_EQ(planar.values.size(), last.values.size());
+        const std::size_t pixels = planar.values.size() / 3;
+        for (std::size_t i = 0; i < last.values.size(); ++i) {
+          ASSERT_EQ(planar.values[i % 3 * pixels + i / 3], last.values[i]) << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(InputQuantization, RoundsTiesToEvenAndStaysWithinAByte) {
   const InputQuantization quint8{0.5F, 10, false};
   EXPECT_EQ(quint8.quantize(0), 10);

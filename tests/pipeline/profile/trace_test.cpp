@@ -88,6 +88,30 @@ TEST(Trace, IsSavedAtTheEndWhereItsThreadCannotBeStarted) {
   EXPECT_EQ(saved.times, 1);
 }
 
+TEST(Trace, TakesOperatorsAtTheEnd) {
+  Saved saved;
+  Trace trace(frames_of(1), saved.save());
+  const auto start = Clock::time_point(microseconds(1031));
+  int asked = 0;
+  trace.add_at_end([&] {
+    ++asked;
+    return std::vector<Trace::Operator>{{"net", "Conv", 0, start, start + microseconds(2)},
+                                        {"net", "Conv", 7, start, start + microseconds(2)}};
+  });
+  EXPECT_EQ(asked, 0);
+  record_frame(trace, 0);
+  trace.finish();
+  EXPECT_EQ(asked, 1);
+  std::vector<Json> calls = saved.events("X");
+  calls.erase(std::remove_if(calls.begin(), calls.end(),
+                             [](const Json& event) { return event["name"] != "Conv"; }),
+              calls.end());
+  ASSERT_EQ(calls.size(), 1U) << "frame 7 is not in the trace";
+  EXPECT_EQ(calls[0]["ts"], 1031);
+  EXPECT_EQ(calls[0]["dur"], 2);
+  EXPECT_EQ(calls[0]["args"]["frame"], 0);
+}
+
 TEST(Trace, IsChromesFormat) {
   Saved saved;
   TraceOptions options = frames_of(10);

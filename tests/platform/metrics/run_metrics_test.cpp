@@ -17,7 +17,7 @@ RunInfo info_of(std::vector<std::string> labels, const std::string& camera = "fr
   info.camera = camera;
   info.model = "small";
   info.labels = std::move(labels);
-  info.archive = R"({"weights":"mine","quantization":"qint8","libtorch":"2.9.1"})";
+  info.archive = R"({"weights":"mine","quantization":"qint8","library":"LibTorch 2.9.1"})";
   info.source = "a test";
   return info;
 }
@@ -84,7 +84,7 @@ TEST(RunMetrics, CountsFramesStagesAndLosses) {
         "lookout_frame_age_seconds_count{camera=\"front\"} 1\n", "process_open_fds ",
         "lookout_model_info{camera=\"front\",model=\"small\",weights=\"mine\","
         "quantization=\"qint8\"} 1\n",
-        "libtorch=\"2.9.1\""}) {
+        "library=\"LibTorch 2.9.1\""}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   metrics.record(CameraStatus{true, {}});

@@ -1,0 +1,55 @@
+#include "app/inspect/engine_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/output/json.h"
+#include "app/run/models.h"
+#include "pipeline/error.h"
+#include "pipeline/open_model.h"
+#include "platform/system/run_apart.h"
+
+namespace lookout {
+
+Check check_engine(Engine engine, const std::function<EngineFacts(Engine)>& get_facts) {
+  const char* name = engine == Engine::kTorch ? "libtorch" : "onnxruntime";
+  try {
+    const EngineFacts facts = get_facts(engine);
+    const std::string text =
+        fmt::format("{}, engines {}; ", facts.version, fmt::join(facts.engines, ", "));
+    if (facts.lack.empty()) return {name, Check::State::kOk, text + facts.used + " is used"};
+    return {name, Check::State::kNote, text + facts.lack};
+  } catch (const Error& error) {
+    return {name, Check::State::kNote, error.what()};
+  }
+}
+
+EngineFacts facts_apart(Engine engine) {
+  const auto ask = [engine] {
+    const EngineFacts facts = engine_facts(engine);
+    return Json{facts.version, facts.engines, facts.used, facts.lack}.dump();
+  };
+  const auto facts = Json::parse(run_apart(to_text(engine), ask));
+  return {facts[0], facts[1], facts[3], facts[2]};
+}
+
+DescribedModel describe_model(const RunOptions& options) {
+  const ModelArchive archive = read_archive(options.model);
+  const auto describe = [&] {
+    const auto classifier = open_to_describe(archive, options.model);
+    const ModelFacts& facts = classifier->facts();
+    const InputSpec& input = classifier->spec().input;
+    const std::string text =
+        fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
+                    archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
+    return Json{text, input.width, input.height, input.resize}.dump();
+  };
+  const auto model = Json::parse(run_apart("model " + archive.path().string(), describe));
+  DescribedModel described{model[0], {}};
+  described.input.width = model[1];
+  described.input.height = model[2];
+  described.input.resize = model[3];
+  return described;
+}
+
+}  // namespace lookout

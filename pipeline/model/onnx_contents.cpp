@@ -1,0 +1,359 @@
+#include "pipeline/model/onnx_contents.h"
+
+#include <algorithm>
+#include <limits>
+#include <protozero/pbf_message.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace lookout {
+namespace {
+
+// Fields of onnx.proto's messages, as far as they are read.
+enum class ModelField : protozero::pbf_tag_type {
+  kIrVersion = 1,
+  kProducerName = 2,
+  kProducerVersion = 3,
+  kGraph = 7,
+  kOpsetImport = 8,
+  kMetadataProps = 14,
+};
+enum class OpsetField : protozero::pbf_tag_type { kDomain = 1, kVersion = 2 };
+enum class TextField : protozero::pbf_tag_type { kKey = 1, kValue = 2 };
+enum class GraphField : protozero::pbf_tag_type {
+  kNode = 1,
+  kInitializer = 5,
+  kInput = 11,
+  kOutput = 12,
+  kSparseInitializer = 15,
+};
+enum class NodeField : protozero::pbf_tag_type {
+  kInput = 1,
+  kOutput = 2,
+  kOpType = 4,
+  kAttribute = 5,
+};
+enum class AttributeField : protozero::pbf_tag_type { kTensor = 5 };
+enum class TensorField : protozero::pbf_tag_type {
+  kDims = 1,
+  kDataType = 2,
+  kName = 8,
+  kRawData = 9,
+  kDataLocation = 14,
+};
+enum class ValueField : protozero::pbf_tag_type { kName = 1, kType = 2 };
+enum class TypeField : protozero::pbf_tag_type { kTensor = 1 };
+enum class TensorTypeField : protozero::pbf_tag_type { kElement = 1, kShape = 2 };
+enum class ShapeField : protozero::pbf_tag_type { kDim = 1 };
+enum class DimField : protozero::pbf_tag_type { kValue = 1 };
+
+// TensorProto.DataType
+enum DataType { kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6, kInt64 = 7, kBool = 9 };
+constexpr int kExternal = 1;  // TensorProto.DataLocation
+
+template <typename Field>
+using Message = protozero::pbf_message<Field>;
+
+// For switch: a field of this number and form. Others of the number are skipped.
+template <typename Field>
+constexpr std::uint32_t number(Field field) {
+  return protozero::tag_and_type(field, protozero::pbf_wire_type::varint);
+}
+template <typename Field>
+constexpr std::uint32_t bytes(Field field) {
+  return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
+}
+
+std::string type_text(int type) {
+  static constexpr const char* kNames[] = {"undefined",  "float",   "uint8",  "int8",   "uint16",
+                                           "int16",      "int32",   "int64",  "string", "bool",
+                                           "float16",    "double",  "uint32", "uint64", "complex64",
+                                           "complex128", "bfloat16"};
+  const auto index = static_cast<std::size_t>(type);
+  return type >= 0 && index < std::size(kNames) ? kNames[index] : "type " + std::to_string(type);
+}
+
+struct Tensor {
+  std::string name;
+  int type = 0;
+  bool scalar = true;
+  std::uint64_t elements = 1;
+  std::uint64_t bytes = 0;  // of raw data
+  bool external = false;
+};
+
+std::uint64_t times(std::uint64_t a, std::int64_t b) {
+  const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(0, b));
+  if (factor != 0 && a > std::numeric_limits<std::uint64_t>::max() / factor) {
+    throw std::runtime_error("a tensor is too large");
+  }
+  return a * factor;
+}
+
+Tensor read_tensor(Message<TensorField> message) {
+  Tensor tensor;
+  const auto add_dim = [&tensor](std::int64_t dim) {
+    tensor.scalar = false;
+    tensor.elements = times(tensor.elements, dim);
+  };
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case bytes(TensorField::kDims):
+        for (const std::int64_t dim : message.get_packed_int64()) add_dim(dim);
+        break;
+      case number(TensorField::kDims):
+        add_dim(message.get_int64());
+        break;
+      case number(TensorField::kDataType):
+        tensor.type = message.get_int32();
+        break;
+      case bytes(TensorField::kName):
+        tensor.name = message.get_string();
+        break;
+      case bytes(TensorField::kRawData):
+        tensor.bytes = message.get_view().size();
+        break;
+      case number(TensorField::kDataLocation):
+        tensor.external = message.get_enum() == kExternal;
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return tensor;
+}
+
+struct Node {
+  std::string type;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<Tensor> tensors;  // of attributes
+};
+
+Node read_node(Message<NodeField> message) {
+  Node node;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case bytes(NodeField::kInput):
+        node.inputs.push_back(message.get_string());
+        break;
+      case bytes(NodeField::kOutput):
+        node.outputs.push_back(message.get_string());
+        break;
+      case bytes(NodeField::kOpType):
+        node.type = message.get_string();
+        break;
+      case bytes(NodeField::kAttribute): {
+        Message<AttributeField> attribute(message.get_message());
+        while (
+            attribute.next(AttributeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
+          node.tensors.push_back(read_tensor(Message<TensorField>(attribute.get_message())));
+        }
+        break;
+      }
+      default:
+        message.skip();
+    }
+  }
+  return node;
+}
+
+std::vector<std::int64_t> read_shape(Message<ShapeField> message) {
+  std::vector<std::int64_t> dims;
+  while (message.next(ShapeField::kDim, protozero::pbf_wire_type::length_delimited)) {
+    std::int64_t size = -1;
+    Message<DimField> dim(message.get_message());
+    while (dim.next(DimField::kValue, protozero::pbf_wire_type::varint)) size = dim.get_int64();
+    dims.push_back(size);
+  }
+  return dims;
+}
+
+void read_type(Message<TypeField> message, OnnxValue& value) {
+  while (message.next(TypeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
+    Message<TensorTypeField> tensor(message.get_message());
+    while (tensor.next()) {
+      if (tensor.tag_and_type() == number(TensorTypeField::kElement)) {
+        value.type = type_text(tensor.get_int32());
+      } else if (tensor.tag_and_type() == bytes(TensorTypeField::kShape)) {
+        value.dims = read_shape(Message<ShapeField>(tensor.get_message()));
+      } else {
+        tensor.skip();
+      }
+    }
+  }
+}
+
+OnnxValue read_value(Message<ValueField> message) {
+  OnnxValue value;
+  value.type = "no tensor";
+  while (message.next()) {
+    if (message.tag_and_type() == bytes(ValueField::kName)) {
+      value.name = message.get_string();
+    } else if (message.tag_and_type() == bytes(ValueField::kType)) {
+      read_type(Message<TypeField>(message.get_message()), value);
+    } else {
+      message.skip();
+    }
+  }
+  return value;
+}
+
+// What is told of a graph comes out once all of it was read: its parts refer to each other.
+class Graph {
+ public:
+  explicit Graph(OnnxContents& contents) : contents_(contents) {}
+
+  void read(Message<GraphField> message) {
+    while (message.next()) {
+      switch (message.tag_and_type()) {
+        case bytes(GraphField::kNode):
+          add(read_node(Message<NodeField>(message.get_message())));
+          break;
+        case bytes(GraphField::kInitializer):
+          add(read_tensor(Message<TensorField>(message.get_message())));
+          break;
+        case bytes(GraphField::kInput):
+          contents_.inputs.push_back(read_value(Message<ValueField>(message.get_message())));
+          break;
+        case bytes(GraphField::kOutput):
+          contents_.outputs.push_back(read_value(Message<ValueField>(message.get_message())));
+          break;
+        default:
+          message.skip();
+      }
+    }
+  }
+
+  void finish() {
+    for (const auto& [name, tensor] : constants_) {
+      const bool weights = tensor.type != kInt64 && tensor.type != kBool && !tensor.scalar;
+      if (weights && scales_.count(name) == 0) contents_.parameters += tensor.elements;
+    }
+    // Until IR version 4 all constants were among the inputs.
+    auto& inputs = contents_.inputs;
+    inputs.erase(std::remove_if(
+                     inputs.begin(), inputs.end(),
+                     [this](const OnnxValue& input) { return constants_.count(input.name) != 0; }),
+                 inputs.end());
+    contents_.activations = activations();
+  }
+
+ private:
+  void add(Tensor tensor) {
+    if (tensor.external) {
+      throw std::runtime_error(
+          "its weights are in another file (external data), which is not supported; save it as one "
+          "file, with onnx.save(onnx.load(FILE), NEW_FILE)");
+    }
+    contents_.weight_bytes += tensor.bytes;
+    std::string name = tensor.name;
+    constants_[std::move(name)] = std::move(tensor);
+  }
+
+  void add(Node node) {
+    ++contents_.operators[node.type];
+    for (Tensor& tensor : node.tensors) {
+      if (node.type == "Constant" && !node.outputs.empty()) tensor.name = node.outputs.front();
+      add(std::move(tensor));
+    }
+    const bool quantizes = node.type == "QuantizeLinear";
+    if (quantizes || node.type == "DequantizeLinear") {
+      for (std::size_t i = 1; i < node.inputs.size(); ++i) scales_.insert(node.inputs[i]);
+    }
+    if (quantizes && !node.inputs.empty()) quantizations_.push_back(node.inputs);
+  }
+
+  // The first value that is quantized and no weight decides.
+  std::string activations() const {
+    for (const auto& inputs : quantizations_) {
+      if (constants_.count(inputs.front()) != 0) continue;
+      const auto zero = inputs.size() > 2 ? constants_.find(inputs[2]) : constants_.end();
+      const bool is_signed = zero != constants_.end() && zero->second.type == kInt8;
+      return is_signed ? "qint8" : "quint8";
+    }
+    return contents_.operators.count("DynamicQuantizeLinear") != 0 ? "quint8" : "float32";
+  }
+
+  OnnxContents& contents_;
+  std::map<std::string, Tensor> constants_;
+  std::set<std::string> scales_;                         // names of scales and zero points
+  std::vector<std::vector<std::string>> quantizations_;  // inputs of each
+};
+
+void read_opset(Message<OpsetField> message, OnnxContents& contents) {
+  std::string domain;
+  std::int64_t version = 0;
+  while (message.next()) {
+    if (message.tag_and_type() == bytes(OpsetField::kDomain)) {
+      domain = message.get_string();
+    } else if (message.tag_and_type() == number(OpsetField::kVersion)) {
+      version = message.get_int64();
+    } else {
+      message.skip();
+    }
+  }
+  if (domain.empty() || domain == "ai.onnx") contents.opset = version;
+}
+
+void read_text(Message<TextField> message, OnnxContents& contents) {
+  std::string key;
+  std::string value;
+  while (message.next()) {
+    if (message.tag_and_type() == bytes(TextField::kKey)) {
+      key = message.get_string();
+    } else if (message.tag_and_type() == bytes(TextField::kValue)) {
+      value = message.get_string();
+    } else {
+      message.skip();
+    }
+  }
+  contents.texts[std::move(key)] = std::move(value);
+}
+
+OnnxContents read_model(Message<ModelField> message) {
+  OnnxContents contents;
+  Graph graph(contents);
+  std::string version;
+  bool has_graph = false;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case bytes(ModelField::kProducerName):
+        contents.producer = message.get_string();
+        break;
+      case bytes(ModelField::kProducerVersion):
+        version = message.get_string();
+        break;
+      case bytes(ModelField::kGraph):
+        graph.read(Message<GraphField>(message.get_message()));
+        has_graph = true;
+        break;
+      case bytes(ModelField::kOpsetImport):
+        read_opset(Message<OpsetField>(message.get_message()), contents);
+        break;
+      case bytes(ModelField::kMetadataProps):
+        read_text(Message<TextField>(message.get_message()), contents);
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (!has_graph) throw std::runtime_error("it has no graph");
+  if (contents.opset == 0) throw std::runtime_error("it has no opset");
+  if (!version.empty()) contents.producer += " " + version;
+  graph.finish();
+  return contents;
+}
+
+}  // namespace
+
+OnnxContents read_onnx(std::string_view bytes) {
+  try {
+    return read_model(Message<ModelField>(bytes.data(), bytes.size()));
+  } catch (const protozero::exception& error) {
+    throw std::runtime_error(std::string("it is damaged or cut: ") + error.what());
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,36 @@
+// Reads an ONNX file without an engine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lookout {
+
+// An input or output of the graph.
+struct OnnxValue {
+  std::string name;
+  std::string type;                // of the elements: "float"
+  std::vector<std::int64_t> dims;  // -1: any size
+};
+
+struct OnnxContents {
+  std::int64_t opset = 0;                // of ONNX's own operators
+  std::string producer;                  // "pytorch 2.9.1"; empty: not told
+  std::string activations;               // as ModelFacts
+  std::uint64_t parameters = 0;          // weights and biases, without scales and zero points
+  std::uint64_t weight_bytes = 0;        // of all constants
+  std::map<std::string, int> operators;  // how often each is used
+  std::vector<OnnxValue> inputs;         // without constants
+  std::vector<OnnxValue> outputs;
+  std::map<std::string, std::string> texts;  // metadata_props
+};
+
+// `bytes`: the file. The field numbers are those of
+// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto. Throws std::runtime_error, whose sentence
+// tells why, when they are no ONNX model, or when weights are in other files.
+OnnxContents read_onnx(std::string_view bytes);
+
+}  // namespace lookout

@@ -1,0 +1,171 @@
+#include "pipeline/onnx/onnx_classifier.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/model/thread_tuner.h"
+#include "pipeline/model/warm_up.h"
+#include "pipeline/onnx/onnx_session.h"
+#include "pipeline/onnx/onnx_trace.h"
+
+namespace lookout {
+namespace {
+
+constexpr const char* kLogits = "logits";  // export.py's name
+
+std::string shape_text(const Ort::TensorTypeAndShapeInfo& info) {
+  std::string text;
+  for (const std::int64_t dim : info.GetShape()) {
+    text += (text.empty() ? "" : ", ") + std::to_string(dim);
+  }
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+// A loaded model, and what is known of it. Several threads may run it at the same time.
+class OnnxModel {
+ public:
+  OnnxModel(const ModelArchive& archive, const ClassifierOptions& options)
+      : archive_(archive.path()) {
+    const ArchiveContents contents = read_contents(archive);
+    spec_ = read_spec(archive, contents, options.labels);
+    describe(contents);
+    load(archive, options);
+    malloc_trim(0);  // frees the memory of loading
+  }
+
+  void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
+    const Ort::Value output = frame.trace != nullptr && trace_
+                                  ? trace_->run(image.values, shape_of(image), output_, frame)
+                                  : session_->run(image.values, shape_of(image), output_);
+    check_row(output);
+    const auto* scores = output.GetTensorData<float>();
+    const std::size_t count = spec_.labels.size();
+    if (!can_be_scores(scores, count)) fail(archive_, "gives scores that are not finite numbers");
+    logits.assign(scores, scores + count);
+  }
+
+  ModelSpec spec_;
+  ModelFacts facts_;
+  int threads_ = 1;
+
+ private:
+  std::array<std::int64_t, 4> shape_of(const ImageTensor& image) const {
+    if (spec_.input.layout == TensorLayout::kPlanar) return {1, 3, image.height, image.width};
+    return {1, image.height, image.width, 3};
+  }
+
+  void describe(const ArchiveContents& contents) {
+    facts_.library = to_text(Engine::kOnnxRuntime);
+    facts_.version = onnxruntime_facts().version;
+    facts_.engine = "CPU";
+    facts_.kernels = "MLAS";
+    facts_.activations = contents.onnx->activations;
+    facts_.parameters = contents.onnx->parameters;
+    facts_.has_metadata = is_described(contents);
+  }
+
+  void load(const ModelArchive& archive, const ClassifierOptions& options) {
+    const bool choose = options.threads == ClassifierOptions::kAutoThreads;
+    threads_ = choose ? 1 : std::max(1, options.threads);
+    session_ = std::make_shared<OnnxSession>(archive, threads_);
+    const auto& outputs = session_->outputs();
+    const bool has_logits = std::find(outputs.begin(), outputs.end(), kLogits) != outputs.end();
+    output_ = has_logits ? kLogits : outputs.front();
+    warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
+            facts_);
+    if (choose && options.processors > 1) choose_threads(archive, options);
+    if (options.trace) prepare_trace(archive);
+  }
+
+  // Each number of threads needs a session, which is made when the tuner first asks for it.
+  void choose_threads(const ModelArchive& archive, const ClassifierOptions& options) {
+    ThreadTuner tuner(options.processors, ThreadTuner::Start::kTryAll, options.free_processors);
+    std::vector<std::shared_ptr<OnnxSession>> sessions(
+        static_cast<std::size_t>(options.processors));
+    sessions[0] = session_;
+    const auto use = [&](int threads) {
+      auto& session = sessions[static_cast<std::size_t>(threads) - 1];
+      if (!session) session = std::make_shared<OnnxSession>(archive, threads);
+      session_ = session;
+      threads_ = threads;
+    };
+    const ImageTensor image = blank_image(spec_.input);
+    std::vector<float> logits;
+    while (tuner.starting()) {
+      use(tuner.threads());
+      const auto start = Clock::now();
+      classify(image, {}, logits);
+      tuner.record(Clock::now() - start);
+    }
+    use(tuner.threads());
+  }
+
+  void prepare_trace(const ModelArchive& archive) {
+    trace_ = std::make_unique<OnnxTrace>(archive, threads_, spec_.name);
+    const ImageTensor image = blank_image(spec_.input);
+    for (int run = 0; run < 2; ++run) trace_->run(image.values, shape_of(image), output_, {});
+  }
+
+  // One row of floats, a score for each label.
+  void check_row(const Ort::Value& output) const {
+    if (!output.IsTensor()) fail(archive_, "gives no tensor");
+    const Ort::TensorTypeAndShapeInfo info = output.GetTensorTypeAndShapeInfo();
+    const bool floats = info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+    const std::size_t count = info.GetElementCount();
+    const std::size_t labels = spec_.labels.size();
+    if (floats && count == labels) return;
+    const auto shape = info.GetShape();
+    const bool row = floats && !shape.empty() && shape.back() == static_cast<std::int64_t>(count);
+    if (!row) {
+      fail(archive_, "its output " + output_ + " is " + (floats ? "float " : "not float ") +
+                         shape_text(info) + " instead of one row of float scores");
+    }
+    fail(archive_, "gives " + std::to_string(count) + " scores, but there are " +
+                       std::to_string(labels) + " labels");
+  }
+
+  std::filesystem::path archive_;
+  std::shared_ptr<OnnxSession> session_;
+  std::unique_ptr<OnnxTrace> trace_;  // null: no frame will be traced
+  std::string output_;
+};
+
+EngineFacts onnxruntime_facts() {
+  EngineFacts facts;
+  facts.version = OrtGetApiBase()->GetVersionString();
+  facts.engines = {"CPU"};
+  facts.used = "CPU";
+  return facts;
+}
+
+std::vector<std::unique_ptr<Classifier>> OnnxClassifier::open(const ModelArchive& archive,
+                                                              const ClassifierOptions& options,
+                                                              int count) {
+  const auto model = std::make_shared<OnnxModel>(archive, options);
+  std::vector<std::unique_ptr<Classifier>> classifiers(static_cast<std::size_t>(count));
+  std::generate(classifiers.begin(), classifiers.end(),
+                [&model] { return std::make_unique<OnnxClassifier>(model); });
+  return classifiers;
+}
+
+OnnxClassifier::OnnxClassifier(std::shared_ptr<OnnxModel> model) : model_(std::move(model)) {}
+
+OnnxClassifier::~OnnxClassifier() = default;
+
+const ModelSpec& OnnxClassifier::spec() const { return model_->spec_; }
+
+const ModelFacts& OnnxClassifier::facts() const { return model_->facts_; }
+
+int OnnxClassifier::threads() const { return model_->threads_; }
+
+void OnnxClassifier::classify(const ImageTensor& image, const FrameContext& frame,
+                              std::vector<float>& logits) {
+  model_->classify(image, frame, logits);
+}
+
+}  // namespace lookout

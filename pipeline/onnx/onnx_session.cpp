@@ -1,0 +1,93 @@
+#include "pipeline/onnx/onnx_session.h"
+
+#include <onnxruntime_session_options_config_keys.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+
+#include "pipeline/error.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kMaxSentence = 300;  // bytes
+
+// In later headers kOrtSessionOptionsX64QuantPrecision. Without it, sums of bytes saturate on x86
+// processors that have no VNNI, and scores are wrong.
+constexpr const char* kX64QuantPrecision = "session.x64quantprecision";
+
+// Everything that ends a run is thrown, too.
+void log_message(void* /*unused*/, OrtLoggingLevel /*level*/, const char* /*category*/,
+                 const char* /*id*/, const char* where, const char* message) {
+  spdlog::debug("ONNX Runtime: {} ({})", message, where);
+}
+
+// One for the process, as ONNX Runtime asks for.
+Ort::Env& environment() {
+  static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "lookout", log_message, nullptr);
+  return env;
+}
+
+Ort::SessionOptions session_options(int threads, const std::string& profile) {
+  Ort::SessionOptions options;
+  options.SetIntraOpNumThreads(threads);
+  options.SetInterOpNumThreads(1);
+  options.AddConfigEntry(kOrtSessionOptionsConfigAllowIntraOpSpinning, "0");
+  options.AddConfigEntry(kOrtSessionOptionsConfigAllowInterOpSpinning, "0");
+  options.AddConfigEntry(kX64QuantPrecision, "1");
+  if (!profile.empty()) options.EnableProfiling(profile.c_str());
+  return options;
+}
+
+}  // namespace
+
+void fail(const std::filesystem::path& archive, const std::string& what) {
+  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
+}
+
+std::string first_sentence(const Ort::Exception& error) {
+  const std::string text = error.what();
+  const std::string line = text.substr(0, text.find('\n'));
+  return line.size() > kMaxSentence ? line.substr(0, kMaxSentence) + " ..." : line;
+}
+
+OnnxSession::OnnxSession(const ModelArchive& archive, int threads, const std::string& profile)
+    : archive_(archive.path()) {
+  try {
+    const std::string_view bytes = archive.bytes();
+    session_ =
+        Ort::Session(environment(), bytes.data(), bytes.size(), session_options(threads, profile));
+    const Ort::AllocatorWithDefaultOptions allocator;
+    input_ = session_.GetInputNameAllocated(0, allocator).get();
+    for (std::size_t i = 0; i < session_.GetOutputCount(); ++i) {
+      outputs_.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
+    }
+  } catch (const Ort::Exception& error) {
+    fail(archive_, "ONNX Runtime cannot load it (" + first_sentence(error) + ")");
+  }
+}
+
+Ort::Value OnnxSession::run(const std::vector<float>& values,
+                            const std::array<std::int64_t, 4>& shape, const std::string& output) {
+  static const Ort::MemoryInfo memory =
+      Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+  try {
+    // The interface takes no pointer to const, though inputs are not written.
+    const Ort::Value input = Ort::Value::CreateTensor<float>(
+        memory, const_cast<float*>(values.data()), values.size(), shape.data(), shape.size());
+    const char* input_name = input_.c_str();
+    const char* output_name = output.c_str();
+    std::vector<Ort::Value> outputs =
+        session_.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, &output_name, 1);
+    return std::move(outputs.front());
+  } catch (const Ort::Exception& error) {
+    fail(archive_, "fails: " + first_sentence(error));
+  }
+}
+
+std::string OnnxSession::end_profiling() {
+  const Ort::AllocatorWithDefaultOptions allocator;
+  return session_.EndProfilingAllocated(allocator).get();
+}
+
+}  // namespace lookout

@@ -1,0 +1,48 @@
+// A session of ONNX Runtime: a loaded model. Included by pipeline/onnx/*.cpp only.
+#pragma once
+
+#include <onnxruntime_cxx_api.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/model/archive.h"
+
+namespace lookout {
+
+// Throws Error(kBadData): "model FILE: `what`".
+[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what);
+
+// The first line of ONNX Runtime's message, without its code.
+std::string first_sentence(const Ort::Exception& error);
+
+// May be run by several threads at the same time.
+class OnnxSession {
+ public:
+  // Loads the model, for `threads` threads that compute one run; they sleep between runs.
+  // `profile`: the beginning of the name of a file that end_profiling() writes; empty: none. Throws
+  // Error(kBadData).
+  OnnxSession(const ModelArchive& archive, int threads, const std::string& profile = {});
+
+  // Returns the output of this name. `values`: of the input, whose sizes are `shape`. Throws
+  // Error(kBadData) when the model fails.
+  Ort::Value run(const std::vector<float>& values, const std::array<std::int64_t, 4>& shape,
+                 const std::string& output);
+
+  const std::vector<std::string>& outputs() const { return outputs_; }
+
+  // Returns the name of the file with the times of all runs.
+  std::string end_profiling();
+
+ private:
+  std::filesystem::path archive_;
+  Ort::Session session_{nullptr};
+  std::string input_;
+  std::vector<std::string> outputs_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,126 @@
+#include "tests/support/onnx_file.h"
+
+#include <protozero/pbf_writer.hpp>
+
+namespace lookout {
+namespace {
+
+using protozero::pbf_writer;
+
+constexpr int kFloat = 1;
+
+void add_value(pbf_writer& graph, protozero::pbf_tag_type field, const std::string& name, int type,
+               const std::vector<std::int64_t>& dims) {
+  std::string shape;
+  for (const std::int64_t size : dims) {
+    std::string dim;
+    pbf_writer writer(dim);
+    if (size >= 0) writer.add_int64(1, size);
+    if (size < 0) writer.add_string(2, "any");
+    pbf_writer(shape).add_message(1, dim);
+  }
+  std::string tensor;
+  pbf_writer tensor_writer(tensor);
+  tensor_writer.add_int32(1, type);
+  tensor_writer.add_message(2, shape);
+  std::string type_text;
+  pbf_writer(type_text).add_message(1, tensor);
+  pbf_writer value(graph, field);
+  value.add_string(1, name);
+  value.add_message(2, type_text);
+}
+
+void add_node(pbf_writer& graph, const std::string& type, const std::vector<std::string>& inputs,
+              const std::string& output) {
+  pbf_writer node(graph, 1);
+  for (const std::string& input : inputs) node.add_string(1, input);
+  node.add_string(2, output);
+  node.add_string(3, type + " of " + inputs.front());
+  node.add_string(4, type);
+}
+
+void add_floats(pbf_writer& graph, const std::string& name, const std::vector<std::int64_t>& dims,
+                const std::vector<float>& values, const std::string& external = {}) {
+  pbf_writer tensor(graph, 5);
+  tensor.add_packed_int64(1, dims.begin(), dims.end());
+  tensor.add_int32(2, kFloat);
+  tensor.add_string(8, name);
+  if (external.empty()) {
+    tensor.add_bytes(9, reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(float));
+    return;
+  }
+  pbf_writer location(tensor, 13);
+  location.add_string(1, "location");
+  location.add_string(2, external);
+  location.commit();
+  tensor.add_enum(14, 1);
+}
+
+}  // namespace
+
+OnnxFile OnnxFile::sums_of_planes() {
+  OnnxFile file;
+  file.weights = {{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+                  {0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0},
+                  {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}};
+  file.biases = {0, 0, 0};
+  return file;
+}
+
+OnnxFile OnnxFile::described() const {
+  OnnxFile file = *this;
+  file.texts = {{"lookout.metadata", onnx_metadata(2, 2)},
+                {"lookout.labels", "red\ngreen\nblue\n"}};
+  return file;
+}
+
+std::string OnnxFile::bytes() const {
+  std::string bytes;
+  pbf_writer model(bytes);
+  model.add_int64(1, 8);  // IR version
+  model.add_string(2, "test");
+  {
+    pbf_writer graph(model, 7);
+    add_node(graph, "Flatten", {"image"}, "values");
+    std::string last = after.empty() ? "logits" : "scores";
+    add_node(graph, "Gemm", {"values", "weights", "biases"}, last);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const std::string next = i + 1 == after.size() ? "logits" : after[i];
+      add_node(graph, after[i], {last}, next);
+      last = next;
+    }
+    graph.add_string(2, "graph");
+    const auto labels = static_cast<std::int64_t>(weights.size());
+    std::vector<float> columns;  // [values][labels]
+    for (std::size_t value = 0; value < weights.front().size(); ++value) {
+      for (const auto& row : weights) columns.push_back(row[value]);
+    }
+    add_floats(graph, "weights", {static_cast<std::int64_t>(weights.front().size()), labels},
+               columns, external);
+    add_floats(graph, "biases", {labels}, biases);
+    add_value(graph, 11, "image", input_type, input);
+    if (second_input) add_value(graph, 11, "more", kFloat, {1});
+    add_value(graph, 12, "logits", kFloat, {-1, labels});
+  }
+  {
+    pbf_writer opset(model, 8);
+    opset.add_string(1, "");
+    opset.add_int64(2, 13);
+  }
+  for (const auto& [key, value] : texts) {
+    pbf_writer text(model, 14);
+    text.add_string(1, key);
+    text.add_string(2, value);
+  }
+  return bytes;
+}
+
+std::string onnx_metadata(int width, int height) {
+  return R"({"name": "small", "input": {"width": )" + std::to_string(width) + R"(, "height": )" +
+         std::to_string(height) +
+         R"(, "mean": [0, 0, 0], "std": [1, 1, 1], "channel_order": "RGB"}, "quantization": "none",
+  "producer": {}, "weights": "none", "trained": true})";
+}
+
+}  // namespace lookout
