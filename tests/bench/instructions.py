@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Instructions a frame on an emulated Cortex-A72: lookout against the bare forward of its archive.
+"""Instructions a frame on an emulated Cortex-A72: lookout against the bare run of its model.
 
 The whole process is counted by a plug-in of qemu-aarch64 (tcg_count.c), for n frames and for n + k:
 the difference, divided by k, is a frame's cost, without start and end. It is not time: an emulator
@@ -16,11 +16,12 @@ has a line of its own in the table of parts. `--csi` counts what a frame of a CS
 without the kernel's part.
 
   instructions.py                  a table: both archives, 224x224 and 640x480
+  instructions.py --onnx FILE      a table of an ONNX model instead
   instructions.py --functions 30   also the functions with the largest surplus
   instructions.py --csi            frames of a CSI camera alone, of the model's size and 640x480
 
 Needs what `deploy/install-deps.sh --bench` and `--target` install, a build of `cmake --preset pi4
--DBUILD_TESTING=ON` (targets lookout, bare_forward and csi_frames), and the archives of one network
+-DBUILD_TESTING=ON` (targets lookout, bare_forward, bare_session and csi_frames), and the archives of one network
 with qint8 and with quint8 activations (not for --csi).
 """
 
@@ -38,7 +39,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SIZES = {"224x224": 1.01, "640x480": 1.06}  # and the limit of its ratio to the bare forward
+SIZES = ("224x224", "640x480")
+# Limits of the ratio to the bare program, and of the whole, in million instructions.
+RATIOS = {"qint8": {"224x224": 1.01, "640x480": 1.06}, "onnx": {"224x224": 1.04}}
+TOTALS = {"onnx": {"224x224": 118}}
 CSI_SIZES = ((298, 224), (640, 480))  # the first is asked for when the model takes 224x224
 CSI_FORMATS = ("RGB888", "NV12")
 
@@ -50,7 +54,7 @@ PARTS = (
     # The C library's own copying has no name in a stripped library.
     ("take the frame: its copy and marker",
      r"TestSource|copy_shifted|draw_marker|^libc\.so\S* \(local"),
-    ("LibTorch", r"^libtorch|^libc10|TorchClassifier"),
+    ("the engine", r"^libtorch|^libc10|TorchClassifier|^libonnxruntime|Onnx"),
     ("rest of lookout", r"^lookout "),
     ("rest: C library, C++ library, ...", r""),
 )
@@ -167,6 +171,13 @@ def parts_of(surplus):
     return parts
 
 
+def models_of(options):
+    """{kind: file}"""
+    if options.onnx:
+        return {"onnx": options.onnx}
+    return {"qint8": options.qint8, "quint8": options.quint8}
+
+
 def runs_of(options):
     """{(archive's kind, what): {frames: command}}"""
     program = [f"{options.build}/app/lookout", "run"]
@@ -175,9 +186,10 @@ def runs_of(options):
     settings += ["--set", "log.stats-interval=1h"]
     few, many = options.few, options.few + options.frames
     runs = {}
-    for kind, archive in (("qint8", options.qint8), ("quint8", options.quint8)):
-        runs[kind, "bare forward"] = {
-            n: [f"{options.build}/tests/bare_forward", archive, str(n)] for n in (few, many)
+    for kind, archive in models_of(options).items():
+        bare = "bare_session" if kind == "onnx" else "bare_forward"
+        runs[kind, "bare"] = {
+            n: [f"{options.build}/tests/{bare}", archive, str(n)] for n in (few, many)
         }
         for size in SIZES:
             source = f"test://colorsquares?size={size}&fps=0&frames="
@@ -216,6 +228,7 @@ def read_options():
     parser.add_argument("--build", default=str(ROOT / "build" / "pi4"), help="default build/pi4")
     parser.add_argument("--qint8", default=str(shared / "mobilenet_v2_xnnpack.pt"), metavar="FILE")
     parser.add_argument("--quint8", default=str(shared / "mobilenet_v2_qnnpack.pt"), metavar="FILE")
+    parser.add_argument("--onnx", metavar="FILE", help="an ONNX model instead of both archives")
     parser.add_argument("--few", type=int, default=3, help="n; default 3")
     parser.add_argument("--frames", type=int, default=4, help="k; default 4")
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side; default 2")
@@ -224,8 +237,7 @@ def read_options():
                         help="print so many functions of each surplus")  # fmt: skip
     parser.add_argument("--json", metavar="FILE", help="write everything that was counted")
     options = parser.parse_args()
-    needed = [f"{options.build}/app/lookout", f"{options.build}/tests/bare_forward",
-              options.qint8, options.quint8]  # fmt: skip
+    needed = [f"{options.build}/app/lookout", *models_of(options).values()]
     for file in [f"{options.build}/tests/csi_frames"] if options.csi else needed:
         if not os.path.exists(file):
             raise Failure(f"{file} is not there; see --help")
@@ -252,20 +264,26 @@ def count_all(options, runs):
             }
 
 
+def verdict(value, limits, kind, what):
+    """Whether the value holds its limit; empty when it has none."""
+    limit = limits.get(kind, {}).get(what)
+    if limit is None:
+        return ""
+    return f" <= {limit} {'holds' if value <= limit else 'misses'}"
+
+
 def print_totals(frames):
     """Prints a line for each run, and returns them."""
     rows = []
     print("million instructions a frame, whole process, 1 thread, Cortex-A72 emulated")
     for (kind, what), functions in frames.items():
         total = sum(functions.values())
-        ratio = total / sum(frames[kind, "bare forward"].values())
+        ratio = total / sum(frames[kind, "bare"].values())
         rows.append({"archive": kind, "run": what, "instructions": total, "ratio": ratio})
         line = f"{kind:<7} {what:<13} {total / 1e6:9.3f}"
         if what in SIZES:
-            line += f"  / bare forward {ratio:.4f}"
-        if what in SIZES and kind == "qint8":  # the bars are the default archive's
-            verdict = "holds" if ratio <= SIZES[what] else "misses"
-            line += f" <= {SIZES[what]:<8} {verdict}"
+            line += f"  / bare {ratio:.4f}" + verdict(ratio, RATIOS, kind, what)
+            line += verdict(total / 1e6, TOTALS, kind, what)
         print(line)
     return rows
 
@@ -305,7 +323,7 @@ def main():
         for (kind, what), functions in frames.items():
             if what in SIZES:
                 surplus = collections.Counter(functions)
-                surplus.subtract(frames[kind, "bare forward"])
+                surplus.subtract(frames[kind, "bare"])
                 rows.append(print_surplus(kind, what, surplus, options.functions))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
