@@ -1,0 +1,46 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pipeline/onnx/onnx_classifier.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/thread_load.h"
+
+namespace lookout {
+namespace {
+
+// A layer that takes all threads some time.
+std::unique_ptr<Classifier> open(int threads) {
+  constexpr int kSide = 64;
+  constexpr std::size_t kLabels = 256;
+  OnnxFile file;
+  file.input = {1, 3, kSide, kSide};
+  file.weights.assign(kLabels, std::vector<float>(3 * kSide * kSide, 0.5F));
+  file.biases.assign(kLabels, 0);
+  const TempDir directory;
+  directory.write("model.onnx", file.bytes());
+  ClassifierOptions options;
+  options.threads = threads;
+  options.labels.emplace(kLabels, "label");
+  return std::move(
+      OnnxClassifier::open(ModelArchive(directory / "model.onnx"), options, 1).front());
+}
+
+TEST(OnnxThreads, NoMoreThreadsAreBusyThanAskedFor) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto busy = [](int threads) {
+    const auto model = open(threads);
+    _exit(busy_threads(*model));
+  };
+  EXPECT_EXIT(busy(1), testing::ExitedWithCode(1), "");
+  const auto max_two = [](int status) {
+    return WIFEXITED(status) && WEXITSTATUS(status) >= 1 && WEXITSTATUS(status) <= 2;
+  };
+  EXPECT_EXIT(busy(2), max_two, "");
+}
+
+TEST(OnnxThreads, SleepBetweenRuns) { EXPECT_LT(work_of_others(*open(2)), 0.4); }
+
+}  // namespace
+}  // namespace lookout
