@@ -1,4 +1,4 @@
-#include "tests/support/fake_camera.h"
+#include "tests/support/fake_camera/fake_camera.h"
 
 #include <fcntl.h>
 #include <poll.h>

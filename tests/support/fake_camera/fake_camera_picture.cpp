@@ -1,4 +1,4 @@
-#include "tests/support/fake_camera_picture.h"
+#include "tests/support/fake_camera/fake_camera_picture.h"
 
 #include <algorithm>
 #include <opencv2/imgcodecs.hpp>

@@ -7,8 +7,8 @@
 #include <cstdarg>
 #include <cstddef>
 
-#include "tests/support/fake_camera.h"
-#include "tests/support/fake_camera_system.h"
+#include "tests/support/fake_camera/fake_camera.h"
+#include "tests/support/fake_camera/fake_camera_system.h"
 
 #define FAKE_CAMERA_API __attribute__((visibility("default")))
 

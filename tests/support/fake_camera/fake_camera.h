@@ -44,7 +44,7 @@
 #include <vector>
 
 #include "pipeline/mutex.h"
-#include "tests/support/fake_camera_picture.h"
+#include "tests/support/fake_camera/fake_camera_picture.h"
 
 namespace lookout {
 

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <ctime>
 
-#include "tests/support/fake_camera.h"
-#include "tests/support/fake_camera_system.h"
+#include "tests/support/fake_camera/fake_camera.h"
+#include "tests/support/fake_camera/fake_camera_system.h"
 
 namespace lookout {
 namespace {
