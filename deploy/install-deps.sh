@@ -16,7 +16,8 @@
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavformat-dev
-  libavutil-dev libboost-dev libcamera-dev libcli11-dev libfmt-dev libjpeg-dev libmd-dev
+  libavutil-dev libboost-dev libcamera-dev libcli11-dev libeigen3-dev libfmt-dev libjpeg-dev
+  liblbfgs-dev libmd-dev
   libminizip-dev libmosquitto-dev libopencv-dev libpng-dev libprotozero-dev libspdlog-dev libswscale-dev
   libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev liburiparser-dev libutf8proc-dev
   libwebp-dev nlohmann-json3-dev python3-pip unzip'

@@ -26,7 +26,7 @@ struct EngineModule {
   // See open_models().
   std::vector<std::unique_ptr<Classifier>> (*open)(const ModelArchive& archive,
                                                    const ClassifierOptions& options, int count);
-  // See open_trainer(). Null: this engine trains nothing.
+  // See open_trainer().
   std::unique_ptr<Trainer> (*open_trainer)(const ModelArchive& archive, int threads);
   EngineFacts (*facts)();
   // From now on the debug log names each feature that the engine's library reports as used. Null:

@@ -73,13 +73,7 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
 }
 
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) {
-  const EngineModule& engine = engine_for(archive);
-  if (engine.open_trainer == nullptr) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("model {}: {} trains nothing; give a TorchScript archive as the base",
-                            archive.path().string(), to_text(engine_of(archive))));
-  }
-  return engine.open_trainer(archive, threads);
+  return engine_for(archive).open_trainer(archive, threads);
 }
 
 Engine engine_of(const ModelArchive& archive) {

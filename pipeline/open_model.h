@@ -26,8 +26,8 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options);
 
 // Loads a base, of which new models are made, and cuts it before its last layer. `threads`: that
-// compute an embedding. Throws as open_model(), Error(kBadData) when the base's last layer is not
-// linear, and Error(kUnsupported) when the engine trains nothing.
+// compute an embedding. Throws as open_model(), and Error(kBadData) when the base's last layer is
+// not linear, or cannot be told from the rest.
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads);
 
 // The engine that runs the archive.

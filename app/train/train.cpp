@@ -139,7 +139,7 @@ class Training {
     EmbeddedPictures embedded = embed(pictures, *trainer);
     check_classes(embedded);
     describe(options_, base, *trainer, embedded, report_);
-    TrainedModel model = fit(embedded.set, *trainer);
+    TrainedModel model = fit(embedded.set);
     model.metadata = metadata(report_, *trainer);
     model.labels = lines_of(report_.labels);
     model.producer_info = producer_info(report_, library_text(trainer->facts()));
@@ -155,15 +155,15 @@ class Training {
     return embed_pictures(pictures, camera.view, options_.mirror, trainer, progress, stop_);
   }
 
-  TrainedModel fit(const TrainingSet& set, Trainer& trainer) {
+  TrainedModel fit(const TrainingSet& set) {
     ProgressLine line("steps of the training");
-    report_.validation = cross_validate(
-        trainer, set, make_folds(order_of(report_), set.picture_classes), [&](double done) {
+    report_.validation =
+        cross_validate(set, make_folds(order_of(report_), set.picture_classes), [&](double done) {
           if (stop_) throw Interrupted();
           line.show(static_cast<std::size_t>(100 * done), 100);
         });
     evaluate(report_);
-    TrainedModel model = lookout::train(trainer, set, report_.validation);
+    TrainedModel model = lookout::train(set, report_.validation);
     if (stop_) throw Interrupted();
     return model;
   }

@@ -31,6 +31,20 @@ std::string shape_text(const OnnxValue& value) {
                   shape_text(input)));
 }
 
+// Throws for what is no picture.
+TensorLayout layout_of(const OnnxValue& input) {
+  const std::vector<std::int64_t>& dims = input.dims;
+  if (input.type != "float" || dims.size() != 4 || (dims[0] != 1 && dims[0] != -1)) {
+    refuse_input(input);
+  }
+  const bool planar = dims[1] == 3;
+  if (!planar && dims[3] != 3) refuse_input(input);
+  const bool is_size = std::all_of(dims.begin() + 1, dims.end(),
+                                   [](std::int64_t size) { return size != 0 && size <= kMaxSide; });
+  if (!is_size) refuse_input(input);
+  return planar ? TensorLayout::kPlanar : TensorLayout::kChannelsLast;
+}
+
 // Of one side; `graph`: -1 if it may be any.
 void take_side(const char* name, std::int64_t graph, bool described, int& side) {
   if (graph < 0 || graph == side) return;
@@ -135,18 +149,10 @@ void take_input(const OnnxContents& contents, bool described, InputSpec& input) 
         fmt::format("it takes {} inputs, but a classifier takes one", contents.inputs.size()));
   }
   const OnnxValue& value = contents.inputs.front();
-  const std::vector<std::int64_t>& dims = value.dims;
-  if (value.type != "float" || dims.size() != 4 || (dims[0] != 1 && dims[0] != -1)) {
-    refuse_input(value);
-  }
-  const bool planar = dims[1] == 3;
-  if (!planar && dims[3] != 3) refuse_input(value);
-  input.layout = planar ? TensorLayout::kPlanar : TensorLayout::kChannelsLast;
-  const std::int64_t height = dims[planar ? 2 : 1];
-  const std::int64_t width = dims[planar ? 3 : 2];
-  if (height == 0 || width == 0 || height > kMaxSide || width > kMaxSide) refuse_input(value);
-  take_side("height", height, described, input.height);
-  take_side("width", width, described, input.width);
+  input.layout = layout_of(value);
+  const bool planar = input.layout == TensorLayout::kPlanar;
+  take_side("height", value.dims[planar ? 2 : 1], described, input.height);
+  take_side("width", value.dims[planar ? 3 : 2], described, input.width);
 }
 
 bool is_ultralytics(const std::map<std::string, std::string>& texts) {

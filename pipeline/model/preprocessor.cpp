@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <opencv2/core/mat.hpp>
 #include <string>
+#include <utility>
 
 #include "pipeline/error.h"
 
@@ -167,8 +168,8 @@ void Preprocessor::plan_output(const cv::Size& scaled, const cv::Size& output) {
   origin_ = (mirror_x ? left + scaled.width - 1 : left) * right +
             (mirror_y ? top + scaled.height - 1 : top) * down;
   const std::ptrdiff_t channel = planar ? down * output.height : 1;
-  const bool rgb = spec_.channel_order == ChannelOrder::kRgb;
-  channels_ = {rgb ? 2 * channel : 0, channel, rgb ? 0 : 2 * channel};
+  channels_ = {0, channel, 2 * channel};
+  if (spec_.channel_order == ChannelOrder::kRgb) std::swap(channels_[0], channels_[2]);
 }
 
 // Leaves in row_ the weighted sum of the rows of a span.

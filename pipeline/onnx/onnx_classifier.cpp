@@ -8,13 +8,12 @@
 #include "pipeline/error.h"
 #include "pipeline/model/thread_tuner.h"
 #include "pipeline/model/warm_up.h"
+#include "pipeline/onnx/onnx_head.h"
 #include "pipeline/onnx/onnx_session.h"
 #include "pipeline/onnx/onnx_trace.h"
 
 namespace lookout {
 namespace {
-
-constexpr const char* kLogits = "logits";  // export.py's name
 
 std::string shape_text(const Ort::TensorTypeAndShapeInfo& info) {
   std::string text;
@@ -33,15 +32,16 @@ class OnnxModel {
       : archive_(archive.path()) {
     const ArchiveContents contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels);
-    describe(contents);
+    facts_ = onnx_facts(contents);
     load(archive, options);
     malloc_trim(0);  // frees the memory of loading
   }
 
   void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
-    const Ort::Value output = frame.trace != nullptr && trace_
-                                  ? trace_->run(image.values, shape_of(image), output_, frame)
-                                  : session_->run(image.values, shape_of(image), output_);
+    const Ort::Value output =
+        frame.trace != nullptr && trace_
+            ? trace_->run(image.values, shape_of(image, spec_.input.layout), output_, frame)
+            : session_->run(image.values, shape_of(image, spec_.input.layout), output_);
     check_row(output);
     const auto* scores = output.GetTensorData<float>();
     const std::size_t count = spec_.labels.size();
@@ -54,21 +54,6 @@ class OnnxModel {
   int threads_ = 1;
 
  private:
-  std::array<std::int64_t, 4> shape_of(const ImageTensor& image) const {
-    if (spec_.input.layout == TensorLayout::kPlanar) return {1, 3, image.height, image.width};
-    return {1, image.height, image.width, 3};
-  }
-
-  void describe(const ArchiveContents& contents) {
-    facts_.library = to_text(Engine::kOnnxRuntime);
-    facts_.version = onnxruntime_facts().version;
-    facts_.engine = "CPU";
-    facts_.kernels = "MLAS";
-    facts_.activations = contents.onnx->activations;
-    facts_.parameters = contents.onnx->parameters;
-    facts_.has_metadata = is_described(contents);
-  }
-
   void load(const ModelArchive& archive, const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
     threads_ = choose ? 1 : std::max(1, options.threads);
@@ -108,7 +93,8 @@ class OnnxModel {
   void prepare_trace(const ModelArchive& archive) {
     trace_ = std::make_unique<OnnxTrace>(archive, threads_, spec_.name);
     const ImageTensor image = blank_image(spec_.input);
-    for (int run = 0; run < 2; ++run) trace_->run(image.values, shape_of(image), output_, {});
+    for (int run = 0; run < 2; ++run)
+      trace_->run(image.values, shape_of(image, spec_.input.layout), output_, {});
   }
 
   // One row of floats, a score for each label.

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "pipeline/error.h"
+#include "pipeline/model/engine_facts.h"
 
 namespace lookout {
 namespace {
@@ -49,6 +50,23 @@ std::string first_sentence(const Ort::Exception& error) {
   const std::string text = error.what();
   const std::string line = text.substr(0, text.find('\n'));
   return line.size() > kMaxSentence ? line.substr(0, kMaxSentence) + " ..." : line;
+}
+
+ModelFacts onnx_facts(const ArchiveContents& contents) {
+  ModelFacts facts;
+  facts.library = to_text(Engine::kOnnxRuntime);
+  facts.version = OrtGetApiBase()->GetVersionString();
+  facts.engine = "CPU";
+  facts.kernels = "MLAS";
+  facts.activations = contents.onnx->activations;
+  facts.parameters = contents.onnx->parameters;
+  facts.has_metadata = is_described(contents);
+  return facts;
+}
+
+std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layout) {
+  if (layout == TensorLayout::kPlanar) return {1, 3, image.height, image.width};
+  return {1, image.height, image.width, 3};
 }
 
 OnnxSession::OnnxSession(const ModelArchive& archive, int threads, const std::string& profile)

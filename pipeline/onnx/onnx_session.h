@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "pipeline/model/archive.h"
+#include "pipeline/model/input_spec.h"
+#include "pipeline/model/model_facts.h"
 
 namespace lookout {
 
@@ -19,6 +21,12 @@ namespace lookout {
 
 // The first line of ONNX Runtime's message, without its code.
 std::string first_sentence(const Ort::Exception& error);
+
+// Of a model whose file is read.
+ModelFacts onnx_facts(const ArchiveContents& contents);
+
+// Of the input of one image.
+std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layout);
 
 // May be run by several threads at the same time.
 class OnnxSession {

@@ -1,10 +1,7 @@
 #include "pipeline/torch/torch_trainer.h"
 
-#include <ATen/Parallel.h>
 #include <malloc.h>
 #include <torch/csrc/jit/serialization/export.h>
-#include <torch/nn/functional/loss.h>
-#include <torch/optim/lbfgs.h>
 #include <torch/script.h>
 
 #include <algorithm>
@@ -48,67 +45,6 @@ std::vector<float> values_of(const at::Tensor& tensor) {
   const float* begin = contiguous.data_ptr<float>();
   return {begin, begin + contiguous.numel()};
 }
-
-// Minimises the mean cross-entropy of a linear layer, and half of l2 times its squared weights.
-class Fit {
- public:
-  Fit(const FitOptions& options, const Head* start) : l2_(options.l2) {
-    take_rows(options);
-    const auto outputs = static_cast<std::int64_t>(options.outputs);
-    const auto width = static_cast<std::int64_t>(options.embeddings.width());
-    weight_ = start != nullptr ? tensor_of(start->weights, options.outputs)
-                               : torch::zeros({outputs, width});
-    bias_ = start != nullptr ? torch::tensor(start->biases) : torch::zeros({outputs});
-    weight_.requires_grad_();
-    bias_.requires_grad_();
-  }
-
-  Head run() {
-    torch::optim::LBFGS optimizer({weight_, bias_}, torch::optim::LBFGSOptions(1)
-                                                        .max_iter(100)
-                                                        .tolerance_grad(1e-5)
-                                                        .tolerance_change(1e-7)
-                                                        .history_size(10)
-                                                        .line_search_fn("strong_wolfe"));
-    optimizer.step([&] {
-      optimizer.zero_grad();
-      const at::Tensor logits = torch::addmm(bias_, rows_, weight_.t());
-      at::Tensor loss = torch::nll_loss(torch::log_softmax(logits, 1), classes_) +
-                        weight_.square().sum() * (l2_ / 2);
-      loss.backward();
-      return loss;
-    });
-    Head head;
-    head.outputs = static_cast<std::size_t>(bias_.numel());
-    head.weights = values_of(weight_);
-    head.biases = values_of(bias_);
-    return head;
-  }
-
- private:
-  // The rows with a weight.
-  void take_rows(const FitOptions& options) {
-    std::vector<std::int64_t> rows;
-    std::vector<std::int64_t> classes;
-    for (std::size_t i = 0; i < options.weights.size(); ++i) {
-      if (options.weights[i] == 0) continue;
-      rows.push_back(static_cast<std::int64_t>(i));
-      classes.push_back(static_cast<std::int64_t>(options.classes[i]));
-    }
-    const Embeddings& embeddings = options.embeddings;
-    const at::Tensor all = torch::from_blob(const_cast<float*>(embeddings.values().data()),
-                                            {static_cast<std::int64_t>(embeddings.size()),
-                                             static_cast<std::int64_t>(embeddings.width())});
-    rows_ = rows.size() == embeddings.size() ? all : all.index_select(0, torch::tensor(rows));
-    classes_ = torch::tensor(classes);
-  }
-
-  double l2_;
-  at::Tensor rows_;
-  at::Tensor classes_;
-  at::Tensor weight_;
-  at::Tensor bias_;
-};
 
 // While it lives, modules that the process saves get the file.
 class ExtraFile {
@@ -155,11 +91,6 @@ class TorchTrainer::Impl {
                          " instead of one row of numbers");
     }
     embedding = values_of(values);
-  }
-
-  Head fit(const FitOptions& options, const Head* start) {
-    at::set_num_threads(1);  // sums depend on how threads share them
-    return Fit(options, start).run();
   }
 
   std::string write(const TrainedModel& model) {
@@ -217,10 +148,6 @@ const ModelFacts& TorchTrainer::facts() const { return impl_->facts_; }
 
 void TorchTrainer::embed(const ImageTensor& image, std::vector<float>& embedding) {
   impl_->embed(image, embedding);
-}
-
-Head TorchTrainer::fit(const FitOptions& options, const Head* start) {
-  return impl_->fit(options, start);
 }
 
 std::string TorchTrainer::write(const TrainedModel& model) { return impl_->write(model); }

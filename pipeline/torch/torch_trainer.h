@@ -10,8 +10,7 @@
 
 namespace lookout {
 
-// The base's threads belong to the process, as those of TorchClassifier do; fit() computes with
-// one. write() attaches producer_info.json by LibTorch's hook for files of saved modules.
+// The base's threads belong to the process, as those of TorchClassifier do. write() attaches producer_info.json by LibTorch's hook for files of saved modules.
 class TorchTrainer : public Trainer {
  public:
   // Loads the base, which runs the archive's code, and cuts it before its last layer. `threads`:
@@ -22,7 +21,6 @@ class TorchTrainer : public Trainer {
   const ModelSpec& spec() const override;
   const ModelFacts& facts() const override;
   void embed(const ImageTensor& image, std::vector<float>& embedding) override;
-  Head fit(const FitOptions& options, const Head* start) override;
   std::string write(const TrainedModel& model) override;
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/training/calibration.h"
+#include "pipeline/training/fit.h"
 #include "pipeline/training/folds.h"
 
 namespace lookout {
@@ -31,9 +32,9 @@ std::size_t best(const std::vector<float>& values) {
 
 class CrossValidation {
  public:
-  CrossValidation(Trainer& trainer, const TrainingSet& set, const std::vector<std::size_t>& folds,
+  CrossValidation(const TrainingSet& set, const std::vector<std::size_t>& folds,
                   const Progress& progress)
-      : trainer_(trainer), set_(set), folds_(folds), progress_(progress) {
+      : set_(set), folds_(folds), progress_(progress) {
     for (const std::size_t of_picture : set.picture_classes) {
       row_classes_.insert(row_classes_.end(), set.views, of_picture);
     }
@@ -61,7 +62,7 @@ class CrossValidation {
       weights.insert(weights.end(), set_.views, use(picture) ? 1.0F : 0.0F);
     }
     const FitOptions options{set_.embeddings, row_classes_, weights, set_.outputs(), l2};
-    Head head = trainer_.fit(options, start);
+    Head head = fit_head(options, start);
     step();
     return head;
   }
@@ -223,7 +224,6 @@ class CrossValidation {
     return right;
   }
 
-  Trainer& trainer_;
   const TrainingSet& set_;
   const std::vector<std::size_t>& folds_;
   const Progress& progress_;
@@ -236,9 +236,9 @@ class CrossValidation {
 
 }  // namespace
 
-Validation cross_validate(Trainer& trainer, const TrainingSet& set,
-                          const std::vector<std::size_t>& folds, const Progress& progress) {
-  return CrossValidation(trainer, set, folds, progress).run();
+Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>& folds,
+                          const Progress& progress) {
+  return CrossValidation(set, folds, progress).run();
 }
 
 Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use) {
@@ -268,15 +268,14 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
   return scores;
 }
 
-TrainedModel train(Trainer& trainer, const TrainingSet& set, const Validation& validation) {
+TrainedModel train(const TrainingSet& set, const Validation& validation) {
   std::vector<std::size_t> classes;
   for (const std::size_t of_picture : set.picture_classes) {
     classes.insert(classes.end(), set.views, of_picture);
   }
   const std::vector<float> weights(classes.size(), 1.0F);
   TrainedModel model;
-  model.head =
-      trainer.fit({set.embeddings, classes, weights, set.outputs(), validation.l2}, nullptr);
+  model.head = fit_head({set.embeddings, classes, weights, set.outputs(), validation.l2}, nullptr);
   for (float& weight : model.head.weights) weight /= validation.temperature;
   for (float& bias : model.head.biases) bias /= validation.temperature;
   model.classes = set.classes;

@@ -42,7 +42,7 @@ struct Validation {
 using Progress = std::function<void(double done)>;
 
 // `folds`: of each picture, as make_folds().
-Validation cross_validate(Trainer& trainer, const TrainingSet& set,
+Validation cross_validate(const TrainingSet& set,
                           const std::vector<std::size_t>& folds, const Progress& progress);
 
 // At most this many examples go into an archive: 5 kB each, compared for every frame.
@@ -57,6 +57,6 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
                                 float unknown);
 
 // The model that was validated, trained with all pictures. Its texts are empty.
-TrainedModel train(Trainer& trainer, const TrainingSet& set, const Validation& validation);
+TrainedModel train(const TrainingSet& set, const Validation& validation);
 
 }  // namespace lookout

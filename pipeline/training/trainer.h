@@ -66,10 +66,6 @@ class Trainer {
   // Throws Error(kBadData) when the base fails.
   virtual void embed(const ImageTensor& image, std::vector<float>& embedding) = 0;
 
-  // Multinomial logistic regression. `start`: where it begins; null: at zero. The same input gives
-  // the same head.
-  virtual Head fit(const FitOptions& options, const Head* start) = 0;
-
   // The bytes of an archive that contains the base without its last layer, and gives for each
   // picture the probabilities of the classes and of "unknown". The same model gives the same bytes.
   virtual std::string write(const TrainedModel& model) = 0;

@@ -82,9 +82,9 @@ std::string OnnxFile::bytes() const {
   model.add_string(2, "test");
   {
     pbf_writer graph(model, 7);
-    add_node(graph, "Flatten", {"image"}, "values");
+    add_node(graph, "Flatten", {"image"}, "features");
     std::string last = after.empty() ? "logits" : "scores";
-    add_node(graph, "Gemm", {"values", "weights", "biases"}, last);
+    add_node(graph, "Gemm", {"features", "weights", "biases"}, last);
     for (std::size_t i = 0; i < after.size(); ++i) {
       const std::string next = i + 1 == after.size() ? "logits" : after[i];
       add_node(graph, after[i], {last}, next);
@@ -102,6 +102,7 @@ std::string OnnxFile::bytes() const {
     add_value(graph, 11, "image", input_type, input);
     if (second_input) add_value(graph, 11, "more", kFloat, {1});
     add_value(graph, 12, "logits", kFloat, {-1, labels});
+    if (features) add_value(graph, 12, "features", kFloat, {-1, -1});
   }
   {
     pbf_writer opset(model, 8);

@@ -19,6 +19,7 @@ struct OnnxFile {
   std::vector<std::pair<std::string, std::string>> texts;  // metadata_props
   std::string external;  // the file that the weights are said to be in; empty: in this one
   bool second_input = false;
+  bool features = false;  // the linear layer's input is an output, too
 
   // Three labels: the sums of the values of red, green and blue in planes of 2x2 pixels.
   static OnnxFile sums_of_planes();

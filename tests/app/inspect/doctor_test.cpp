@@ -374,7 +374,7 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   EXPECT_EQ(json["exit_status"], 66);
   EXPECT_DOUBLE_EQ(json["temperature_c"], 48.686);
   EXPECT_TRUE(json["throttled"].is_null());
-  const auto& source = json["checks"][4];
+  const auto& source = json["checks"][5];
   EXPECT_EQ(source["check"], "source");
   EXPECT_EQ(source["state"], "failure");
   EXPECT_EQ(source["text"], "this is why");

@@ -48,7 +48,7 @@ class TorchTrainerTest : public testing::Test {
     validation.l2 = 1e-4;
     validation.threshold = 0.2F;
     validation.steepness = 20;
-    TrainedModel model = train(trainer, set, validation);
+    TrainedModel model = train(set, validation);
     model.metadata = metadata_of(2);
     model.labels = "dark\nred\nunknown\n";
     model.producer_info = "{\"pictures\": 10}";
@@ -101,25 +101,6 @@ TEST_F(TorchTrainerTest, EmbedsWhatTheLastLayerTakes) {
 TEST_F(TorchTrainerTest, RefusesABaseWhoseLastLayerIsNotLinear) {
   expect_refused("return x.mean([2, 3])", "its last layer is not linear but aten::mean");
   expect_refused("return torch.softmax(x, 1)", "its last layer is not linear but missing");
-}
-
-TEST_F(TorchTrainerTest, AFitSeparatesWhatCanBeSeparated) {
-  TorchTrainer trainer(ModelArchive(write(kLinear)), 1);
-  Embeddings embeddings;
-  embeddings.add({1, 0, 0});
-  embeddings.add({0, 1, 0});
-  embeddings.add({0, 0, 1});
-  const std::vector<std::size_t> classes{0, 1, 1};
-  const std::vector<float> weights{1, 1, 0};
-  const Head head = trainer.fit({embeddings, classes, weights, 2, 1e-3}, nullptr);
-  std::vector<float> logits;
-  head.apply(embeddings[0], logits);
-  EXPECT_GT(logits[0], logits[1]);
-  head.apply(embeddings[1], logits);
-  EXPECT_LT(logits[0], logits[1]);
-  EXPECT_EQ(head.weights[2], 0) << "a row without weight is left out";
-  const Head again = trainer.fit({embeddings, classes, weights, 2, 1e-3}, nullptr);
-  EXPECT_EQ(head.weights, again.weights);
 }
 
 class TrainedArchive : public TorchTrainerTest {

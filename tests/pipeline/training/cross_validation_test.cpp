@@ -12,34 +12,6 @@
 namespace lookout {
 namespace {
 
-// Fits by the mean of each class: no engine is needed to test what is done with its heads.
-class MeanTrainer : public Trainer {
- public:
-  const ModelSpec& spec() const override { return spec_; }
-  const ModelFacts& facts() const override { return facts_; }
-  void embed(const ImageTensor& /*image*/, std::vector<float>& /*embedding*/) override {}
-  std::string write(const TrainedModel& /*model*/) override { return {}; }
-
-  Head fit(const FitOptions& options, const Head* /*start*/) override {
-    ++fits;
-    const std::size_t width = options.embeddings.width();
-    Head head{options.outputs, std::vector<float>(options.outputs * width),
-              std::vector<float>(options.outputs)};
-    for (std::size_t row = 0; row < options.weights.size(); ++row) {
-      if (options.weights[row] == 0) continue;
-      float* weights = head.weights.data() + options.classes[row] * width;
-      for (std::size_t i = 0; i < width; ++i) weights[i] += options.embeddings[row][i];
-    }
-    return head;
-  }
-
-  int fits = 0;
-
- private:
-  ModelSpec spec_;
-  ModelFacts facts_;
-};
-
 // Pictures of each class lie around a direction of its own.
 TrainingSet make_set(std::size_t classes, std::size_t pictures, std::size_t counter_examples,
                      float noise) {
@@ -61,16 +33,15 @@ TrainingSet make_set(std::size_t classes, std::size_t pictures, std::size_t coun
   return set;
 }
 
-Validation validate(MeanTrainer& trainer, const TrainingSet& set) {
+Validation validate(const TrainingSet& set) {
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  return cross_validate(trainer, set, make_folds(order, set.picture_classes), [](double) {});
+  return cross_validate(set, make_folds(order, set.picture_classes), [](double) {});
 }
 
 TEST(CrossValidation, KnowsClassesThatDiffer) {
-  MeanTrainer trainer;
   const TrainingSet set = make_set(3, 40, 0, 0.1F);
-  const Validation validation = validate(trainer, set);
+  const Validation validation = validate(set);
   std::size_t right = 0;
   for (std::size_t i = 0; i < set.pictures(); ++i) {
     const ValidatedPicture& picture = validation.pictures[i];
@@ -112,10 +83,9 @@ TEST(CrossValidation, BlocksOfTimeShowThatACopyIsRecognizedAndNotItsClass) {
   }
   std::vector<std::size_t> order(set.pictures());
   std::iota(order.begin(), order.end(), 0);
-  MeanTrainer trainer;
   const auto accuracy_in = [&](const std::vector<std::size_t>& in_order) {
     const auto folds = make_folds(in_order, set.picture_classes);
-    return accuracy(set, cross_validate(trainer, set, folds, [](double) {}));
+    return accuracy(set, cross_validate(set, folds, [](double) {}));
   };
   EXPECT_GE(accuracy_in(shuffled(order, 1)), 0.95);
   EXPECT_LE(accuracy_in(order), 0.75);
@@ -123,9 +93,8 @@ TEST(CrossValidation, BlocksOfTimeShowThatACopyIsRecognizedAndNotItsClass) {
 
 TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
   for (const float noise : {0.02F, 0.2F, 0.5F}) {
-    MeanTrainer trainer;
     const TrainingSet set = make_set(2, 60, 0, noise);
-    const Validation validation = validate(trainer, set);
+    const Validation validation = validate(set);
     std::size_t refused = 0;
     for (const ValidatedPicture& picture : validation.pictures) {
       if (picture.predicted == set.classes) ++refused;
@@ -135,8 +104,7 @@ TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
 }
 
 TEST(CrossValidation, OfPicturesThatAreAllTheSameAnyOtherIsUnknown) {
-  MeanTrainer trainer;
-  const Validation validation = validate(trainer, make_set(2, 20, 0, 0));
+  const Validation validation = validate(make_set(2, 20, 0, 0));
   EXPECT_GT(validation.threshold, 0.99);
   EXPECT_LT(validation.threshold, 1);
 }
@@ -154,16 +122,14 @@ TEST(CrossValidation, TheThresholdAllowsForEveryViewOfAPicture) {
     embedding.back() += 0.5F;  // in another light
     with_views.embeddings.add(embedding);
   }
-  MeanTrainer trainer;
-  const float threshold = validate(trainer, alone).threshold;
-  EXPECT_LT(validate(trainer, with_views).threshold, threshold - 0.05F);
+  const float threshold = validate(alone).threshold;
+  EXPECT_LT(validate(with_views).threshold, threshold - 0.05F);
   EXPECT_GT(threshold, 0.9F) << "no lower than it has to be";
 }
 
 TEST(CrossValidation, CounterExamplesAreUnknown) {
-  MeanTrainer trainer;
   const TrainingSet set = make_set(2, 40, 40, 0.1F);
-  const Validation validation = validate(trainer, set);
+  const Validation validation = validate(set);
   std::size_t unknown = 0;
   for (std::size_t i = 80; i < 120; ++i) {
     if (validation.pictures[i].predicted == 2) ++unknown;
@@ -172,8 +138,7 @@ TEST(CrossValidation, CounterExamplesAreUnknown) {
 }
 
 TEST(CrossValidation, TheLearningCurveEndsWithAllPicturesOfFourFolds) {
-  MeanTrainer trainer;
-  const Validation validation = validate(trainer, make_set(2, 50, 0, 0.3F));
+  const Validation validation = validate(make_set(2, 50, 0, 0.3F));
   std::vector<std::size_t> sizes;
   for (const LearningPoint& point : validation.curve) sizes.push_back(point.pictures);
   EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 10, 20, 40}));
@@ -181,12 +146,11 @@ TEST(CrossValidation, TheLearningCurveEndsWithAllPicturesOfFourFolds) {
 }
 
 TEST(CrossValidation, ReportsItsProgressUpToOne) {
-  MeanTrainer trainer;
   const TrainingSet set = make_set(2, 20, 0, 0.2F);
   double last = 0;
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  cross_validate(trainer, set, make_folds(order, set.picture_classes), [&last](double done) {
+  cross_validate(set, make_folds(order, set.picture_classes), [&last](double done) {
     EXPECT_GT(done, last);
     last = done;
   });
@@ -194,14 +158,12 @@ TEST(CrossValidation, ReportsItsProgressUpToOne) {
 }
 
 TEST(CrossValidation, AProgressThatThrowsEndsIt) {
-  MeanTrainer trainer;
   const TrainingSet set = make_set(2, 20, 0, 0.2F);
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  EXPECT_THROW(cross_validate(trainer, set, make_folds(order, set.picture_classes),
+  EXPECT_THROW(cross_validate(set, make_folds(order, set.picture_classes),
                               [](double) { throw std::runtime_error("stop"); }),
                std::runtime_error);
-  EXPECT_EQ(trainer.fits, 1);
 }
 
 TEST(Examples, AreBoundedAndOfEveryClass) {

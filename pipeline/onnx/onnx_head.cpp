@@ -1,0 +1,285 @@
+#include "pipeline/onnx/onnx_head.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <protozero/pbf_message.hpp>
+#include <protozero/pbf_writer.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace lookout {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_writer;
+constexpr auto kBytes = protozero::pbf_wire_type::length_delimited;
+
+// Fields of onnx.proto.
+constexpr protozero::pbf_tag_type kModelGraph = 7;
+constexpr protozero::pbf_tag_type kModelMetadata = 14;
+constexpr protozero::pbf_tag_type kGraphNode = 1;
+constexpr protozero::pbf_tag_type kGraphInitializer = 5;
+constexpr protozero::pbf_tag_type kGraphOutput = 12;
+constexpr protozero::pbf_tag_type kNodeInput = 1;
+constexpr protozero::pbf_tag_type kNodeOutput = 2;
+constexpr protozero::pbf_tag_type kNodeName = 3;
+constexpr protozero::pbf_tag_type kNodeType = 4;
+constexpr protozero::pbf_tag_type kNodeAttribute = 5;
+constexpr protozero::pbf_tag_type kTensorName = 8;
+constexpr protozero::pbf_tag_type kValueName = 1;
+
+constexpr int kFloat = 1;  // TensorProto.DataType
+constexpr int kInt64 = 7;
+
+// A field as it is written, with its number.
+struct Field {
+  protozero::pbf_tag_type number = 0;
+  bool is_bytes = false;
+  std::string_view content;  // of bytes
+  std::string_view whole;
+};
+
+std::vector<Field> fields_of(std::string_view message) {
+  std::vector<Field> fields;
+  pbf_reader reader(message.data(), message.size());
+  const char* begin = message.data();
+  while (reader.next()) {
+    Field field;
+    field.number = reader.tag();
+    field.is_bytes = reader.wire_type() == kBytes;
+    if (field.is_bytes) {
+      const protozero::data_view view = reader.get_view();
+      field.content = {view.data(), view.size()};
+    } else {
+      reader.skip();
+    }
+    const char* end = reader.data().data();
+    field.whole = {begin, static_cast<std::size_t>(end - begin)};
+    begin = end;
+    fields.push_back(field);
+  }
+  return fields;
+}
+
+std::vector<std::string> texts_of(std::string_view message, protozero::pbf_tag_type number) {
+  std::vector<std::string> texts;
+  for (const Field& field : fields_of(message)) {
+    if (field.number == number && field.is_bytes) texts.emplace_back(field.content);
+  }
+  return texts;
+}
+
+// Writes nodes behind the features.
+class Head {
+ public:
+  Head(std::string& graph, const TrainedModel& model) : graph_(graph), model_(model) {}
+
+  // As TorchTrainer's forward().
+  void write() {
+    const auto width = static_cast<std::int64_t>(model_.familiarity.examples.width());
+    add_direction(width);
+    add_scores(width);
+    add_unknown(width);
+    const auto classes = static_cast<std::int64_t>(model_.classes);
+    std::vector<std::int64_t> kept(model_.classes);
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = static_cast<std::int64_t>(i);
+    integers("kept", kept);
+    node("Gather", {"scores", "kept"}, "classes", "axis");
+    node("Sub", {scalar("one", 1), "unknown"}, "known");
+    node("Mul", {"classes", "known"}, "scores of classes");
+    floats("ones of classes", {classes, 1}, std::vector<float>(model_.classes, 1));
+    node("MatMul", {"scores of classes", "ones of classes"}, "sum");
+    node("Sub", {"one", "sum"}, "difference");
+    node("Max", {"difference", scalar("zero", 0)}, "rest");
+    node("Concat", {"scores of classes", "rest"}, kLogits, "axis");
+    value(kLogits, static_cast<std::int64_t>(model_.classes) + 1);
+  }
+
+ private:
+  static std::string named(const std::string& name) {
+    return name == kLogits || name == kFeatures ? name : "lookout/" + name;
+  }
+
+  void add_direction(std::int64_t width) {
+    node("Mul", {kFeatures, kFeatures}, "squares");
+    floats("ones", {width, 1}, std::vector<float>(static_cast<std::size_t>(width), 1));
+    node("MatMul", {"squares", "ones"}, "square of the length");
+    node("Sqrt", {"square of the length"}, "length");
+    node("Max", {"length", scalar("least length", 1e-12F)}, "divisor");
+    node("Div", {kFeatures, "divisor"}, "direction");
+  }
+
+  void add_scores(std::int64_t width) {
+    const auto outputs = static_cast<std::int64_t>(model_.head.outputs);
+    floats("weights", {width, outputs}, transposed(model_.head.weights, model_.head.outputs));
+    floats("biases", {outputs}, model_.head.biases);
+    node("MatMul", {"direction", "weights"}, "products");
+    node("Add", {"products", "biases"}, "scores before softmax");
+    node("Softmax", {"scores before softmax"}, "scores", "axis");
+  }
+
+  void add_unknown(std::int64_t width) {
+    const Familiarity& familiarity = model_.familiarity;
+    const std::size_t count = familiarity.examples.size();
+    const std::size_t neighbours = std::min(familiarity.neighbours, count);
+    floats("examples", {width, static_cast<std::int64_t>(count)},
+           transposed(familiarity.examples.values(), count));
+    node("MatMul", {"direction", "examples"}, "cosines");
+    integers("neighbours", {static_cast<std::int64_t>(neighbours)});
+    node("TopK", {"cosines", "neighbours"}, "nearest", "axis", "places of the nearest");
+    floats("mean", {static_cast<std::int64_t>(neighbours), 1},
+           std::vector<float>(neighbours, 1.0F / static_cast<float>(neighbours)));
+    node("MatMul", {"nearest", "mean"}, "similarity");
+    node("Sub", {scalar("threshold", familiarity.threshold), "similarity"}, "distance");
+    node("Mul", {"distance", scalar("steepness", familiarity.steepness)}, "unknown logit");
+    node("Sigmoid", {"unknown logit"}, "unknown");
+  }
+
+  static std::vector<float> transposed(const std::vector<float>& values, std::size_t rows) {
+    const std::size_t columns = values.size() / rows;
+    std::vector<float> turned;
+    turned.reserve(values.size());
+    for (std::size_t column = 0; column < columns; ++column) {
+      for (std::size_t row = 0; row < rows; ++row) turned.push_back(values[row * columns + column]);
+    }
+    return turned;
+  }
+
+  // `axis`: the name of an attribute that is 1; null: none.
+  void node(const char* type, const std::vector<std::string>& inputs, const std::string& output,
+            const char* axis = nullptr, const char* second_output = nullptr) {
+    pbf_writer graph(graph_);
+    pbf_writer node(graph, kGraphNode);
+    for (const std::string& input : inputs) node.add_string(kNodeInput, named(input));
+    node.add_string(kNodeOutput, named(output));
+    if (second_output != nullptr) node.add_string(kNodeOutput, named(second_output));
+    node.add_string(kNodeName, "lookout/" + output);
+    node.add_string(kNodeType, type);
+    if (axis == nullptr) return;
+    pbf_writer attribute(node, kNodeAttribute);
+    attribute.add_string(1, axis);
+    attribute.add_int64(3, 1);
+    attribute.add_enum(20, 2);  // AttributeType: INT
+  }
+
+  std::string scalar(const std::string& name, float constant) {
+    floats(name, {}, {constant});
+    return name;
+  }
+
+  void floats(const std::string& name, const std::vector<std::int64_t>& dims,
+              const std::vector<float>& values) {
+    tensor(name, kFloat, dims, values.data(), values.size() * sizeof(float));
+  }
+
+  void integers(const std::string& name, const std::vector<std::int64_t>& values) {
+    tensor(name, kInt64, {static_cast<std::int64_t>(values.size())}, values.data(),
+           values.size() * sizeof(std::int64_t));
+  }
+
+  void tensor(const std::string& name, int type, const std::vector<std::int64_t>& dims,
+              const void* values, std::size_t bytes) {
+    pbf_writer graph(graph_);
+    pbf_writer tensor(graph, kGraphInitializer);
+    tensor.add_packed_int64(1, dims.begin(), dims.end());
+    tensor.add_int32(2, type);
+    tensor.add_string(kTensorName, named(name));
+    tensor.add_bytes(9, static_cast<const char*>(values), bytes);
+  }
+
+  // An output of floats, [any, size].
+  void value(const char* name, std::int64_t size) {
+    std::string shape;
+    pbf_writer shape_writer(shape);
+    {
+      pbf_writer any(shape_writer, 1);
+      any.add_string(2, "batch");
+    }
+    {
+      pbf_writer fixed(shape_writer, 1);
+      fixed.add_int64(1, size);
+    }
+    pbf_writer graph(graph_);
+    pbf_writer value(graph, kGraphOutput);
+    value.add_string(kValueName, name);
+    pbf_writer type(value, 2);
+    pbf_writer tensor(type, 1);
+    tensor.add_int32(1, kFloat);
+    tensor.add_message(2, shape);
+  }
+
+  std::string& graph_;
+  const TrainedModel& model_;
+};
+
+// Names of all values that lead to the features. Nodes come in the order of computation.
+std::set<std::string> needed_values(const std::vector<Field>& graph) {
+  std::set<std::string> needed{kFeatures};
+  for (auto field = graph.rbegin(); field != graph.rend(); ++field) {
+    if (field->number != kGraphNode) continue;
+    const auto outputs = texts_of(field->content, kNodeOutput);
+    const bool is_needed =
+        std::any_of(outputs.begin(), outputs.end(),
+                    [&needed](const std::string& name) { return needed.count(name) != 0; });
+    if (!is_needed) continue;
+    for (std::string& input : texts_of(field->content, kNodeInput)) needed.insert(std::move(input));
+  }
+  return needed;
+}
+
+bool is_kept(const Field& field, const std::set<std::string>& needed) {
+  const auto is_needed = [&](protozero::pbf_tag_type number) {
+    const auto names = texts_of(field.content, number);
+    return std::any_of(names.begin(), names.end(),
+                       [&needed](const std::string& name) { return needed.count(name) != 0; });
+  };
+  if (field.number == kGraphNode) return is_needed(kNodeOutput);
+  if (field.number == kGraphInitializer) return is_needed(kTensorName);
+  if (field.number == kGraphOutput) return texts_of(field.content, kValueName).front() == kFeatures;
+  return true;
+}
+
+std::string graph_with_head(std::string_view base, const TrainedModel& model) {
+  const std::vector<Field> fields = fields_of(base);
+  const std::set<std::string> needed = needed_values(fields);
+  std::string graph;
+  for (const Field& field : fields) {
+    if (is_kept(field, needed)) graph += field.whole;
+  }
+  Head(graph, model).write();
+  return graph;
+}
+
+std::string model_with_head(std::string_view base, const TrainedModel& model,
+                            const std::map<std::string, std::string>& texts) {
+  std::string bytes;
+  for (const Field& field : fields_of(base)) {
+    if (field.number == kModelGraph) {
+      pbf_writer(bytes).add_message(kModelGraph, graph_with_head(field.content, model));
+    } else if (field.number != kModelMetadata) {
+      bytes += field.whole;
+    }
+  }
+  pbf_writer writer(bytes);
+  for (const auto& [key, value] : texts) {
+    pbf_writer text(writer, kModelMetadata);
+    text.add_string(1, key);
+    text.add_string(2, value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string with_head(std::string_view base, const TrainedModel& model,
+                      const std::map<std::string, std::string>& texts) {
+  try {
+    return model_with_head(base, model, texts);
+  } catch (const protozero::exception& error) {
+    throw std::runtime_error(std::string("it is damaged or cut: ") + error.what());
+  }
+}
+
+}  // namespace lookout

@@ -1,0 +1,148 @@
+#include "pipeline/onnx/onnx_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pipeline/error.h"
+#include "pipeline/onnx/onnx_classifier.h"
+#include "pipeline/training/cross_validation.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ImageTensor image_of(float red) {
+  ImageTensor image;
+  image.width = image.height = 2;
+  image.values = {red, red, red, red, 1, 1, 1, 1, 1, 1, 1, 1};
+  return image;
+}
+
+class OnnxTrainerTest : public testing::Test {
+ protected:
+  ModelArchive write(const std::string& bytes) {
+    directory_.write("model.onnx", bytes);
+    return ModelArchive(directory_ / "model.onnx");
+  }
+
+  ModelArchive base() {
+    OnnxFile file = OnnxFile::sums_of_planes().described();
+    file.features = true;
+    return write(file.bytes());
+  }
+
+  static Embeddings direction(OnnxTrainer& trainer, float red) {
+    std::vector<float> embedding;
+    trainer.embed(image_of(red), embedding);
+    Embeddings row;
+    row.add(embedding);
+    return row;
+  }
+
+  // Knows dark from red.
+  static TrainedModel trained(OnnxTrainer& trainer) {
+    TrainingSet set;
+    set.classes = 2;
+    for (const float red : {0.1F, 0.2F, 0.3F, 3.0F, 4.0F, 5.0F}) {
+      std::vector<float> embedding;
+      trainer.embed(image_of(red), embedding);
+      set.embeddings.add(embedding);
+      set.picture_classes.push_back(red < 1 ? 0 : 1);
+    }
+    Validation validation;
+    validation.l2 = 1e-3;
+    validation.threshold = 0.9F;
+    validation.steepness = 20;
+    TrainedModel model = train(set, validation);
+    model.metadata = onnx_metadata(2, 2);
+    model.metadata.insert(1, R"("unknown": 2, "output": "probabilities", )");
+    model.labels = "dark\nred\nunknown\n";
+    model.producer_info = R"({"pictures": 6})";
+    return model;
+  }
+
+  TempDir directory_;
+};
+
+TEST_F(OnnxTrainerTest, EmbedsTheFeatures) {
+  OnnxTrainer trainer(base(), 1);
+  std::vector<float> embedding;
+  trainer.embed(image_of(7), embedding);
+  EXPECT_THAT(embedding, ElementsAre(7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1));
+  EXPECT_EQ(trainer.spec().name, "small");
+  EXPECT_EQ(trainer.facts().library, "ONNX Runtime");
+}
+
+TEST_F(OnnxTrainerTest, RefusesABaseWithoutFeatures) {
+  const ModelArchive archive = write(OnnxFile::sums_of_planes().described().bytes());
+  try {
+    const OnnxTrainer trainer(archive, 1);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    EXPECT_THAT(error.what(), HasSubstr("has no output \"features\""));
+  }
+}
+
+TEST_F(OnnxTrainerTest, WritesAModelThatGivesTheScoresOfTheTraining) {
+  OnnxTrainer trainer(base(), 1);
+  const TrainedModel model = trained(trainer);
+  const auto classifier =
+      std::move(OnnxClassifier::open(write(trainer.write(model)), {}, 1).front());
+  EXPECT_EQ(classifier->spec().unknown, 2U);
+  EXPECT_THAT(classifier->spec().labels, ElementsAre("dark", "red", "unknown"));
+  for (const float red : {0.2F, 1.0F, 4.5F, -3.0F}) {
+    const Embeddings row = direction(trainer, red);
+    std::vector<float> logits;
+    model.head.apply(row[0], logits);
+    const double first = 1 / (1 + std::exp(static_cast<double>(logits[1] - logits[0])));
+    const auto unknown =
+        static_cast<double>(model.familiarity.unknown(model.familiarity.similarity(row[0])));
+    std::vector<float> scores;
+    classifier->classify(image_of(red), {}, scores);
+    ASSERT_EQ(scores.size(), 3U);
+    EXPECT_NEAR(scores[0], first * (1 - unknown), 1e-4) << red;
+    EXPECT_NEAR(scores[1], (1 - first) * (1 - unknown), 1e-4) << red;
+    EXPECT_NEAR(scores[2], unknown, 1e-4) << red;
+  }
+}
+
+TEST_F(OnnxTrainerTest, LeavesOutTheLayerThatItReplaces) {
+  OnnxTrainer trainer(base(), 1);
+  const TrainedModel model = trained(trainer);
+  const ArchiveContents contents = read_contents(write(trainer.write(model)));
+  const OnnxContents& onnx = contents.onnx.value();
+  EXPECT_EQ(onnx.operators.count("Gemm"), 0U);
+  EXPECT_EQ(onnx.operators.at("Flatten"), 1);
+  ASSERT_EQ(onnx.outputs.size(), 2U);
+  EXPECT_EQ(onnx.outputs[0].name, "features");
+  EXPECT_EQ(onnx.outputs[1].name, "logits");
+  EXPECT_EQ(contents.labels, "dark\nred\nunknown\n");
+  EXPECT_EQ(contents.producer_info, R"({"pictures": 6})");
+}
+
+TEST_F(OnnxTrainerTest, WritesTheSameBytesForTheSameModel) {
+  OnnxTrainer trainer(base(), 1);
+  const std::string bytes = trainer.write(trained(trainer));
+  OnnxTrainer again(base(), 1);
+  EXPECT_TRUE(bytes == again.write(trained(again)));
+}
+
+TEST_F(OnnxTrainerTest, WritesTheBaseOfAnother) {
+  OnnxTrainer trainer(base(), 1);
+  OnnxTrainer again(write(trainer.write(trained(trainer))), 1);
+  const auto classifier =
+      std::move(OnnxClassifier::open(write(again.write(trained(again))), {}, 1).front());
+  std::vector<float> scores;
+  classifier->classify(image_of(4), {}, scores);
+  EXPECT_GT(scores[1], scores[0]);
+}
+
+}  // namespace
+}  // namespace lookout
