@@ -23,8 +23,7 @@ Value models(std::vector<std::string>& member) {
 }
 
 void add_measured(Command& bench, BenchOptions& options) {
-  bench.add_flag("--model", models(options.models),
-                 "TorchScript archive to measure; may be repeated");
+  bench.add_flag("--model", models(options.models), "Model to measure; may be repeated");
   Value threads =
       numbers(options.threads, 1, kMaxThreads, "threads", ClassifierOptions::kAutoThreads);
   threads.default_text = "1,2,4 as far as there are processors";

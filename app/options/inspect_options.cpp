@@ -8,10 +8,11 @@ namespace lookout {
 
 void add_inspect(CommandLine& line, Action<InspectOptions> action) {
   const auto options = std::make_shared<InspectOptions>();
-  Command& inspect = line.add("inspect", "Describe a model archive, without running its code");
-  inspect.add_positional("model,--model", text(options->model.file, "FILE"), "TorchScript archive");
+  Command& inspect = line.add("inspect", "Describe a model, without running it");
+  inspect.add_positional("model,--model", text(options->model.file, "FILE"),
+                         "TorchScript archive or ONNX model");
   inspect.add_flag("--labels", text(options->model.labels, "FILE"),
-                   "File with one label a line, instead of the archive's own");
+                   "File with one label a line, instead of the model's own");
   inspect.add_flag("--run", boolean(options->run),
                    "Also load and run the model, to tell its parameters and kernels. An archive is "
                    "a program that runs with your rights: do so only with one that you trust");

@@ -122,12 +122,13 @@ void declare(Settings& settings, CameraOptions& options) {
 
 void declare(Settings& settings, ModelOptions& options) {
   const std::string section = "model";
-  settings.add(section, "file", text(options.file, "FILE"),
-               "TorchScript archive; default: the installed one, usually the self-test model, "
-               "which knows only the patterns of test://all",
-               "--model", "model");
+  settings.add(
+      section, "file", text(options.file, "FILE"),
+      "TorchScript archive or ONNX model; default: the installed one, usually the self-test model, "
+      "which knows only the patterns of test://all",
+      "--model", "model");
   settings.add(section, "labels", text(options.labels, "FILE"),
-               "File with one label a line, instead of the archive's own", "--labels");
+               "File with one label a line, instead of the model's own", "--labels");
   settings.add(section, "sha256", hashes(options.sha256),
                "Accept only archives with one of these SHA-256 hashes, as of sha256sum; an archive "
                "is a program, which runs with your rights; empty: accept all");
@@ -207,7 +208,7 @@ void declare(Settings& settings, EventOptions& options) {
 void declare(Settings& settings, ProfileOptions& options) {
   const std::string section = "profile";
   settings.add(section, "op-sampling", sampling_share(options.op_sampling),
-               "Measure this share, 0 to 1, of the calls of LibTorch's operators; the table is "
+               "Measure this share, 0 to 1, of the calls of operators, with LibTorch; the table is "
                "logged at the end and on SIGUSR1",
                "--op-sampling");
   settings.add(section, "op-shapes", boolean(options.op_shapes),

@@ -33,12 +33,11 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
                        "Folder with a folder of pictures for each class, named by its label, and "
                        "perhaps _other: pictures of none of them",
                        /*required=*/true);
-  train.add_flag("-o,--output", text(options.output, "FILE"), "The archive to write");
+  train.add_flag("-o,--output", text(options.output, "FILE"), "The model to write");
   train.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
                  "Lines of file,label instead; files are relative to DIR");
-  train.add_flag_of(
-      state->settings, "model", "file",
-      "The base: an archive whose last layer is replaced; default: the installed one");
+  train.add_flag_of(state->settings, "model", "file",
+                    "The base: a model whose last layer is replaced; default: the installed one");
   train.add_flag("--sha256", hashes(options.model.sha256),
                  "Accept only a base with one of these SHA-256 hashes");
   train.add_flag("--mirror", boolean(options.mirror),
@@ -52,7 +51,7 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
   train.add_flag_of(state->settings, "log", "level");
   train.check([state] {
     if (state->options.output.empty()) {
-      throw Error(ErrorKind::kUsage, "-o FILE is required: the archive to write");
+      throw Error(ErrorKind::kUsage, "-o FILE is required: the model to write");
     }
   });
   train.run([state, action = std::move(action)] { return action(state->options); });
