@@ -20,7 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 
 class ProgramWithOnnx : public testing::Test {
  protected:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Gives the real program damaged model archives: each is refused with a sentence, or works.
+"""Gives the real program damaged models: each is refused with a sentence, or works.
 
-usage: mutated_archives.py [--program PATH] [--archive PT] [--count N] [--seed N] [--keep DIR]
+usage: mutated_archives.py [--program PATH] [--archive PT|ONNX] [--count N] [--seed N] [--keep DIR]
 
-Each variant is loaded and run in a child process with a limit on its memory and its time. It may end
+A half of the variants of an archive are damaged in what it holds, a half of an ONNX model's where its
+graph and its texts are: elsewhere are weights. Each variant is loaded and run in a child process with a limit on its memory and its time. It may end
 with 65 and one sentence that names the archive, run normally where the damage hit nothing that
 matters, or be ended by a limit. Exits with 1 after a sentence for each that did otherwise: a crash
 above all. A seed decides on the variants; --keep saves the offending ones.
@@ -24,6 +25,7 @@ import zipfile
 
 SECONDS = 60
 MEMORY = 2 << 30  # bytes of address space
+PART = 64 << 10  # bytes of a small network's graph
 
 
 def flip_bits(data, rng, max_flips=8):
@@ -160,10 +162,30 @@ REPACKED = [
 ]
 
 
+def near_an_end(data, mutation, rng):
+    """Damages the first or the last part of the data."""
+    part = min(PART, len(data))
+    if rng.random() < 0.5:
+        return mutation(data[:part], rng) + data[part:]
+    return data[:-part] + mutation(data[-part:], rng)
+
+
+def variants_of_onnx(whole, count, rng):
+    for number in range(count):
+        mutation = RAW[number // 2 % len(RAW)]
+        if number % 2 == 0:
+            yield mutation.__name__, mutation(whole, rng)
+        else:
+            yield f"{mutation.__name__}_near_an_end", near_an_end(whole, mutation, rng)
+
+
 def variants(archive, count, rng):
     """(name, bytes): half of them damaged as a file, half in what it holds."""
     with open(archive, "rb") as file:
         whole = file.read()
+    if not zipfile.is_zipfile(archive):
+        yield from variants_of_onnx(whole, count, rng)
+        return
     with zipfile.ZipFile(archive) as original:
         members = [(info.filename, original.read(info)) for info in original.infolist()]
     for number in range(count):
