@@ -70,9 +70,8 @@ std::string to_html(const EvalReport& report, const Classifier& model) {
   const ModelFacts& facts = model.facts();
   EvalPageFacts page;
   page.model = model_facts(report, model);
-  page.machine =
-      machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
-                    fmt::format("{}, {}", library_text(facts), facts.engine));
+  page.machine = machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
+                               fmt::format("{}, {}", library_text(facts), facts.engine));
   page.made_by = made_by(LOOKOUT_VERSION);
   page.thumbnail = thumbnail_of;
   return to_html(report, page);

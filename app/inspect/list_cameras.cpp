@@ -219,9 +219,8 @@ std::string to_json(const Cameras& cameras, const ModeWish& wish) {
 }
 
 ModeWish wish_of_run(const RunOptions& options) {
-  const std::filesystem::path model = model_path(options.model.file);
   InputSpec input;  // its defaults are the self-test model's
-  if (!options.model.file.empty() || model.filename() != kSelftestModel) {
+  if (!is_selftest(options.model.file)) {
     const ModelArchive archive = read_archive(options.model);
     input = read_spec(archive, read_contents(archive), read_labels(options.model.labels)).input;
   }

@@ -52,7 +52,7 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
                spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
                facts.activations, facts.kernels, compute_text(options, classifier.threads()));
   spdlog::debug("archive: {}", to_text(archive_facts(classifier)));
-  if (options.file.empty() && archive.path().filename() == kSelftestModel) {
+  if (is_selftest(options.file)) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
@@ -77,7 +77,13 @@ std::filesystem::path model_path(const std::string& option) {
   const std::filesystem::path folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/lookout";
   const std::filesystem::path chosen_at_build = folder / "default.pt";
-  return std::filesystem::exists(chosen_at_build) ? chosen_at_build : folder / kSelftestModel;
+  if (std::filesystem::exists(chosen_at_build)) return chosen_at_build;
+  const bool onnx = !is_installed(Engine::kTorch) && is_installed(Engine::kOnnxRuntime);
+  return folder / (onnx ? "selftest.onnx" : "selftest.pt");
+}
+
+bool is_selftest(const std::string& option) {
+  return option.empty() && model_path(option).stem() == "selftest";
 }
 
 std::optional<std::vector<std::string>> read_labels(const std::string& option) {

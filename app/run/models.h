@@ -13,11 +13,13 @@
 
 namespace lookout {
 
-inline constexpr const char* kSelftestModel = "selftest.pt";
-
-// The archive that `option` names. When it is empty: the one chosen when the program was built,
-// else the self-test model. Both lie in ../share/lookout, relative to the program.
+// The file that `option` names. When it is empty: the model chosen when the program was built, else
+// the self-test model, for ONNX Runtime where only that engine is installed. They lie in
+// ../share/lookout, relative to the program.
 std::filesystem::path model_path(const std::string& option);
+
+// Whether no model is chosen, and the self-test model runs.
+bool is_selftest(const std::string& option);
 
 // The labels in the file that `option` names; nothing when it is empty. Throws Error(kNoInput),
 // Error(kPermission) or Error(kBadData).

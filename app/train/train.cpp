@@ -35,7 +35,7 @@ std::string name_of(const std::string& file) { return std::filesystem::path(file
 void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFacts& facts) {
   spdlog::info("base: {}, {}x{} {}, {} activations on {} kernels", spec.name, spec.input.width,
                spec.input.height, to_text(spec.input.resize), facts.activations, facts.kernels);
-  if (options.file.empty() && model_path(options.file).filename() == kSelftestModel) {
+  if (is_selftest(options.file)) {
     spdlog::warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all and "
         "is "

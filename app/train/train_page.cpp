@@ -119,10 +119,9 @@ std::string to_html(const TrainReport& report, const ModelFacts& facts) {
                 reliability(report));
   page.add_part("Model", "", to_html(model_facts(report, facts)));
   const SystemInfo system = read_system_info();
-  page.add_part(
-      "Machine", "",
-      to_html(machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
-                            fmt::format("{}, {}", library_text(facts), facts.engine))));
+  page.add_part("Machine", "",
+                to_html(machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
+                                      fmt::format("{}, {}", library_text(facts), facts.engine))));
   return page.to_html(made_by(LOOKOUT_VERSION));
 }
 

@@ -122,6 +122,29 @@ TEST(Program, AMissingEngineIsNamed) {
   }
 }
 
+// With a program that has no engine but ONNX Runtime's.
+TEST(Program, WithoutAModelTheSelfTestIsForTheEngineThatIsThere) {
+  const std::filesystem::path built =
+      std::filesystem::path(LOOKOUT_PROGRAM).parent_path().parent_path();
+  const std::filesystem::path module = built / "lib/lookout/liblookout-onnxruntime.so";
+  if (!std::filesystem::exists(module)) GTEST_SKIP() << "built without ONNX Runtime";
+  const TempDir directory;
+  for (const char* folder : {"bin", "lib/lookout", "share/lookout"}) {
+    std::filesystem::create_directories(directory.path() / folder);
+  }
+  std::filesystem::copy_file(LOOKOUT_PROGRAM, directory / "bin/lookout");
+  std::filesystem::create_symlink(module, directory / "lib/lookout/liblookout-onnxruntime.so");
+  std::filesystem::copy_file(std::string(LOOKOUT_MODELS) + "/selftest.onnx",
+                             directory / "share/lookout/selftest.onnx");
+  const std::string out = directory / "out";
+  const std::string command =
+      (directory / "bin/lookout") + " 'test://checkers?frames=1' --results all >" + out + " 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::ifstream file(out);
+  const std::string said{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(said.find("checkers 9"), std::string::npos) << said;
+}
+
 TEST(Program, WrongUse) {
   expect_failure(run_lookout({"--frobnicate"}), 64, "--frobnicate");
   expect_failure(run_lookout({"--top-k", "none"}), 64, "--top-k");

@@ -13,12 +13,21 @@ from machine import PROCESSORS, Hogs, find_faketime, load, violated
 from reader import Reader
 from visitors import Visitors
 
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models")
 SOURCE = "test://all?size=320x240&fps=30"
 WARM_UP = 10.0  # s, after which memory, descriptors and threads are to stay as they are
 SILENCE = 10.0  # s without a result that are a hang, times the load
 GROWTH_KB = 4096  # of resident memory after the warm-up that is no leak yet
 STOP = 0.2  # s from SIGTERM to the end, without the inference that is under way
 STOP_ALLOWANCE = 0.3  # s more for the machine, times the load
+
+
+def model(program, number):
+    """Arguments: every second run has an ONNX model, where the program can run one."""
+    modules = os.path.join(os.path.dirname(program), "../lib/lookout")
+    if number % 2 or not os.path.exists(os.path.join(modules, "liblookout-onnxruntime.so")):
+        return []
+    return ["--model", os.path.join(MODELS, "selftest.onnx")]
 
 
 class Life:
@@ -43,7 +52,7 @@ class Life:
         limit = options.memory << 20
         command = [options.program, *arguments]
         command += ["--format", "json", "--top-k", "3", "--threads", "1"]
-        command += ["--set", f"http.address=unix:{self.socket}"]
+        command += ["--set", f"http.address=unix:{self.socket}", *model(options.program, number)]
         if broker.Broker.exists():
             path = os.path.join(folder, f"{number}.mqtt")
             self.broker = broker.Broker(path, f"{options.seed}/{number}")
