@@ -134,7 +134,7 @@ TEST(Program, WithoutAModelTheSelfTestIsForTheEngineThatIsThere) {
   }
   std::filesystem::copy_file(LOOKOUT_PROGRAM, directory / "bin/lookout");
   std::filesystem::create_symlink(module, directory / "lib/lookout/liblookout-onnxruntime.so");
-  std::filesystem::copy_file(std::string(LOOKOUT_MODELS) + "/selftest.onnx",
+  std::filesystem::copy_file(std::string(LOOKOUT_MODELS) + "/onnx_format/selftest.onnx",
                              directory / "share/lookout/selftest.onnx");
   const std::string out = directory / "out";
   const std::string command =

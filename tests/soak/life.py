@@ -27,7 +27,7 @@ def model(program, number):
     modules = os.path.join(os.path.dirname(program), "../lib/lookout")
     if number % 2 or not os.path.exists(os.path.join(modules, "liblookout-onnxruntime.so")):
         return []
-    return ["--model", os.path.join(MODELS, "selftest.onnx")]
+    return ["--model", os.path.join(MODELS, "onnx_format/selftest.onnx")]
 
 
 class Life:
