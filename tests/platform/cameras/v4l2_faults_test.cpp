@@ -98,6 +98,20 @@ TEST_F(FaultyCameraTest, FormatThatCannotBeReadIsAnError) {
                [&] { V4l2Source source(camera_, {}); });
 }
 
+TEST_F(FaultyCameraTest, WithoutAFormatThatCanBeReadItIsAnError) {
+  set_fault("encoded");
+  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format that can be read"),
+               [&] { V4l2Source source(camera_, {}); });
+}
+
+TEST_F(FaultyCameraTest, SizeThatIsNotListedCanBeAskedForAllTheSame) {
+  set_fault("unlisted");
+  V4l2Source source(camera_, jpeg_);
+  Frame frame;
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  EXPECT_EQ(frame.bgr.size(), cv::Size(640, 480));
+}
+
 TEST_F(FaultyCameraTest, LostWhileItStreamsIsAnError) {
   V4l2Source source(camera_, {});
   Frame frame;
@@ -201,6 +215,14 @@ TEST_F(FaultyCameraTest, RateIsSetSinceTheCameraHasAnother) {
   EXPECT_EQ(source.info().shortfall, "");
 }
 
+TEST_F(FaultyCameraTest, RateIsTheOneAskedForWhereTheCameraHasAny) {
+  SourceOptions options;
+  options.framerate = 17;
+  EXPECT_EQ(V4l2Source(camera_, options).info().fps, 30) << "of a camera that has this one alone";
+  set_fault("anyrate");
+  EXPECT_EQ(V4l2Source(camera_, options).info().fps, 17);
+}
+
 TEST_F(FaultyCameraTest, RateThatCannotBeSetIsToldAllTheSame) {
   set_fault("fixedrate");
   const V4l2Source source(camera_, {});
@@ -265,15 +287,17 @@ TEST_F(FaultyCameraTest, FramesAreOfTheTimeThatTheDriverTells) {
   }
 }
 
-TEST_F(FaultyCameraTest, FramesWithoutATimeAreOfNow) {
+TEST_F(FaultyCameraTest, FramesWithoutATimeOfAKnownClockAreOfNow) {
   V4l2Source source(camera_, {});
-  set_fault("unstamped");
-  Frame frame;
-  for (int i = 0; i < 3; ++i) {
-    const auto before = Clock::now();
-    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-    EXPECT_GE(frame.captured, before);
-    EXPECT_LE(frame.captured, Clock::now());
+  for (const char* fault : {"unstamped", "otherclock"}) {
+    set_fault(fault);
+    Frame frame;
+    for (int i = 0; i < 3; ++i) {
+      const auto before = Clock::now();
+      ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+      EXPECT_GE(frame.captured, before) << fault;
+      EXPECT_LE(frame.captured, Clock::now()) << fault;
+    }
   }
 }
 

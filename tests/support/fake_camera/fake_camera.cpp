@@ -150,8 +150,14 @@ int FakeCamera::query(v4l2_capability& capability) const {
   return 0;
 }
 
-int FakeCamera::enumerate(v4l2_fmtdesc& description) {
-  if (description.index >= kFormats.size()) return EINVAL;
+int FakeCamera::enumerate(v4l2_fmtdesc& description) const {
+  if (fault("encoded") && description.index == 0) {
+    description.pixelformat = V4L2_PIX_FMT_H264;
+    description.flags = V4L2_FMT_FLAG_COMPRESSED;
+    set_text(description.description, "H.264");
+    return 0;
+  }
+  if (fault("encoded") || description.index >= kFormats.size()) return EINVAL;
   description.pixelformat = kFormats.at(description.index);
   const bool raw = description.pixelformat == V4L2_PIX_FMT_YUYV;
   description.flags = raw ? 0 : V4L2_FMT_FLAG_COMPRESSED;
@@ -159,7 +165,8 @@ int FakeCamera::enumerate(v4l2_fmtdesc& description) {
   return 0;
 }
 
-int FakeCamera::enumerate(v4l2_frmsizeenum& size) {
+int FakeCamera::enumerate(v4l2_frmsizeenum& size) const {
+  if (fault("unlisted")) return ENOTTY;
   std::uint32_t index = size.index;
   for (const Mode& mode : kModes) {
     if (mode.fourcc != size.pixel_format || index-- != 0) continue;
@@ -170,7 +177,7 @@ int FakeCamera::enumerate(v4l2_frmsizeenum& size) {
   return EINVAL;
 }
 
-int FakeCamera::enumerate(v4l2_frmivalenum& interval) {
+int FakeCamera::enumerate(v4l2_frmivalenum& interval) const {
   if (interval.index != 0) return EINVAL;
   for (const Mode& mode : kModes) {
     if (mode.fourcc != interval.pixel_format || mode.width != interval.width ||
@@ -179,6 +186,9 @@ int FakeCamera::enumerate(v4l2_frmivalenum& interval) {
     }
     interval.type = V4L2_FRMIVAL_TYPE_DISCRETE;
     interval.discrete = {1, mode.fps};
+    if (!fault("anyrate")) return 0;
+    interval.type = V4L2_FRMIVAL_TYPE_CONTINUOUS;
+    interval.stepwise = {{1, mode.fps}, {1, 1}, {1, 1}};
     return 0;
   }
   return EINVAL;

@@ -15,6 +15,9 @@
 //   eio        to take a frame fails with EIO
 //   resized    another size is granted than was asked for
 //   foreign    H.264 is granted whatever was asked for
+//   encoded    it offers H.264 alone
+//   unlisted   it does not tell which sizes it has
+//   anyrate    it has every rate up to that of its mode, from 1 a second
 //   fixedrate  its rate can be asked for but not set
 //   padded     lines have some bytes more than their pixels
 //   fullrange  luma and chroma are declared as 0..255
@@ -26,6 +29,7 @@
 //   othersize  every JPEG is of another size than was granted
 //   gaps       by the driver's count two frames are lost before each
 //   unstamped  frames have no time stamps
+//   otherclock the driver does not tell which clock its time stamps are of
 //   future     the time stamps of frames are 5 s ahead
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -83,9 +87,9 @@ class FakeCamera {
   int call(int fd, unsigned long request, void* argument) REQUIRES(mutex_);
   int call_with_buffers(unsigned long request, void* argument) REQUIRES(mutex_);
   int query(v4l2_capability& capability) const REQUIRES(mutex_);
-  static int enumerate(v4l2_fmtdesc& description);
-  static int enumerate(v4l2_frmsizeenum& size);
-  static int enumerate(v4l2_frmivalenum& interval);
+  int enumerate(v4l2_fmtdesc& description) const;
+  int enumerate(v4l2_frmsizeenum& size) const;
+  int enumerate(v4l2_frmivalenum& interval) const;
   int set_format(v4l2_format& format) REQUIRES(mutex_);
   int get_rate(v4l2_streamparm& parameters) const REQUIRES(mutex_);
   int set_rate(v4l2_streamparm& parameters) REQUIRES(mutex_);

@@ -119,7 +119,7 @@ void FakeCamera::fill(v4l2_buffer& buffer) {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const long captured = now.tv_sec * kSecond + now.tv_nsec + (fault("future") ? kLead : -kAge);
   buffer.timestamp = {captured / kSecond, captured % kSecond / 1000};
-  buffer.flags |= V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
+  if (!fault("otherclock")) buffer.flags |= V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
 }
 
 int FakeCamera::stream(bool on) {
