@@ -38,10 +38,10 @@ std::string by_id_link(const std::string& device, const fs::path& root) {
   return {};
 }
 
-CameraNode look_at(const std::string& path) {
+CameraNode look_at(const std::string& path, const fs::path& root) {
   CameraNode node;
   node.path = path;
-  node.links = links_to(path);
+  node.links = links_to(path, root);
   try {
     const V4l2Device device(path);
     node.info = device.info();
@@ -66,9 +66,9 @@ std::vector<std::string> video_devices(const fs::path& root) {
   return devices;
 }
 
-std::vector<CameraNode> camera_nodes() {
+std::vector<CameraNode> camera_nodes(const fs::path& root) {
   std::vector<CameraNode> nodes;
-  for (const std::string& path : video_devices()) nodes.push_back(look_at(path));
+  for (const std::string& path : video_devices(root)) nodes.push_back(look_at(path, root));
   return nodes;
 }
 

@@ -25,7 +25,7 @@ struct CameraNode {
 std::vector<std::string> video_devices(const std::filesystem::path& root = "/");
 
 // All of them in that order. Only asks the drivers, changes nothing.
-std::vector<CameraNode> camera_nodes();
+std::vector<CameraNode> camera_nodes(const std::filesystem::path& root = "/");
 
 // Links in ROOT/dev/v4l/by-id, then by-path, whose target is `device`.
 std::vector<std::string> links_to(const std::string& device,

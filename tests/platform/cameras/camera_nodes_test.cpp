@@ -101,6 +101,19 @@ TEST_F(KnownCameraTest, LinksAreFoundByTheirTarget) {
   EXPECT_THAT(links_to(path("video7"), root_.path()), IsEmpty());
 }
 
+TEST_F(KnownCameraTest, NodesComeWithTheirLinksOrWhyTheyCannotBeAsked) {
+  plug("video2", "A", "usb-1");
+  plug("video10", "B", "usb-2");
+  const std::string by_id = link("by-id/usb-A-index0", "video2");
+  const auto nodes = camera_nodes(root_.path());
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].path, path("video2"));
+  EXPECT_THAT(nodes[0].links, ElementsAre(by_id));
+  EXPECT_THAT(nodes[0].problem, HasSubstr(path("video2") + " is not a camera"));
+  EXPECT_EQ(nodes[1].path, path("video10"));
+  EXPECT_THAT(nodes[1].links, IsEmpty());
+}
+
 TEST_F(KnownCameraTest, IsWhereItWasSaidToBeUntilItWasSeen) {
   const KnownCamera camera = make(path("video0"));
   EXPECT_EQ(camera.find(), path("video0"));
