@@ -158,8 +158,7 @@ class HttpServer::Impl {
   }
 
   void accept(Descriptor& listener) {
-    PeerAddress peer;
-    std::memset(&peer, 0, sizeof(peer));
+    PeerAddress peer{};
     socklen_t size = sizeof(peer);
     const int fd =
         accept4(listener.native_handle(), &peer.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);

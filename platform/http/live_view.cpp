@@ -142,8 +142,10 @@ void LiveView::want_picture(Clock::time_point now) {
 void LiveView::advance(Clock::time_point now) {
   now_ = now;
   take_picture();
-  slots_.want_jpegs(is_busy() && passes_);
-  if (!is_busy()) return;
+  if (!is_busy()) {
+    slots_.want_jpegs(false);
+    return;
+  }
   take_status();
   answer_snapshots(false);
   want_picture(now);

@@ -109,7 +109,7 @@ void RunMetrics::record(const Result& result) {
   counters.has_state = state.kind != SceneState::Kind::kNone;
   counters.has_class = state.kind == SceneState::Kind::kClass;
   counters.state = counters.has_class ? state.prediction.index : labels_.size();
-  counters.state_score = counters.has_class ? state.prediction.score : 0;
+  counters.state_score = state.prediction.score;
   if (!result.state_changed) return;
   ++counters.changes;
   counters.state_start = since_1970(result.timestamp);

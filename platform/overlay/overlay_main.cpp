@@ -42,8 +42,10 @@ class Window {
       if (cv::getWindowProperty(kTitle, cv::WND_PROP_VISIBLE) < 1) break;
       if (key == 'q') return kOverlayQuit;
       if (key == 's') save();
-      if (key == ' ') frozen_ = !frozen_;
-      if (key == ' ') show();
+      if (key == ' ') {
+        frozen_ = !frozen_;
+        show();
+      }
       if (!shared_.ready) draw();
     }
     return kOverlayClosed;
