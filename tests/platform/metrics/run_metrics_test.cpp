@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <sstream>
+#include <string>
 #include <thread>
 
 namespace lookout {
@@ -174,6 +177,44 @@ TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_connected{camera=\"front\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_messages_total{camera=\"front\"} 12\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_dropped_total{camera=\"front\"} 3\n"));
+}
+
+// What a scraper shows as the type of a metric.
+std::string type_of(const std::string& text, const std::string& name) {
+  const std::string start = "# TYPE " + name + " ";
+  const std::size_t line = text.find(start);
+  if (line == std::string::npos) throw std::runtime_error("no " + name);
+  const std::size_t type = line + start.size();
+  return text.substr(type, text.find('\n', type) - type);
+}
+
+TEST(RunMetrics, EachHasAType) {
+  MetricSources sources;
+  sources.operators = [] {
+    OperatorTable table;
+    table.rows.emplace_back();
+    return table;
+  };
+  sources.mqtt = [] { return MqttFigures{}; };
+  sources.machine = [] { return MachineState{61.5, 1500, 0}; };
+  RunMetrics metrics(info_of({"cat"}), sources);
+  Result result = result_of(0, milliseconds(12));
+  result.state = {SceneState::Kind::kClass, {0, "cat", 0.9F}};
+  result.state_changed = true;
+  metrics.record(result);
+  const std::string text = metrics.text();
+  EXPECT_EQ(value_of(text, "lookout_cpu_frequency_hertz"), 1.5e9);
+  EXPECT_EQ(type_of(text, "lookout_operator_calls_total"), "counter");
+  EXPECT_EQ(type_of(text, "lookout_state_start_time_seconds"), "gauge");
+  std::istringstream lines(text);
+  const std::set<std::string> types{"counter", "gauge", "histogram"};
+  int metrics_with_type = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("# TYPE ", 0) != 0) continue;
+    EXPECT_EQ(types.count(line.substr(line.rfind(' ') + 1)), 1U) << line;
+    ++metrics_with_type;
+  }
+  EXPECT_GT(metrics_with_type, 20);
 }
 
 TEST(RunMetrics, TheProcessStartedBeforeItsTests) {
