@@ -103,6 +103,16 @@ TEST(HttpServer, WhatIsNoRequestIsAnError) {
             414);
 }
 
+// Else the system would take the answer back.
+TEST(HttpServer, WhatAClientSendsAfterItsAnswerIsAccepted) {
+  const HttpRun run;
+  HttpClient client(run.port());
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+  EXPECT_EQ(client.read_answer().status, 405);
+  EXPECT_EQ(client.read_all(), "");
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(client.send(std::string(10'000, 'a'))) << i;
+}
+
 TEST(HttpServer, AHeaderMayHaveEightKilobytesAndItsPathFour) {
   const HttpRun run;
   const auto status = [&run](std::size_t path, std::size_t header) {

@@ -109,6 +109,7 @@ TEST_F(HttpServiceTest, AllButTheHealthAsksForTheToken) {
     guarded_.handle(get(path), [&answer](HttpResponse response) { answer = std::move(response); });
     EXPECT_EQ(answer.status, 401) << path;
     EXPECT_EQ(answer.headers.at(0).first, "WWW-Authenticate");
+    EXPECT_EQ(answer.headers.at(0).second, R"(Basic realm="lookout", charset="UTF-8")");
   }
   HttpResponse answer;
   const auto keep = [&answer](HttpResponse response) { answer = std::move(response); };

@@ -28,14 +28,15 @@ void open_as(int fd, bool listening) {
   ::close(opened);
 }
 
-// Ends the process, which systemd would have started with three sockets, of which one is right.
+// Ends the process, which systemd would have started with four sockets, of which one is right.
 [[noreturn]] void exit_with_sockets_of_systemd() {
   open_as(kFirst, /*listening=*/true);
   open_as(kFirst + 1, /*listening=*/true);
   open_as(kFirst + 2, /*listening=*/false);
+  open_as(kFirst + 3, /*listening=*/true);
   setenv("LISTEN_PID", std::to_string(getpid()).c_str(), 1);
-  setenv("LISTEN_FDS", "3", 1);
-  setenv("LISTEN_FDNAMES", "other:http:http", 1);
+  setenv("LISTEN_FDS", "4", 1);
+  setenv("LISTEN_FDNAMES", "other:http:http:control", 1);
   const ListenSockets sockets(parse_http_address("127.0.0.1:0"));
   if (sockets.fds() != std::vector<int>{kFirst + 1}) std::_Exit(1);
   if ((fcntl(kFirst + 1, F_GETFL) & O_NONBLOCK) == 0) std::_Exit(2);

@@ -209,7 +209,11 @@ TEST(Predict, SpeaksLikeTorchServe) {
   const json scores = json::parse(answer.body);
   EXPECT_EQ(scores.size(), 3U);
   EXPECT_GT(scores["value 7"], scores["value 8"]);
-  EXPECT_EQ(run.send(request_of(png_of(7), "", "/predictions/other")).status, 404);
+  for (const char* path : {"/predictions/other", "/predictions/a/predictions/grey"}) {
+    const HttpAnswer other = run.send(request_of(png_of(7), "", path));
+    EXPECT_EQ(other.status, 404);
+    EXPECT_EQ(json::parse(other.body)["error"]["code"], "no_such_model") << path;
+  }
   EXPECT_EQ(json::parse(http_get(run.port(), "/ping").body)["status"], "Healthy");
   EXPECT_EQ(http_get(run.port(), "/predictions/grey").status, 405);
 }

@@ -59,6 +59,9 @@ TEST(Multipart, FileNamesAreThoseThatClientsWrite) {
   EXPECT_EQ(only_part(R"(form-data; name="file"; filename="a;b=c.jpg")").filename, "a;b=c.jpg");
   EXPECT_EQ(only_part(R"(form-data; name="file"; filename*=utf-8''caf%C3%A9%2.jpg)").filename,
             "caf\xc3\xa9%2.jpg");
+  EXPECT_EQ(only_part(R"(form-data; name="file"; filename*=plain%20text.jpg)").filename,
+            "plain text.jpg")
+      << "without a character set";
   EXPECT_EQ(only_part(R"(form-data; name="file"; filename="")").filename, "");
   EXPECT_EQ(only_part(R"(form-data; name="file"; filename="cut)").filename, "cut");
 }

@@ -12,6 +12,7 @@
 
 #include "pipeline/flow/picture_queue.h"
 #include "tests/support/encoded_jpeg.h"
+#include "tests/support/fakes.h"
 
 namespace lookout {
 namespace {
@@ -56,6 +57,23 @@ TEST(Predictor, WhatNobodyWaitsForIsDropped) {
   EXPECT_EQ(predictor.waiting(), 1U);
   EXPECT_TRUE(held.expired());
   EXPECT_TRUE(predictor.put({nullptr, {{"", picture}}, [](const auto&) {}}));
+  predictor.deliver();
+}
+
+TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
+  PictureQueue pictures(1, 0);
+  FakeClassifier classifier;
+  const std::string picture = jpeg();
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  Predictor predictor(pictures, {});
+  const auto fail = [](const auto&) { ADD_FAILURE() << "nobody waits for this"; };
+  ASSERT_TRUE(predictor.put({nullptr, {{"", picture}, {"", picture}}, fail, gone}));
+  while (!pictures.is_waiting()) std::this_thread::yield();  // the first is in work
+  *gone = true;
+  while (predictor.waiting() > 0) {
+    if (!pictures.classify_waiting(classifier)) std::this_thread::yield();
+  }
+  EXPECT_EQ(classifier.calls(), 1);
   predictor.deliver();
 }
 
