@@ -48,6 +48,7 @@ TEST(MqttTopics, HomeAssistantsNamesArePlainAndStayDifferent) {
             std::string::npos);
   EXPECT_NE(device("ü1"), device("ä1"));
   EXPECT_NE(device("a b"), device("a_b"));
+  EXPECT_EQ(device("a b"), "lookout_m_a_b_c8687a") << "of its SHA-256, in every version";
 }
 
 TEST(MqttTopics, APrefixHasLevelsWithoutWildcards) {

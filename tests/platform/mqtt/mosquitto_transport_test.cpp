@@ -1,0 +1,105 @@
+// The module with libmosquitto, against a broker that is a socket of the test.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/mqtt/mqtt_transport.h"
+#include "platform/mqtt/mqtt_visit.h"
+
+namespace lookout {
+namespace {
+
+class Events : public MqttListener {
+ public:
+  void on_connected() override { text += "connected "; }
+  void on_refused(int reason) override { text += "refused " + std::to_string(reason) + " "; }
+  void on_disconnected(int reason) override {
+    text += "disconnected " + std::to_string(reason) + " ";
+  }
+  void on_published(int /*id*/, int /*reason*/) override {}
+  void on_subscribed(int /*reason*/) override {}
+  void on_message(const MqttMessage& /*message*/) override {}
+
+  std::string text;
+};
+
+class MosquittoTransportTest : public testing::Test {
+ protected:
+  MosquittoTransportTest() {
+    std::signal(SIGPIPE, SIG_IGN);  // as the program does
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_, any, size), 0);
+    EXPECT_EQ(::listen(listener_, 1), 0);
+    EXPECT_EQ(::getsockname(listener_, any, &size), 0);
+    settings_.client_id = "a-test";
+    settings_.host = "127.0.0.1";
+    settings_.port = ntohs(address.sin_port);
+  }
+  ~MosquittoTransportTest() override {
+    close_connection();
+    ::close(listener_);
+  }
+
+  // Connects, and reads what the broker answers.
+  void connect(bool version_5, const std::string& answer) {
+    settings_.version_5 = version_5;
+    events_.text.clear();
+    transport_ = open_mosquitto(settings_, events_);
+    ASSERT_FALSE(transport_->connect());
+    close_connection();
+    connection_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    ASSERT_FALSE(transport_->advance(false, true));
+    std::array<char, 200> request{};
+    ASSERT_GT(::recv(connection_, request.data(), request.size(), 0), 0);
+    ASSERT_EQ(::send(connection_, answer.data(), answer.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(answer.size()));
+    pollfd waiting{transport_->fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&waiting, 1, -1), 1);
+    transport_->advance(true, false);
+  }
+  void close_connection() {
+    if (connection_ >= 0) ::close(connection_);
+    connection_ = -1;
+  }
+
+  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int connection_ = -1;
+  MqttSettings settings_;
+  Events events_;
+  std::unique_ptr<MqttTransport> transport_;
+};
+
+TEST_F(MosquittoTransportTest, TheBrokersAnswerIsTold) {
+  const auto told = [this](bool version_5, const std::string& answer) {
+    connect(version_5, answer);
+    return events_.text;
+  };
+  EXPECT_EQ(told(true, {"\x20\x03\0\0\0", 5}), "connected ");
+  EXPECT_EQ(told(false, {"\x20\x02\0\0", 4}), "connected ");
+  EXPECT_EQ(told(true, {"\x20\x03\0\x87\0", 5}), "refused 135 ");
+  EXPECT_EQ(told(false, {"\x20\x02\0\5", 4}), "refused 5 ");
+}
+
+TEST_F(MosquittoTransportTest, OfALostConnectionNoMessageIsToBlame) {
+  connect(true, {"\x20\x03\0\0\0", 5});
+  close_connection();
+  MqttPublished published{1};
+  while (published.id != 0) published = transport_->publish({"topic", "payload"});
+  EXPECT_FALSE(published.too_large);
+  EXPECT_EQ(published.problem, "");
+}
+
+}  // namespace
+}  // namespace lookout
