@@ -153,6 +153,30 @@ TEST_F(VideoEnd, FramesThatAreAnnouncedButDoNotComeAreLogged) {
                                 HasSubstr("ends after 89 of 90 frames")));
 }
 
+// Of a file that is written in one go, the header may have been written when there were fewer.
+TEST_F(VideoEnd, WhenAtLeastTheAnnouncedFramesCameTheRestMayBeCut) {
+  const std::string path = make("a.avi", "mjpeg");
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  constexpr int kLength = 40;  // behind the name of the stream's header
+  const auto header = bytes.find("strh");
+  ASSERT_NE(header, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(header) + kLength);
+  file.write("\x2d\0\0\0", 4);  // 45
+  file.close();
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);  // of the index
+  EXPECT_TRUE(is_cut(path));
+  EXPECT_EQ(count_frames(*open_video(path)), kFrames);
+}
+
+TEST_F(VideoEnd, WhatIsTooShortForAContainerIsNotCut) {
+  const std::string start = "RIFF\x10\1\1\1AVI ";
+  for (std::size_t size = 0; size < start.size(); ++size) {
+    EXPECT_FALSE(is_cut(dir_.write("short.avi", start.substr(0, size)))) << size;
+  }
+  EXPECT_TRUE(is_cut(dir_.write("short.avi", start)));
+}
+
 // Eight bytes each.
 TEST_F(VideoEnd, AFileOfCountlessBoxesIsNotFollowedForEver) {
   constexpr int kBoxes = 3'000'000;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <opencv2/core.hpp>
 #include <string>
 #include <tuple>
@@ -105,6 +106,34 @@ TEST_F(VideoSourceTest, FramesThatTheDecoderHeldBackCome) {
     }
     EXPECT_EQ(source->read(frame, kTimeout), ReadStatus::kEnd);
   }
+}
+
+TEST_F(VideoSourceTest, FramesThatGrowBeyondTheLimitAreLeftOut) {
+  const std::string path = dir_ / "grows.mjpeg";
+  for (const cv::Size& size : {cv::Size(64, 48), cv::Size(128, 96)}) {
+    VideoFormat format;
+    format.codec = "mjpeg";
+    format.pixels = AV_PIX_FMT_YUVJ420P;
+    format.size = size;
+    const std::string part = dir_ / "part.mjpeg";
+    {
+      VideoFile file(part, format);
+      for (int i = 0; i < 3; ++i) file.write({128, 128, 128});
+    }
+    std::ofstream(path, std::ios::binary | std::ios::app)
+        << std::ifstream(part, std::ios::binary).rdbuf();
+  }
+  const auto count = [&path](std::int64_t max_pixels) {
+    const auto source = open_video(path, max_pixels);
+    Frame frame;
+    int frames = 0;
+    while (source->read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
+    return frames;
+  };
+  EXPECT_EQ(count(128 * 96), 6);
+  const CapturedLog log;
+  EXPECT_EQ(count(64 * 48), 3);
+  EXPECT_THAT(log.text(), HasSubstr("3 packets could not be decoded"));
 }
 
 TEST_F(VideoSourceTest, PhonesVideosAreTurnedUpright) {
