@@ -120,6 +120,28 @@ TEST(Bt709, EveryPixelComesToItsPlace) {
   }
 }
 
+TEST(Bt709, EveryPairOfPixelsHasItsOwnColor) {
+  constexpr unsigned char kLuma = 100;
+  for (const auto& [format, memory] :
+       {std::pair(RawFormat::kYuyv, Bytes{kLuma, 90, kLuma, 170, kLuma, 170, kLuma, 90}),
+        {RawFormat::kUyvy, {90, kLuma, 170, kLuma, 170, kLuma, 90, kLuma}}}) {
+    RawPicture picture;
+    picture.encoding = {ColorMatrix::kBt709, true};
+    picture.format = format;
+    picture.width = 4;
+    picture.height = 1;
+    picture.stride = min_stride(format, picture.width);
+    set_planes(memory.data(), picture);
+    cv::Mat bgr;
+    RawConverter().convert(picture, bgr);
+    const auto red_over_blue = [&bgr](int x) {
+      return bgr.at<cv::Vec3b>(0, x)[2] - bgr.at<cv::Vec3b>(0, x)[0];
+    };
+    for (const int x : {0, 1}) EXPECT_GT(red_over_blue(x), 100);
+    for (const int x : {2, 3}) EXPECT_LT(red_over_blue(x), -100);
+  }
+}
+
 TEST(Bt709, APictureOfTheSameSizeKeepsItsMemory) {
   RawPicture picture;
   picture.encoding.matrix = ColorMatrix::kBt709;

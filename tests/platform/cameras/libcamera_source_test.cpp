@@ -106,6 +106,13 @@ TEST_F(LibcameraSourceTest, FasterRateCostsFieldAndIsTold) {
                                 HasSubstr("instead of the whole field of view")));
 }
 
+TEST_F(LibcameraSourceTest, WhoseMemoryHoldsTheFramesIsLoggedForDebugging) {
+  const CapturedLog log;
+  spdlog::default_logger()->set_level(spdlog::level::debug);
+  const LibcameraSource source(module_, "0", {});
+  EXPECT_THAT(log.text(), testing::ContainsRegex("csi://0: libcamera v9.8.7, memory of [a-z]+"));
+}
+
 TEST_F(LibcameraSourceTest, WithoutModesLibcameraChooses) {
   fake_libcamera.modes.clear();
   const LibcameraSource source(module_, "0", {});

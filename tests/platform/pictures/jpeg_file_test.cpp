@@ -147,6 +147,7 @@ TEST_F(JpegFileTest, OtherFilesAreLeftToOpenCv) {
   EXPECT_FALSE(read_jpeg_file(write({})));
   EXPECT_FALSE(read_jpeg_file(write({0xff, 0xd8})));
   EXPECT_FALSE(read_jpeg_file(dir_.write("b.jpg", "\x89PNG")));
+  EXPECT_FALSE(read_jpeg_file(dir_.write("c.jpg", "\xff\xfetext in UTF-16")));
 }
 
 TEST_F(JpegFileTest, ASourceLogsOneWarningForEachPicture) {

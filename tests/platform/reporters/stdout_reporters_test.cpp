@@ -151,6 +151,14 @@ TEST_F(ReportersTest, TheSummaryFitsANarrowTerminal) {
   close(terminal_end);
 }
 
+TEST_F(ReportersTest, TheDisplayHasATitleAndARateAboveTheFrame) {
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter reporter(terminal, "front", 1);
+  reporter.report({}, {});
+  EXPECT_THAT(written(), HasSubstr("front\n0.0 fps (camera 0.0)  latency 0.0 ms  age 0.0 ms  "
+                                   "dropped 0\nframe 0\n"));
+}
+
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
   Terminal terminal(ends_[1], output_);
   TerminalReporter reporter(terminal, "front", 3);

@@ -11,6 +11,11 @@ TEST(SourceUri, WhatHasNoSchemeIsAPathAsItIs) {
   }
 }
 
+TEST(SourceUri, OneDashIsStandardInput) {
+  EXPECT_TRUE(std::holds_alternative<Stdin>(parse_source_uri("-", {})));
+  EXPECT_EQ(std::get<LocalPath>(parse_source_uri("--", {})).path, "--");
+}
+
 TEST(SourceUri, FileAndV4l2ArePathsWithoutTheirEscapes) {
   EXPECT_EQ(std::get<LocalPath>(parse_source_uri("file:///a%20b/%231.png", {})).path,
             "/a b/#1.png");
