@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "pipeline/error.h"
+#include "pipeline/flow/latest.h"
+#include "pipeline/flow/workers.h"
 #include "pipeline/pipeline.h"
 #include "tests/support/fakes.h"
 
@@ -89,6 +91,34 @@ TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
   // The sixth that begins fails. The other worker may then be two frames ahead or one behind.
   EXPECT_GE(log.sequences.size(), 3U);
   EXPECT_LE(log.sequences.size(), 6U);
+}
+
+TEST(Workers, OneThatFailedTakesNoMoreFrames) {
+  Gate another_waits;
+  std::atomic<int> began{0};
+  FakeClassifier classifier([&](int /*call*/) {
+    ++began;
+    another_waits.wait();
+    throw Error(ErrorKind::kBadData, "broken");
+  });
+  Latest<Frame> waiting;
+  Workers workers(waiting, {FrameClassifier(classifier, {}, 1, 0)}, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    Frame frame;
+    fill(frame, i);
+    while (!waiting.put_next(frame, kMaxWait)) {
+    }
+  }
+  another_waits.open();
+  ClassifiedFrame classified;
+  const auto take = [&] {
+    while (workers.take(classified, kMaxWait) == TakeStatus::kTimeout) {
+    }
+  };
+  EXPECT_THROW(take(), Error);
+  Frame third;
+  EXPECT_FALSE(waiting.put_next(third, kMaxWait)) << "the second was taken";
+  EXPECT_EQ(began, 1);
 }
 
 TEST(Workers, AFailingSourceIsThrownAfterAllItsFrames) {

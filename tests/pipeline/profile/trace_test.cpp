@@ -191,6 +191,13 @@ TEST(Trace, IsSavedOnceWithTheLastOfItsFrames) {
   EXPECT_EQ(saved.events("f").size(), 3U);
 }
 
+TEST(Trace, IsSavedWhileTheRunGoesOn) {
+  Gate saved;
+  Trace trace(frames_of(1), [&saved](const Trace&) { saved.open(); });
+  record_frame(trace, 0);
+  saved.wait();
+}
+
 TEST(Trace, LeavesOutTheFramesOfTheWarmUp) {
   Saved saved;
   Trace trace(frames_of(2, 5), saved.save());
