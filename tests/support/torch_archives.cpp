@@ -12,10 +12,11 @@ std::string small_metadata() {
 }
 
 void write_archive(const std::string& path, const std::string& forward_body,
-                   const std::string& metadata, const std::string& labels) {
+                   const std::string& metadata, const std::string& labels,
+                   const std::string& inputs) {
   torch::jit::Module module("small");
   module.register_attribute("training", c10::BoolType::get(), true);
-  module.define("def forward(self, x):\n  " + forward_body + "\n");
+  module.define("def forward(self, " + inputs + "):\n  " + forward_body + "\n");
   torch::jit::ExtraFilesMap extra;
   if (!metadata.empty()) extra["metadata.json"] = metadata;
   if (!labels.empty()) extra["labels.txt"] = labels;

@@ -12,8 +12,9 @@ inline const char* const kMeanOfChannels = "return x.mean([2, 3])";  // 3 scores
 std::string small_metadata();
 inline const char* const kThreeLabels = "red\ngreen\nblue\n";
 
-// Empty metadata or labels are left out of the archive.
+// Empty metadata or labels are left out of the archive. `inputs`: the names of what forward takes.
 void write_archive(const std::string& path, const std::string& forward_body,
-                   const std::string& metadata, const std::string& labels);
+                   const std::string& metadata, const std::string& labels,
+                   const std::string& inputs = "x");
 
 }  // namespace lookout
