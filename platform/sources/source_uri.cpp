@@ -51,12 +51,11 @@ std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRang
   std::vector<std::pair<std::string, std::string>> query;
   if (range.first == range.afterLast) return query;
   UriQueryListA* list = nullptr;
-  int count = 0;
-  if (uriDissectQueryMallocA(&list, &count, range.first, range.afterLast) != URI_SUCCESS) {
+  if (uriDissectQueryMallocA(&list, nullptr, range.first, range.afterLast) != URI_SUCCESS) {
     throw Error(ErrorKind::kInternal, "out of memory");
   }
   const std::unique_ptr<UriQueryListA, decltype(&uriFreeQueryListA)> owner(list, uriFreeQueryListA);
-  for (const auto* item = list; item != nullptr; item = item->next) {
+  for (const auto* item = owner.get(); item != nullptr; item = item->next) {
     query.emplace_back(item->key, item->value == nullptr ? "" : item->value);
   }
   return query;
