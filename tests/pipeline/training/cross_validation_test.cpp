@@ -103,6 +103,21 @@ TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
   }
 }
 
+TEST(CrossValidation, ForOnePictureThatIsLikeNoOtherNothingElseBecomesKnown) {
+  const TrainingSet similar = make_set(2, 60, 0, 0.02F);
+  TrainingSet set;
+  set.classes = similar.classes;
+  set.picture_classes = similar.picture_classes;
+  set.embeddings.add({0, 0, 0, 0, 1});
+  for (std::size_t i = 1; i < similar.pictures(); ++i) {
+    const float* embedding = similar.embeddings[i];
+    set.embeddings.add(std::vector<float>(embedding, embedding + similar.embeddings.width()));
+  }
+  const Validation validation = validate(set);
+  EXPECT_EQ(validation.pictures[0].predicted, set.classes);
+  EXPECT_GT(validation.threshold, 0.5F);
+}
+
 TEST(CrossValidation, OfPicturesThatAreAllTheSameAnyOtherIsUnknown) {
   const Validation validation = validate(make_set(2, 20, 0, 0));
   EXPECT_GT(validation.threshold, 0.99);
