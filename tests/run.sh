@@ -116,7 +116,7 @@ for stage in "${stages[@]}"; do
     ;;
   tsan)
     say 'ThreadSanitizer: build of the pipeline'
-    build tsan --target pipeline_tests platform_tests http_tests mqtt_tests
+    build tsan --target tests_of_threads
     say 'ThreadSanitizer: tests'
     run_ctest tsan --label-regex threads
     ;;
