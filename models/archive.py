@@ -80,23 +80,42 @@ def make_metadata(
     }
 
 
+def form_of(options):
+    """(the text of metadata.json's "quantization", the function that writes the file)"""
+    if options.format == "onnx":
+        from onnx_format import model, quantization
+
+        return quantization.description(options.activations), model.save
+    return quantize.description(options.activations), save
+
+
+def load_network(options):
+    """What save_network wrote: it takes and returns a tensor."""
+    if options.format == "onnx":
+        from onnx_format import model
+
+        return model.load(options.output)
+    return load(options.output)[0]
+
+
 def save_network(options, model, labels, *, class_ids=None, producer_info=None, **facts):
-    """Saves a quantized network of torchvision with what the command line says of it.
+    """Saves what networks.converted made, with what the command line says of it.
 
     `producer_info`: of a training on pictures, with the names that `lookout train` gives them.
     `facts` are the arguments of make_metadata that `options` do not tell.
     """
+    quantization, writer = form_of(options)
     metadata = make_metadata(
         name=options.name,
         size=(options.size, options.size),
-        quantization=quantize.description(options.activations),
+        quantization=quantization,
         resize=options.resize,
         mean=options.mean,
         std=options.std,
         **facts,
     )
     try:
-        save(options.output, model, metadata, labels, class_ids, producer_info)
+        writer(options.output, model, metadata, labels, class_ids, producer_info)
     except ArchiveError as error:
         advice = "; try --activations quint8" if options.activations == "qint8" else ""
         raise Failure(
@@ -122,6 +141,15 @@ def replacing(path):
 
 def save(path, model, metadata, labels, class_ids=None, producer_info=None):
     """Scripts `model` and writes the archive, complete or not at all."""
+    extra = extra_files(metadata, labels, class_ids, producer_info)
+    scripted = script(model)
+    with replacing(path) as temporary:
+        write(scripted, temporary, extra)
+        check(temporary)
+
+
+def extra_files(metadata, labels, class_ids=None, producer_info=None):
+    """The texts that belong to a model, by the names that they have in an archive."""
     extra = {
         "metadata.json": json.dumps(metadata, indent=2) + "\n",
         "labels.txt": "".join(f"{label}\n" for label in labels),
@@ -130,10 +158,7 @@ def save(path, model, metadata, labels, class_ids=None, producer_info=None):
         extra["class_ids.txt"] = "".join(f"{identifier}\n" for identifier in class_ids)
     if producer_info:
         extra["producer_info.json"] = json.dumps(producer_info, indent=2) + "\n"
-    scripted = script(model)
-    with replacing(path) as temporary:
-        write(scripted, temporary, extra)
-        check(temporary)
+    return extra
 
 
 def script(model):

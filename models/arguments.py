@@ -11,6 +11,7 @@ import networks
 import preprocess
 import quantize
 from failure import BAD_DATA, CANNOT_CREATE, NO_INPUT, USAGE, Failure, reason
+from onnx_format import packages
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,10 +64,16 @@ def add_network(parser):
         "--base-url", metavar="URL", help="fetch the hub's file from this folder instead"
     )
     parser.add_argument(
+        "--format",
+        choices=("torchscript", "onnx"),
+        default="torchscript",
+        help="of the file (default: %(default)s)",
+    )
+    parser.add_argument(
         "--activations",
-        choices=quantize.ACTIVATIONS,
+        choices=(*quantize.ACTIVATIONS, quantize.FLOAT),
         default="qint8",
-        help="qint8 (default): XNNPACK's kernels; quint8: QNNPACK's",
+        help="qint8 (default); quint8: QNNPACK's kernels, with TorchScript; float32: not quantized",
     )
 
 
@@ -79,8 +86,17 @@ def add_input(parser):
     parser.add_argument("--std", type=positive_triple, metavar="R,G,B", help="of pixels in 0..1")
 
 
+def check_format(options):
+    if options.format != "onnx":
+        return
+    if options.activations == "quint8":
+        raise Failure(USAGE, "ONNX models take --activations qint8 or float32, not quint8")
+    packages.check()
+
+
 def complete_network(options):
     """Fills in the defaults that depend on the architecture."""
+    check_format(options)
     mean, std = networks.default_normalization(options.arch)
     options.size = options.size or networks.default_size(options.arch)
     options.mean, options.std = options.mean or mean, options.std or std

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Quantizes one of torchvision's classifiers and writes the archive that `lookout` runs.
+"""Quantizes one of torchvision's classifiers and writes the model that `lookout` runs.
 
     /usr/bin/python3 models/export.py                          MobileNetV2, as mobilenet_v2.pt
     /usr/bin/python3 models/export.py --calibration PICTURES   the same, tuned to your pictures
@@ -27,6 +27,7 @@ import arguments
 import augment
 import networks
 import pictures
+import quantize
 import weights as float_weights
 from failure import BAD_DATA, CANNOT_CREATE, NO_INPUT, Failure, reason
 
@@ -55,7 +56,7 @@ def make_parser():
         "--name", metavar="NAME", help="what results call the model (default: ARCH)"
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT.pt", help="default: ARCH.pt, unless there is one"
+        "-o", "--output", metavar="OUT", help="default: ARCH.pt or ARCH.onnx, unless there is one"
     )
     return parser
 
@@ -65,7 +66,7 @@ def complete(options):
     arguments.complete_network(options)
     options.name = options.name or options.arch
     if not options.output:
-        options.output = f"{options.arch}.pt"
+        options.output = options.arch + {"torchscript": ".pt", "onnx": ".onnx"}[options.format]
         if os.path.exists(options.output):
             raise Failure(
                 CANNOT_CREATE, f"{options.output} is there already; -o FILE names another, or it"
@@ -140,10 +141,11 @@ def read_calibration(options):
 
 
 def draw_calibration(options):
-    print(
-        "no --calibration DIR: the ranges of the activations are measured on drawn pictures",
-        file=sys.stderr,
-    )
+    if options.activations != quantize.FLOAT:
+        print(
+            "no --calibration DIR: the ranges of the activations are measured on drawn pictures",
+            file=sys.stderr,
+        )
     drawn = (augment.sample(DRAWN_SEED, i, options.size)[0] for i in range(DRAWN_CALIBRATION))
     return [augment.to_tensor(pixels, options.mean, options.std) for pixels in drawn]
 
@@ -155,17 +157,18 @@ def calibration_batches(options):
 
 def report(options, labels, trained, count, agreement, difference):
     size = os.path.getsize(options.output)
+    kind = quantize.kind(options.activations)
     print(
         f"{options.output}: {options.arch}, {options.activations}, {len(labels)} labels, "
         f"{size} bytes"
     )
     print(
-        f"float against quantized on {count} calibration pictures: "
+        f"float against {kind} on {count} calibration pictures: "
         f"same top-1 {agreement:.1f} %, mean absolute difference of the logits {difference:.4f}"
     )
     if trained and agreement < ENOUGH_AGREEMENT:
         warn(
-            f"the quantized model's top-1 equals the float model's on only {agreement:.1f} % of "
+            f"the {kind} model's top-1 equals the float model's on only {agreement:.1f} % of "
             "the calibration pictures: do not trust it without a check on pictures of your own"
         )
 
@@ -182,20 +185,20 @@ def export(options):
     batches = calibration_batches(options)
     seen = [networks.turned(batch, rotated) for batch in batches]
     expected = networks.float_outputs(model, options.arch, seen)
-    quantized = networks.quantized_model(
-        model, options.arch, len(labels), batches, options.activations, rotated
-    )
+    converted = networks.converted(model, options, len(labels), batches, rotated)
     archive.save_network(
         options,
-        quantized,
+        converted,
         labels,
         tool="lookout models/export.py",
         weights=weights.provenance if weights else "none",
         trained=weights is not None,
         class_ids=class_ids,
     )
-    loaded, _, _ = archive.load(options.output)
-    agreement, difference = networks.compare(expected, loaded, batches)
+    written = archive.load_network(options)
+    agreement, difference = networks.compare(expected, written, batches)
+    if options.format == "onnx":
+        print(converted.parity)
     report(options, labels, weights is not None, len(expected), agreement, difference)
 
 

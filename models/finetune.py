@@ -44,29 +44,19 @@ def blocks(model):
     return [block for block in found if layers(block)]
 
 
-def head_name(model):
-    """The name of the last linear layer."""
-    return [name for name, module in model.named_modules() if isinstance(module, nn.Linear)][-1]
-
-
 def replace_head(model, classes):
     """Gives the network a new last layer, which knows nothing yet."""
-    path, _, name = head_name(model).rpartition(".")
-    parent = model.get_submodule(path)
-    head = nn.Linear(getattr(parent, name).in_features, classes)
+    head = nn.Linear(networks.head_of(model).in_features, classes)
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
-    setattr(parent, name, head)
-
-
-def head_of(model):
-    return model.get_submodule(head_name(model))
+    networks.exchange_head(model, head)
 
 
 def features(model, inputs):
     """What the head gets."""
     seen = []
-    hook = head_of(model).register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    head = networks.head_of(model)
+    hook = head.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
     try:
         with torch.no_grad():
             model(inputs)
@@ -140,7 +130,7 @@ def fit_head(model, loader, chosen, progress):
             targets.append(labels)
             progress.step(len(labels))
     rows, targets = torch.cat(rows), torch.cat(targets)
-    head = head_of(model)
+    head = networks.head_of(model)
     optimizer = torch.optim.LBFGS(
         head.parameters(), max_iter=HEAD_STEPS, line_search_fn="strong_wolfe"
     )
@@ -239,11 +229,9 @@ def fine_tune(model, loader, train, held_out, options, epochs, progress):
     return best.epoch
 
 
-def quantize(model, loader, train, options, labels):
-    """The quantized form, calibrated with pictures of the training."""
+def convert(model, loader, train, options, labels):
+    """The form in which it is written, calibrated with pictures of the training."""
     step = -(-len(train) // CALIBRATION_PICTURES)
     model = model.to(memory_format=torch.contiguous_format)
     batches = loader.read(train[::step])
-    return networks.quantized_model(
-        model, options.arch, len(labels), batches, options.activations, loader.rotated
-    )
+    return networks.converted(model, options, len(labels), batches, loader.rotated)

@@ -47,6 +47,17 @@ class Logits(nn.Module):
         return self.model.dequant(x)
 
 
+class FloatLogits(nn.Module):
+    """The same for their float forms."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.model._forward(x)[0]
+
+
 class Rotated(nn.Module):
     """Rotates the input by 180 degrees."""
 
@@ -91,21 +102,50 @@ def quantizable_model(arch, classes):
     return getattr(torchvision.models.quantization, arch)(**model_arguments(arch, classes))
 
 
+def head_name(model):
+    """The name of the last linear layer."""
+    return [name for name, module in model.named_modules() if isinstance(module, nn.Linear)][-1]
+
+
+def head_of(model):
+    return model.get_submodule(head_name(model))
+
+
+def exchange_head(model, head):
+    """Puts another module in the place of the last linear layer, which it returns."""
+    path, _, name = head_name(model).rpartition(".")
+    parent = model.get_submodule(path)
+    old = getattr(parent, name)
+    setattr(parent, name, head)
+    return old
+
+
 def turned(batch, rotated):
     """The batch as a network sees it whose archive rotates its input, or does not."""
     return batch.flip(2, 3) if rotated else batch
 
 
-def quantized_model(model, arch, classes, batches, activations, rotated):
-    """The quantized form of `model`, which takes and returns a tensor.
+def converted(model, options, classes, batches, rotated):
+    """`model` in the form in which it is written: a module, or for ONNX an onnx_format.model.Model.
+    Either takes and returns a tensor.
 
-    `batches` are pictures for the calibration as the archive takes them: not rotated yet.
+    `options` is the command line. `batches` are pictures for the calibration as the archive takes
+    them: not rotated yet.
     """
-    seen = (turned(batch, rotated) for batch in batches)
-    quantized = quantize.quantize(model, quantizable_model(arch, classes), seen, activations)
-    if arch in TENSORFLOW_INPUT:
-        quantized = Logits(quantized)
-    return Rotated(quantized) if rotated else quantized
+    if options.format == "onnx":
+        from onnx_format.convert import convert
+
+        return convert(model, options, batches, rotated)
+    wrapper = Logits
+    if options.activations == quantize.FLOAT:
+        wrapper = FloatLogits
+    else:
+        seen = (turned(batch, rotated) for batch in batches)
+        twin = quantizable_model(options.arch, classes)
+        model = quantize.quantize(model, twin, seen, options.activations)
+    if options.arch in TENSORFLOW_INPUT:
+        model = wrapper(model)
+    return Rotated(model) if rotated else model
 
 
 def outputs(model, batches):

@@ -21,6 +21,7 @@ from torch.ao.quantization.observer import (
 )
 
 ACTIVATIONS = ("qint8", "quint8")
+FLOAT = "float32"  # no quantization
 # XNNPACK takes requantization scales from 2^-32 on: derived in torch/ao/quantization/qconfig.py.
 EPS = 2**-12
 RELU6_SCALE = 6 / 255
@@ -88,8 +89,15 @@ def quantize(float_model, quantizable_model, batches, activations):
         return convert(model, inplace=True)
 
 
+def kind(activations):
+    """What reports call the form of a network that is written."""
+    return "written" if activations == FLOAT else "quantized"
+
+
 def description(activations):
     """The text of metadata.json's "quantization"."""
+    if activations == FLOAT:
+        return "none"
     kernels = {"qint8": "XNNPACK", "quint8": "QNNPACK"}[activations]
     return (
         f"{activations} ({kernels} kernels) activations, qint8 weights (convolutions per channel, "

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Teaches one of torchvision's classifiers your classes, and writes the archive that `lookout` runs.
+"""Teaches one of torchvision's classifiers your classes, and writes the model that `lookout` runs.
 
     /usr/bin/python3 models/train.py PICTURES -o garage.pt     a folder of pictures for each class
 
@@ -33,6 +33,7 @@ import arguments
 import classes as class_folders
 import finetune
 import networks
+import quantize
 import weights as float_weights
 from failure import CANNOT_CREATE, Failure, reason
 from progress import Progress
@@ -48,11 +49,11 @@ def make_parser():
         prog="train.py", description="Teach a classifier of torchvision your classes, for lookout."
     )
     parser.add_argument("pictures", metavar="PICTURES", help="a folder with one for each class")
-    parser.add_argument("-o", "--output", metavar="OUT.pt", required=True, help="the archive")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the model")
     arguments.add_network(parser)
     arguments.add_input(parser)
     parser.add_argument(
-        "--name", metavar="NAME", help="what results call the model (default: that of OUT.pt)"
+        "--name", metavar="NAME", help="what results call the model (default: that of OUT)"
     )
     parser.add_argument(
         "--mirror", action="store_true", help="mirrored pictures are of the same class"
@@ -180,21 +181,21 @@ class Training:
         self.check = Check()
 
     def teach(self, train, held_out, epochs):
-        """(float network, quantized form)"""
+        """(float network, the form in which it is written)"""
         model = self.base.model(self.classes.labels)
         epoch = finetune.fine_tune(
             model, self.loader, train, held_out, self.options, epochs, self.progress
         )
         self.progress.begin("quantizing", 1)
-        quantized = finetune.quantize(model, self.loader, train, self.options, self.classes.labels)
+        converted = finetune.convert(model, self.loader, train, self.options, self.classes.labels)
         if held_out:
             rows = {
                 "float": finetune.float_outputs(model, self.loader, held_out),
-                "quantized": networks.outputs(quantized, self.loader.read(held_out)),
+                "quantized": networks.outputs(converted, self.loader.read(held_out)),
             }
             self.check.add(held_out, rows, epoch)
         self.progress.show("")
-        return model, quantized
+        return model, converted
 
     def hold_out(self, block):
         held_out = [picture for picture in self.classes.pictures if picture.block == block]
@@ -241,11 +242,11 @@ def interval(right, count):
     return [100 * (center + sign * spread) / (1 + z * z / count) for sign in (-1, 1)]
 
 
-def write(training, model, quantized):
+def write(training, model, converted):
     options, classes = training.options, training.classes
     archive.save_network(
         options,
-        quantized,
+        converted,
         classes.labels,
         tool=f"lookout {TOOL}",
         weights=f"{training.base.provenance}, fine-tuned by {TOOL} on "
@@ -299,15 +300,16 @@ def report(training):
     )
     report_classes(labels, check)
     print(
-        f"float against quantized: {check.percent('float'):.1f} % and "
+        f"float against {quantize.kind(options.activations)}: {check.percent('float'):.1f} % and "
         f"{check.percent('quantized'):.1f} % right, same top-1 {check.same_percent():.1f} %"
     )
     report_mistakes(labels, check)
     lost = check.right("float") - right
+    other_kernels = (options.format, options.activations) == ("torchscript", "qint8")
     if lost > 1 and 100 * lost > count:
         warn(
             f"quantization costs {lost} of {count} pictures, more than 1 %"
-            + ("; try --activations quint8" if options.activations == "qint8" else "")
+            + ("; try --activations quint8" if other_kernels else "")
         )
 
 
@@ -316,8 +318,10 @@ def train(options):
     torch.set_num_threads(options.threads)
     base = Base(options)
     training = Training(options, read_classes(options, progress), base, progress)
-    model, quantized = training.run()
-    write(training, model, quantized)
+    model, converted = training.run()
+    write(training, model, converted)
+    if options.format == "onnx":
+        print(converted.parity)
     report(training)
 
 

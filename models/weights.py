@@ -135,6 +135,12 @@ def read_torchscript(path):
         raise Failure(
             BAD_DATA, f"{path} is a damaged TorchScript archive ({reason(error)})"
         ) from error
+    if "quantized::" in str(model.inlined_graph):
+        raise Failure(
+            BAD_DATA,
+            f"{path} is a quantized archive, which has no float weights; --weights takes what it was "
+            "made from: a state dict or a float TorchScript archive",
+        )
     text = extra["labels.txt"]
     return model, (text.decode() if isinstance(text, bytes) else text).splitlines() or None
 
@@ -194,8 +200,7 @@ def class_count(state, arch):
     if not rows:
         raise Failure(
             BAD_DATA,
-            f"the weights do not end in a float linear layer as torchvision's {arch} does "
-            "(a quantized archive has none)",
+            f"the weights do not end in a linear layer as torchvision's {arch} does",
         )
     return rows[-1]
 

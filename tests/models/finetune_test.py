@@ -35,7 +35,7 @@ class LearningTest(unittest.TestCase):
     def test_features_are_the_input_of_the_head(self):
         model, inputs = self.network(), torch.rand(2, 3, SIZE, SIZE)
         seen = finetune.features(model, inputs)
-        torch.testing.assert_close(finetune.head_of(model)(seen), model(inputs))
+        torch.testing.assert_close(networks.head_of(model)(seen), model(inputs))
 
     def test_only_the_last_blocks_learn(self):
         model = self.network()
@@ -45,7 +45,7 @@ class LearningTest(unittest.TestCase):
         self.assertEqual(names[-3:], ["conv5.0.weight", "fc.weight", "fc.bias"])
         before = {name: value.clone() for name, value in model.state_dict().items()}
         batch = torch.rand(4, 3, SIZE, SIZE), torch.tensor([0, 1, 0, 1])
-        nn.init.normal_(finetune.head_of(model).weight)
+        nn.init.normal_(networks.head_of(model).weight)
         optimizer = torch.optim.AdamW(learning, lr=0.1)
         finetune.train_epoch(model, [batch], optimizer, mock.Mock())
         for name, value in model.state_dict().items():
