@@ -83,6 +83,19 @@ class ExportTest(TemporaryFolder):
             self.assertEqual(first.weight().qscheme(), torch.per_channel_affine)
             self.assertEqual(quantized.classifier[1].weight().qscheme(), torch.per_tensor_affine)
 
+    def test_float_archives(self):
+        for arch in (ARCH, "googlenet"):
+            with self.subTest(arch):
+                status, out, err = run_export(
+                    *("--arch", arch, "--no-weights", "--activations", "float32", "--size", SIZE),
+                    *("--labels", self.write_labels(), "-o", self.out),
+                )
+                self.assertEqual((status, err), (0, ""))
+                self.assertIn("float against written on 48 calibration pictures: same top-1 100.0", out)
+                model, metadata, _ = archive.load(self.out)
+                self.assertEqual(model(torch.zeros(2, 3, SIZE, SIZE)).shape, (2, CLASSES))
+                self.assertEqual(metadata["quantization"], "none")
+
     def test_repeatable(self):
         inputs = torch.randn(1, 3, SIZE, SIZE)
         results = []
@@ -106,6 +119,7 @@ class ExportTest(TemporaryFolder):
             ((*base, "--mean", "1,2"), "1,2"),
             ((*base, "--std", "1,0,1"), "1,0,1"),
             ((*base, "--activations", "float"), "float"),
+            ((*base, "--format", "pte"), "pte"),
             ((*base, "--resize", "fill"), "fill"),
             ((*base, "--colour"), "--colour"),
         ):

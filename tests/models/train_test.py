@@ -95,6 +95,12 @@ class TrainTest(TemporaryFolder):
         model = torchvision.models.get_model(ARCH, num_classes=2)
         model.load_state_dict(weights.from_file(self.path("float.pth")).state)
 
+    def test_float_archive(self):
+        status, out, err = self.train("--activations", "float32", "--epochs", 0)
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"float against written: .* same top-1 100.0 %")
+        self.assertEqual(archive.load(self.out)[1]["quantization"], "none")
+
     def test_published_weights(self):
         state = self.write_weights(random_state_dict(1000))
         digest = archive.sha256(state)

@@ -8,7 +8,7 @@ import threading
 import unittest
 from unittest import mock
 
-from testing import ARCH, CLASSES, SIZE, TemporaryFolder, random_state_dict, run_export
+from testing import ARCH, CLASSES, MODELS, SIZE, TemporaryFolder, random_state_dict, run_export
 
 import numpy as np
 import torch
@@ -71,6 +71,10 @@ class WeightsFileTest(TemporaryFolder):
             weights.is_rotated(model, loaded, SIZE)
         loaded.scripted = torch.jit.script(networks.Rotated(model))
         self.assertTrue(weights.is_rotated(model, loaded, SIZE))
+
+    def test_quantized_archive(self):
+        path = os.path.join(MODELS, "selftest.pt")
+        self.assert_sentence(self.export(path), 65, path, "quantized archive", "state dict")
 
     def test_folded_batch_norms(self):
         # A batch norm that only adds, and a bias that does the same.
