@@ -3,50 +3,63 @@
 #
 # What only the parts that the program can do without need is suggested: apt installs what is
 # recommended, and a machine without a screen should not get Qt, one without videos no FFmpeg.
-set(_stage "${CPACK_TEMPORARY_DIRECTORY}")
-file(GLOB _suggesting "${_stage}/usr/lib/lookout/lookout-overlay"
-     "${_stage}/usr/lib/lookout/liblookout-*.so")
+set(_program "${CPACK_TEMPORARY_DIRECTORY}/lookout")
+file(GLOB _suggesting "${_program}/usr/lib/lookout/lookout-overlay"
+     "${_program}/usr/lib/lookout/liblookout-*.so")
 # Nothing asks for libcamera: a module that finds none is not used, and the Pi's system brings its own.
-file(GLOB _libcamera "${_stage}/usr/lib/lookout/libcamera/*.so")
-set(_torch "${_stage}/usr/lib/lookout/liblookout-torch.so")  # without it no model runs
-list(REMOVE_ITEM _suggesting "${_torch}")
+file(GLOB _libcamera "${_program}/usr/lib/lookout/libcamera/*.so")
+file(GLOB _engine_modules "${CPACK_TEMPORARY_DIRECTORY}/*/usr/lib/lookout/liblookout-*.so")
 execute_process(
-  COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_stage}/usr/bin/lookout" "${_torch}" ${_suggesting}
-    ${_libcamera}
+  COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_program}/usr/bin/lookout" ${_suggesting} ${_libcamera}
+    ${_engine_modules}
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
   message(FATAL_ERROR "${CPACK_LOOKOUT_SYSROOT} has no list of shlibs: run make-sysroot.sh again")
 endif()
 
-file(GLOB _binaries LIST_DIRECTORIES false "${_stage}/usr/bin/*" "${_stage}/usr/lib/lookout/*")
-set(_work "${_stage}.depends")
-file(MAKE_DIRECTORY "${_stage}/DEBIAN")  # so that $ORIGIN is understood
+set(_work "${CPACK_TEMPORARY_DIRECTORY}.depends")
 file(WRITE "${_work}/debian/control" "Source: lookout\n\nPackage: lookout\nArchitecture: arm64\n")
-# Those of the package itself ask for nothing.
+# Those of the packages themselves ask for nothing: an engine asks for the program's version.
 file(READ "${CPACK_LOOKOUT_SYSROOT}/shlibs" _shlibs)
-list(REMOVE_ITEM _binaries ${_suggesting})
-foreach(_binary IN LISTS _binaries)
-  if(_binary MATCHES "/([^/]+)\\.so\\.([^/]+)$")
-    set(_library "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
-    string(REGEX REPLACE "(^|\n)${_library} [^\n]*\n" "\\1" _shlibs "${_shlibs}")
-    string(APPEND _shlibs "${_library}\n")
-  endif()
+file(GLOB _libraries "${CPACK_TEMPORARY_DIRECTORY}/*/usr/lib/lookout/*.so.*")
+foreach(_library IN LISTS _libraries)
+  string(REGEX REPLACE ".*/([^/]+)\\.so\\.([^/]+)$" "\\1 \\2" _library "${_library}")
+  string(REGEX REPLACE "(^|\n)${_library} [^\n]*\n" "\\1" _shlibs "${_shlibs}")
+  string(APPEND _shlibs "${_library}\n")
 endforeach()
 file(WRITE "${_work}/debian/shlibs.local" "${_shlibs}")
-execute_process(
-  COMMAND "${CMAKE_COMMAND}" -E env DEB_HOST_ARCH=arm64
-    dpkg-shlibdeps -O --warnings=1
-    "-l${_stage}/usr/lib/lookout" "-l${CPACK_LOOKOUT_SYSROOT}/usr/lib/aarch64-linux-gnu"
-    -dDepends ${_binaries} -dSuggests ${_suggesting}
-  WORKING_DIRECTORY "${_work}"
-  OUTPUT_VARIABLE _depends ERROR_VARIABLE _errors RESULT_VARIABLE _status)
-if(_status OR NOT _depends MATCHES "^shlibs:Depends=([^\n]+)\nshlibs:Suggests=([^\n]+)\n")
-  message(FATAL_ERROR "dpkg-shlibdeps: ${_errors}${_depends}")
-endif()
-file(REMOVE_RECURSE "${_stage}/DEBIAN" "${_work}")
+
+# find_packages(PACKAGE FILE... [-dSuggests FILE...]): sets _depends and _suggests to the packages that
+# these files of the package need.
+function(find_packages package)
+  set(_stage "${CPACK_TEMPORARY_DIRECTORY}/${package}")
+  file(MAKE_DIRECTORY "${_stage}/DEBIAN")  # so that $ORIGIN is understood
+  execute_process(
+    COMMAND "${CMAKE_COMMAND}" -E env DEB_HOST_ARCH=arm64
+      dpkg-shlibdeps -O --warnings=1 "-l${_stage}/usr/lib/lookout" "-l${_program}/usr/lib/lookout"
+      "-l${CPACK_LOOKOUT_SYSROOT}/usr/lib/aarch64-linux-gnu" -dDepends ${ARGN}
+    WORKING_DIRECTORY "${_work}"
+    OUTPUT_VARIABLE _found ERROR_VARIABLE _errors RESULT_VARIABLE _status)
+  file(REMOVE_RECURSE "${_stage}/DEBIAN")
+  if(_status OR NOT _found MATCHES "^shlibs:Depends=([^\n]+)\n(shlibs:Suggests=([^\n]+)\n)?")
+    message(FATAL_ERROR "dpkg-shlibdeps: ${_errors}${_found}")
+  endif()
+  set(_depends "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(_suggests "${CMAKE_MATCH_3}" PARENT_SCOPE)
+endfunction()
+
+file(GLOB _binaries LIST_DIRECTORIES false "${_program}/usr/bin/*" "${_program}/usr/lib/lookout/*")
+list(REMOVE_ITEM _binaries ${_suggesting})
+find_packages(lookout ${_binaries} -dSuggests ${_suggesting})
 # postinst makes the service's user.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS
-    "${CMAKE_MATCH_1}, systemd | systemd-standalone-sysusers | systemd-sysusers")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${CMAKE_MATCH_2}, g++")
-message(STATUS "Depends: ${CPACK_DEBIAN_PACKAGE_DEPENDS}")
-message(STATUS "Suggests: ${CPACK_DEBIAN_PACKAGE_SUGGESTS}")
+set(CPACK_DEBIAN_LOOKOUT_PACKAGE_DEPENDS
+    "${_depends}, systemd | systemd-standalone-sysusers | systemd-sysusers")
+set(CPACK_DEBIAN_LOOKOUT_PACKAGE_SUGGESTS "${_suggests}, g++")
+foreach(_engine TORCH ONNXRUNTIME)
+  string(TOLOWER "lookout-${_engine}" _package)
+  file(GLOB _binaries "${CPACK_TEMPORARY_DIRECTORY}/${_package}/usr/lib/lookout/*")
+  find_packages(${_package} ${_binaries})
+  set(CPACK_DEBIAN_LOOKOUT-${_engine}_PACKAGE_DEPENDS
+      "lookout (= ${CPACK_DEBIAN_PACKAGE_VERSION}), ${_depends}")
+endforeach()
+file(REMOVE_RECURSE "${_work}")

@@ -1,17 +1,19 @@
 #!/bin/sh
 # Makes the package's documents from the program's --help and app/README.md.
 #
-#   documents.sh DIR LICENSES PROGRAM...
+#   documents.sh DIR LICENSES ONNXRUNTIME PROGRAM...
 #
-# DIR       has the changelog; documents are written there
-# LICENSES  LibTorch's own and those of its parts
-# PROGRAM   the program, behind the emulator's command
+# DIR          has the changelog; documents are written there
+# LICENSES     LibTorch's own and those of its parts
+# ONNXRUNTIME  the folder of get-onnxruntime.sh
+# PROGRAM      the program, behind the emulator's command
 set -eu
 export LC_ALL=C.UTF-8  # the order of files, the names of months
 here=$(dirname "$0")
 dir=$1
 licenses=$2
-shift 2
+onnxruntime=$3
+shift 3
 
 "$@" --help > "$dir/help"
 commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | grep -vx run | tr '\n' ' ')
@@ -64,3 +66,4 @@ END
 
 gzip -9nc "$dir/changelog" > "$dir/changelog.gz"
 cat "$licenses"/* | gzip -9n > "$dir/libtorch-notices.gz"
+gzip -9nc "$onnxruntime/ThirdPartyNotices.txt" > "$dir/ThirdPartyNotices.txt.gz"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the package for the Raspberry Pi, on a PC with Debian 12: installs what is missing, makes the
+# Makes the packages for the Raspberry Pi, on a PC with Debian 12: installs what is missing, makes the
 # folder with the Pi's libraries, builds and packs. Asks for sudo where root is needed.
 #
 #   package.sh [trixie]   for Raspberry Pi OS
@@ -7,9 +7,9 @@
 #
 # The same commit, Debian packages and options make the same bytes, whatever the folder and the day; but on
 # another kind of file system, whose folders have other sizes, Installed-Size may be another.
-# SOURCE_DATE_EPOCH, if set, is the package's date instead of the commit's.
+# SOURCE_DATE_EPOCH, if set, is the packages' date instead of the commit's.
 set -eu
-umask 022  # CPack puts it into the package
+umask 022  # CPack puts it into the packages
 cd "$(dirname "$0")/.."
 
 usage() {
@@ -32,7 +32,7 @@ esac
 # shellcheck source=/dev/null
 system=$(. /etc/os-release && echo "${ID-} ${VERSION_ID-}") || system='another system'
 if [ "$system" != 'debian 12' ]; then
-  echo "package.sh: this is $system, and the package is made on Debian 12, also in a container: deploy/README.md has the command" >&2
+  echo "package.sh: this is $system, and packages are made on Debian 12, also in a container: deploy/README.md has the command" >&2
   exit 69
 fi
 
@@ -41,7 +41,7 @@ deploy/install-deps.sh --target
 # The container's root may read the checkout of another user.
 if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
   SOURCE_DATE_EPOCH=$(git -c safe.directory='*' log -1 --format=%ct) || {
-    echo 'package.sh: the date of the package is that of the commit, and this is no git checkout: set SOURCE_DATE_EPOCH' >&2
+    echo 'package.sh: the date of the packages is that of the commit, and this is no git checkout: set SOURCE_DATE_EPOCH' >&2
     exit 66
   }
 fi
@@ -58,18 +58,19 @@ elif ! toolchains/make-sysroot.sh "$suite" 2>/dev/null; then  # it has to be mad
 fi
 cmake --preset "$preset"
 cmake --build --preset "$preset"
-rm -f build/$preset/lookout_*_arm64.deb
+rm -f build/$preset/lookout*_arm64.deb
 cpack --preset "$preset"
 
-deb=$(echo build/$preset/lookout_*_arm64.deb)
+echo
+sha256sum build/$preset/lookout*_arm64.deb
+program=$(echo build/$preset/lookout_*_arm64.deb)
+torch=$(echo build/$preset/lookout-torch_*_arm64.deb)
 cat <<END
 
-$deb
-sha256 $(sha256sum "$deb" | cut -d ' ' -f 1)
+Next, with the Pi's user and name. The first line is for this PC, the others for the Pi. For ONNX models take
+lookout-onnxruntime instead of lookout-torch, or both:
 
-Next, with the Pi's user and name. The first line is for this PC, the others for the Pi:
-
-  scp $deb USER@raspberrypi.local:
-  sudo apt install ./${deb##*/}
+  scp $program $torch USER@raspberrypi.local:
+  sudo apt install ./${program##*/} ./${torch##*/}
   lookout
 END

@@ -1,12 +1,12 @@
 #!/bin/bash
-# The program and its package on an emulated Raspberry Pi 4: a Cortex-A72, which knows no newer
+# The program and its packages on an emulated Raspberry Pi 4: a Cortex-A72, which knows no newer
 # instructions, and Debian's libraries of the target.
 #
 #   target.sh models PRESET     the self-test model and both of ../shared/models: no illegal
 #                               instruction, and the answers of build/host; 77 where they are absent
-#   target.sh package PRESET    the package that cpack made of build/PRESET
+#   target.sh package PRESET    the packages that cpack made of build/PRESET
 #   target.sh repeated PRESET   deploy/package.sh in two clones of the last commit makes the same bytes
-#   target.sh service PRESET    that package in a virtual machine with systemd and a camera
+#   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
@@ -80,31 +80,80 @@ END
 
 needed() { aarch64-linux-gnu-readelf -d "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u; }
 
-find_package() {
-  local packages=("$build"/lookout_*_arm64.deb)
-  [ ${#packages[@]} = 1 ] || fail "not one package: ${packages[*]}"
-  deb=${packages[0]}
+# deb NAME: the package's file.
+deb() { echo "$build/$1"_*_arm64.deb; }
+
+find_packages() {
+  local packages=("$build"/lookout*_arm64.deb)
+  [ ${#packages[@]} = 3 ] || fail "not three packages: ${packages[*]}"
+  program_deb=$(deb lookout) torch_deb=$(deb lookout-torch) onnxruntime_deb=$(deb lookout-onnxruntime)
+  debs=("$program_deb" "$torch_deb" "$onnxruntime_deb")
+}
+
+check_fields() {
+  local deb depends
+  for deb in "${debs[@]}"; do
+    ls -l "$deb"
+    dpkg-deb -f "$deb" Version Depends Recommends Suggests Breaks Replaces Installed-Size
+    if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
+      lintian --fail-on error "$deb"
+    fi
+  done
+  ! dpkg-deb -f "$program_deb" Depends | grep -E 'opencv|libav|libsw|libcamera|mosquitto|lookout' ||
+    fail 'the package cannot be had without windows, videos, MQTT, libcamera or an engine'
+  dpkg-deb -f "$program_deb" Suggests | grep -q libmosquitto1 || fail 'the package does not suggest libmosquitto1'
+  # Debian's would be the wrong one on Raspberry Pi OS.
+  ! dpkg-deb -f "$program_deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
+  depends="lookout (= $(dpkg-deb -f "$program_deb" Version)), libc6 "
+  for deb in "$torch_deb" "$onnxruntime_deb"; do
+    [[ $(dpkg-deb -f "$deb" Depends) = "$depends"* ]] || fail "$deb does not depend on $depends"
+  done
+}
+
+# refused PACKAGE ENGINE ARGUMENTS...: without the package, which brings the engine, with a sentence.
+refused() {
+  local package=$1 engine=$2 status=0
+  shift 2
+  emulated "$program" "$@" --log-level error > "$work/out" 2> "$work/err" || status=$?
+  [ $status = 66 ] || fail "without $package it ends with $status: $(cat "$work/err")"
+  grep -qF "$engine models cannot be run: there is no ${program%/bin/*}/lib/lookout/lib$package.so; install the package $package" \
+    "$work/err" || fail "without $package it says: $(cat "$work/err")"
+}
+
+# Without an engine, and with ONNX Runtime alone.
+engines() {
+  local models=$work/engines/usr/share/lookout package
+  dpkg-deb -x "$program_deb" "$work/engines"
+  program=$work/engines/usr/bin/lookout
+  refused lookout-torch TorchScript test://red --timeout 1s
+  refused lookout-onnxruntime ONNX test://red --timeout 1s --model "$models/selftest.onnx"
+  emulated "$program" doctor test://red > "$work/doctor" 2>&1 || true
+  for package in lookout-torch lookout-onnxruntime; do
+    grep -q "^note .*install the package $package" "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
+  done
+  grep -q 'would end with exit status 66' "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
+  echo 'without an engine: one sentence'
+
+  dpkg-deb -x "$onnxruntime_deb" "$work/engines"
+  echo -n 'ONNX Runtime alone: '
+  right_patterns emulated "$program"
+  refused lookout-torch TorchScript test://red --timeout 1s --model "$models/selftest.pt"
+  rm -r "$work/engines"
 }
 
 package() {
-  find_package
-  ls -l "$deb"
-  dpkg-deb -f "$deb" Version Depends Suggests Installed-Size
-  ! dpkg-deb -f "$deb" Depends | grep -E 'opencv|libav|libsw|libcamera|mosquitto' ||
-    fail 'the package cannot be had without windows, videos, MQTT or libcamera'
-  dpkg-deb -f "$deb" Suggests | grep -q libmosquitto1 || fail 'the package does not suggest libmosquitto1'
-  # Debian's would be the wrong one on Raspberry Pi OS.
-  ! dpkg-deb -f "$deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
-  if [ "$suite" = bookworm ] || grep -q trixie /etc/os-release; then
-    lintian --fail-on error "$deb"
-  fi
-
-  dpkg-deb -x "$deb" "$work/root"
+  local deb
+  find_packages
+  check_fields
+  engines
+  for deb in "${debs[@]}"; do dpkg-deb -x "$deb" "$work/root"; done
   cd "$work/root"
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
     usr/lib/udev/rules.d/60-lookout.rules usr/share/lookout/libcamera/libcamera_module.{cpp,h} usr/lib/lookout/libcamera/build \
-    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{mqtt,torch,video}.so \
+    usr/lib/lookout/lookout-overlay usr/lib/lookout/liblookout-{mqtt,onnxruntime,torch,video}.so \
+    usr/share/doc/lookout-torch/{copyright,libtorch-notices.gz} \
+    usr/share/doc/lookout-onnxruntime/{copyright,LICENSE,ThirdPartyNotices.txt.gz} \
     $(printf 'usr/lib/lookout/libcamera/%s.so ' "${libcameras[@]}"); do
     [ -s $file ] || fail "$file is missing"
   done
@@ -123,6 +172,9 @@ package() {
   done
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
     fail 'the RUNPATH is not the package'\''s own'
+  for library in usr/lib/lookout/liblookout-{torch,onnxruntime}.so; do
+    aarch64-linux-gnu-readelf -d $library | grep -q 'RUNPATH.*\[.ORIGIN\]' || fail "the RUNPATH of $library is not its folder"
+  done
   ! grep -arlF -e "$sysroot" -e "$OLDPWD" usr/bin usr/lib ||
     fail 'a folder of this machine is in a program'
   cd "$OLDPWD"
@@ -130,9 +182,26 @@ package() {
   right_patterns emulated "$program"
   [ ! -d $shared/samples ] || models_agree 'pictures, packaged program' $shared/samples
 
-  # dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair. Of what
-  # services wrote there are a folder, systemd's link for a dynamic user, and a link of the owner's.
+  installations
+}
+
+# The package of 0.1.0 had LibTorch, too.
+make_old_package() {
+  local tree=$work/old
+  dpkg-deb -R "$program_deb" "$tree"
+  dpkg-deb -x "$torch_deb" "$tree"
+  rm -r "$tree/usr/share/doc/lookout-torch"
+  sed -i '/^interest.* \/usr\/lib\/lookout$/d' "$tree/DEBIAN/triggers"
+  sed -i 's/^Version: .*/Version: 0.1.0+deb12/' "$tree/DEBIAN/control"
+  dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$work/old.deb" > /dev/null
+  rm -r "$tree"
+}
+
+# dpkg itself: install, upgrade, remove, purge, in a folder. Dependencies are apt's affair. Of what
+# services wrote there are a folder, systemd's link for a dynamic user, and a link of the owner's.
+installations() {
   local root=$work/dpkg
+  make_old_package
   mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc" "$root/srv"
   touch "$root/var/lib/dpkg/"{status,available}
   echo root:x:0:0:root:/root:/bin/sh > "$root/etc/passwd"
@@ -144,13 +213,16 @@ package() {
   ln -s private/lookout@front "$root/var/lib/lookout@front"
   ln -s ../../srv "$root/var/lib/lookout@back"
   {
-    "${dpkg[@]}" --install "$deb" &&
+    "${dpkg[@]}" --install "$work/old.deb" &&
       echo '# mine' >> "$root/etc/lookout/lookout.toml" &&
       cp "$root/etc/lookout/lookout.toml" "$root/etc/lookout/front.toml" &&
-      "${dpkg[@]}" --install "$deb" &&
+      "${dpkg[@]}" --install "${debs[@]}" &&
+      "${dpkg[@]}" --install "${debs[@]}" &&
       grep -q '^# mine' "$root/etc/lookout/lookout.toml" &&
       grep -q '^lookout:' "$root/etc/passwd" && grep -q '^lookout:' "$root/etc/group" &&
-      "${dpkg[@]}" --remove lookout &&
+      "${dpkg[@]}" --remove lookout-torch &&
+      [ ! -e "$root/usr/lib/lookout/libtorch_cpu.so" ] && [ -e "$root/usr/lib/lookout/libonnxruntime.so.1" ] &&
+      "${dpkg[@]}" --remove lookout lookout-onnxruntime &&
       [ -e "$root/etc/lookout/lookout.toml" ] && [ ! -e "$root/usr/bin/lookout" ] &&
       "${dpkg[@]}" --purge lookout
   } > "$work/log" 2>&1 || { cat "$work/log"; fail 'dpkg: see above'; }
@@ -166,7 +238,7 @@ package() {
 
 # The clones have names of different lengths, and the second compiles everything itself.
 repeated() {
-  local clone clones=(one the-other-one)
+  local clone package clones=(one the-other-one)
   for clone in "${clones[@]}"; do
     git clone --quiet . "$work/$clone"
   done
@@ -175,28 +247,31 @@ repeated() {
     umask 077
     CCACHE_DISABLE=1 TZ=Pacific/Auckland LC_ALL=C "$work/${clones[1]}/deploy/package.sh" "$suite"
   )
-  cmp "$work"/*/"$build"/lookout_*_arm64.deb || {
-    for clone in "${clones[@]}"; do
-      dpkg-deb -R "$work/$clone/$build"/lookout_*_arm64.deb "$work/$clone/unpacked"
-    done
-    diff -rq --no-dereference "$work"/*/unpacked || true
-    fail 'two builds of one commit differ'
-  }
+  for package in lookout lookout-torch lookout-onnxruntime; do
+    cmp "$work"/*/"$build/$package"_*_arm64.deb || {
+      for clone in "${clones[@]}"; do
+        dpkg-deb -R "$work/$clone/$build/$package"_*_arm64.deb "$work/$clone/unpacked"
+      done
+      diff -rq --no-dereference "$work"/*/unpacked || true
+      fail "two builds of one commit differ: $package"
+    }
+  done
   echo 'two builds, the same bytes'
 }
 
-# make_guest [PACKAGE...]: the guest has what the package depends on, and these.
+# make_guest [PACKAGE...]: the guest has what the packages depend on, and these.
 make_guest() {
   local depends
-  depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/,//g')
+  depends=$(printf '%s\n' "${debs[@]}" | xargs -I DEB dpkg-deb -f DEB Depends | sed 's/([^)]*)//g; s/|[^,]*//g' |
+    tr -s ', \n' '\n' | awk '$0 != "lookout" && !seen[$0]++')
   # shellcheck disable=SC2086
   tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends "$@"
 }
 
-# in_guest SECONDS COMMAND: the package and $work's files in the guest.
+# in_guest SECONDS COMMAND: the packages and $work's files in the guest.
 in_guest() {
   local seconds=$1 command=$2
-  cp "$deb" "$work"
+  cp "${debs[@]}" "$work"
   tests/vm/run-guest.sh "$guest" "$work" "$command" "$seconds" || {
     local status=$?
     cp "$work/.guest/console" "$build/guest-console.log"
@@ -205,17 +280,18 @@ in_guest() {
 }
 
 service() {
-  find_package
-  cp tests/vm/service{,_test}.sh "$build"/tests/{platform_tests,bare_forward} "$work"
-  cp $shared/mobilenet_v2_xnnpack.pt "$work" 2> /dev/null || true
+  find_packages
+  make_old_package
+  cp tests/vm/{service,service_test,engines_test}.sh "$build"/tests/{platform_tests,bare_forward} "$work"
+  cp $shared/mobilenet_v2_{xnnpack.pt,s8.onnx} "$work" 2> /dev/null || true
   local extent=
   [ "$suite" = bookworm ] || extent=--short
   make_guest
-  in_guest 1500 "bash service_test.sh $extent"
+  in_guest 2700 "bash engines_test.sh && bash service_test.sh $extent"
 }
 
 mqtt() {
-  find_package
+  find_packages
   guest+=-mqtt
   cp tests/vm/{service,mqtt_test}.sh "$work"
   make_guest libmosquitto1 mosquitto mosquitto-clients
@@ -224,7 +300,7 @@ mqtt() {
 
 train() {
   local base=$shared/mobilenet_v2_xnnpack.pt
-  find_package
+  find_packages
   [ -e "$base" ] || base=$build/share/lookout/selftest.pt
   cp tests/vm/{service,train_test}.sh "$base" "$work"
   make_guest
@@ -232,16 +308,16 @@ train() {
 }
 
 camera() {
-  find_package
+  find_packages
   cp tests/vm/camera_test.sh "$work"
   make_guest
-  in_guest 3600 "dpkg -i lookout_*.deb > /dev/null && sh camera_test.sh /usr/bin/lookout ${LOOKOUT_CAMERA_LOSSES:-50}"
+  in_guest 3600 "dpkg -i lookout_*.deb lookout-torch_*.deb > /dev/null && sh camera_test.sh /usr/bin/lookout ${LOOKOUT_CAMERA_LOSSES:-50}"
 }
 
 # A guest of its own: that of `service` shows that libcamera can be missing. Debian 12's libcamera has no
 # virtual camera; with Debian 13's no module has to be built.
 libcamera() {
-  find_package
+  find_packages
   guest+=-libcamera
   if [ "${1-}" = backports ]; then
     guest+=-backports
@@ -261,7 +337,7 @@ libcamera() {
 
 upgrade() {
   local old=${libcameras[0]} new=${libcameras[1]}
-  find_package
+  find_packages
   guest+=-upgrade
   # With what the newer one needs, since the guest has no network.
   make_guest "libcamera$old" libcamera-dev libcamera-ipa g++ pkg-config libegl1 libgles2

@@ -18,7 +18,9 @@ cp "$work/bin/cmake" "$root/toolchains/make-sysroot.sh"
 cp "$work/bin/cmake" "$work/bin/cpack"
 cat >>"$work/bin/cpack" <<'END'
 mkdir -p "build/$2"
-echo "$2" >"build/$2/lookout_0.2_arm64.deb"
+for package in lookout lookout-torch lookout-onnxruntime; do
+  echo "$package $2" >"build/$2/${package}_0.2_arm64.deb"
+done
 END
 printf '#!/bin/sh\necho 1700000000\n' >"$work/bin/git"
 printf '#!/bin/sh\necho "$USER_ID"\n' >"$work/bin/id"
@@ -60,18 +62,24 @@ cmake --build --preset pi4-trixie 1700000000
 cpack --preset pi4-trixie 1700000000
 END
 expect 'it does everything, for trixie, with the date of the commit' cmp "$work/expected" "$work/calls"
-deb=build/pi4-trixie/lookout_0.2_arm64.deb
-expect 'it prints the path' grep -qxF "$deb" "$work/out"
-expect 'it prints the hash' grep -qF "$(sha256sum <"$root/$deb" | cut -d ' ' -f 1)" "$work/out"
+for package in lookout lookout-torch lookout-onnxruntime; do
+  deb=build/pi4-trixie/${package}_0.2_arm64.deb
+  expect "it prints the hash and the path of $package" \
+    grep -qxF "$(sha256sum <"$root/$deb" | cut -d ' ' -f 1)  $deb" "$work/out"
+done
 tail -n 3 "$work/out" | sed 's/^ *//' >"$work/next"
-printf '%s\n' "scp $deb USER@raspberrypi.local:" 'sudo apt install ./lookout_0.2_arm64.deb' lookout >"$work/expected"
+cat >"$work/expected" <<'END'
+scp build/pi4-trixie/lookout_0.2_arm64.deb build/pi4-trixie/lookout-torch_0.2_arm64.deb USER@raspberrypi.local:
+sudo apt install ./lookout_0.2_arm64.deb ./lookout-torch_0.2_arm64.deb
+lookout
+END
 expect 'it ends with three commands' cmp "$work/expected" "$work/next"
 
 mkdir -p "$root/build/pi4"
-touch "$root/build/pi4/lookout_0.1_arm64.deb"
+touch "$root/build/pi4/lookout_0.1_arm64.deb" "$root/build/pi4/lookout-torch_0.1_arm64.deb"
 package bookworm
 expect 'it makes the package of the other release' grep -qx 'cpack --preset pi4 1700000000' "$work/calls"
-expect 'an older package does not stay' test "$(echo "$root"/build/pi4/*.deb)" = "$root/build/pi4/lookout_0.2_arm64.deb"
+expect 'older packages do not stay' test "$(echo "$root"/build/pi4/*_0.1_*)" = "$root/build/pi4/*_0.1_*"
 
 user_id=1000
 package

@@ -4,7 +4,7 @@
 #   libcamera_test.sh vimc      the kernel's, by vimc.ko in the working folder
 #   libcamera_test.sh virtual   libcamera's own, since its 0.4, which show pictures
 #
-# The working folder holds lookout_*.deb, service.sh, virtual.sh and platform_tests. The guest has libcamera as that
+# The working folder holds lookout*.deb, service.sh, virtual.sh and platform_tests. The guest has libcamera as that
 # package was built with, and the package libcamera-ipa. Exits with 0, or with 1 after saying what was wrong.
 set -euo pipefail
 . ./service.sh
@@ -42,7 +42,7 @@ plug() {
   udevadm settle
 }
 
-dpkg -i lookout_*.deb > "$work/out" 2> "$work/err" || fail 'dpkg -i'
+install_packages
 # Without a source: a V4L2 camera alone, none, and later both.
 auto_took() { grep -q "auto: $1" "$work/err"; }
 start

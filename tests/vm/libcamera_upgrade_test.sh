@@ -5,7 +5,7 @@
 #
 #   libcamera_upgrade_test.sh OLD NEW    as 0.4 0.7, the ends of libcamera's soname
 #
-# The working folder holds lookout_*.deb, service.sh, virtual.sh, and Debian's packages of both versions in
+# The working folder holds lookout*.deb, service.sh, virtual.sh, and Debian's packages of both versions in
 # the folders OLD and NEW. Exits with 0, or with 1 after saying what was wrong.
 set -euo pipefail
 . ./service.sh
@@ -35,7 +35,7 @@ goes_on() {
 
 echo "path-exclude=/usr/lib/lookout/libcamera/0.*.so" > /etc/dpkg/dpkg.cfg.d/without-modules
 mark
-installs lookout_*.deb
+installs lookout_*.deb lookout-torch_*.deb
 printed "^lookout: made a module for libcamera $old$"
 make_virtual_cameras
 sed -i 's#^source = .*#source = "csi://0"#' /etc/lookout/lookout.toml
@@ -92,7 +92,7 @@ goes_on "$old"
 [ "$(property NRestarts)" = 0 ] || fail "systemd restarted it $(property NRestarts) times"
 
 rm -r /etc/systemd/system/$unit.d
-dpkg --purge lookout > "$work/dpkg" 2>&1 || fail 'dpkg --purge'
+dpkg --purge lookout lookout-torch > "$work/dpkg" 2>&1 || fail 'dpkg --purge'
 left=$(find / -xdev \( -path /proc -o -path /sys -o -path /mnt \) -prune -o -name '*lookout*' -print)
 [ -z "$left" ] || fail "purge leaves $left"
 say passed

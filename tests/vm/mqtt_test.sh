@@ -2,7 +2,7 @@
 # In a guest of run-guest.sh: the service with the broker mosquitto on the same board, by a Unix socket and
 # by TCP, as the examples in /usr/share/doc/lookout/examples say.
 #
-# The working folder holds lookout_*.deb and service.sh.
+# The working folder holds lookout*.deb and service.sh.
 set -euo pipefail
 . ./service.sh
 socket=/run/mosquitto-lookout/socket
@@ -24,7 +24,7 @@ listener 1883 127.0.0.1
 listener 0 $socket
 allow_anonymous true
 END
-install_package
+install_packages
 install -D -m 644 $examples/mqtt-unix.conf /etc/systemd/system/mosquitto.service.d/lookout.conf
 systemctl daemon-reload
 systemctl restart mosquitto

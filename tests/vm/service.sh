@@ -15,7 +15,8 @@ fail() {
 }
 trap 'fail "${BASH_COMMAND} failed"' ERR
 
-install_package() { dpkg -i lookout_*.deb > install.log 2>&1 || { cat install.log; fail 'dpkg -i'; }; }
+dpkg_install() { dpkg -i "$@" > install.log 2>&1 || { cat install.log; fail "dpkg -i $*"; }; }
+install_packages() { dpkg_install lookout_*.deb lookout-torch_*.deb; }
 
 # until_true WHAT COMMAND...: it has five minutes; to load LibTorch takes an emulated machine one or two.
 until_true() {
@@ -35,6 +36,7 @@ journal_has() { chapter | grep -qE -- "$1"; }
 names() { until_true "the journal names: $1" journal_has "^[0-9]+: $1 [0-9.]+ %"; }
 
 property() { systemctl show --value -p "$1" $unit; }
+is() { [ "$(property "$1")" = "$2" ]; }
 
 # show NAME: the camera shows this pattern of vivid's menu.
 show() {

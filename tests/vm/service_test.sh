@@ -4,11 +4,10 @@
 #   service_test.sh           everything
 #   service_test.sh --short   installed, ready, one right prediction
 #
-# The working folder holds lookout_*.deb and service.sh.
+# The working folder holds lookout*.deb and service.sh.
 set -euo pipefail
 . ./service.sh
 
-is() { [ "$(property "$1")" = "$2" ]; }
 restarted() { [ "$(property NRestarts)" -gt "$1" ] && is ActiveState active && is SubState running; }
 
 # answers PATH PATTERN: the HTTP server does, and the first 20 KB have it.
@@ -21,7 +20,7 @@ answers() {
 }
 
 mark
-install_package
+install_packages
 say 'installed'
 ! systemctl -q is-active $unit || fail 'the service runs without being asked'
 # The camera is plugged in later, and brings the first driver of any camera. modprobe leaves some of what
@@ -168,7 +167,7 @@ if [ -e mobilenet_v2_xnnpack.pt ]; then
 fi
 
 userdel owner
-dpkg --purge lookout > purge.log 2>&1 || { cat purge.log; fail 'dpkg --purge'; }
+dpkg --purge lookout lookout-torch > purge.log 2>&1 || { cat purge.log; fail 'dpkg --purge'; }
 ! systemctl -q is-active $unit || fail 'the instance still runs'
 left=$(find / -xdev \( -path /proc -o -path /sys -o -path /mnt \) -prune -o -name '*lookout*' -print)
 [ -z "$left" ] || fail "purge leaves $left"

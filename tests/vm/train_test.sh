@@ -3,13 +3,13 @@
 #
 #   train_test.sh BASE    the archive to train on
 #
-# The working folder holds BASE, lookout_*.deb and service.sh.
+# The working folder holds BASE, lookout*.deb and service.sh.
 set -euo pipefail
 . ./service.sh
 base=$1
 model=/usr/local/share/garage.pt
 
-install_package
+install_packages
 plug_in
 slow_camera
 
