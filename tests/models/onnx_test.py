@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import subprocess
 import sys
 from unittest import mock
 
@@ -233,6 +234,40 @@ class RefusalTest(OnnxFolder):
         with mock.patch.object(archive, "write_bytes", side_effect=full):
             result = self.export("--calibration", self.write_pictures(1))
         self.assert_refused(result, 73, f"cannot write {self.out}: No space left on device")
+
+
+class EngineTest(OnnxFolder):
+    """lookout's engine against PyTorch: tests/pipeline/onnx/onnx_parity_test.cpp."""
+
+    PROGRAM = os.path.join(MODELS, "../build/host/tests/onnx_tests")
+
+    def assert_parity(self):
+        if not os.path.exists(self.PROGRAM):
+            self.skipTest("the host's tests are not built")
+        ran = subprocess.run(
+            [self.PROGRAM, "--gtest_filter=OnnxParity.*"],
+            env={**os.environ, "LOOKOUT_PARITY": self.folder},
+            **{"capture_output": True, "text": True, "check": False},
+        )
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        self.assertIn("[  PASSED  ] 1 test.", ran.stdout)
+
+    def test_float_classifier(self):
+        status, _, err = self.export("--activations", "float32")
+        self.assertEqual(status, 0, err)
+        network = networks.float_model(ARCH, CLASSES)
+        network.load_state_dict(state_dict_that_sees())
+        for batch in (1, 2, 16):
+            inputs = torch.randn(batch, 3, SIZE, SIZE)
+            with torch.inference_mode():
+                outputs = network(inputs)
+            super_resolution.write_pair(self.folder, batch, inputs, outputs)
+        self.assert_parity()
+
+    def test_super_resolution(self):
+        super_resolution.write(self.folder)
+        os.rename(self.path("super_resolution.onnx"), self.out)
+        self.assert_parity()
 
 
 class SuperResolutionTest(TemporaryFolder):

@@ -43,8 +43,9 @@ def make_network():
     ).eval()
 
 
-def write_tensor(path, tensor):
-    tensor.numpy().astype("<f4").tofile(path)
+def write_pair(folder, batch, inputs, outputs):
+    for name, tensor in (("input", inputs), ("output", outputs)):
+        tensor.numpy().astype("<f4").tofile(os.path.join(folder, f"{name}_{batch}.f32"))
 
 
 def write(folder):
@@ -57,8 +58,7 @@ def write(folder):
         inputs = torch.randn(batch, 1, SIZE, SIZE)
         with torch.inference_mode():
             outputs = network(inputs)
-        write_tensor(os.path.join(folder, f"input_{batch}.f32"), inputs)
-        write_tensor(os.path.join(folder, f"output_{batch}.f32"), outputs)
+        write_pair(folder, batch, inputs, outputs)
 
 
 if __name__ == "__main__":
