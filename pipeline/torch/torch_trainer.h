@@ -10,7 +10,8 @@
 
 namespace lookout {
 
-// The base's threads belong to the process, as those of TorchClassifier do. write() attaches producer_info.json by LibTorch's hook for files of saved modules.
+// The base's threads belong to the process, as those of TorchClassifier do. write() attaches
+// producer_info.json by LibTorch's hook for files of saved modules.
 class TorchTrainer : public Trainer {
  public:
   // Loads the base, which runs the archive's code, and cuts it before its last layer. `threads`:

@@ -42,8 +42,8 @@ struct Validation {
 using Progress = std::function<void(double done)>;
 
 // `folds`: of each picture, as make_folds().
-Validation cross_validate(const TrainingSet& set,
-                          const std::vector<std::size_t>& folds, const Progress& progress);
+Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>& folds,
+                          const Progress& progress);
 
 // At most this many examples go into an archive: 5 kB each, compared for every frame.
 inline constexpr std::size_t kMaxExamples = 128;

@@ -9,9 +9,9 @@ namespace lookout {
 // second of work. Call it in a process of its own: threads that others left would count.
 int busy_threads(Classifier& classifier);
 
-// The share of the calling thread's work that all other threads do while it classifies a picture now
-// and then, and works on something else for 5 ms in between: near 0 when they sleep meanwhile, near
-// 1 for each that spins. For models that take much less.
+// The share of the calling thread's work that all other threads do while it classifies a picture
+// now and then, and works on something else for 5 ms in between: near 0 when they sleep meanwhile,
+// near 1 for each that spins. For models that take much less.
 double work_of_others(Classifier& classifier);
 
 }  // namespace lookout
