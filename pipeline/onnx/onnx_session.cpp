@@ -23,9 +23,20 @@ void log_message(void* /*unused*/, OrtLoggingLevel /*level*/, const char* /*cate
   spdlog::debug("ONNX Runtime: {} ({})", message, where);
 }
 
+// Memory grows by what is asked for, not by powers of two.
+Ort::Env make_environment() {
+  Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "lookout", log_message, nullptr);
+  constexpr int kDefault = -1;
+  constexpr int kSameAsRequested = 1;  // arena_extend_strategy
+  const Ort::ArenaCfg arena(0, kSameAsRequested, kDefault, kDefault);
+  env.CreateAndRegisterAllocator(Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault),
+                                 arena);
+  return env;
+}
+
 // One for the process, as ONNX Runtime asks for.
 Ort::Env& environment() {
-  static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "lookout", log_message, nullptr);
+  static Ort::Env env = make_environment();
   return env;
 }
 
@@ -36,6 +47,7 @@ Ort::SessionOptions session_options(int threads, const std::string& profile) {
   options.AddConfigEntry(kOrtSessionOptionsConfigAllowIntraOpSpinning, "0");
   options.AddConfigEntry(kOrtSessionOptionsConfigAllowInterOpSpinning, "0");
   options.AddConfigEntry(kX64QuantPrecision, "1");
+  options.AddConfigEntry(kOrtSessionOptionsConfigUseEnvAllocators, "1");
   if (!profile.empty()) options.EnableProfiling(profile.c_str());
   return options;
 }
