@@ -237,7 +237,9 @@ bool is_kept(const Field& field, const std::set<std::string>& needed) {
   };
   if (field.number == kGraphNode) return is_needed(kNodeOutput);
   if (field.number == kGraphInitializer) return is_needed(kTensorName);
-  if (field.number == kGraphOutput) return texts_of(field.content, kValueName).front() == kFeatures;
+  if (field.number == kGraphOutput) {
+    return texts_of(field.content, kValueName) == std::vector<std::string>{kFeatures};
+  }
   return true;
 }
 

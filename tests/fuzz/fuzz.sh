@@ -14,7 +14,7 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-{http_headers,mqtt,multipart,model_spec,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
+mkdir -p build/fuzz/seeds-{http_headers,mqtt,multipart,model_spec,onnx,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
@@ -47,6 +47,21 @@ printf 'lookout/front/enabled/set\nON' >build/fuzz/seeds-mqtt/on
 printf 'homeassistant/status\nonline' >build/fuzz/seeds-mqtt/birth
 printf 'homeassistant/device/lookout_0123456789ab_front/config\n{"dev":{"name":"front"}}' >build/fuzz/seeds-mqtt/config
 
+printf "{0: 'tench', 1: \"jack-o'-lantern\", 2: 'it\\\\'s'}" >build/fuzz/seeds-onnx/names
+# A protobuf message: nodes, a constant, the input and outputs of a graph, an opset, a text.
+/usr/bin/python3 - >build/fuzz/seeds-onnx/model <<'END'
+import sys
+part = lambda number, content: bytes([number << 3 | 2, len(content)]) + content
+value = lambda name, *sizes: part(1, name) + part(2, part(1, b"\x08\x01" + part(2, b"".join(part(1, size) for size in sizes))))
+graph = part(1, part(1, b"image") + part(2, b"features") + part(4, b"Flatten"))
+graph += part(1, part(1, b"features") + part(1, b"weights") + part(2, b"logits") + part(4, b"MatMul"))
+graph += part(5, part(1, b"\x0c\x02") + b"\x10\x01" + part(8, b"weights") + part(9, bytes(96)))
+graph += part(11, value(b"image", b"\x08\x01", b"\x08\x03", b"\x08\x02", part(2, b"any")))
+graph += part(12, value(b"logits")) + part(12, value(b"features"))
+model = b"\x08\x08" + part(2, b"seed") + b"\x3a" + bytes([len(graph) & 127 | 128, len(graph) >> 7]) + graph
+sys.stdout.buffer.write(model + part(8, b"\x10\x0d") + b"\x72\x12" + part(1, b"task") + part(2, b"classify\0\0"))
+END
+
 # Nesting that overflows the stack needs more bytes than other mistakes.
 declare -A max_len=([model_spec]=524288)
 printf '{"name":%s%s}' "$(printf '[%.0s' {1..100000})" "$(printf ']%.0s' {1..100000})" \
@@ -74,6 +89,8 @@ fuzz() {
 }
 
 fuzz model_spec pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/printable.cpp
+fuzz onnx pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp pipeline/model/onnx_spec.cpp \
+  pipeline/onnx/onnx_head.cpp pipeline/printable.cpp pipeline/training/embeddings.cpp
 fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp \
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
   app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/mqtt/mqtt_address.cpp \

@@ -1,0 +1,45 @@
+// Bytes as an ONNX file: what is in it and its spec, another end for it, or a sentence.
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "pipeline/model/onnx_contents.h"
+#include "pipeline/model/onnx_spec.h"
+#include "pipeline/onnx/onnx_head.h"
+
+namespace {
+
+lookout::TrainedModel trained() {
+  lookout::TrainedModel model;
+  model.classes = 2;
+  model.head = {2, {1, 0, 0, 1}, {0, 0}};
+  model.familiarity.examples.add({1, 0});
+  return model;
+}
+
+template <typename Use>
+void try_to(Use use) {
+  try {
+    use();
+  } catch (const std::runtime_error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  try_to([&bytes] {
+    const lookout::OnnxContents contents = lookout::read_onnx(bytes);
+    lookout::ModelSpec spec;
+    try_to([&] { lookout::take_input(contents, false, spec.input); });
+    try_to([&] { lookout::describe_ultralytics(contents.texts, spec); });
+  });
+  try_to([&bytes] { lookout::with_head(bytes, trained(), {{"key", "value"}}); });
+  try_to([&bytes] {
+    lookout::ModelSpec spec;
+    lookout::describe_ultralytics({{"names", bytes}, {"imgsz", bytes}}, spec);
+  });
+  return 0;
+}
