@@ -12,7 +12,7 @@ namespace {
 
 // A layer that takes all threads some time.
 std::unique_ptr<Classifier> open(int threads) {
-  constexpr int kSide = 64;
+  constexpr int kSide = 32;
   constexpr std::size_t kLabels = 256;
   OnnxFile file;
   file.input = {1, 3, kSide, kSide};
