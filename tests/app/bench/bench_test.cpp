@@ -182,8 +182,10 @@ TEST(Bench, APacedSourceIsMeasuredAtItsRateForItsTime) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json result = json::parse(ran.out)["results"][0];
   EXPECT_EQ(result["live"], true);
-  EXPECT_GE(result["interval_s"], 0.1);
-  EXPECT_LE(result["fps"], 210);
+  const double seconds = result["interval_s"];
+  EXPECT_GE(seconds, 0.1);
+  // One frame more at each end of so short a time, and one that was late.
+  EXPECT_LE(result["frames"], 200 * seconds + 3);
 }
 
 TEST(Bench, ATableIsPrinted) {
