@@ -21,7 +21,7 @@ def write(network, inputs, path, input_name, output_names):
     names = [input_name, *output_names]
     if follows_torch_export():
         shapes = ({0: torch.export.Dim("batch")},)
-        kind = {"dynamo": True, "dynamic_shapes": shapes, "external_data": False}
+        kind = {"dynamo": True, "dynamic_shapes": shapes, "external_data": False, "verbose": False}
     else:
         kind = {"opset_version": OPSET, "dynamic_axes": {name: {0: "batch"} for name in names}}
     with warnings.catch_warnings():
