@@ -176,8 +176,8 @@ TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
         "| board | Raspberry Pi 4 Model B Rev 1.5 |", "| processor | Cortex-A72, 4 processors |",
         "| governor, highest clock | ondemand, 1500 MHz |", "| lookout | 1.2.3 |",
         "| cooling, power supply, camera | (please fill in) |",
-        "| mobilenet | m.pt | abcd | 224x224 | qint8 | XNNPACK | QNNPACK | LibTorch 2.9.1 | words "
-        "|",
+        "| mobilenet | m.pt | abcd | 224x224 | qint8 | XNNPACK | QNNPACK | LibTorch 2.9.1 |",
+        "| LibTorch 2.9.1 | words | torch 1 | yes |",
         "| mobilenet | 1 | 1 | 50.0 | 20.0 | 20.0 | 1.50 | 21.5 | 190 | 0.75 | 500 | 0 |",
         "| mobilenet | 1 | 1 | not told | not told | not told |",
         "| mobilenet | 2 | 1 | 49 °C → 63 °C | 600 MHz → 1500 MHz | none |",
