@@ -78,6 +78,12 @@ std::string printable(std::string_view text) {
 
 void append_escaped(std::string_view text, std::string& out) { append(text, true, out); }
 
+std::string first_line(std::string_view text) {
+  constexpr std::size_t kMax = 300;  // bytes
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.size() > kMax ? std::string(line.substr(0, kMax)) + " ..." : std::string(line);
+}
+
 bool is_utf8(std::string_view text) {
   utf8proc_int32_t character = 0;
   for (std::size_t i = 0; i < text.size();) {

@@ -15,6 +15,9 @@ std::string printable(std::string_view text);
 // The same, and a backslash is doubled: different texts stay different.
 void append_escaped(std::string_view text, std::string& out);
 
+// The first line of another library's message, of which 300 bytes are kept.
+std::string first_line(std::string_view text);
+
 // Whether every byte of the text belongs to a UTF-8 character.
 bool is_utf8(std::string_view text);
 

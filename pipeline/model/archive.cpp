@@ -27,17 +27,13 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxMembers = 100'000;
 constexpr std::uint64_t kMaxUnpacked = 2 * ModelArchive::kMaxBytes;
 
-[[noreturn]] void fail(const fs::path& archive, const std::string& what) {
-  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
-}
-
 [[noreturn]] void refuse_as_damaged(const fs::path& archive, const std::string& why) {
-  fail(archive, "is not a TorchScript archive, or a damaged one (the file " + why +
-                    "); create it again with models/export.py");
+  refuse_model(archive, "is not a TorchScript archive, or a damaged one (the file " + why +
+                            "); create it again with models/export.py");
 }
 
 [[noreturn]] void refuse_onnx(const fs::path& file, const std::string& why) {
-  fail(file, "is no ONNX model that can be used (" + why + ")");
+  refuse_model(file, "is no ONNX model that can be used (" + why + ")");
 }
 
 [[noreturn]] void fail_to_read(const fs::path& path) {
@@ -73,7 +69,7 @@ class Contents {
   ZipReader::TakePiece begin(const ZipReader::Member& member) {
     unpacked_ += std::min(member.bytes, kMaxUnpacked);
     if (unpacked_ > kMaxUnpacked || contents_.members.size() >= kMaxMembers) {
-      fail(archive_.path(), "has too many members, or unpacks to more than 4 GB");
+      refuse_model(archive_.path(), "has too many members, or unpacks to more than 4 GB");
     }
     const auto slash = member.name.find('/');
     if (contents_.members.empty()) folder_ = member.name.substr(0, slash);
@@ -86,7 +82,7 @@ class Contents {
     if (!is_new) refuse_as_damaged(archive_.path(), "holds " + name + " twice");
     return [this, text, name = std::move(name)](std::string_view piece) {
       if (text->size() + piece.size() > ArchiveContents::kMaxText) {
-        fail(archive_.path(), name + " is longer than 1 MB, which no such text is");
+        refuse_model(archive_.path(), name + " is longer than 1 MB, which no such text is");
       }
       text->append(piece);
     };
@@ -121,50 +117,6 @@ class Contents {
   std::uint64_t unpacked_ = 0;
 };
 
-}  // namespace
-
-ModelArchive::ModelArchive(fs::path path) : path_(std::move(path)), bytes_(nullptr, Unmap{0}) {
-  const OpenFile file(path_.string());
-  if (file.fd() < 0 && errno == EACCES) {
-    std::error_code unseen;
-    if (!fs::exists(path_, unseen) && unseen) {
-      throw Error(ErrorKind::kPermission, "no permission to reach model " + path_.string());
-    }
-    errno = EACCES;
-  }
-  struct stat status {};
-  if (file.fd() < 0 || fstat(file.fd(), &status) != 0) fail_to_read(path_);
-  if (!S_ISREG(status.st_mode)) fail(path_, "is not a file");
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > kMaxBytes) fail(path_, "is larger than 2 GB");
-  if (size == 0) return;
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    fail(path_, "there is not enough memory for its " + std::to_string(size) + " bytes");
-  }
-  bytes_ = {static_cast<char*>(memory), Unmap{size}};
-  size_ = read_whole(file.fd(), bytes_.get(), size, path_);
-  mprotect(memory, size, PROT_READ);
-}
-
-void ModelArchive::Unmap::operator()(char* bytes) const { munmap(bytes, size); }
-
-std::string ModelArchive::sha256() const { return lookout::sha256(bytes()); }
-
-void ModelArchive::require_sha256(const std::vector<std::string>& accepted) const {
-  if (accepted.empty()) return;
-  const std::string actual = sha256();
-  const bool listed = std::any_of(accepted.begin(), accepted.end(), [&](const std::string& one) {
-    return lower_case(one) == actual;
-  });
-  if (listed) return;
-  fail(path_, "its SHA-256 " + actual +
-                  " is not accepted by model.sha256; add it if you trust this archive, which runs "
-                  "with your rights");
-}
-
-namespace {
-
 ArchiveContents read_onnx_contents(const ModelArchive& archive) {
   ArchiveContents contents;
   try {
@@ -186,34 +138,6 @@ ArchiveContents read_onnx_contents(const ModelArchive& archive) {
   take("lookout.producer_info", contents.producer_info);
   return contents;
 }
-
-}  // namespace
-
-const char* metadata_name(ModelFormat format) {
-  return format == ModelFormat::kOnnx ? "lookout.metadata" : "metadata.json";
-}
-
-ModelFormat ModelArchive::format() const {
-  // The first field is the version of the format, a number.
-  const bool onnx = size_ > 0 && bytes().front() == '\x08';
-  return onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript;
-}
-
-ArchiveContents read_contents(const ModelArchive& archive) {
-  if (archive.format() == ModelFormat::kOnnx) return read_onnx_contents(archive);
-  if (archive.bytes().substr(0, 2) != "PK") {
-    fail(archive.path(),
-         "is not a TorchScript archive, nor an ONNX model; create one with models/export.py");
-  }
-  Contents contents(archive);
-  const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {
-    return contents.begin(member);
-  });
-  if (!damage.empty()) refuse_as_damaged(archive.path(), damage);
-  return contents.finish();
-}
-
-namespace {
 
 // What an archive without metadata.json is taken for.
 ModelSpec assumed_spec(const ModelArchive& archive, const ArchiveContents& contents) {
@@ -238,8 +162,8 @@ ModelSpec spec_of(const ModelArchive& archive, const ArchiveContents& contents,
     spec.labels = parse_labels(contents.labels);
   }
   if (spec.unknown && *spec.unknown >= spec.labels.size()) {
-    fail(archive.path(), "metadata.json has an \"unknown\" that is none of the " +
-                             std::to_string(spec.labels.size()) + " labels");
+    refuse_model(archive.path(), "metadata.json has an \"unknown\" that is none of the " +
+                                     std::to_string(spec.labels.size()) + " labels");
   }
   if (!contents.class_ids.empty()) {
     spec.class_ids = parse_class_ids(contents.class_ids, spec.labels.size());
@@ -250,6 +174,76 @@ ModelSpec spec_of(const ModelArchive& archive, const ArchiveContents& contents,
 
 }  // namespace
 
+void refuse_model(const fs::path& archive, const std::string& what) {
+  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
+}
+
+ModelArchive::ModelArchive(fs::path path) : path_(std::move(path)), bytes_(nullptr, Unmap{0}) {
+  const OpenFile file(path_.string());
+  if (file.fd() < 0 && errno == EACCES) {
+    std::error_code unseen;
+    if (!fs::exists(path_, unseen) && unseen) {
+      throw Error(ErrorKind::kPermission, "no permission to reach model " + path_.string());
+    }
+    errno = EACCES;
+  }
+  struct stat status {};
+  if (file.fd() < 0 || fstat(file.fd(), &status) != 0) fail_to_read(path_);
+  if (!S_ISREG(status.st_mode)) refuse_model(path_, "is not a file");
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > kMaxBytes) refuse_model(path_, "is larger than 2 GB");
+  if (size == 0) return;
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    refuse_model(path_, "there is not enough memory for its " + std::to_string(size) + " bytes");
+  }
+  bytes_ = {static_cast<char*>(memory), Unmap{size}};
+  size_ = read_whole(file.fd(), bytes_.get(), size, path_);
+  mprotect(memory, size, PROT_READ);
+}
+
+void ModelArchive::Unmap::operator()(char* bytes) const { munmap(bytes, size); }
+
+std::string ModelArchive::sha256() const { return lookout::sha256(bytes()); }
+
+void ModelArchive::require_sha256(const std::vector<std::string>& accepted) const {
+  if (accepted.empty()) return;
+  const std::string actual = sha256();
+  const bool listed = std::any_of(accepted.begin(), accepted.end(), [&](const std::string& one) {
+    return lower_case(one) == actual;
+  });
+  if (listed) return;
+  refuse_model(path_,
+               "its SHA-256 " + actual +
+                   " is not accepted by model.sha256; add it if you trust this archive, which runs "
+                   "with your rights");
+}
+
+const char* metadata_name(ModelFormat format) {
+  return format == ModelFormat::kOnnx ? "lookout.metadata" : "metadata.json";
+}
+
+ModelFormat ModelArchive::format() const {
+  // The first field is the version of the format, a number.
+  const bool onnx = size_ > 0 && bytes().front() == '\x08';
+  return onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript;
+}
+
+ArchiveContents read_contents(const ModelArchive& archive) {
+  if (archive.format() == ModelFormat::kOnnx) return read_onnx_contents(archive);
+  if (archive.bytes().substr(0, 2) != "PK") {
+    refuse_model(
+        archive.path(),
+        "is not a TorchScript archive, nor an ONNX model; create one with models/export.py");
+  }
+  Contents contents(archive);
+  const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {
+    return contents.begin(member);
+  });
+  if (!damage.empty()) refuse_as_damaged(archive.path(), damage);
+  return contents.finish();
+}
+
 bool is_described(const ArchiveContents& contents) {
   return !contents.metadata.empty() || (contents.onnx && is_ultralytics(contents.onnx->texts));
 }
@@ -257,18 +251,19 @@ bool is_described(const ArchiveContents& contents) {
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
                     const std::optional<std::vector<std::string>>& labels) {
   if (!is_described(contents) && !labels) {
-    fail(archive.path(), std::string("has no ") + metadata_name(archive.format()) +
-                             ": give --labels FILE to use it with ImageNet's values, or create it "
-                             "with models/export.py");
+    refuse_model(archive.path(),
+                 std::string("has no ") + metadata_name(archive.format()) +
+                     ": give --labels FILE to use it with ImageNet's values, or create it "
+                     "with models/export.py");
   }
   if (!labels && !contents.metadata.empty() && contents.labels.empty()) {
-    fail(archive.path(), contents.onnx ? "has no lookout.labels: give --labels FILE"
-                                       : "has no labels.txt: give --labels FILE");
+    refuse_model(archive.path(), contents.onnx ? "has no lookout.labels: give --labels FILE"
+                                               : "has no labels.txt: give --labels FILE");
   }
   try {
     return spec_of(archive, contents, labels);
   } catch (const std::runtime_error& error) {
-    fail(archive.path(), error.what());
+    refuse_model(archive.path(), error.what());
   }
 }
 

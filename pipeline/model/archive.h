@@ -19,6 +19,9 @@ enum class ModelFormat {
   kOnnx,         // a protobuf message: https://github.com/onnx/onnx/blob/main/docs/IR.md
 };
 
+// Throws Error(kBadData): "model FILE: `what`".
+[[noreturn]] void refuse_model(const std::filesystem::path& archive, const std::string& what);
+
 // The name of the description of lookout's own in a file of this format.
 const char* metadata_name(ModelFormat format);
 
@@ -79,7 +82,7 @@ struct ArchiveContents {
 // when the file is damaged or neither format, or one of its texts is longer than kMaxText.
 ArchiveContents read_contents(const ModelArchive& archive);
 
-// Whether the file describes the model: its input, and mostly its labels.
+// Whether the file describes its input, in lookout's words or in those of Ultralytics' exporter.
 bool is_described(const ArchiveContents& contents);
 
 // The description in the archive. `labels` replace the archive's; without metadata they are needed,

@@ -7,50 +7,23 @@
 #include <stdexcept>
 #include <utility>
 
+#include "pipeline/model/onnx_fields.h"
+
 namespace lookout {
 namespace {
 
-// Fields of onnx.proto's messages, as far as they are read.
-enum class ModelField : protozero::pbf_tag_type {
-  kIrVersion = 1,
-  kProducerName = 2,
-  kProducerVersion = 3,
-  kGraph = 7,
-  kOpsetImport = 8,
-  kMetadataProps = 14,
-};
-enum class OpsetField : protozero::pbf_tag_type { kDomain = 1, kVersion = 2 };
-enum class TextField : protozero::pbf_tag_type { kKey = 1, kValue = 2 };
-enum class GraphField : protozero::pbf_tag_type {
-  kNode = 1,
-  kInitializer = 5,
-  kInput = 11,
-  kOutput = 12,
-  kSparseInitializer = 15,
-};
-enum class NodeField : protozero::pbf_tag_type {
-  kInput = 1,
-  kOutput = 2,
-  kOpType = 4,
-  kAttribute = 5,
-};
-enum class AttributeField : protozero::pbf_tag_type { kTensor = 5 };
-enum class TensorField : protozero::pbf_tag_type {
-  kDims = 1,
-  kDataType = 2,
-  kName = 8,
-  kRawData = 9,
-  kDataLocation = 14,
-};
-enum class ValueField : protozero::pbf_tag_type { kName = 1, kType = 2 };
-enum class TypeField : protozero::pbf_tag_type { kTensor = 1 };
-enum class TensorTypeField : protozero::pbf_tag_type { kElement = 1, kShape = 2 };
-enum class ShapeField : protozero::pbf_tag_type { kDim = 1 };
-enum class DimField : protozero::pbf_tag_type { kValue = 1 };
-
-// TensorProto.DataType
-enum DataType { kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6, kInt64 = 7, kBool = 9 };
-constexpr int kExternal = 1;  // TensorProto.DataLocation
+using onnx::AttributeField;
+using onnx::DimField;
+using onnx::GraphField;
+using onnx::ModelField;
+using onnx::NodeField;
+using onnx::OpsetField;
+using onnx::ShapeField;
+using onnx::TensorField;
+using onnx::TensorTypeField;
+using onnx::TextField;
+using onnx::TypeField;
+using onnx::ValueField;
 
 template <typename Field>
 using Message = protozero::pbf_message<Field>;
@@ -115,7 +88,7 @@ Tensor read_tensor(Message<TensorField> message) {
         tensor.bytes = message.get_view().size();
         break;
       case number(TensorField::kDataLocation):
-        tensor.external = message.get_enum() == kExternal;
+        tensor.external = message.get_enum() == onnx::kExternal;
         break;
       default:
         message.skip();
@@ -228,7 +201,8 @@ class Graph {
 
   void finish() {
     for (const auto& [name, tensor] : constants_) {
-      const bool weights = tensor.type != kInt64 && tensor.type != kBool && !tensor.scalar;
+      const bool weights =
+          tensor.type != onnx::kInt64 && tensor.type != onnx::kBool && !tensor.scalar;
       if (weights && scales_.count(name) == 0) contents_.parameters += tensor.elements;
     }
     // Until IR version 4 all constants were among the inputs.
@@ -270,7 +244,7 @@ class Graph {
     for (const auto& inputs : quantizations_) {
       if (constants_.count(inputs.front()) != 0) continue;
       const auto zero = inputs.size() > 2 ? constants_.find(inputs[2]) : constants_.end();
-      const bool is_signed = zero != constants_.end() && zero->second.type == kInt8;
+      const bool is_signed = zero != constants_.end() && zero->second.type == onnx::kInt8;
       return is_signed ? "qint8" : "quint8";
     }
     return contents_.operators.count("DynamicQuantizeLinear") != 0 ? "quint8" : "float32";

@@ -28,9 +28,8 @@ struct OnnxContents {
   std::map<std::string, std::string> texts;  // metadata_props
 };
 
-// `bytes`: the file. The field numbers are those of
-// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto. Throws std::runtime_error, whose sentence
-// tells why, when they are no ONNX model, or when weights are in other files.
+// `bytes`: the file. Throws std::runtime_error, whose sentence tells why, when they are no ONNX
+// model, or when weights are in other files.
 OnnxContents read_onnx(std::string_view bytes);
 
 }  // namespace lookout

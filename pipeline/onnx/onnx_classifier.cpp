@@ -45,7 +45,8 @@ class OnnxModel {
     check_row(output);
     const auto* scores = output.GetTensorData<float>();
     const std::size_t count = spec_.labels.size();
-    if (!can_be_scores(scores, count)) fail(archive_, "gives scores that are not finite numbers");
+    if (!can_be_scores(scores, count))
+      refuse_model(archive_, "gives scores that are not finite numbers");
     logits.assign(scores, scores + count);
   }
 
@@ -99,7 +100,7 @@ class OnnxModel {
 
   // One row of floats, a score for each label.
   void check_row(const Ort::Value& output) const {
-    if (!output.IsTensor()) fail(archive_, "gives no tensor");
+    if (!output.IsTensor()) refuse_model(archive_, "gives no tensor");
     const Ort::TensorTypeAndShapeInfo info = output.GetTensorTypeAndShapeInfo();
     const bool floats = info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
     const std::size_t count = info.GetElementCount();
@@ -108,11 +109,11 @@ class OnnxModel {
     const auto shape = info.GetShape();
     const bool row = floats && !shape.empty() && shape.back() == static_cast<std::int64_t>(count);
     if (!row) {
-      fail(archive_, "its output " + output_ + " is " + (floats ? "float " : "not float ") +
-                         shape_text(info) + " instead of one row of float scores");
+      refuse_model(archive_, "its output " + output_ + " is " + (floats ? "float " : "not float ") +
+                                 shape_text(info) + " instead of one row of float scores");
     }
-    fail(archive_, "gives " + std::to_string(count) + " scores, but there are " +
-                       std::to_string(labels) + " labels");
+    refuse_model(archive_, "gives " + std::to_string(count) + " scores, but there are " +
+                               std::to_string(labels) + " labels");
   }
 
   std::filesystem::path archive_;

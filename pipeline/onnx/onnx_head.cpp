@@ -2,40 +2,42 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <protozero/pbf_message.hpp>
-#include <protozero/pbf_writer.hpp>
+#include <protozero/pbf_builder.hpp>
+#include <protozero/pbf_reader.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "pipeline/model/onnx_fields.h"
+
 namespace lookout {
 namespace {
 
+using onnx::AttributeField;
+using onnx::DimField;
+using onnx::GraphField;
+using onnx::ModelField;
+using onnx::NodeField;
+using onnx::ShapeField;
+using onnx::TensorField;
+using onnx::TensorTypeField;
+using onnx::TextField;
+using onnx::TypeField;
+using onnx::ValueField;
 using protozero::pbf_reader;
-using protozero::pbf_writer;
-constexpr auto kBytes = protozero::pbf_wire_type::length_delimited;
 
-// Fields of onnx.proto.
-constexpr protozero::pbf_tag_type kModelGraph = 7;
-constexpr protozero::pbf_tag_type kModelMetadata = 14;
-constexpr protozero::pbf_tag_type kGraphNode = 1;
-constexpr protozero::pbf_tag_type kGraphInitializer = 5;
-constexpr protozero::pbf_tag_type kGraphOutput = 12;
-constexpr protozero::pbf_tag_type kNodeInput = 1;
-constexpr protozero::pbf_tag_type kNodeOutput = 2;
-constexpr protozero::pbf_tag_type kNodeName = 3;
-constexpr protozero::pbf_tag_type kNodeType = 4;
-constexpr protozero::pbf_tag_type kNodeAttribute = 5;
-constexpr protozero::pbf_tag_type kTensorName = 8;
-constexpr protozero::pbf_tag_type kValueName = 1;
-
-constexpr int kFloat = 1;  // TensorProto.DataType
-constexpr int kInt64 = 7;
+template <typename Field>
+using Writer = protozero::pbf_builder<Field>;
 
 // A field as it is written, with its number.
 struct Field {
-  protozero::pbf_tag_type number = 0;
+  template <typename Name>
+  bool is(Name name) const {
+    return number == static_cast<onnx::Number>(name);
+  }
+
+  onnx::Number number = 0;
   bool is_bytes = false;
   std::string_view content;  // of bytes
   std::string_view whole;
@@ -48,7 +50,7 @@ std::vector<Field> fields_of(std::string_view message) {
   while (reader.next()) {
     Field field;
     field.number = reader.tag();
-    field.is_bytes = reader.wire_type() == kBytes;
+    field.is_bytes = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
     if (field.is_bytes) {
       const protozero::data_view view = reader.get_view();
       field.content = {view.data(), view.size()};
@@ -63,10 +65,11 @@ std::vector<Field> fields_of(std::string_view message) {
   return fields;
 }
 
-std::vector<std::string> texts_of(std::string_view message, protozero::pbf_tag_type number) {
+template <typename Name>
+std::vector<std::string> texts_of(std::string_view message, Name name) {
   std::vector<std::string> texts;
   for (const Field& field : fields_of(message)) {
-    if (field.number == number && field.is_bytes) texts.emplace_back(field.content);
+    if (field.is(name) && field.is_bytes) texts.emplace_back(field.content);
   }
   return texts;
 }
@@ -150,18 +153,18 @@ class Head {
   // `axis`: the name of an attribute that is 1; null: none.
   void node(const char* type, const std::vector<std::string>& inputs, const std::string& output,
             const char* axis = nullptr, const char* second_output = nullptr) {
-    pbf_writer graph(graph_);
-    pbf_writer node(graph, kGraphNode);
-    for (const std::string& input : inputs) node.add_string(kNodeInput, named(input));
-    node.add_string(kNodeOutput, named(output));
-    if (second_output != nullptr) node.add_string(kNodeOutput, named(second_output));
-    node.add_string(kNodeName, "lookout/" + output);
-    node.add_string(kNodeType, type);
+    Writer<GraphField> graph(graph_);
+    Writer<NodeField> node(graph, GraphField::kNode);
+    for (const std::string& input : inputs) node.add_string(NodeField::kInput, named(input));
+    node.add_string(NodeField::kOutput, named(output));
+    if (second_output != nullptr) node.add_string(NodeField::kOutput, named(second_output));
+    node.add_string(NodeField::kName, "lookout/" + output);
+    node.add_string(NodeField::kOpType, type);
     if (axis == nullptr) return;
-    pbf_writer attribute(node, kNodeAttribute);
-    attribute.add_string(1, axis);
-    attribute.add_int64(3, 1);
-    attribute.add_enum(20, 2);  // AttributeType: INT
+    Writer<AttributeField> attribute(node, NodeField::kAttribute);
+    attribute.add_string(AttributeField::kName, axis);
+    attribute.add_int64(AttributeField::kInt, 1);
+    attribute.add_enum(AttributeField::kType, onnx::kInt);
   }
 
   std::string scalar(const std::string& name, float constant) {
@@ -171,74 +174,67 @@ class Head {
 
   void floats(const std::string& name, const std::vector<std::int64_t>& dims,
               const std::vector<float>& values) {
-    tensor(name, kFloat, dims, values.data(), values.size() * sizeof(float));
+    tensor(name, onnx::kFloat, dims, values.data(), values.size() * sizeof(float));
   }
 
   void integers(const std::string& name, const std::vector<std::int64_t>& values) {
-    tensor(name, kInt64, {static_cast<std::int64_t>(values.size())}, values.data(),
+    tensor(name, onnx::kInt64, {static_cast<std::int64_t>(values.size())}, values.data(),
            values.size() * sizeof(std::int64_t));
   }
 
   void tensor(const std::string& name, int type, const std::vector<std::int64_t>& dims,
               const void* values, std::size_t bytes) {
-    pbf_writer graph(graph_);
-    pbf_writer tensor(graph, kGraphInitializer);
-    tensor.add_packed_int64(1, dims.begin(), dims.end());
-    tensor.add_int32(2, type);
-    tensor.add_string(kTensorName, named(name));
-    tensor.add_bytes(9, static_cast<const char*>(values), bytes);
+    Writer<GraphField> graph(graph_);
+    Writer<TensorField> tensor(graph, GraphField::kInitializer);
+    tensor.add_packed_int64(TensorField::kDims, dims.begin(), dims.end());
+    tensor.add_int32(TensorField::kDataType, type);
+    tensor.add_string(TensorField::kName, named(name));
+    tensor.add_bytes(TensorField::kRawData, static_cast<const char*>(values), bytes);
   }
 
   // An output of floats, [any, size].
   void value(const char* name, std::int64_t size) {
-    std::string shape;
-    pbf_writer shape_writer(shape);
-    {
-      pbf_writer any(shape_writer, 1);
-      any.add_string(2, "batch");
-    }
-    {
-      pbf_writer fixed(shape_writer, 1);
-      fixed.add_int64(1, size);
-    }
-    pbf_writer graph(graph_);
-    pbf_writer value(graph, kGraphOutput);
-    value.add_string(kValueName, name);
-    pbf_writer type(value, 2);
-    pbf_writer tensor(type, 1);
-    tensor.add_int32(1, kFloat);
-    tensor.add_message(2, shape);
+    Writer<GraphField> graph(graph_);
+    Writer<ValueField> value(graph, GraphField::kOutput);
+    value.add_string(ValueField::kName, name);
+    Writer<TypeField> type(value, ValueField::kType);
+    Writer<TensorTypeField> tensor(type, TypeField::kTensor);
+    tensor.add_int32(TensorTypeField::kElement, onnx::kFloat);
+    Writer<ShapeField> shape(tensor, TensorTypeField::kShape);
+    Writer<DimField>(shape, ShapeField::kDim).add_string(DimField::kName, "batch");
+    Writer<DimField>(shape, ShapeField::kDim).add_int64(DimField::kValue, size);
   }
 
   std::string& graph_;
   const TrainedModel& model_;
 };
 
+bool is_one_of(const std::set<std::string>& needed, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&needed](const std::string& name) { return needed.count(name) != 0; });
+}
+
 // Names of all values that lead to the features. Nodes come in the order of computation.
 std::set<std::string> needed_values(const std::vector<Field>& graph) {
   std::set<std::string> needed{kFeatures};
   for (auto field = graph.rbegin(); field != graph.rend(); ++field) {
-    if (field->number != kGraphNode) continue;
-    const auto outputs = texts_of(field->content, kNodeOutput);
-    const bool is_needed =
-        std::any_of(outputs.begin(), outputs.end(),
-                    [&needed](const std::string& name) { return needed.count(name) != 0; });
-    if (!is_needed) continue;
-    for (std::string& input : texts_of(field->content, kNodeInput)) needed.insert(std::move(input));
+    if (!field->is(GraphField::kNode)) continue;
+    if (!is_one_of(needed, texts_of(field->content, NodeField::kOutput))) continue;
+    for (std::string& input : texts_of(field->content, NodeField::kInput))
+      needed.insert(std::move(input));
   }
   return needed;
 }
 
 bool is_kept(const Field& field, const std::set<std::string>& needed) {
-  const auto is_needed = [&](protozero::pbf_tag_type number) {
-    const auto names = texts_of(field.content, number);
-    return std::any_of(names.begin(), names.end(),
-                       [&needed](const std::string& name) { return needed.count(name) != 0; });
-  };
-  if (field.number == kGraphNode) return is_needed(kNodeOutput);
-  if (field.number == kGraphInitializer) return is_needed(kTensorName);
-  if (field.number == kGraphOutput) {
-    return texts_of(field.content, kValueName) == std::vector<std::string>{kFeatures};
+  if (field.is(GraphField::kNode)) {
+    return is_one_of(needed, texts_of(field.content, NodeField::kOutput));
+  }
+  if (field.is(GraphField::kInitializer)) {
+    return is_one_of(needed, texts_of(field.content, TensorField::kName));
+  }
+  if (field.is(GraphField::kOutput)) {
+    return texts_of(field.content, ValueField::kName) == std::vector<std::string>{kFeatures};
   }
   return true;
 }
@@ -258,17 +254,18 @@ std::string model_with_head(std::string_view base, const TrainedModel& model,
                             const std::map<std::string, std::string>& texts) {
   std::string bytes;
   for (const Field& field : fields_of(base)) {
-    if (field.number == kModelGraph) {
-      pbf_writer(bytes).add_message(kModelGraph, graph_with_head(field.content, model));
-    } else if (field.number != kModelMetadata) {
+    if (field.is(ModelField::kGraph)) {
+      Writer<ModelField>(bytes).add_message(ModelField::kGraph,
+                                            graph_with_head(field.content, model));
+    } else if (!field.is(ModelField::kMetadataProps)) {
       bytes += field.whole;
     }
   }
-  pbf_writer writer(bytes);
+  Writer<ModelField> writer(bytes);
   for (const auto& [key, value] : texts) {
-    pbf_writer text(writer, kModelMetadata);
-    text.add_string(1, key);
-    text.add_string(2, value);
+    Writer<TextField> text(writer, ModelField::kMetadataProps);
+    text.add_string(TextField::kKey, key);
+    text.add_string(TextField::kValue, value);
   }
   return bytes;
 }

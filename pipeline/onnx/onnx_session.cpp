@@ -3,15 +3,11 @@
 #include <onnxruntime_session_options_config_keys.h>
 #include <spdlog/spdlog.h>
 
-#include <exception>
-
-#include "pipeline/error.h"
 #include "pipeline/model/engine_facts.h"
+#include "pipeline/printable.h"
 
 namespace lookout {
 namespace {
-
-constexpr std::size_t kMaxSentence = 300;  // bytes
 
 // In later headers kOrtSessionOptionsX64QuantPrecision. Without it, sums of bytes saturate on x86
 // processors that have no VNNI, and scores are wrong.
@@ -54,16 +50,6 @@ Ort::SessionOptions session_options(int threads, const std::string& profile) {
 
 }  // namespace
 
-void fail(const std::filesystem::path& archive, const std::string& what) {
-  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
-}
-
-std::string first_sentence(const Ort::Exception& error) {
-  const std::string text = error.what();
-  const std::string line = text.substr(0, text.find('\n'));
-  return line.size() > kMaxSentence ? line.substr(0, kMaxSentence) + " ..." : line;
-}
-
 ModelFacts onnx_facts(const ArchiveContents& contents) {
   ModelFacts facts;
   facts.library = to_text(Engine::kOnnxRuntime);
@@ -93,7 +79,7 @@ OnnxSession::OnnxSession(const ModelArchive& archive, int threads, const std::st
       outputs_.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
     }
   } catch (const Ort::Exception& error) {
-    fail(archive_, "ONNX Runtime cannot load it (" + first_sentence(error) + ")");
+    refuse_model(archive_, "ONNX Runtime cannot load it (" + first_line(error.what()) + ")");
   }
 }
 
@@ -111,7 +97,7 @@ Ort::Value OnnxSession::run(const std::vector<float>& values,
         session_.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, &output_name, 1);
     return std::move(outputs.front());
   } catch (const Ort::Exception& error) {
-    fail(archive_, "fails: " + first_sentence(error));
+    refuse_model(archive_, "fails: " + first_line(error.what()));
   }
 }
 

@@ -16,12 +16,6 @@
 
 namespace lookout {
 
-// Throws Error(kBadData): "model FILE: `what`".
-[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what);
-
-// The first line of ONNX Runtime's message, without its code.
-std::string first_sentence(const Ort::Exception& error);
-
 // Of a model whose file is read.
 ModelFacts onnx_facts(const ArchiveContents& contents);
 

@@ -24,9 +24,10 @@ class OnnxTrainer::Impl {
     facts_ = onnx_facts(contents);
     const auto& outputs = session_.outputs();
     if (std::find(outputs.begin(), outputs.end(), kFeatures) == outputs.end()) {
-      fail(archive_,
-           "cannot be trained further: it has no output \"features\", from which its last layer "
-           "makes the scores; create it again with models/export.py");
+      refuse_model(
+          archive_,
+          "cannot be trained further: it has no output \"features\", from which its last layer "
+          "makes the scores; create it again with models/export.py");
     }
     malloc_trim(0);
   }
@@ -38,7 +39,7 @@ class OnnxTrainer::Impl {
     const auto shape = info.GetShape();
     const bool row = shape.size() == 2 && shape[0] == 1 && shape[1] > 0;
     if (!row || info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) {
-      fail(archive_, "its features are no row of floats");
+      refuse_model(archive_, "its features are no row of floats");
     }
     const auto* values = output.GetTensorData<float>();
     embedding.assign(values, values + shape[1]);
@@ -51,7 +52,7 @@ class OnnxTrainer::Impl {
     try {
       return with_head(base_, model, texts);
     } catch (const std::runtime_error& error) {
-      fail(archive_, error.what());
+      refuse_model(archive_, error.what());
     }
   }
 

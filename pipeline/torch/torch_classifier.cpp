@@ -71,7 +71,7 @@ class TorchClassifier::Impl {
     try {
       return count_parameters(module);
     } catch (const std::exception& error) {
-      fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
+      refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
     }
   }
 
@@ -113,25 +113,27 @@ class TorchClassifier::Impl {
 
   // One row of contiguous floats, a score for each label, as softmax() takes them.
   at::Tensor checked(const c10::IValue& output) const {
-    if (!output.isTensor()) fail(archive_, "gives " + output.tagKind() + " instead of a tensor");
+    if (!output.isTensor())
+      refuse_model(archive_, "gives " + output.tagKind() + " instead of a tensor");
     const at::Tensor& scores = output.toTensor();
     if (scores.layout() != at::kStrided) {
-      fail(archive_, "gives a tensor of layout " + c10::str(scores.layout()) +
-                         " instead of one row of float scores");
+      refuse_model(archive_, "gives a tensor of layout " + c10::str(scores.layout()) +
+                                 " instead of one row of float scores");
     }
     const bool row = scores.dim() == 1 || (scores.dim() == 2 && scores.size(0) == 1);
     if (!row || scores.scalar_type() != at::kFloat) {
-      fail(archive_, std::string("gives a tensor of ") + c10::toString(scores.scalar_type()) + " " +
-                         c10::str(scores.sizes()) + " instead of one row of float scores");
+      refuse_model(archive_, std::string("gives a tensor of ") +
+                                 c10::toString(scores.scalar_type()) + " " +
+                                 c10::str(scores.sizes()) + " instead of one row of float scores");
     }
     if (static_cast<std::size_t>(scores.numel()) != spec_.labels.size()) {
-      fail(archive_, "gives " + std::to_string(scores.numel()) + " scores, but there are " +
-                         std::to_string(spec_.labels.size()) + " labels");
+      refuse_model(archive_, "gives " + std::to_string(scores.numel()) + " scores, but there are " +
+                                 std::to_string(spec_.labels.size()) + " labels");
     }
     const at::Tensor contiguous = scores.contiguous();
     const auto count = static_cast<std::size_t>(contiguous.numel());
     if (!can_be_scores(contiguous.data_ptr<float>(), count))
-      fail(archive_, "gives scores that are not finite numbers");
+      refuse_model(archive_, "gives scores that are not finite numbers");
     return contiguous;
   }
 

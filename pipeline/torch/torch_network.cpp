@@ -14,6 +14,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/model/engine_facts.h"
+#include "pipeline/printable.h"
 #include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
@@ -52,23 +53,14 @@ c10::ScalarType type_of(const InputQuantization& quantization) {
 
 }  // namespace
 
-void fail(const std::filesystem::path& archive, const std::string& what) {
-  throw Error(ErrorKind::kBadData, "model " + archive.string() + ": " + what);
-}
-
 std::string first_sentence(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
   const std::string traceback = "Traceback of TorchScript";
-  std::string line;
-  if (text.find(traceback) != std::string::npos) {
-    const auto end = text.find_last_not_of(" \n");
-    const auto start = text.find_last_of('\n', end);
-    line = text.substr(start + 1, end - start);
-  } else {
-    line = text.substr(0, text.find('\n'));
-  }
-  return line.size() > 300 ? line.substr(0, 300) + " ..." : line;
+  if (text.find(traceback) == std::string::npos) return first_line(text);
+  const auto end = text.find_last_not_of(" \n");
+  const auto start = text.find_last_of('\n', end);
+  return first_line(text.substr(start + 1, end - start));
 }
 
 bool has_qnnpack() {
@@ -92,8 +84,9 @@ torch::jit::Module load_network(const ModelArchive& archive) {
     module.eval();
     return module;
   } catch (const std::exception& error) {
-    fail(archive.path(), "is not a TorchScript archive, or a damaged one (" +
-                             first_sentence(error) + "); create it again with models/export.py");
+    refuse_model(archive.path(), "is not a TorchScript archive, or a damaged one (" +
+                                     first_sentence(error) +
+                                     "); create it again with models/export.py");
   }
 }
 
@@ -107,7 +100,7 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
     quantization_ = find_input_quantization(method.graph());
     if (quantization_) expect_quantized_input(*method.graph());
   } catch (const std::exception& error) {
-    fail(archive_, "cannot be prepared for inference: " + first_sentence(error));
+    refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
   }
 }
 
@@ -132,7 +125,7 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
   try {
     return module_.forward({as_input(image)});
   } catch (const std::exception& error) {
-    fail(archive_, "fails while classifying: " + first_sentence(error));
+    refuse_model(archive_, "fails while classifying: " + first_sentence(error));
   }
 }
 

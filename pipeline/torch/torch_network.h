@@ -15,9 +15,6 @@
 
 namespace lookout {
 
-// Throws Error(kBadData): "model FILE: `what`".
-[[noreturn]] void fail(const std::filesystem::path& archive, const std::string& what);
-
 // The sentence of a message without its backtrace: the last line of a TorchScript traceback, else
 // the first line.
 std::string first_sentence(const std::exception& error);

@@ -83,12 +83,12 @@ class TorchTrainer::Impl {
   void embed(const ImageTensor& image, std::vector<float>& embedding) {
     const c10::InferenceMode inference;
     const c10::IValue output = network_.forward(image);
-    if (!output.isTensor()) fail(archive_, "gives no tensor to its last layer");
+    if (!output.isTensor()) refuse_model(archive_, "gives no tensor to its last layer");
     const at::Tensor& values = output.toTensor();
     const bool row = values.dim() == 2 && values.size(0) == 1 && values.size(1) > 0;
     if (!row || values.scalar_type() != at::kFloat) {
-      fail(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
-                         " instead of one row of numbers");
+      refuse_model(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
+                                 " instead of one row of numbers");
     }
     embedding = values_of(values);
   }
@@ -125,7 +125,7 @@ class TorchTrainer::Impl {
     try {
       backbone_ = make_backbone(module, unit_);
     } catch (const std::exception& error) {
-      fail(archive_, "cannot be trained further: " + first_sentence(error));
+      refuse_model(archive_, "cannot be trained further: " + first_sentence(error));
     }
     network_ = TorchNetwork(backbone_, archive_);
   }

@@ -1,0 +1,45 @@
+// The numbers of the fields of ONNX's messages, as far as they are read or written, and of their
+// enumerations: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+#pragma once
+
+#include <protozero/types.hpp>
+
+namespace lookout::onnx {
+
+using Number = protozero::pbf_tag_type;
+
+enum class ModelField : Number {
+  kProducerName = 2,
+  kProducerVersion = 3,
+  kGraph = 7,
+  kOpsetImport = 8,
+  kMetadataProps = 14,
+};
+enum class OpsetField : Number { kDomain = 1, kVersion = 2 };
+enum class TextField : Number { kKey = 1, kValue = 2 };
+enum class GraphField : Number { kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12 };
+enum class NodeField : Number { kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5 };
+enum class AttributeField : Number { kName = 1, kInt = 3, kTensor = 5, kType = 20 };
+enum class TensorField : Number {
+  kDims = 1,
+  kDataType = 2,
+  kName = 8,
+  kRawData = 9,
+  kDataLocation = 14,
+};
+enum class ValueField : Number { kName = 1, kType = 2 };
+enum class TypeField : Number { kTensor = 1 };
+enum class TensorTypeField : Number { kElement = 1, kShape = 2 };
+enum class ShapeField : Number { kDim = 1 };
+enum class DimField : Number { kValue = 1, kName = 2 };
+
+// TensorProto.DataType
+inline constexpr int kFloat = 1;
+inline constexpr int kInt8 = 3;
+inline constexpr int kInt64 = 7;
+inline constexpr int kBool = 9;
+
+inline constexpr int kExternal = 1;  // TensorProto.DataLocation
+inline constexpr int kInt = 2;       // AttributeProto.AttributeType
+
+}  // namespace lookout::onnx
