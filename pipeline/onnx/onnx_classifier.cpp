@@ -23,8 +23,6 @@ std::string shape_text(const Ort::TensorTypeAndShapeInfo& info) {
   return "[" + text + "]";
 }
 
-}  // namespace
-
 // A loaded model, and what is known of it. Several threads may run it at the same time.
 class OnnxModel {
  public:
@@ -38,15 +36,16 @@ class OnnxModel {
   }
 
   void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
-    const Ort::Value output =
-        frame.trace != nullptr && trace_
-            ? trace_->run(image.values, shape_of(image, spec_.input.layout), output_, frame)
-            : session_->run(image.values, shape_of(image, spec_.input.layout), output_);
+    const auto shape = shape_of(image, spec_.input.layout);
+    const Ort::Value output = frame.trace != nullptr && trace_
+                                  ? trace_->run(image.values, shape, output_, frame)
+                                  : session_->run(image.values, shape, output_);
     check_row(output);
     const auto* scores = output.GetTensorData<float>();
     const std::size_t count = spec_.labels.size();
-    if (!can_be_scores(scores, count))
+    if (!can_be_scores(scores, count)) {
       refuse_model(archive_, "gives scores that are not finite numbers");
+    }
     logits.assign(scores, scores + count);
   }
 
@@ -122,6 +121,25 @@ class OnnxModel {
   std::string output_;
 };
 
+class OnnxClassifier : public Classifier {
+ public:
+  explicit OnnxClassifier(std::shared_ptr<OnnxModel> model) : model_(std::move(model)) {}
+
+  const ModelSpec& spec() const override { return model_->spec_; }
+  const ModelFacts& facts() const override { return model_->facts_; }
+  int threads() const override { return model_->threads_; }
+
+  void classify(const ImageTensor& image, const FrameContext& frame,
+                std::vector<float>& logits) override {
+    model_->classify(image, frame, logits);
+  }
+
+ private:
+  std::shared_ptr<OnnxModel> model_;
+};
+
+}  // namespace
+
 EngineFacts onnxruntime_facts() {
   EngineFacts facts;
   facts.version = OrtGetApiBase()->GetVersionString();
@@ -130,29 +148,14 @@ EngineFacts onnxruntime_facts() {
   return facts;
 }
 
-std::vector<std::unique_ptr<Classifier>> OnnxClassifier::open(const ModelArchive& archive,
-                                                              const ClassifierOptions& options,
-                                                              int count) {
+std::vector<std::unique_ptr<Classifier>> open_onnx_models(const ModelArchive& archive,
+                                                          const ClassifierOptions& options,
+                                                          int count) {
   const auto model = std::make_shared<OnnxModel>(archive, options);
   std::vector<std::unique_ptr<Classifier>> classifiers(static_cast<std::size_t>(count));
   std::generate(classifiers.begin(), classifiers.end(),
                 [&model] { return std::make_unique<OnnxClassifier>(model); });
   return classifiers;
-}
-
-OnnxClassifier::OnnxClassifier(std::shared_ptr<OnnxModel> model) : model_(std::move(model)) {}
-
-OnnxClassifier::~OnnxClassifier() = default;
-
-const ModelSpec& OnnxClassifier::spec() const { return model_->spec_; }
-
-const ModelFacts& OnnxClassifier::facts() const { return model_->facts_; }
-
-int OnnxClassifier::threads() const { return model_->threads_; }
-
-void OnnxClassifier::classify(const ImageTensor& image, const FrameContext& frame,
-                              std::vector<float>& logits) {
-  model_->classify(image, frame, logits);
 }
 
 }  // namespace lookout

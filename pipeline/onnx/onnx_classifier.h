@@ -1,4 +1,4 @@
-// An ONNX model on ONNX Runtime's processor kernels.
+// ONNX models on ONNX Runtime's processor kernels.
 #pragma once
 
 #include <memory>
@@ -12,29 +12,12 @@ namespace lookout {
 
 EngineFacts onnxruntime_facts();
 
-class OnnxModel;
-
-// Takes images of floats in the layout of the model. The number of threads is chosen when the model
-// is loaded, and stays: ONNX Runtime makes its threads then. They sleep when there is nothing to
-// compute. Samples no operators.
-class OnnxClassifier : public Classifier {
- public:
-  // Loads the model and runs it until it is warm; the classifiers share its weights, and may work
-  // at the same time. Throws what open_models() throws.
-  static std::vector<std::unique_ptr<Classifier>> open(const ModelArchive& archive,
-                                                       const ClassifierOptions& options, int count);
-
-  explicit OnnxClassifier(std::shared_ptr<OnnxModel> model);
-  ~OnnxClassifier() override;
-
-  const ModelSpec& spec() const override;
-  const ModelFacts& facts() const override;
-  int threads() const override;
-  void classify(const ImageTensor& image, const FrameContext& frame,
-                std::vector<float>& logits) override;
-
- private:
-  std::shared_ptr<OnnxModel> model_;
-};
+// See open_models(). The classifiers share the weights, and may work at the same time. They take
+// floats in the layout of the model. The number of threads is chosen when the model is loaded, and
+// stays: ONNX Runtime makes its threads then. They sleep when there is nothing to compute.
+// Operators are not sampled. With ClassifierOptions::trace, they outlive the trace.
+std::vector<std::unique_ptr<Classifier>> open_onnx_models(const ModelArchive& archive,
+                                                          const ClassifierOptions& options,
+                                                          int count);
 
 }  // namespace lookout

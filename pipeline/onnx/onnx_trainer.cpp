@@ -3,25 +3,26 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <stdexcept>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "pipeline/onnx/onnx_head.h"
 #include "pipeline/onnx/onnx_session.h"
 
 namespace lookout {
 
-class OnnxTrainer::Impl {
+namespace {
+
+class OnnxTrainer : public Trainer {
  public:
-  Impl(const ModelArchive& archive, int threads)
-      : archive_(archive.path()), base_(archive.bytes()), session_(archive, std::max(1, threads)) {
-    ArchiveContents contents = read_contents(archive);
-    contents.class_ids.clear();  // neither these nor the labels are used
-    const bool has_labels = is_described(contents) && !contents.labels.empty();
-    spec_ = has_labels ? read_spec(archive, contents, std::nullopt)
-                       : read_spec(archive, contents, std::vector<std::string>());
-    facts_ = onnx_facts(contents);
+  OnnxTrainer(const ModelArchive& archive, const ArchiveContents& contents, int threads)
+      : archive_(archive.path()),
+        base_(archive.bytes()),
+        spec_(spec_of_base(archive, contents)),
+        facts_(onnx_facts(contents)),
+        session_(archive, std::max(1, threads)) {
     const auto& outputs = session_.outputs();
     if (std::find(outputs.begin(), outputs.end(), kFeatures) == outputs.end()) {
       refuse_model(
@@ -29,10 +30,13 @@ class OnnxTrainer::Impl {
           "cannot be trained further: it has no output \"features\", from which its last layer "
           "makes the scores; create it again with models/export.py");
     }
-    malloc_trim(0);
+    malloc_trim(0);  // frees the memory of loading
   }
 
-  void embed(const ImageTensor& image, std::vector<float>& embedding) {
+  const ModelSpec& spec() const override { return spec_; }
+  const ModelFacts& facts() const override { return facts_; }
+
+  void embed(const ImageTensor& image, std::vector<float>& embedding) override {
     const Ort::Value output =
         session_.run(image.values, shape_of(image, spec_.input.layout), kFeatures);
     const Ort::TensorTypeAndShapeInfo info = output.GetTensorTypeAndShapeInfo();
@@ -45,7 +49,7 @@ class OnnxTrainer::Impl {
     embedding.assign(values, values + shape[1]);
   }
 
-  std::string write(const TrainedModel& model) const {
+  std::string write(const TrainedModel& model) override {
     std::map<std::string, std::string> texts{{"lookout.metadata", model.metadata},
                                              {"lookout.labels", model.labels}};
     if (!model.producer_info.empty()) texts["lookout.producer_info"] = model.producer_info;
@@ -56,28 +60,18 @@ class OnnxTrainer::Impl {
     }
   }
 
-  ModelSpec spec_;
-  ModelFacts facts_;
-
  private:
   std::filesystem::path archive_;
   std::string base_;  // the file
+  ModelSpec spec_;
+  ModelFacts facts_;
   OnnxSession session_;
 };
 
-OnnxTrainer::OnnxTrainer(const ModelArchive& archive, int threads)
-    : impl_(std::make_unique<Impl>(archive, threads)) {}
+}  // namespace
 
-OnnxTrainer::~OnnxTrainer() = default;
-
-const ModelSpec& OnnxTrainer::spec() const { return impl_->spec_; }
-
-const ModelFacts& OnnxTrainer::facts() const { return impl_->facts_; }
-
-void OnnxTrainer::embed(const ImageTensor& image, std::vector<float>& embedding) {
-  impl_->embed(image, embedding);
+std::unique_ptr<Trainer> open_onnx_trainer(const ModelArchive& archive, int threads) {
+  return std::make_unique<OnnxTrainer>(archive, read_contents(archive), threads);
 }
-
-std::string OnnxTrainer::write(const TrainedModel& model) { return impl_->write(model); }
 
 }  // namespace lookout

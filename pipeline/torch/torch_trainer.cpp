@@ -65,11 +65,8 @@ class TorchTrainer::Impl {
  public:
   Impl(const ModelArchive& archive, int threads)
       : archive_(archive.path()), threads_(std::max(1, threads)) {
-    ArchiveContents contents = read_contents(archive);
-    contents.class_ids.clear();  // neither these nor the labels are used
-    const bool has_labels = !contents.metadata.empty() && !contents.labels.empty();
-    spec_ = has_labels ? read_spec(archive, contents, std::nullopt)
-                       : read_spec(archive, contents, std::vector<std::string>());
+    const ArchiveContents contents = read_contents(archive);
+    spec_ = spec_of_base(archive, contents);
     facts_.has_metadata = !contents.metadata.empty();
     prepare_engine();
     set_compute_threads(threads_, /*quantized=*/true);

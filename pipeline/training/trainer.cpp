@@ -30,4 +30,11 @@ float Familiarity::unknown(float similarity) const {
   return 1 / (1 + std::exp((similarity - threshold) * steepness));
 }
 
+ModelSpec spec_of_base(const ModelArchive& archive, ArchiveContents contents) {
+  contents.class_ids.clear();
+  std::optional<std::vector<std::string>> labels;
+  if (!is_described(contents) || contents.labels.empty()) labels.emplace();
+  return read_spec(archive, contents, labels);
+}
+
 }  // namespace lookout

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/model/archive.h"
 #include "pipeline/model/input_spec.h"
 #include "pipeline/model/model_facts.h"
 #include "pipeline/model/model_spec.h"
@@ -52,6 +53,10 @@ struct TrainedModel {
   std::string labels;         // labels.txt: of the classes, and "unknown"
   std::string producer_info;  // producer_info.json
 };
+
+// The description of a base. Its labels and class ids are not used, and may be missing. Throws
+// Error(kBadData).
+ModelSpec spec_of_base(const ModelArchive& archive, ArchiveContents contents);
 
 // Used by one thread.
 class Trainer {

@@ -33,7 +33,7 @@ class OnnxModels : public testing::Test {
   }
 
   std::unique_ptr<Classifier> open(const OnnxFile& file) {
-    return std::move(OnnxClassifier::open(write(file), options_, 1).front());
+    return std::move(open_onnx_models(write(file), options_, 1).front());
   }
 
   static std::vector<float> classify(Classifier& classifier) {
@@ -124,7 +124,7 @@ TEST_F(OnnxModels, ThatTheEngineCannotLoadAreRefused) {
 }
 
 TEST_F(OnnxModels, WorkersShareAModelAndWorkSideBySide) {
-  const auto models = OnnxClassifier::open(write(OnnxFile::sums_of_planes().described()), {}, 3);
+  const auto models = open_onnx_models(write(OnnxFile::sums_of_planes().described()), {}, 3);
   ASSERT_EQ(models.size(), 3U);
   EXPECT_EQ(&models[0]->spec(), &models[2]->spec());
   std::vector<std::thread> threads;

@@ -23,8 +23,7 @@ std::unique_ptr<Classifier> open(int threads) {
   ClassifierOptions options;
   options.threads = threads;
   options.labels.emplace(kLabels, "label");
-  return std::move(
-      OnnxClassifier::open(ModelArchive(directory / "model.onnx"), options, 1).front());
+  return std::move(open_onnx_models(ModelArchive(directory / "model.onnx"), options, 1).front());
 }
 
 TEST(OnnxThreads, NoMoreThreadsAreBusyThanAskedFor) {

@@ -51,7 +51,7 @@ TEST(OnnxTraces, HaveTheOperatorsOfTracedFramesAlone) {
   ClassifierOptions options;
   options.trace = true;
   const auto model =
-      std::move(OnnxClassifier::open(ModelArchive(directory / "model.onnx"), options, 1).front());
+      std::move(open_onnx_models(ModelArchive(directory / "model.onnx"), options, 1).front());
   std::string text;
   Trace trace({}, [&text](const Trace& complete) {
     complete.write_json([&text](std::string_view part) { text += part; });

@@ -37,7 +37,7 @@ class OnnxTrainerTest : public testing::Test {
     return write(file.bytes());
   }
 
-  static Embeddings direction(OnnxTrainer& trainer, float red) {
+  static Embeddings direction(Trainer& trainer, float red) {
     std::vector<float> embedding;
     trainer.embed(image_of(red), embedding);
     Embeddings row;
@@ -46,7 +46,7 @@ class OnnxTrainerTest : public testing::Test {
   }
 
   // Knows dark from red.
-  static TrainedModel trained(OnnxTrainer& trainer) {
+  static TrainedModel trained(Trainer& trainer) {
     TrainingSet set;
     set.classes = 2;
     for (const float red : {0.1F, 0.2F, 0.3F, 3.0F, 4.0F, 5.0F}) {
@@ -71,18 +71,18 @@ class OnnxTrainerTest : public testing::Test {
 };
 
 TEST_F(OnnxTrainerTest, EmbedsTheFeatures) {
-  OnnxTrainer trainer(base(), 1);
+  const auto trainer = open_onnx_trainer(base(), 1);
   std::vector<float> embedding;
-  trainer.embed(image_of(7), embedding);
+  trainer->embed(image_of(7), embedding);
   EXPECT_THAT(embedding, ElementsAre(7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1));
-  EXPECT_EQ(trainer.spec().name, "small");
-  EXPECT_EQ(trainer.facts().library, "ONNX Runtime");
+  EXPECT_EQ(trainer->spec().name, "small");
+  EXPECT_EQ(trainer->facts().library, "ONNX Runtime");
 }
 
 TEST_F(OnnxTrainerTest, RefusesABaseWithoutFeatures) {
   const ModelArchive archive = write(OnnxFile::sums_of_planes().described().bytes());
   try {
-    const OnnxTrainer trainer(archive, 1);
+    open_onnx_trainer(archive, 1);
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);
@@ -91,14 +91,13 @@ TEST_F(OnnxTrainerTest, RefusesABaseWithoutFeatures) {
 }
 
 TEST_F(OnnxTrainerTest, WritesAModelThatGivesTheScoresOfTheTraining) {
-  OnnxTrainer trainer(base(), 1);
-  const TrainedModel model = trained(trainer);
-  const auto classifier =
-      std::move(OnnxClassifier::open(write(trainer.write(model)), {}, 1).front());
+  const auto trainer = open_onnx_trainer(base(), 1);
+  const TrainedModel model = trained(*trainer);
+  const auto classifier = std::move(open_onnx_models(write(trainer->write(model)), {}, 1).front());
   EXPECT_EQ(classifier->spec().unknown, 2U);
   EXPECT_THAT(classifier->spec().labels, ElementsAre("dark", "red", "unknown"));
   for (const float red : {0.2F, 1.0F, 4.5F, -3.0F}) {
-    const Embeddings row = direction(trainer, red);
+    const Embeddings row = direction(*trainer, red);
     std::vector<float> logits;
     model.head.apply(row[0], logits);
     const double first = 1 / (1 + std::exp(static_cast<double>(logits[1] - logits[0])));
@@ -114,9 +113,9 @@ TEST_F(OnnxTrainerTest, WritesAModelThatGivesTheScoresOfTheTraining) {
 }
 
 TEST_F(OnnxTrainerTest, LeavesOutTheLayerThatItReplaces) {
-  OnnxTrainer trainer(base(), 1);
-  const TrainedModel model = trained(trainer);
-  const ArchiveContents contents = read_contents(write(trainer.write(model)));
+  const auto trainer = open_onnx_trainer(base(), 1);
+  const TrainedModel model = trained(*trainer);
+  const ArchiveContents contents = read_contents(write(trainer->write(model)));
   const OnnxContents& onnx = contents.onnx.value();
   EXPECT_EQ(onnx.operators.count("Gemm"), 0U);
   EXPECT_EQ(onnx.operators.at("Flatten"), 1);
@@ -128,17 +127,17 @@ TEST_F(OnnxTrainerTest, LeavesOutTheLayerThatItReplaces) {
 }
 
 TEST_F(OnnxTrainerTest, WritesTheSameBytesForTheSameModel) {
-  OnnxTrainer trainer(base(), 1);
-  const std::string bytes = trainer.write(trained(trainer));
-  OnnxTrainer again(base(), 1);
-  EXPECT_TRUE(bytes == again.write(trained(again)));
+  const auto trainer = open_onnx_trainer(base(), 1);
+  const std::string bytes = trainer->write(trained(*trainer));
+  const auto again = open_onnx_trainer(base(), 1);
+  EXPECT_TRUE(bytes == again->write(trained(*again)));
 }
 
 TEST_F(OnnxTrainerTest, WritesTheBaseOfAnother) {
-  OnnxTrainer trainer(base(), 1);
-  OnnxTrainer again(write(trainer.write(trained(trainer))), 1);
+  const auto trainer = open_onnx_trainer(base(), 1);
+  const auto again = open_onnx_trainer(write(trainer->write(trained(*trainer))), 1);
   const auto classifier =
-      std::move(OnnxClassifier::open(write(again.write(trained(again))), {}, 1).front());
+      std::move(open_onnx_models(write(again->write(trained(*again))), {}, 1).front());
   std::vector<float> scores;
   classifier->classify(image_of(4), {}, scores);
   EXPECT_GT(scores[1], scores[0]);
