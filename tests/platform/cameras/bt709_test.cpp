@@ -96,6 +96,20 @@ TEST_P(Bt709Test, ColorsComeBack) {
   }
 }
 
+// Of a picture of the full range without padding.
+cv::Mat converted(RawFormat format, const Bytes& memory, int width, int height) {
+  RawPicture picture;
+  picture.encoding = {ColorMatrix::kBt709, true};
+  picture.format = format;
+  picture.width = width;
+  picture.height = height;
+  picture.stride = min_stride(format, width);
+  set_planes(memory.data(), picture);
+  cv::Mat bgr;
+  RawConverter().convert(picture, bgr);
+  return bgr;
+}
+
 TEST(Bt709, EveryPixelComesToItsPlace) {
   constexpr unsigned char kGray = 128;  // of chroma
   for (const auto& [format, memory] :
@@ -104,15 +118,7 @@ TEST(Bt709, EveryPixelComesToItsPlace) {
          {0, kGray, 1, kGray, 2, kGray, 3, kGray, 4, kGray, 5, kGray, 6, kGray, 7, kGray}},
         {RawFormat::kUyvy,
          {kGray, 0, kGray, 1, kGray, 2, kGray, 3, kGray, 4, kGray, 5, kGray, 6, kGray, 7}}}) {
-    RawPicture picture;
-    picture.encoding = {ColorMatrix::kBt709, true};
-    picture.format = format;
-    picture.width = 4;
-    picture.height = 2;
-    picture.stride = min_stride(format, picture.width);
-    set_planes(memory.data(), picture);
-    cv::Mat bgr;
-    RawConverter().convert(picture, bgr);
+    const cv::Mat bgr = converted(format, memory, /*width=*/4, /*height=*/2);
     for (int i = 0; i < 8; ++i) {
       const auto level = static_cast<unsigned char>(i);
       EXPECT_EQ(bgr.at<cv::Vec3b>(i / 4, i % 4), cv::Vec3b(level, level, level));
@@ -125,15 +131,7 @@ TEST(Bt709, EveryPairOfPixelsHasItsOwnColor) {
   for (const auto& [format, memory] :
        {std::pair(RawFormat::kYuyv, Bytes{kLuma, 90, kLuma, 170, kLuma, 170, kLuma, 90}),
         {RawFormat::kUyvy, {90, kLuma, 170, kLuma, 170, kLuma, 90, kLuma}}}) {
-    RawPicture picture;
-    picture.encoding = {ColorMatrix::kBt709, true};
-    picture.format = format;
-    picture.width = 4;
-    picture.height = 1;
-    picture.stride = min_stride(format, picture.width);
-    set_planes(memory.data(), picture);
-    cv::Mat bgr;
-    RawConverter().convert(picture, bgr);
+    const cv::Mat bgr = converted(format, memory, /*width=*/4, /*height=*/1);
     const auto red_over_blue = [&bgr](int x) {
       return bgr.at<cv::Vec3b>(0, x)[2] - bgr.at<cv::Vec3b>(0, x)[0];
     };

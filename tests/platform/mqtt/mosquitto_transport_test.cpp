@@ -1,6 +1,5 @@
 // The module with libmosquitto, against a broker that is a socket of the test.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "platform/mqtt/mqtt_transport.h"
 #include "platform/mqtt/mqtt_visit.h"
+#include "tests/support/loopback_listener.h"
 
 namespace lookout {
 namespace {
@@ -35,22 +35,11 @@ class MosquittoTransportTest : public testing::Test {
  protected:
   MosquittoTransportTest() {
     std::signal(SIGPIPE, SIG_IGN);  // as the program does
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* any = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_, any, size), 0);
-    EXPECT_EQ(::listen(listener_, 1), 0);
-    EXPECT_EQ(::getsockname(listener_, any, &size), 0);
     settings_.client_id = "a-test";
     settings_.host = "127.0.0.1";
-    settings_.port = ntohs(address.sin_port);
+    settings_.port = listener_.port();
   }
-  ~MosquittoTransportTest() override {
-    close_connection();
-    ::close(listener_);
-  }
+  ~MosquittoTransportTest() override { close_connection(); }
 
   // Connects, and reads what the broker answers.
   void connect(bool version_5, const std::string& answer) {
@@ -59,7 +48,7 @@ class MosquittoTransportTest : public testing::Test {
     transport_ = open_mosquitto(settings_, events_);
     ASSERT_FALSE(transport_->connect());
     close_connection();
-    connection_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    connection_ = listener_.accept();
     ASSERT_FALSE(transport_->advance(false, true));
     std::array<char, 200> request{};
     ASSERT_GT(::recv(connection_, request.data(), request.size(), 0), 0);
@@ -74,7 +63,7 @@ class MosquittoTransportTest : public testing::Test {
     connection_ = -1;
   }
 
-  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const LoopbackListener listener_;
   int connection_ = -1;
   MqttSettings settings_;
   Events events_;

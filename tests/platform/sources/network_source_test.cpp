@@ -1,8 +1,6 @@
 // Videos that a web server on this machine sends.
 #include "platform/sources/network_source.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,6 +20,7 @@
 
 #include "pipeline/thread.h"
 #include "platform/sources/open_source.h"
+#include "tests/support/loopback_listener.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/video_file.h"
@@ -47,27 +46,18 @@ class WebServer {
   explicit WebServer(std::string answer, Then then = Then::kClose)
       : answer_(std::move(answer)), then_(then) {
     ::setenv("no_proxy", "*", 1);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* any = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_, any, size), 0);
-    EXPECT_EQ(::listen(listener_, 1), 0);
-    EXPECT_EQ(::getsockname(listener_, any, &size), 0);
-    port_ = ntohs(address.sin_port);
     thread_ = start_thread("server", [this] { run(); });
   }
   ~WebServer() {
     stop_ = true;
     thread_.join();
-    ::close(listener_);
   }
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;
 
   std::string url(const std::string& user = "") const {
-    return "http://" + user + "127.0.0.1:" + std::to_string(port_) + "/video?token=secret";
+    return "http://" + user + "127.0.0.1:" + std::to_string(listener_.port()) +
+           "/video?token=secret";
   }
   int requests() const { return requests_; }
 
@@ -81,8 +71,8 @@ class WebServer {
   }
 
   void run() {
-    while (is_ready(listener_)) {
-      const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    while (is_ready(listener_.fd())) {
+      const int fd = listener_.accept();
       serve(fd);
       ::close(fd);
     }
@@ -98,8 +88,7 @@ class WebServer {
 
   const std::string answer_;
   const Then then_;
-  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::uint16_t port_ = 0;
+  const LoopbackListener listener_;
   std::atomic<bool> stop_{false};
   std::atomic<int> requests_{0};
   std::thread thread_;  // last: it uses all of the above
