@@ -27,10 +27,10 @@ Check check_engine(Engine engine, const std::function<EngineFacts(Engine)>& get_
 EngineFacts facts_apart(Engine engine) {
   const auto ask = [engine] {
     const EngineFacts facts = engine_facts(engine);
-    return Json{facts.version, facts.engines, facts.used, facts.lack}.dump();
+    return Json{facts.version, facts.engines, facts.lack, facts.used}.dump();
   };
   const auto facts = Json::parse(run_apart(to_text(engine), ask));
-  return {facts[0], facts[1], facts[3], facts[2]};
+  return {facts[0], facts[1], facts[2], facts[3]};
 }
 
 DescribedModel describe_model(const RunOptions& options) {
