@@ -367,9 +367,11 @@ void CommandLine::set_typed(Command& command) const {
 
 int CommandLine::run_with_options(const RunAction& action) {
   const std::string path = config_path();
-  if (!path.empty()) read_config_file(path, settings_);
+  if (!path.empty()) options_.warnings = read_config_file(path, settings_);
   options_.config_file = path;
-  options_.warnings = settings_.read_environment();
+  for (std::string& warning : settings_.read_environment()) {
+    options_.warnings.push_back(std::move(warning));
+  }
   set_typed(root_);
   if (chosen() == &app_ && root_.has("SOURCE")) check_source(options_.camera.source);
   const auto without = without_source_.find(full_name(*chosen()));

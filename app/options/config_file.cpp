@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "pipeline/error.h"
@@ -49,7 +50,7 @@ class Reader {
  public:
   Reader(const std::string& path, Settings& settings) : path_(path), settings_(settings) {}
 
-  void read(const TomlNode& document) {
+  std::vector<std::string> read(const TomlNode& document) {
     for (const auto* member : in_order(document)) {
       const auto& [name, node] = *member;
       if (node.type == TomlType::kTable && settings_.has_section(name)) {
@@ -58,6 +59,7 @@ class Reader {
         throw at(node).error(name + ": " + no_section(name, node));
       }
     }
+    return std::move(warnings_);
   }
 
  private:
@@ -96,9 +98,25 @@ class Reader {
       Origin origin = at(node);
       origin.name += fmt::format(": {}.{}", section, key);
       const Setting* setting = settings_.find(section, key);
-      if (setting == nullptr) throw origin.error(settings_.no_key(section, key));
+      if (setting == nullptr) {
+        note_old_key(section, key, node, origin);
+        continue;
+      }
       settings_.set(*setting, value_of(*setting, node, origin), origin);
     }
+  }
+
+  // A switch of an earlier version that is off says nothing.
+  void note_old_key(const std::string& section, const std::string& key, const TomlNode& node,
+                    const Origin& origin) {
+    const Setting* successor = settings_.find_old(key);
+    const bool moved = successor != nullptr && successor->section == section;
+    if (!moved || node.type != TomlType::kBoolean) {
+      throw origin.error(settings_.no_key(section, key));
+    }
+    const std::string now = fmt::format("this key is now {}", successor->key);
+    if (node.text != "false") throw origin.error(now);
+    warnings_.push_back(fmt::format("{}: {}, it is ignored", origin.name, now));
   }
 
   static std::string value_of(const Setting& setting, const TomlNode& node, const Origin& origin) {
@@ -123,11 +141,12 @@ class Reader {
 
   const std::string& path_;
   Settings& settings_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
-void read_config_file(const std::string& path, Settings& settings) {
+std::vector<std::string> read_config_file(const std::string& path, Settings& settings) {
   const std::string text = read_text(path);
   TomlNode document;
   try {
@@ -137,7 +156,7 @@ void read_config_file(const std::string& path, Settings& settings) {
                 fmt::format("configuration {}:{}:{}: {}{}", path, error.line(), error.column(),
                             error.what(), missing_quotes(text, error.line())));
   }
-  Reader(path, settings).read(document);
+  return Reader(path, settings).read(document);
 }
 
 }  // namespace lookout

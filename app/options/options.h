@@ -11,6 +11,7 @@
 
 #include "pipeline/flow/scheduling.h"
 #include "pipeline/model/preprocessor.h"
+#include "pipeline/results/operator_table.h"
 #include "pipeline/results/state_tracker.h"
 #include "platform/cameras/source_options.h"
 
@@ -107,8 +108,10 @@ struct MqttOptions {
 
 struct ProfileOptions {
   double op_sampling = 0;  // of the calls of operators, 0..1; 0: none
-  bool op_shapes = false;
-  std::string trace;  // file; empty: none
+  OperatorGroup op_by = OperatorGroup::kName;
+  OperatorOrder op_sort = OperatorOrder::kSelf;
+  std::size_t op_rows = 0;  // of the table in text and JSON; 0: 20 in text, all in JSON
+  std::string trace;        // file; empty: none
   std::uint64_t trace_frames = 100;
 };
 
@@ -139,7 +142,7 @@ struct RunOptions {
   ProfileOptions profile;
   LogOptions log;
   std::string config_file;            // the file that was read; empty: none
-  std::vector<std::string> warnings;  // sentences for the log, about the environment
+  std::vector<std::string> warnings;  // sentences for the log, about file and environment
 };
 
 // All groups.

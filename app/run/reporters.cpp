@@ -90,10 +90,22 @@ void add_change_reporters(const RunOptions& options, const RunInfo& info,
   }
 }
 
+// The table with the rows that are asked for.
+std::function<OperatorTable()> limited(const std::function<OperatorTable()>& operators,
+                                       std::size_t rows) {
+  if (!operators || rows == 0) return operators;
+  return [operators, rows] {
+    OperatorTable table = operators();
+    if (table.rows.size() > rows) table.rows.resize(rows);
+    return table;
+  };
+}
+
 void add_frame_reporters(const RunOptions& options, const RunInfo& info,
                          const std::function<OperatorTable()>& operators, ResultOutput& output,
                          std::vector<std::unique_ptr<Reporter>>& reporters) {
-  reporters.push_back(make_result_reporter(options, info, operators, output));
+  reporters.push_back(
+      make_result_reporter(options, info, limited(operators, options.profile.op_rows), output));
   LogStyle log{output.log_above_display.has_value(), std::nullopt};
   if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
   reporters.push_back(std::make_unique<LogReporter>(log));
@@ -128,7 +140,8 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   auto& all = reporters.all;
   const bool has_source = !info.source.empty();
   if (has_source) add_frame_reporters(options, info, operators, output, all);
-  all.push_back(std::make_unique<OperatorReporter>(operators, flags.operators_asked));
+  all.push_back(std::make_unique<OperatorReporter>(operators, options.profile.op_rows,
+                                                   flags.operators_asked));
   all.push_back(std::make_unique<SystemdNotifier>(has_source));
   const auto mqtt = add_mqtt_reporter(options, info, flags, reporters);
   if (auto http =

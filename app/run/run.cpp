@@ -160,8 +160,12 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
   if (options.profile.op_sampling > 0) {
-    profile.emplace(options.profile.op_sampling, options.profile.op_shapes);
-    operators = [&profile] { return profile->table(); };
+    profile.emplace(options.profile.op_sampling, options.profile.op_by);
+    operators = [&profile, order = options.profile.op_sort] {
+      OperatorTable table = profile->table();
+      sort_rows(order, table);
+      return table;
+    };
   }
   const auto models = load_models(model_options(options), /*keep_threads=*/false,
                                   {profile ? &*profile : nullptr, trace_file.has_value()});

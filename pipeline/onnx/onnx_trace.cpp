@@ -62,6 +62,19 @@ Runs match_runs(const Json& events, const std::vector<ProfiledRun>& runs) {
   return matched;
 }
 
+// An event is called "/features/features.3/Conv_kernel_time".
+std::string node_name(const Json& event) {
+  constexpr std::string_view kEnd = "_kernel_time";
+  const std::string name = event.at("name");
+  return name.substr(0, name.rfind(kEnd));
+}
+
+// ONNX Runtime writes the number as text.
+std::uint64_t output_bytes(const Json& event) {
+  const std::string size = event.at("args").value("output_size", "0");
+  return std::strtoull(size.c_str(), nullptr, 10);
+}
+
 }  // namespace
 
 std::vector<Trace::Operator> read_profile(const std::string& json, const std::string& model,
@@ -79,8 +92,11 @@ std::vector<Trace::Operator> read_profile(const std::string& json, const std::st
       const auto at = [&, &whole = whole, run = run](microseconds time) {
         return run->start + (time - whole.start);
       };
-      operators.push_back(
-          {model, event.at("args").at("op_name"), *run->frame, at(span.start), at(span.end)});
+      operators.push_back({{model, event.at("args").at("op_name"), node_name(event), false},
+                           *run->frame,
+                           at(span.start),
+                           at(span.end),
+                           output_bytes(event)});
     }
   }
   return operators;

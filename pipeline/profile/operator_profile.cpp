@@ -15,31 +15,40 @@ Clock::duration divided(Clock::duration sum, double probability) {
 
 void OperatorProfile::add(const Call& call) {
   const MutexLock lock(mutex_);
-  Sums& sums = sums_[{std::string(call.model), std::string(call.name), std::string(call.shapes)}];
+  Sums& sums = sums_[{std::string(call.model), std::string(call.name), call.is_label,
+                      std::string(call.shapes), std::string(call.layer)}];
   ++sums.calls;
   sums.total += call.total;
   sums.self += call.self;
+  sums.bytes += call.bytes;
   if (call.total > sums.max) {
     sums.max = call.total;
     sums.max_frame = call.frame;
   }
 }
 
+void OperatorProfile::add_peak_live_bytes(std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  peak_live_bytes_ = std::max(bytes, peak_live_bytes_.value_or(0));
+}
+
 OperatorTable OperatorProfile::table() const {
   OperatorTable table;
   table.probability = probability_;
-  table.with_shapes = with_shapes_;
+  table.group = group_;
   table.frames = frames_;
   Clock::duration all{};
   const MutexLock lock(mutex_);
+  table.peak_live_bytes = peak_live_bytes_;
   for (const auto& [key, sums] : sums_) all += sums.self;
   for (const auto& [key, sums] : sums_) {
     OperatorRow row;
-    std::tie(row.model, row.name, row.shapes) = key;
+    std::tie(row.model, row.name, row.is_label, row.shapes, row.layer) = key;
     row.sampled = sums.calls;
     row.calls = static_cast<double>(sums.calls) / probability_;
     row.total = divided(sums.total, probability_);
     row.self = divided(sums.self, probability_);
+    row.bytes = static_cast<double>(sums.bytes) / probability_;
     if (all.count() > 0) {
       row.share = static_cast<double>(sums.self.count()) / static_cast<double>(all.count());
     }
@@ -47,8 +56,7 @@ OperatorTable OperatorProfile::table() const {
     row.max_frame = sums.max_frame;
     table.rows.push_back(std::move(row));
   }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const auto& a, const auto& b) { return a.self > b.self; });
+  sort_rows(OperatorOrder::kSelf, table);
   return table;
 }
 

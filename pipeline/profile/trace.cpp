@@ -13,7 +13,7 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxEvents = 500'000;  // 16 MB: thousands of frames of a small network
+constexpr std::size_t kMaxEvents = 500'000;  // 20 MB: thousands of frames of a small network
 
 std::int64_t ns(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
@@ -50,10 +50,10 @@ std::uint32_t Trace::this_thread() {
 }
 
 void Trace::add(std::uint32_t what, std::uint64_t frame, Clock::time_point start,
-                Clock::time_point end) {
+                Clock::time_point end, std::uint64_t bytes) {
   if (recording_.events.size() >= kMaxEvents) return;
-  recording_.events.push_back(
-      {frame, ns(start.time_since_epoch()), ns(std::max(end, start) - start), this_thread(), what});
+  recording_.events.push_back({frame, ns(start.time_since_epoch()),
+                               ns(std::max(end, start) - start), this_thread(), what, bytes});
 }
 
 void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start,
@@ -72,18 +72,16 @@ void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start,
   if (complete) start_saving();
 }
 
-void Trace::record_operator(std::string_view model, std::string_view name, std::uint64_t frame,
-                            Clock::time_point start, Clock::time_point end) {
+void Trace::record_operator(const Operator& call) {
   const MutexLock lock(mutex_);
-  if (!ended_) add(kStages + index_of(model, name), frame, start, end);
+  if (!ended_) add(kStages + index_of(call.what), call.frame, call.start, call.end, call.bytes);
 }
 
-std::uint32_t Trace::index_of(std::string_view model, std::string_view name) {
-  std::pair<std::string, std::string> key(model, name);
+std::uint32_t Trace::index_of(const TraceRecording::Operator& what) {
   auto& operators = recording_.operators;
   const auto [entry, is_new] =
-      operator_indices_.try_emplace(key, static_cast<std::uint32_t>(operators.size()));
-  if (is_new) operators.push_back(std::move(key));
+      operator_indices_.try_emplace(what, static_cast<std::uint32_t>(operators.size()));
+  if (is_new) operators.push_back(what);
   return entry->second;
 }
 
@@ -103,7 +101,7 @@ void Trace::add_late(const std::vector<Operator>& operators) {
     if (thread == threads.end() || recording_.events.size() >= kMaxEvents) continue;
     recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
                                  ns(call.end - call.start), thread->second,
-                                 kStages + index_of(call.model, call.name)});
+                                 kStages + index_of(call.what), call.bytes});
   }
 }
 

@@ -1,6 +1,6 @@
 // Records which thread did what with which frame, in the trace-event format of Chrome and Perfetto.
 //
-// Recording costs a lock and 32 bytes an event. Without a Trace, or for a frame that is not traced,
+// Recording costs a lock and 40 bytes an event. Without a Trace, or for a frame that is not traced,
 // it costs a comparison.
 #pragma once
 
@@ -52,18 +52,16 @@ class Trace {
   // Called by the thread that ran the stage. A frame is in one stage at a time, and kReport is its
   // last one. Two stages of one thread must not overlap.
   void record(Stage stage, std::uint64_t frame, Clock::time_point start, Clock::time_point end);
-  // The same for an operator within a stage.
-  void record_operator(std::string_view model, std::string_view name, std::uint64_t frame,
-                       Clock::time_point start, Clock::time_point end);
-
-  // A call of an operator.
+  // A call of an operator within a stage, or the time under a label of the model's code.
   struct Operator {
-    std::string model;
-    std::string name;
+    TraceRecording::Operator what;
     std::uint64_t frame = 0;
     Clock::time_point start;
     Clock::time_point end;
+    std::uint64_t bytes = 0;  // allocated by the call itself
   };
+  void record_operator(const Operator& call);
+
   // For operators whose times come at the end: the thread that saves calls `get` once before it
   // does, when no frame is traced any more. Their threads are those that classified the frames.
   void add_at_end(std::function<std::vector<Operator>()> get);
@@ -79,10 +77,10 @@ class Trace {
   std::uint64_t frames() const { return complete_.reported.size(); }
 
  private:
-  void add(std::uint32_t what, std::uint64_t frame, Clock::time_point start, Clock::time_point end)
-      REQUIRES(mutex_);
+  void add(std::uint32_t what, std::uint64_t frame, Clock::time_point start, Clock::time_point end,
+           std::uint64_t bytes = 0) REQUIRES(mutex_);
   std::uint32_t this_thread() REQUIRES(mutex_);
-  std::uint32_t index_of(std::string_view model, std::string_view name) REQUIRES(mutex_);
+  std::uint32_t index_of(const TraceRecording::Operator& what) REQUIRES(mutex_);
   void add_late(const std::vector<Operator>& operators) REQUIRES(mutex_);
   void add_late_operators();
   void start_saving();
@@ -93,7 +91,7 @@ class Trace {
   std::atomic<bool> ended_{false};
   Mutex mutex_;
   TraceRecording recording_ GUARDED_BY(mutex_);
-  std::map<std::pair<std::string, std::string>, std::uint32_t> operator_indices_ GUARDED_BY(mutex_);
+  std::map<TraceRecording::Operator, std::uint32_t> operator_indices_ GUARDED_BY(mutex_);
   std::vector<std::function<std::vector<Operator>()>> late_ GUARDED_BY(mutex_);
   // Used by the thread that saves, and after finish().
   TraceRecording complete_;

@@ -125,9 +125,12 @@ class TraceWriter {
                           to_text(static_cast<Stage>(event.what)), common));
       return;
     }
-    const auto& [model, name] = recording_.operators[event.what - kStages];
-    element(fmt::format(R"({{"ph":"X","cat":"operator","name":{},{},"model":{}}}}})", to_json(name),
-                        common, to_json(model)));
+    const TraceRecording::Operator& what = recording_.operators[event.what - kStages];
+    element(fmt::format(R"({{"ph":"X","cat":"{}","name":{},{},"model":{}{}{}}}}})",
+                        what.is_label ? "label" : "operator", to_json(what.name), common,
+                        to_json(what.model),
+                        what.layer.empty() ? "" : ",\"layer\":" + to_json(what.layer),
+                        event.bytes == 0 ? "" : fmt::format(",\"bytes\":{}", event.bytes)));
   }
 
   // Waiting happens on no thread: it becomes an asynchronous event.

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace lookout {
@@ -20,6 +20,17 @@ struct TraceRecording {
     std::int64_t duration_ns;
     std::uint32_t thread;  // index in `threads`
     std::uint32_t what;    // a Stage, or kStages + index in `operators`
+    std::uint64_t bytes;   // allocated
+  };
+  struct Operator {
+    std::string model;
+    std::string name;
+    std::string layer;  // as OperatorRow::layer
+    bool is_label = false;
+    bool operator<(const Operator& other) const {
+      return std::tie(model, name, layer, is_label) <
+             std::tie(other.model, other.name, other.layer, other.is_label);
+    }
   };
   struct Thread {
     pid_t id;
@@ -28,7 +39,7 @@ struct TraceRecording {
 
   std::vector<Event> events;
   std::vector<Thread> threads;
-  std::vector<std::pair<std::string, std::string>> operators;  // model, name
+  std::vector<Operator> operators;
   std::vector<std::uint64_t>
       reported;  // frames, from capture to report; sorted once it is complete
 };

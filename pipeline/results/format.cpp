@@ -30,23 +30,27 @@ void append_json(const char* stage, const Percentiles& percentiles, std::string&
   out += '}';
 }
 
-void append_json(const OperatorRow& row, bool with_shapes, std::string& out) {
+void append_json(const OperatorRow& row, OperatorGroup group, std::string& out) {
   auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"model":{},"name":{},)", to_json(row.model), to_json(row.name));
-  if (with_shapes) fmt::format_to(to, R"("shapes":{},)", to_json(row.shapes));
+  fmt::format_to(to, R"({{"model":{},"kind":"{}","name":{},)", to_json(row.model),
+                 row.is_label ? "label" : "operator", to_json(row.name));
+  if (group == OperatorGroup::kShape) fmt::format_to(to, R"("shapes":{},)", to_json(row.shapes));
+  if (group == OperatorGroup::kLayer) fmt::format_to(to, R"("layer":{},)", to_json(row.layer));
   fmt::format_to(to,
                  R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
-                 R"("longest_ms":{:.3f},"longest_seq":{}}})",
-                 row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share,
+                 R"("bytes":{:.0f},"longest_ms":{:.3f},"longest_seq":{}}})",
+                 row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share, row.bytes,
                  to_ms(row.max), row.max_frame);
 }
 
 void append_json(const OperatorTable& table, std::string& out) {
-  fmt::format_to(std::back_inserter(out), R"("op_sampling":{},"operators":[)", table.probability);
+  fmt::format_to(std::back_inserter(out), R"("op_sampling":{},"peak_live_bytes":{},"operators":[)",
+                 table.probability,
+                 table.peak_live_bytes ? std::to_string(*table.peak_live_bytes) : "null");
   const char* separator = "";
   for (const OperatorRow& row : table.rows) {
     out += separator;
-    append_json(row, table.with_shapes, out);
+    append_json(row, table.group, out);
     separator = ",";
   }
   out += ']';
@@ -63,13 +67,19 @@ std::string to_text(const OperatorRow& row, OperatorTimes times, double probabil
                     double frames) {
   std::string line =
       times == OperatorTimes::kPerFrame
-          ? fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>7.1f}{}  ", to_ms(row.self) / frames,
-                        row.share * 100, to_ms(row.total) / frames, row.calls / frames,
+          ? fmt::format("{:>9.3f} {:>5.1f} % {:>9.3f} {:>9.1f} {:>7.1f}{}  ",
+                        to_ms(row.self) / frames, row.share * 100, to_ms(row.total) / frames,
+                        row.bytes / frames / 1e3, row.calls / frames,
                         error_of_calls(row, probability, frames))
           : fmt::format("{:>10.2f} {:>5.1f} % {:>10.2f} {:>10.3f} {:>8.0f}  ", to_ms(row.self),
                         row.share * 100, to_ms(row.total), to_ms(row.max), row.calls);
+  if (row.is_label) line += "label ";
   append_printable(row.name, line);
   if (!row.shapes.empty()) line += " " + row.shapes;
+  if (!row.layer.empty()) {
+    line += ' ';
+    append_printable(row.layer, line);
+  }
   return line;
 }
 
@@ -205,10 +215,15 @@ std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times
                                  std::size_t max_rows) {
   std::vector<std::string> lines;
   if (times == OperatorTimes::kPerFrame) {
-    lines.push_back(fmt::format("operators of {} frames, {:g} % of the calls sampled; of a frame:",
-                                table.frames, table.probability * 100));
-    lines.push_back(fmt::format("{:>9} {:>7} {:>9} {:>7}{}  operator", "self ms", "share",
-                                "total ms", "calls", table.probability < 1 ? " (error)" : ""));
+    const double peak_mb = static_cast<double>(table.peak_live_bytes.value_or(0)) / 1e6;
+    const std::string peak =
+        peak_mb > 0 ? fmt::format(", peak of live tensors {:.1f} MB", peak_mb) : "";
+    lines.push_back(fmt::format(
+        "operators of {} frames, {:g} % of the calls sampled{}; of a frame:", table.frames,
+        table.probability * 100, peak));
+    lines.push_back(fmt::format("{:>9} {:>7} {:>9} {:>9} {:>7}{}  operator{}", "self ms", "share",
+                                "total ms", "kB", "calls", table.probability < 1 ? " (error)" : "",
+                                table.group == OperatorGroup::kLayer ? " and layer" : ""));
   } else {
     lines.push_back(fmt::format("{:>10} {:>7} {:>10} {:>10} {:>8}  operator", "self ms", "share",
                                 "total ms", "longest ms", "calls"));

@@ -2,13 +2,17 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
+#include <torch/version.h>
 
 #include <sstream>
 #include <utility>
 
 #include "pipeline/mutex.h"
 #include "pipeline/profile/trace.h"
+#include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
 namespace {
@@ -32,16 +36,36 @@ struct OpenCall {
   const at::RecordFunction* function = nullptr;
   bool sampled = false;
   std::string shapes;
+  std::string layer;
   Clock::duration inner{};  // total time of the calls that it made
+  std::uint64_t bytes = 0;  // that it allocated itself
   Clock::time_point start;
 };
 
-// The calls that the thread is in: all of them, from the outermost sampled one inwards.
+// The calls that the thread is in: all of them, from the outermost sampled or traced one inwards.
 struct OpenCalls {
   std::vector<OpenCall> stack;
   at::CallbackHandle watch = at::INVALID_CALLBACK_HANDLE;
 };
 thread_local OpenCalls open_calls;
+
+// Adds each allocation to the innermost open call. LibTorch reports them while one of these is the
+// thread's PROFILER_STATE. Quantized operators take their outputs from an allocator that never
+// reports that they are freed.
+class Allocations : public c10::MemoryReportingInfoBase {
+ public:
+#if TORCH_VERSION_MAJOR >= 2
+  using Total = std::size_t;
+#else
+  using Total = std::int64_t;
+#endif
+  void reportMemoryUsage(void* /*pointer*/, std::int64_t bytes, Total /*allocated*/,
+                         Total /*reserved*/, c10::Device /*device*/) override {
+    if (bytes <= 0 || open_calls.stack.empty()) return;
+    open_calls.stack.back().bytes += static_cast<std::uint64_t>(bytes);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+};
 
 std::string shapes_of(const at::RecordFunction& function) {
   std::ostringstream text;
@@ -54,6 +78,20 @@ std::string shapes_of(const at::RecordFunction& function) {
   return text.str();
 }
 
+// Of the node that the interpreter runs.
+std::string current_layer() { return layer_of(torch::jit::currentModuleHierarchy()); }
+
+// Operators that begin and end a label cost time of their own, and the label begins within the
+// first and ends within the second. They count as a part of what is around them.
+bool marks_label(const at::RecordFunction& function) {
+  constexpr std::string_view kMarks = "profiler::_record_function_";
+  return std::string_view(function.name()).substr(0, kMarks.size()) == kMarks;
+}
+
+bool is_label(const at::RecordFunction& function) {
+  return function.scope() == at::RecordScope::USER_SCOPE;
+}
+
 // Both callbacks see a sampled call, in an order that LibTorch decides.
 OpenCall& open_call(const at::RecordFunction& function) {
   auto& stack = open_calls.stack;
@@ -63,9 +101,38 @@ OpenCall& open_call(const at::RecordFunction& function) {
   return stack.back();
 }
 
+// Of all calls of a traced run, and of those within a sampled call.
 std::unique_ptr<at::ObserverContext> begin_watched(const at::RecordFunction& function) {
-  if (!open_calls.stack.empty()) open_call(function).start = Clock::now();
+  const Context* run = context();
+  if (run == nullptr || marks_label(function)) return nullptr;
+  if (run->trace == nullptr && open_calls.stack.empty()) return nullptr;
+  OpenCall& call = open_call(function);
+  if (run->trace != nullptr && call.layer.empty()) call.layer = current_layer();
+  call.start = Clock::now();
   return nullptr;
+}
+
+void add_to_profile(const OpenCall& call, const Context& run, Clock::duration total) {
+  OperatorProfile::Call measured;
+  measured.model = run.model;
+  measured.name = call.function->name();
+  measured.is_label = is_label(*call.function);
+  measured.shapes = call.shapes;
+  if (run.profile->group() == OperatorGroup::kLayer) measured.layer = call.layer;
+  measured.frame = run.frame;
+  measured.total = total;
+  measured.self = total - call.inner;
+  measured.bytes = call.bytes;
+  run.profile->add(measured);
+}
+
+void add_to_trace(const OpenCall& call, const Context& run, Clock::time_point end) {
+  run.trace->record_operator(
+      {{std::string(run.model), call.function->name(), call.layer, is_label(*call.function)},
+       run.frame,
+       call.start,
+       end,
+       call.bytes});
 }
 
 void end_call(const at::RecordFunction& function, at::ObserverContext* /*unused*/) {
@@ -81,49 +148,32 @@ void end_call(const at::RecordFunction& function, at::ObserverContext* /*unused*
     at::removeCallback(std::exchange(watch, at::INVALID_CALLBACK_HANDLE));
   }
   const Context* run = context();
-  if (!call.sampled || run == nullptr || run->profile == nullptr) return;
-  run->profile->add(
-      {run->model, function.name(), call.shapes, run->frame, total, total - call.inner});
+  if (run == nullptr) return;
+  if (call.sampled && run->profile != nullptr) add_to_profile(call, *run, total);
+  if (run->trace != nullptr) add_to_trace(call, *run, now);
 }
 
 at::RecordFunctionCallback operators(at::RecordFunctionCallback::StartCallback start,
                                      at::RecordFunctionCallback::EndCallback end) {
   at::RecordFunctionCallback callback(start, end);
-  callback.scopes({at::RecordScope::FUNCTION});
+  callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE});
   return callback;
 }
 
 std::unique_ptr<at::ObserverContext> begin_sampled(const at::RecordFunction& function) {
   const Context* run = context();
-  if (run == nullptr || run->profile == nullptr) return nullptr;
+  if (run == nullptr || run->profile == nullptr || marks_label(function)) return nullptr;
   auto& [stack, watch] = open_calls;
-  // If every call is sampled, there is no other call to watch.
-  if (stack.empty() && run->profile->probability() < 1) {
+  // Nothing more has to be watched if every call is sampled, or traced anyhow.
+  if (stack.empty() && run->profile->probability() < 1 && run->trace == nullptr) {
     watch = at::addThreadLocalCallback(operators(begin_watched, end_call));
   }
   OpenCall& call = open_call(function);
   call.sampled = true;
-  if (run->profile->with_shapes()) call.shapes = shapes_of(function);
+  if (run->profile->group() == OperatorGroup::kShape) call.shapes = shapes_of(function);
+  if (run->profile->group() == OperatorGroup::kLayer) call.layer = current_layer();
   call.start = Clock::now();
   return nullptr;
-}
-
-struct TracedCall : at::ObserverContext {
-  Clock::time_point start;
-};
-
-std::unique_ptr<at::ObserverContext> begin_traced(const at::RecordFunction& /*function*/) {
-  auto call = std::make_unique<TracedCall>();
-  call->start = Clock::now();
-  return call;
-}
-
-void end_traced(const at::RecordFunction& function, at::ObserverContext* call) {
-  const auto now = Clock::now();
-  const Context* run = context();
-  if (run == nullptr || run->trace == nullptr || call == nullptr) return;
-  run->trace->record_operator(run->model, function.name(), run->frame,
-                              static_cast<TracedCall*>(call)->start, now);
 }
 
 }  // namespace
@@ -139,7 +189,8 @@ std::shared_ptr<OperatorSampling> OperatorSampling::of(const OperatorProfile& pr
 
 OperatorSampling::OperatorSampling(const OperatorProfile& profile) {
   at::RecordFunctionCallback callback = operators(begin_sampled, end_call);
-  callback.samplingProb(profile.probability()).needsInputs(profile.with_shapes());
+  callback.samplingProb(profile.probability())
+      .needsInputs(profile.group() == OperatorGroup::kShape);
   handle_ = at::addGlobalCallback(callback);
 }
 
@@ -147,9 +198,11 @@ OperatorSampling::~OperatorSampling() { at::removeCallback(handle_); }
 
 // Members are destroyed in reverse order: the callback goes before the context that it reads.
 struct OperatorScope::Guards {
-  explicit Guards(const std::shared_ptr<Context>& run) : debug(kContextKind, run) {
+  explicit Guards(const std::shared_ptr<Context>& run)
+      : debug(kContextKind, run),
+        memory(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<Allocations>()) {
     if (run->trace != nullptr) {
-      traced = at::addThreadLocalCallback(operators(begin_traced, end_traced));
+      traced = at::addThreadLocalCallback(operators(begin_watched, end_call));
     }
   }
   ~Guards() {
@@ -159,6 +212,7 @@ struct OperatorScope::Guards {
   Guards& operator=(const Guards&) = delete;
 
   c10::DebugInfoGuard debug;
+  c10::DebugInfoGuard memory;
   at::CallbackHandle traced = at::INVALID_CALLBACK_HANDLE;
 };
 

@@ -7,7 +7,6 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <set>
 #include <thread>
 
 #include "pipeline/error.h"
@@ -35,6 +34,7 @@ class TorchClassifier::Impl {
     warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
             facts_);
     start_tuning(options);
+    if (options.operators != nullptr) note_peak_live_bytes(*options.operators);
     malloc_trim(0);  // frees the memory of loading and unpacking
     operators_ = options.operators;
   }
@@ -76,6 +76,11 @@ class TorchClassifier::Impl {
   }
 
   bool quantized() const { return network_.quantized(); }
+
+  void note_peak_live_bytes(OperatorProfile& profile) const {
+    const auto peak = network_.peak_live_bytes(blank_image(spec_.input));
+    if (peak) profile.add_peak_live_bytes(*peak);
+  }
 
   void start_tuning(const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
@@ -157,13 +162,32 @@ EngineFacts libtorch_facts() {
   return facts;
 }
 
-void log_libtorch_features() {
+namespace {
+
+struct ApiUsage {
+  Mutex mutex;
+  std::map<std::string, std::uint64_t> reports GUARDED_BY(mutex);
+};
+
+ApiUsage& usage() {
+  static ApiUsage usage;
+  return usage;
+}
+
+}  // namespace
+
+void log_libtorch_api_usage() {
   c10::SetAPIUsageLogger([](const std::string& event) {
-    static Mutex mutex;
-    static std::set<std::string> logged;
-    const MutexLock lock(mutex);
-    if (logged.insert(event).second) spdlog::debug("LibTorch: {} is used", event);
+    ApiUsage& all = usage();
+    const MutexLock lock(all.mutex);
+    if (++all.reports[event] == 1) spdlog::debug("LibTorch: {} is used", event);
   });
+}
+
+std::map<std::string, std::uint64_t> libtorch_api_usage() {
+  ApiUsage& all = usage();
+  const MutexLock lock(all.mutex);
+  return all.reports;
 }
 
 TorchClassifier::TorchClassifier(const ModelArchive& archive, const ClassifierOptions& options)

@@ -1,7 +1,10 @@
 // A TorchScript archive on LibTorch's QNNPACK engine.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pipeline/classifier.h"
@@ -14,7 +17,10 @@ EngineFacts libtorch_facts();
 
 // Logs each feature that LibTorch reports as used ("API usage events") once, at level debug. Call
 // it before the first classifier is constructed.
-void log_libtorch_features();
+void log_libtorch_api_usage();
+
+// How often each feature was reported since then. May be called by any thread.
+std::map<std::string, std::uint64_t> libtorch_api_usage();
 
 // The engine and the thread counts belong to the process: classifiers of one process share them,
 // and the last one constructed decides. Several classifiers may work at the same time if each was

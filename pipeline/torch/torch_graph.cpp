@@ -119,15 +119,45 @@ void expect_quantized_input(torch::jit::Graph& graph) {
   node->destroy();
 }
 
-// Call stacks point to the functions that nodes were inlined from; `forward` still exists.
-void forget_callers(torch::jit::Block& block, torch::jit::Function& forward) {
+namespace {
+
+using CallStack = torch::jit::InlinedCallStackPtr;
+
+// The same calls of module instances, outermost first, as calls of `forward`.
+CallStack as_calls_of(torch::jit::Function& forward, const CallStack& call) {
+  const auto callee = call->callee();
+  if (!callee) {
+    return c10::make_intrusive<torch::jit::InlinedCallStack>(&forward, call->source_range(),
+                                                             call->module_instance());
+  }
+  return c10::make_intrusive<torch::jit::InlinedCallStack>(
+      as_calls_of(forward, *callee), &forward, call->source_range(), call->module_instance());
+}
+
+}  // namespace
+
+void keep_layers(torch::jit::Block& block, torch::jit::Function& forward) {
   for (torch::jit::Node* node : block.nodes()) {
-    if (node->callstack()) {
+    const auto calls = node->callstack();
+    if (calls && *calls) {
+      node->setCallStack(as_calls_of(forward, *calls));
+    } else if (calls) {  // of a node of make_backbone()
       node->setCallStack(
           c10::make_intrusive<torch::jit::InlinedCallStack>(&forward, node->sourceRange()));
     }
-    for (torch::jit::Block* inner : node->blocks()) forget_callers(*inner, forward);
+    for (torch::jit::Block* inner : node->blocks()) keep_layers(*inner, forward);
   }
+}
+
+std::string layer_of(const std::vector<std::string>& calls) {
+  std::string layer;
+  for (const std::string& call : calls) {
+    const std::string instance = call.substr(0, call.find('('));
+    if (instance.empty() || instance[0] == ':' || instance == "TOP" || instance == "SELF") continue;
+    if (!layer.empty()) layer += '.';
+    layer += instance;
+  }
+  return layer;
 }
 
 }  // namespace lookout

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pipeline/model/input_spec.h"
 
@@ -29,8 +30,14 @@ std::optional<InputQuantization> find_input_quantization(
 // input.
 void expect_quantized_input(torch::jit::Graph& graph);
 
-// Removes the names of functions that freezing deleted from the nodes of the frozen graph. LibTorch
-// would look at them when `forward` fails, and crash.
-void forget_callers(torch::jit::Block& block, torch::jit::Function& forward);
+// Replaces the functions in the call stacks of a frozen graph's nodes, which freezing deleted, by
+// `forward`: LibTorch would look at them when `forward` fails, and crash. The module instances,
+// which are the layers, stay.
+void keep_layers(torch::jit::Block& block, torch::jit::Function& forward);
+
+// The layer, as Python's named_modules() calls it ("features.3"), in LibTorch's texts of the calls
+// that led to a node: "TOP(Net)::forward", "SELF(Net)::forward", "features(Sequential)::forward",
+// "3(Block)::forward". Empty: the model's own code.
+std::string layer_of(const std::vector<std::string>& calls);
 
 }  // namespace lookout

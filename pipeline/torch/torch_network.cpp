@@ -15,6 +15,7 @@
 #include "pipeline/error.h"
 #include "pipeline/model/engine_facts.h"
 #include "pipeline/printable.h"
+#include "pipeline/torch/live_bytes.h"
 #include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
@@ -95,7 +96,7 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
   try {
     module_ = torch::jit::freeze(module);
     const torch::jit::Method method = module_.get_method("forward");
-    forget_callers(*method.graph()->block(), method.function());
+    keep_layers(*method.graph()->block(), method.function());
     activations_ = find_activations(*method.graph()->block());
     quantization_ = find_input_quantization(method.graph());
     if (quantization_) expect_quantized_input(*method.graph());
@@ -126,6 +127,14 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
     return module_.forward({as_input(image)});
   } catch (const std::exception& error) {
     refuse_model(archive_, "fails while classifying: " + first_sentence(error));
+  }
+}
+
+std::optional<std::uint64_t> TorchNetwork::peak_live_bytes(const ImageTensor& image) const {
+  try {
+    return lookout::peak_live_bytes(module_, as_input(image));
+  } catch (const std::exception&) {
+    return std::nullopt;  // a frame will fail, too, and say why
   }
 }
 

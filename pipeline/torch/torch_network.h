@@ -4,6 +4,7 @@
 
 #include <torch/script.h>
 
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -45,6 +46,9 @@ class TorchNetwork {
   // `image`: of floats, or of bytes if there is a quantization. Throws Error(kBadData) when the
   // network fails.
   c10::IValue forward(const ImageTensor& image);
+
+  // See live_bytes.h. Empty, too, when the network fails.
+  std::optional<std::uint64_t> peak_live_bytes(const ImageTensor& image) const;
 
  private:
   at::Tensor as_input(const ImageTensor& image) const;

@@ -10,12 +10,13 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxRows = 20;
+constexpr std::size_t kDefaultRows = 20;
 
 }  // namespace
 
-OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked)
-    : table_(std::move(table)), asked_(asked) {}
+OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::size_t rows,
+                                   std::atomic<bool>& asked)
+    : table_(std::move(table)), rows_(rows == 0 ? kDefaultRows : rows), asked_(asked) {}
 
 void OperatorReporter::tick(const StatsSnapshot& stats) {
   if (stats.final && table_) log();
@@ -31,7 +32,7 @@ void OperatorReporter::beat() {
 }
 
 void OperatorReporter::log() const {
-  for (const std::string& line : to_text(table_(), OperatorTimes::kPerFrame, kMaxRows)) {
+  for (const std::string& line : to_text(table_(), OperatorTimes::kPerFrame, rows_)) {
     spdlog::info("{}", line);
   }
 }

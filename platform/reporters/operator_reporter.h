@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 
 #include "pipeline/reporter.h"
@@ -11,9 +12,10 @@ namespace lookout {
 
 class OperatorReporter : public Reporter {
  public:
-  // `table` returns what was measured so far; empty: operators are not sampled. `asked` is set by a
-  // signal handler, and reset here.
-  OperatorReporter(std::function<OperatorTable()> table, std::atomic<bool>& asked);
+  // `table` returns what was measured so far; empty: operators are not sampled. `rows`: as many are
+  // logged; 0: 20. `asked` is set by a signal handler, and reset here.
+  OperatorReporter(std::function<OperatorTable()> table, std::size_t rows,
+                   std::atomic<bool>& asked);
 
   void tick(const StatsSnapshot& stats) override;
   void beat() override;
@@ -22,6 +24,7 @@ class OperatorReporter : public Reporter {
   void log() const;
 
   std::function<OperatorTable()> table_;
+  std::size_t rows_;
   std::atomic<bool>& asked_;
 };
 

@@ -21,8 +21,8 @@ using Json = nlohmann::json;
 
 TEST(Program, OperatorsAreInTheStatisticsWhenSampled) {
   const std::string source = "test://all?fps=0&frames=100";
-  const ProgramResult sampled = run_lookout({source, "--format", "json", "--op-sampling", "0.2",
-                                             "--set", "profile.op-shapes=true", "--threads", "1"});
+  const ProgramResult sampled = run_lookout(
+      {source, "--format", "json", "--op-sampling", "0.2", "--op-by", "shape", "--threads", "1"});
   ASSERT_EQ(sampled.status, 0) << sampled.err;
   const Json summary = json_lines(sampled.out).back();
   EXPECT_EQ(summary["op_sampling"], 0.2);

@@ -85,6 +85,7 @@ TOP_HEADERS = {"pipeline/pipeline.h", "pipeline/open_model.h"}
 ENGINES_HEADERS = {
     "pipeline/onnx/onnx_session.h",
     "pipeline/onnx/onnx_trace.h",
+    "pipeline/torch/live_bytes.h",
     "pipeline/torch/torch_backbone.h",
     "pipeline/torch/torch_graph.h",
     "pipeline/torch/torch_network.h",

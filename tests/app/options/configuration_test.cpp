@@ -64,7 +64,9 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.log.stats_interval, b.log.stats_interval);
   EXPECT_EQ(a.camera.timeout, b.camera.timeout);
   EXPECT_EQ(a.profile.op_sampling, b.profile.op_sampling);
-  EXPECT_EQ(a.profile.op_shapes, b.profile.op_shapes);
+  EXPECT_EQ(a.profile.op_by, b.profile.op_by);
+  EXPECT_EQ(a.profile.op_sort, b.profile.op_sort);
+  EXPECT_EQ(a.profile.op_rows, b.profile.op_rows);
   EXPECT_EQ(a.profile.trace, b.profile.trace);
   EXPECT_EQ(a.profile.trace_frames, b.profile.trace_frames);
   EXPECT_EQ(a.log.level, b.log.level);
@@ -292,6 +294,16 @@ TEST(Configuration, VariablesThatNothingReadsAreWarnedOf) {
   EXPECT_TRUE(parse_run({}).warnings.empty());
 }
 
+TEST(Configuration, ASwitchOfAnEarlierVersionThatIsOffIsIgnored) {
+  const RunOptions options = parse_file("[profile]\nop-shapes = false\nop-rows = 5\n");
+  EXPECT_EQ(options.profile.op_rows, 5U);
+  ASSERT_EQ(options.warnings.size(), 1U);
+  EXPECT_NE(
+      options.warnings[0].find(":2:13: profile.op-shapes: this key is now op-by, it is ignored"),
+      std::string::npos)
+      << options.warnings[0];
+}
+
 TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
   expect_error({"--smoothing", "500ms"}, ErrorKind::kUsage,
                "--smoothing is now --set state.smoothing=500ms, or smoothing in [state] of the "
@@ -300,10 +312,12 @@ TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
   expect_error({"--source", "x"}, ErrorKind::kUsage,
                "--source is now the argument SOURCE, or source in [camera] of the configuration");
   expect_error({"--wait-for-camera", "no"}, ErrorKind::kUsage, "--set camera.wait=no, or wait in");
-  expect_error({"--op-shapes"}, ErrorKind::kUsage, "--set profile.op-shapes=true");
+  expect_error({"--op-shapes", "true"}, ErrorKind::kUsage, "--set profile.op-by");
   expect_error({"--hflip"}, ErrorKind::kUsage, "--hflip is now --set camera.hflip=true");
   expect_error({"--vflip"}, ErrorKind::kUsage, "--vflip is now --set camera.vflip=true");
   expect_error({"--no-hflip"}, ErrorKind::kUsage, "--no-hflip is now --set camera.hflip=false");
+  expect_refused("[profile]\nop-shapes = true\n",
+                 ":2:13: profile.op-shapes: this key is now op-by");
   expect_refused("top-k = 3\n", ":1:9: top-k: this key is now top-k in [results]");
   expect_refused("model = 'm.pt'\n", ":1:9: model: this key is now file in [model]");
   expect_refused("results = 'all'\n", ":1:11: results: this key is now write in [results]");

@@ -116,10 +116,14 @@ TEST(Options, WrongStatesAreUsageErrors) {
 }
 
 TEST(Options, ProfilingIsUnderstood) {
-  const RunOptions options = parse_run({"--op-sampling", "0.01", "--set", "profile.op-shapes=true",
-                                        "--trace", "t.json", "--set", "profile.trace-frames=30"});
+  const RunOptions options =
+      parse_run({"--op-sampling", "0.01", "--op-by", "layer", "--op-sort", "memory", "--trace",
+                 "t.json", "--set", "profile.trace-frames=30"});
   EXPECT_EQ(options.profile.op_sampling, 0.01);
-  EXPECT_TRUE(options.profile.op_shapes);
+  EXPECT_EQ(options.profile.op_by, OperatorGroup::kLayer);
+  EXPECT_EQ(options.profile.op_sort, OperatorOrder::kMemory);
+  EXPECT_EQ(parse_run({"--op-rows", "5"}).profile.op_rows, 5U);
+  expect_error({"--op-by", "line"}, ErrorKind::kUsage, "--op-by: expected name, shape or layer");
   EXPECT_EQ(options.profile.trace, "t.json");
   EXPECT_EQ(options.profile.trace_frames, 30U);
   EXPECT_EQ(parse_run({"--op-sampling", "1"}).profile.op_sampling, 1);

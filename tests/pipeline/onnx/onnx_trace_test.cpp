@@ -22,7 +22,8 @@ TEST(OnnxProfile, TimesOfOperatorsAreThoseOfTheFramesOfTheirThread) {
     {"cat":"Session","name":"session_initialization","ph":"X","tid":5,"ts":0,"dur":3,"args":{}},
     {"cat":"Session","name":"model_run","ph":"X","tid":5,"ts":10,"dur":5,"args":{}},
     {"cat":"Node","name":"a","ph":"X","tid":5,"ts":11,"dur":1,"args":{"op_name":"WarmUp"}},
-    {"cat":"Node","name":"b","ph":"X","tid":5,"ts":21,"dur":2,"args":{"op_name":"Conv"}},
+    {"cat":"Node","name":"/0/Conv_kernel_time","ph":"X","tid":5,"ts":21,"dur":2,
+     "args":{"op_name":"Conv","output_size":"6272"}},
     {"cat":"Session","name":"model_run","ph":"X","tid":6,"ts":20,"dur":9,"args":{}},
     {"cat":"Session","name":"model_run","ph":"X","tid":5,"ts":20,"dur":9,"args":{}},
     {"cat":"Node","name":"c","ph":"X","tid":6,"ts":25,"dur":1,"args":{"op_name":"Gemm"}}])";
@@ -30,12 +31,15 @@ TEST(OnnxProfile, TimesOfOperatorsAreThoseOfTheFramesOfTheirThread) {
       {{}, 5, at(1000)}, {std::uint64_t{7}, 5, at(2000)}, {std::uint64_t{8}, 6, at(3000)}};
   const auto operators = read_profile(profile, "net", runs);
   ASSERT_EQ(operators.size(), 2U);
-  EXPECT_EQ(operators[0].model, "net");
-  EXPECT_EQ(operators[0].name, "Conv");
+  EXPECT_EQ(operators[0].what.model, "net");
+  EXPECT_EQ(operators[0].what.name, "Conv");
+  EXPECT_EQ(operators[0].what.layer, "/0/Conv");
+  EXPECT_EQ(operators[0].bytes, 6272U);
+  EXPECT_EQ(operators[1].bytes, 0U) << "not told";
   EXPECT_EQ(operators[0].frame, 7U);
   EXPECT_EQ(operators[0].start, at(2001));
   EXPECT_EQ(operators[0].end, at(2003));
-  EXPECT_EQ(operators[1].name, "Gemm");
+  EXPECT_EQ(operators[1].what.name, "Gemm");
   EXPECT_EQ(operators[1].frame, 8U);
   EXPECT_EQ(operators[1].start, at(3005));
 }

@@ -62,7 +62,7 @@ TEST(OperatorProfile, TheLargestSelfTimeComesFirst) {
 }
 
 TEST(OperatorProfile, CallsAreApartByModelNameAndShapes) {
-  OperatorProfile profile(1, /*with_shapes=*/true);
+  OperatorProfile profile(1, OperatorGroup::kShape);
   OperatorProfile::Call made = call("conv", milliseconds(1), milliseconds(1));
   profile.add(made);
   made.shapes = "[1, 3]";
@@ -71,11 +71,39 @@ TEST(OperatorProfile, CallsAreApartByModelNameAndShapes) {
   profile.add(made);
   profile.add(made);
   const OperatorTable table = profile.table();
-  EXPECT_TRUE(table.with_shapes);
+  EXPECT_EQ(table.group, OperatorGroup::kShape);
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0].model, "other");
   EXPECT_EQ(table.rows[0].calls, 2);
   EXPECT_EQ(table.rows[0].shapes, "[1, 3]");
+}
+
+TEST(OperatorProfile, AddsUpWhatCallsAllocate) {
+  OperatorProfile profile(0.5);
+  OperatorProfile::Call made = call("conv", milliseconds(1), milliseconds(1));
+  made.bytes = 100;
+  profile.add(made);
+  profile.add(made);
+  EXPECT_EQ(profile.table().rows.at(0).bytes, 400);
+  EXPECT_FALSE(profile.table().peak_live_bytes.has_value());
+  profile.add_peak_live_bytes(30);
+  profile.add_peak_live_bytes(20);
+  EXPECT_EQ(profile.table().peak_live_bytes, 30U);
+}
+
+TEST(OperatorProfile, LayersAndLabelsAreApart) {
+  OperatorProfile profile(1, OperatorGroup::kLayer);
+  OperatorProfile::Call made = call("conv", milliseconds(1), milliseconds(1));
+  for (const char* layer : {"features.0", "features.1"}) {
+    made.layer = layer;
+    profile.add(made);
+  }
+  made.is_label = true;
+  profile.add(made);
+  const OperatorTable table = profile.table();
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[0].layer, "features.0");
+  EXPECT_TRUE(table.rows[2].is_label);
 }
 
 TEST(OperatorProfile, IsEmptyWithoutCallsAndHasNoShareWithoutTime) {

@@ -88,6 +88,11 @@ TEST(Trace, IsSavedAtTheEndWhereItsThreadCannotBeStarted) {
   EXPECT_EQ(saved.times, 1);
 }
 
+Trace::Operator call_of(const char* name, std::uint64_t frame, Clock::time_point start,
+                        Clock::time_point end) {
+  return {{"net", name, "", false}, frame, start, end};
+}
+
 TEST(Trace, TakesOperatorsAtTheEnd) {
   Saved saved;
   Trace trace(frames_of(1), saved.save());
@@ -95,8 +100,8 @@ TEST(Trace, TakesOperatorsAtTheEnd) {
   int asked = 0;
   trace.add_at_end([&] {
     ++asked;
-    return std::vector<Trace::Operator>{{"net", "Conv", 0, start, start + microseconds(2)},
-                                        {"net", "Conv", 7, start, start + microseconds(2)}};
+    return std::vector<Trace::Operator>{call_of("Conv", 0, start, start + microseconds(2)),
+                                        call_of("Conv", 7, start, start + microseconds(2))};
   });
   EXPECT_EQ(asked, 0);
   record_frame(trace, 0);
@@ -119,7 +124,7 @@ TEST(Trace, IsChromesFormat) {
   Trace trace(options, saved.save());
   record_frame(trace, 0);
   const auto start = Clock::time_point(microseconds(1031));
-  trace.record_operator("net", "aten::\"add\"", 0, start, start + std::chrono::nanoseconds(1500));
+  trace.record_operator(call_of("aten::\"add\"", 0, start, start + std::chrono::nanoseconds(1500)));
   trace.finish();
 
   const Json root = Json::parse(saved.text);
@@ -152,11 +157,31 @@ TEST(Trace, IsChromesFormat) {
   EXPECT_EQ(saved.events("f")[0]["bp"], "e");
 }
 
+TEST(Trace, TellsLayersLabelsAndMemory) {
+  Saved saved;
+  Trace trace(frames_of(1), saved.save());
+  const auto start = Clock::time_point(microseconds(1000));
+  const auto end = start + microseconds(10);
+  trace.record_operator({{"net", "aten::add", "features.3", false}, 0, start, end, 4096});
+  trace.record_operator({{"net", "HEAD", "", true}, 0, end, end});
+  trace.record(Stage::kReport, 0, end, end);
+  trace.finish();
+  const std::vector<Json> slices = saved.events("X");
+  EXPECT_EQ(slices[0]["cat"], "operator");
+  EXPECT_EQ(slices[0]["args"],
+            Json::parse(R"({"frame":0,"model":"net","layer":"features.3","bytes":4096})"));
+  const auto label = std::find_if(slices.begin(), slices.end(),
+                                  [](const Json& slice) { return slice["cat"] == "label"; });
+  ASSERT_NE(label, slices.end());
+  EXPECT_EQ((*label)["name"], "HEAD");
+  EXPECT_EQ((*label)["args"], Json::parse(R"({"frame":0,"model":"net"})"));
+}
+
 TEST(Trace, AnEventThatEndsBeforeItsStartHasNoDuration) {
   Saved saved;
   Trace trace(frames_of(1), saved.save());
   const auto start = Clock::time_point(microseconds(1000));
-  trace.record_operator("net", "aten::add", 0, start, start - microseconds(10));
+  trace.record_operator(call_of("aten::add", 0, start, start - microseconds(10)));
   trace.record(Stage::kReport, 0, start, start);
   trace.finish();
   for (const Json& event : saved.events("X")) EXPECT_EQ(event["dur"], 0) << event;
@@ -168,7 +193,7 @@ TEST(Trace, AStageComesBeforeAnOperatorThatTakesAsLong) {
   Trace trace(frames_of(1), saved.save());
   const auto start = Clock::time_point(microseconds(1000));
   const auto end = start + microseconds(10);
-  trace.record_operator("net", "aten::add", 0, start, end);
+  trace.record_operator(call_of("aten::add", 0, start, end));
   trace.record(Stage::kInference, 0, start, end);
   trace.record(Stage::kReport, 0, end, end);
   trace.finish();
@@ -218,7 +243,7 @@ TEST(Trace, AFrameThatWasReplacedIsCapturedOnly) {
   trace.record(Stage::kCapture, 2, time + microseconds(10), time + microseconds(15));
   trace.record(Stage::kQueueWait, 2, time + microseconds(15), time + microseconds(20));
   trace.record(Stage::kInference, 2, time + microseconds(20), time + microseconds(30));
-  trace.record_operator("net", "aten::add", 2, time + microseconds(21), time + microseconds(22));
+  trace.record_operator(call_of("aten::add", 2, time + microseconds(21), time + microseconds(22)));
   trace.finish();
   EXPECT_EQ(trace.frames(), 1U);
   EXPECT_EQ(saved.events("s").size(), 1U) << "no arrow that leads nowhere";

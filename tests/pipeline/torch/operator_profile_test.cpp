@@ -2,11 +2,14 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
+#include "paths.h"
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/profile/trace.h"
 #include "pipeline/torch/torch_classifier.h"
+#include "pipeline/torch/torch_graph.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
@@ -36,8 +39,8 @@ class Operators : public testing::Test {
   }
 
   // Of some frames of the model, without its warm-up.
-  OperatorTable sample(double probability, int frames, bool shapes = false) {
-    OperatorProfile profile(probability, shapes);
+  OperatorTable sample(double probability, int frames, OperatorGroup group = OperatorGroup::kName) {
+    OperatorProfile profile(probability, group);
     ClassifierOptions options;
     options.operators = &profile;
     TorchClassifier classifier(ModelArchive(directory_ / "nested.pt"), options);
@@ -112,13 +115,76 @@ TEST_F(Operators, AreSampledAboutAsOftenAsAsked) {
 }
 
 TEST_F(Operators, HaveTheShapesOfTheirInputs) {
-  const OperatorTable table = sample(1, 3, /*shapes=*/true);
+  const OperatorTable table = sample(1, 3, OperatorGroup::kShape);
   std::map<std::string, double> calls;
   for (const OperatorRow& row : table.rows) {
     if (row.name == "aten::conv2d") calls[row.shapes] = row.calls;
   }
   EXPECT_EQ(calls, (std::map<std::string, double>{{"[1, 3, 32, 32] [16, 3, 5, 5]", 3},
                                                   {"[1, 16, 28, 28] [3, 16, 5, 5]", 3}}));
+}
+
+TEST_F(Operators, TellWhatTheyAllocate) {
+  const OperatorTable table = sample(1, 10);
+  double bytes = 0;
+  for (const OperatorRow& row : table.rows) bytes += row.bytes / 10;
+  // The two weights of ones, the outputs of the convolutions and their means, of 4 bytes each, and
+  // what a convolution needs besides.
+  const double outputs = 4 * (16 * 28 * 28 + 3 * 24 * 24 + 3);
+  EXPECT_GE(bytes, outputs);
+  // The input, 16 channels and 3 channels: at some time two of these are alive.
+  ASSERT_TRUE(table.peak_live_bytes.has_value());
+  EXPECT_EQ(*table.peak_live_bytes, 4U * (3 * 32 * 32 + 16 * 28 * 28));
+}
+
+TEST_F(Operators, AllocateAsMuchWhenFewCallsAreSampled) {
+  const OperatorTable all = sample(1, 20);
+  const OperatorTable some = sample(0.2, 1000);
+  const auto of_a_frame = [](const OperatorTable& table) {
+    double bytes = 0;
+    for (const OperatorRow& row : table.rows) bytes += row.bytes;
+    return bytes / static_cast<double>(table.frames);
+  };
+  EXPECT_NEAR(of_a_frame(some), of_a_frame(all), 0.25 * of_a_frame(all));
+}
+
+TEST(OperatorLayers, AreThoseOfTheModel) {
+  OperatorProfile profile(1, OperatorGroup::kLayer);
+  ClassifierOptions options;
+  options.operators = &profile;
+  TorchClassifier classifier(ModelArchive(std::string(LOOKOUT_MODELS) + "/selftest.pt"), options);
+  std::vector<float> logits;
+  const InputSpec& input = classifier.spec().input;
+  ImageTensor image;
+  image.width = input.width;
+  image.height = input.height;
+  image.values.assign(static_cast<std::size_t>(input.width) * input.height * 3, 0.5F);
+  classifier.classify(image, {}, logits);
+  // MobileNetV2 has 52 convolutions and a linear layer.
+  std::set<std::string> layers;
+  std::set<std::string> additions;
+  for (const OperatorRow& row : profile.table().rows) {
+    if (row.name.rfind("quantized::conv2d", 0) == 0 || row.name == "quantized::linear") {
+      EXPECT_TRUE(layers.insert(row.layer).second) << row.layer;
+      EXPECT_EQ(row.calls, 1) << row.layer;
+    }
+    if (row.name == "quantized::add") additions.insert(row.layer);
+  }
+  EXPECT_EQ(layers.size(), 53U);
+  for (const char* name : {"features.0.0", "features.3.conv.2", "features.17.conv.0.0",
+                           "features.18.0", "classifier.1"}) {
+    EXPECT_EQ(layers.count(name), 1U) << name;
+  }
+  EXPECT_EQ(additions.size(), 10U);
+  EXPECT_EQ(additions.count("features.3.skip_add"), 1U);
+}
+
+TEST(OperatorLayers, AreReadFromLibTorchsCalls) {
+  EXPECT_EQ(layer_of({"TOP(Net)::forward", "SELF(Net)::forward", "features(Sequential)::forward",
+                      "3(Block)::forward"}),
+            "features.3");
+  EXPECT_EQ(layer_of({"TOP(Net)::forward", "::forward"}), "");
+  EXPECT_EQ(layer_of({}), "");
 }
 
 TEST_F(Operators, AreInTheTraceWithinTheirFramesInference) {

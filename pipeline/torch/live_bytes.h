@@ -1,0 +1,23 @@
+// The memory that the tensors of a network need while it runs. Included by pipeline/torch/*.cpp
+// only.
+#pragma once
+
+#include <torch/script.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace lookout {
+
+// Runs the frozen `forward` node by node. Returns the largest sum of the bytes of all tensors that
+// are alive at a time: each from the node that makes it to the last one that uses it, the input and
+// the output among them, constants not. Tensors that share memory count once, what an operator
+// allocates and frees within itself does not count. Empty for a graph with loops. Throws what the
+// operators throw.
+//
+// LibTorch's own reports do not tell it: the allocator of quantized operators reports what it
+// allocates and never what it frees.
+std::optional<std::uint64_t> peak_live_bytes(const torch::jit::Module& module,
+                                             const at::Tensor& input);
+
+}  // namespace lookout
