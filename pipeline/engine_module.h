@@ -3,7 +3,10 @@
 // other versions of a third.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pipeline/classifier.h"
@@ -16,7 +19,7 @@ namespace lookout {
 
 // Changes with every change of this file, of Classifier, Trainer, ModelArchive, or of
 // OperatorProfile and Trace, which both sides use.
-inline constexpr int kEngineInterface = 3;
+inline constexpr int kEngineInterface = 4;
 
 // Returned by a module's entry, `extern "C" const EngineModule* lookout_engine()`.
 inline constexpr const char* kEngineEntry = "lookout_engine";
@@ -29,9 +32,11 @@ struct EngineModule {
   // See open_trainer().
   std::unique_ptr<Trainer> (*open_trainer)(const ModelArchive& archive, int threads);
   EngineFacts (*facts)();
-  // From now on the debug log names each feature that the engine's library reports as used. Null:
-  // it reports none.
-  void (*log_features)();
+  // From now on the debug log names each feature that the engine's library reports as used, once,
+  // and api_usage() has the number of reports of each since then. May be called by any thread.
+  // Null: the library reports none.
+  void (*log_api_usage)();
+  std::map<std::string, std::uint64_t> (*api_usage)();
 };
 
 }  // namespace lookout

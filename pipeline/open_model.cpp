@@ -56,6 +56,9 @@ const EngineModule& load(Engine engine) {
   }
 }
 
+// The engine that runs models; null: none does yet.
+std::atomic<const EngineModule*> running{nullptr};
+
 const EngineModule& engine_for(const ModelArchive& archive) { return load(engine_of(archive)); }
 
 }  // namespace
@@ -63,7 +66,8 @@ const EngineModule& engine_for(const ModelArchive& archive) { return load(engine
 std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
                                                      const ClassifierOptions& options, int count) {
   const EngineModule& engine = engine_for(archive);
-  if (engine.log_features != nullptr) engine.log_features();
+  if (engine.log_api_usage != nullptr) engine.log_api_usage();
+  running = &engine;
   return engine.open(archive, options, count);
 }
 
@@ -81,6 +85,12 @@ Engine engine_of(const ModelArchive& archive) {
 }
 
 EngineFacts engine_facts(Engine engine) { return load(engine).facts(); }
+
+std::map<std::string, std::uint64_t> api_usage() {
+  const EngineModule* engine = running;
+  if (engine == nullptr || engine->api_usage == nullptr) return {};
+  return engine->api_usage();
+}
 
 bool is_installed(Engine engine) {
   std::error_code ignored;

@@ -1,7 +1,10 @@
 // Opens a model with the engine that its format is made for.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pipeline/classifier.h"
@@ -36,6 +39,10 @@ Engine engine_of(const ModelArchive& archive);
 // Facts about the engine's library, which is loaded. Throws Error(kNoInput) and
 // Error(kUnsupported) as open_models().
 EngineFacts engine_facts(Engine engine);
+
+// How often the library of the engine that open_models() loaded reported each of its features as
+// used; empty: it reports none. May be called by any thread after open_models().
+std::map<std::string, std::uint64_t> api_usage();
 
 // Whether the engine's module is there; nothing is loaded.
 bool is_installed(Engine engine);

@@ -11,6 +11,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/lower_case.h"
+#include "pipeline/open_model.h"
 #include "platform/http/http_reporter.h"
 #include "platform/system/input_file.h"
 #include "platform/system/system_info.h"
@@ -85,7 +86,8 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   limits.clients = http.clients;
   limits.upload = http.max_upload;
   limits.uploads = std::max(limits.uploads, limits.upload);
-  MetricSources metrics{figures.operators, [] { return read_machine_state(); }, &pictures, {}};
+  MetricSources metrics{
+      figures.operators, [] { return read_machine_state(); }, &pictures, {}, api_usage};
   if (figures.mqtt) {
     metrics.mqtt = [mqtt = figures.mqtt] {
       return MqttFigures{mqtt->connected, mqtt->messages, mqtt->dropped};

@@ -7,6 +7,7 @@ extern "C" const lookout::EngineModule* lookout_engine() {
                                             lookout::open_onnx_models,
                                             lookout::open_onnx_trainer,
                                             lookout::onnxruntime_facts,
-                                            /*log_features=*/nullptr};
+                                            /*log_api_usage=*/nullptr,
+                                            nullptr};
   return &module;
 }

@@ -28,6 +28,7 @@ extern "C" const lookout::EngineModule* lookout_engine() {
                                             lookout::open,
                                             lookout::open_trainer,
                                             lookout::libtorch_facts,
-                                            lookout::log_libtorch_features};
+                                            lookout::log_libtorch_api_usage,
+                                            lookout::libtorch_api_usage};
   return &module;
 }

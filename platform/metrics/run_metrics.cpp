@@ -211,6 +211,17 @@ void RunMetrics::append_operators(MetricsText& text) const {
   append("lookout_operator_seconds_total", "Time, estimated.", &Sums::total);
 }
 
+void RunMetrics::append_api_usage(MetricsText& text) const {
+  if (!sources_.api_usage) return;
+  const auto usage = sources_.api_usage();
+  if (usage.empty()) return;
+  text.begin("lookout_libtorch_api_usage", "gauge",
+             "How often LibTorch reported that a feature is used, since the start.");
+  for (const auto& [event, reports] : usage) {
+    text.add({{"event", event}}, static_cast<double>(reports));
+  }
+}
+
 void RunMetrics::append_mqtt(MetricsText& text) const {
   if (!sources_.mqtt) return;
   const MqttFigures mqtt = sources_.mqtt();
@@ -255,6 +266,7 @@ std::string RunMetrics::text() const {
     append_state(counters, seconds, text);
   }
   append_operators(text);
+  append_api_usage(text);
   if (sources_.pictures != nullptr) {
     append_one(text, "lookout_pictures_before_frames_total", "counter",
                "Pictures of clients that went before a frame, after waiting for 2 s.", camera_,

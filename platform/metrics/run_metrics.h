@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct MetricSources {
   std::function<MachineState()> machine;
   const PictureQueue* pictures = nullptr;  // outlives the metrics
   std::function<MqttFigures()> mqtt;
+  std::function<std::map<std::string, std::uint64_t>()> api_usage;  // as of open_model.h
 };
 
 // record() is called by the frame loop, in constant time and without allocation; text() by any
@@ -74,6 +76,7 @@ class RunMetrics {
   void append_state(const Counters& counters, const std::vector<double>& seconds,
                     MetricsText& text) const;
   void append_operators(MetricsText& text) const;
+  void append_api_usage(MetricsText& text) const;
   void append_mqtt(MetricsText& text) const;
   void append_machine(MetricsText& text) const;
 

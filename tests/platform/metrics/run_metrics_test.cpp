@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -177,6 +178,18 @@ TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_connected{camera=\"front\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_messages_total{camera=\"front\"} 12\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_dropped_total{camera=\"front\"} 3\n"));
+}
+
+TEST(RunMetrics, FeaturesOfLibTorchAreTold) {
+  MetricSources sources;
+  sources.api_usage = [] { return std::map<std::string, std::uint64_t>(); };
+  EXPECT_THAT(RunMetrics(info_of({"cat"}), sources).text(), Not(HasSubstr("api_usage")));
+  sources.api_usage = [] {
+    return std::map<std::string, std::uint64_t>{{"torch.jit.load", 1}, {"tensor.create", 3}};
+  };
+  const std::string text = RunMetrics(info_of({"cat"}), sources).text();
+  EXPECT_THAT(text, HasSubstr("lookout_libtorch_api_usage{event=\"torch.jit.load\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_libtorch_api_usage{event=\"tensor.create\"} 3\n"));
 }
 
 // What a scraper shows as the type of a metric.
