@@ -7,6 +7,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/version.h>
 
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -36,9 +37,9 @@ struct OpenCall {
   const at::RecordFunction* function = nullptr;
   bool sampled = false;
   std::string shapes;
-  std::string layer;
-  Clock::duration inner{};  // total time of the calls that it made
-  std::uint64_t bytes = 0;  // that it allocated itself
+  std::optional<std::string> layer;  // empty: not asked for yet
+  Clock::duration inner{};           // total time of the calls that it made
+  std::uint64_t bytes = 0;           // that it allocated itself
   Clock::time_point start;
 };
 
@@ -78,9 +79,6 @@ std::string shapes_of(const at::RecordFunction& function) {
   return text.str();
 }
 
-// Of the node that the interpreter runs.
-std::string current_layer() { return layer_of(torch::jit::currentModuleHierarchy()); }
-
 // Operators that begin and end a label cost time of their own, and the label begins within the
 // first and ends within the second. They count as a part of what is around them.
 bool marks_label(const at::RecordFunction& function) {
@@ -101,13 +99,26 @@ OpenCall& open_call(const at::RecordFunction& function) {
   return stack.back();
 }
 
+// Of the node that the interpreter runs. Its call runs others, which belong to the same node;
+// LibTorch takes tens of thousands of instructions to tell it.
+void set_layer(OpenCall& call) {
+  if (call.layer) return;
+  const auto& stack = open_calls.stack;
+  const OpenCall* outer = stack.size() > 1 ? &stack[stack.size() - 2] : nullptr;
+  if (outer != nullptr && outer->layer && !is_label(*outer->function)) {
+    call.layer = outer->layer;
+  } else {
+    call.layer = layer_of(torch::jit::currentModuleHierarchy());
+  }
+}
+
 // Of all calls of a traced run, and of those within a sampled call.
 std::unique_ptr<at::ObserverContext> begin_watched(const at::RecordFunction& function) {
   const Context* run = context();
   if (run == nullptr || marks_label(function)) return nullptr;
   if (run->trace == nullptr && open_calls.stack.empty()) return nullptr;
   OpenCall& call = open_call(function);
-  if (run->trace != nullptr && call.layer.empty()) call.layer = current_layer();
+  if (run->trace != nullptr) set_layer(call);
   call.start = Clock::now();
   return nullptr;
 }
@@ -118,7 +129,8 @@ void add_to_profile(const OpenCall& call, const Context& run, Clock::duration to
   measured.name = call.function->name();
   measured.is_label = is_label(*call.function);
   measured.shapes = call.shapes;
-  if (run.profile->group() == OperatorGroup::kLayer) measured.layer = call.layer;
+  const bool by_layer = run.profile->group() == OperatorGroup::kLayer;
+  if (by_layer && call.layer) measured.layer = *call.layer;
   measured.frame = run.frame;
   measured.total = total;
   measured.self = total - call.inner;
@@ -127,12 +139,12 @@ void add_to_profile(const OpenCall& call, const Context& run, Clock::duration to
 }
 
 void add_to_trace(const OpenCall& call, const Context& run, Clock::time_point end) {
-  run.trace->record_operator(
-      {{std::string(run.model), call.function->name(), call.layer, is_label(*call.function)},
-       run.frame,
-       call.start,
-       end,
-       call.bytes});
+  run.trace->record_operator({{std::string(run.model), call.function->name(),
+                               call.layer.value_or(""), is_label(*call.function)},
+                              run.frame,
+                              call.start,
+                              end,
+                              call.bytes});
 }
 
 void end_call(const at::RecordFunction& function, at::ObserverContext* /*unused*/) {
@@ -171,7 +183,7 @@ std::unique_ptr<at::ObserverContext> begin_sampled(const at::RecordFunction& fun
   OpenCall& call = open_call(function);
   call.sampled = true;
   if (run->profile->group() == OperatorGroup::kShape) call.shapes = shapes_of(function);
-  if (run->profile->group() == OperatorGroup::kLayer) call.layer = current_layer();
+  if (run->profile->group() == OperatorGroup::kLayer) set_layer(call);
   call.start = Clock::now();
   return nullptr;
 }

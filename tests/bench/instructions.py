@@ -17,6 +17,7 @@ without the kernel's part.
 
   instructions.py                  a table: both archives, 224x224 and 640x480
   instructions.py --onnx FILE      a table of an ONNX model instead
+  instructions.py --profile        what profiles and traces add to a frame
   instructions.py --functions 30   also the functions with the largest surplus
   instructions.py --csi            frames of a CSI camera alone, of the model's size and 640x480
 
@@ -43,6 +44,13 @@ SIZES = ("224x224", "640x480")
 # Limits of the ratio to the bare program, and of the whole, in million instructions.
 RATIOS = {"qint8": {"224x224": 1.01, "640x480": 1.06}, "onnx": {"224x224": 1.04}}
 TOTALS = {"onnx": {"224x224": 118}}
+# Options of a run that profiles, and limits of the ratio to one that does not.
+PROFILES = {
+    "off": [],
+    "1 % by layer": ["--op-sampling", "0.01", "--op-by", "layer"],
+    "everything": ["--op-sampling", "1", "--op-by", "layer", "--trace", "/dev/shm/lookout-trace.json"],
+}
+PROFILE_RATIOS = {"1 % by layer": 1.002, "everything": 1.03}
 CSI_SIZES = ((298, 224), (640, 480))  # the first is asked for when the model takes 224x224
 CSI_FORMATS = ("RGB888", "NV12")
 
@@ -199,6 +207,18 @@ def runs_of(options):
     return runs
 
 
+def profile_runs_of(options):
+    """{(archive's kind, profile): {frames: command}}"""
+    runs = runs_of(options)
+    return {
+        (kind, profile): {
+            n: [*command, *added] for n, command in runs[kind, SIZES[0]].items()
+        }
+        for kind in ("qint8",)
+        for profile, added in PROFILES.items()
+    }
+
+
 def csi_runs_of(options):
     """{(format, size): {frames: command}}"""
     counts = (options.few, options.few + options.frames)
@@ -233,6 +253,7 @@ def read_options():
     parser.add_argument("--frames", type=int, default=4, help="k; default 4")
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side; default 2")
     parser.add_argument("--csi", action="store_true", help="count frames of a CSI camera")
+    parser.add_argument("--profile", action="store_true", help="count what profiles add")
     parser.add_argument("--functions", type=int, default=0, metavar="N",
                         help="print so many functions of each surplus")  # fmt: skip
     parser.add_argument("--json", metavar="FILE", help="write everything that was counted")
@@ -288,6 +309,23 @@ def print_totals(frames):
     return rows
 
 
+def print_profiles(frames, functions_to_print):
+    """Prints a line for each profile and its largest functions, and returns the totals."""
+    rows = []
+    print("million instructions a frame, whole process, 1 thread, Cortex-A72 emulated")
+    for (kind, profile), functions in frames.items():
+        total = sum(functions.values())
+        ratio = total / sum(frames[kind, "off"].values())
+        rows.append({"archive": kind, "profile": profile, "instructions": total, "ratio": ratio})
+        limit = verdict(ratio, {kind: PROFILE_RATIOS}, kind, profile)
+        print(f"{kind:<7} {profile:<13} {total / 1e6:9.3f}  / off {ratio:.4f}{limit}")
+        surplus = collections.Counter(functions)
+        surplus.subtract(frames[kind, "off"])
+        for function, instructions in surplus.most_common(functions_to_print):
+            print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+    return rows
+
+
 def print_csi(frames, functions):
     """Prints a line for each run and its largest functions, and returns the totals."""
     rows = []
@@ -317,6 +355,8 @@ def main():
     options = read_options()
     if options.csi:
         rows = print_csi(count_all(options, csi_runs_of(options)), options.functions)
+    elif options.profile:
+        rows = print_profiles(count_all(options, profile_runs_of(options)), options.functions)
     else:
         frames = count_all(options, runs_of(options))
         rows = print_totals(frames)
