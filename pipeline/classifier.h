@@ -29,6 +29,8 @@ struct ClassifierOptions {
   std::function<double()> free_processors = [] { return 0.0; };  // see ThreadTuner
   // Used instead of the archive's labels. Required for an archive without labels.
   std::optional<std::vector<std::string>> labels;
+  // Absolute paths of libraries with operators that the model needs, which are loaded before it.
+  std::vector<std::string> operator_libraries;
   bool count_parameters = false;         // for ModelFacts; unpacks all weights once more
   bool trace = false;                    // some frames will be traced
   OperatorProfile* operators = nullptr;  // samples classify(); outlives the classifier; null: none

@@ -30,7 +30,8 @@ struct EngineModule {
   std::vector<std::unique_ptr<Classifier>> (*open)(const ModelArchive& archive,
                                                    const ClassifierOptions& options, int count);
   // See open_trainer().
-  std::unique_ptr<Trainer> (*open_trainer)(const ModelArchive& archive, int threads);
+  std::unique_ptr<Trainer> (*open_trainer)(const ModelArchive& archive,
+                                           const TrainerOptions& options);
   EngineFacts (*facts)();
   // From now on the debug log names each feature that the engine's library reports as used, once,
   // and api_usage() has the number of reports of each since then. May be called by any thread.

@@ -51,14 +51,18 @@ fs::path module_path(const std::string& name) {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/lookout" / name;
 }
 
+void* open_library(const std::string& path) {
+  const SignalsKept signals;
+  return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 void* load_module(const std::string& name, const std::string& entry) {
   const std::string path = module_path(name).string();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     throw Error(ErrorKind::kUnsupported, fmt::format("lookout was built without {}", path));
   }
-  const SignalsKept signals;
-  void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* module = open_library(path);
   if (module == nullptr) throw cannot_load(path);
   void* function = ::dlsym(module, entry.c_str());
   if (function == nullptr) throw cannot_load(path);

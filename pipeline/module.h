@@ -17,6 +17,10 @@ struct ModuleVersion {
   const char* release;  // of lookout
 };
 
+// Loads the library at `path`, which has a slash. Null, and a message for dlerror(3), when it
+// cannot be loaded. It changes nothing of what signals do.
+void* open_library(const std::string& path);
+
 // Loads the module `name`, which stays loaded, and returns its function `entry`. The module and its
 // libraries change nothing of what signals do. Throws Error(kUnsupported) when it was not built, or
 // when a library that it needs is missing or has another version.

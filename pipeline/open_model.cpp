@@ -76,8 +76,8 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
   return std::move(open_models(archive, options, 1).front());
 }
 
-std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) {
-  return engine_for(archive).open_trainer(archive, threads);
+std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {
+  return engine_for(archive).open_trainer(archive, options);
 }
 
 Engine engine_of(const ModelArchive& archive) {

@@ -17,7 +17,8 @@ namespace lookout {
 // Loads the model for `count` workers and runs it until it is warm. TorchScript archives, whose
 // code runs then, run on LibTorch, ONNX models on ONNX Runtime. The archive is not needed any more
 // afterwards. A process uses one engine: the first call decides.
-// Throws Error(kBadData) for anything wrong with the archive, its spec or its labels,
+// Throws Error(kBadData) for anything wrong with the archive, its spec, its labels or a library of
+// operators, Error(kNoInput) or Error(kPermission) when such a library cannot be read,
 // Error(kInternal) when the engine's library lacks what it needs, Error(kNoInput) when the engine
 // is not installed, Error(kUnsupported) when it cannot be loaded, or the process already uses
 // another.
@@ -28,10 +29,10 @@ std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive
 std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options);
 
-// Loads a base, of which new models are made, and cuts it before its last layer. `threads`: that
-// compute an embedding. Throws as open_model(), and Error(kBadData) when the base's last layer is
-// not linear, or cannot be told from the rest.
-std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads);
+// Loads a base, of which new models are made, and cuts it before its last layer. Throws as
+// open_model(), and Error(kBadData) when the base's last layer is not linear, or cannot be told
+// from the rest.
+std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options);
 
 // The engine that runs the archive.
 Engine engine_of(const ModelArchive& archive);

@@ -158,6 +158,7 @@ std::string to_json(const Description& description) {
                     {"trained", spec.trained},
                     {"unknown", or_null(spec.unknown)},
                     {"producer_info", producer_info_json(description.contents)},
+                    {"operators_needed", description.contents.foreign_operators},
                     {"library", facts ? Json(library_text(*facts)) : Json()},
                     {"engine", if_run(&ModelFacts::engine)},
                     {"members", std::move(members)},
@@ -239,6 +240,11 @@ std::vector<Line> lines(const Description& description) {
       {"weights", spec.weights},
       {"trained", spec.trained ? "yes" : "no"},
       {"contents", contents_text(description.contents)}};
+  const OperatorNames& foreign = description.contents.foreign_operators;
+  if (!foreign.empty()) {
+    lines.push_back({"needs operators",
+                     fmt::format("{}, of a library: --operators FILE", fmt::join(foreign, ", "))});
+  }
   const std::string training = training_text(description.contents);
   if (!training.empty()) lines.insert(lines.end() - 1, {"training", training});
   for (Line& line : lines_of_facts(description)) lines.push_back(std::move(line));
@@ -248,7 +254,7 @@ std::vector<Line> lines(const Description& description) {
 std::string to_text(const Description& description) {
   std::string text;
   for (const auto& [key, value] : lines(description)) {
-    fmt::format_to(std::back_inserter(text), "{:<14} {}\n", key, printable(value));
+    fmt::format_to(std::back_inserter(text), "{:<15} {}\n", key, printable(value));
   }
   if (!is_described(description.contents)) {
     fmt::format_to(

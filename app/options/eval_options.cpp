@@ -24,7 +24,7 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
                       /*required=*/true);
   eval.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
                 "Lines of file,label instead; files are relative to DIR");
-  for (const char* key : {"file", "labels", "threads", "workers"}) {
+  for (const char* key : {"file", "labels", "operators", "threads", "workers"}) {
     eval.add_flag_of(state->settings, "model", key);
   }
   eval.add_flag("--sha256", hashes(options.model.sha256),

@@ -13,6 +13,10 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
                          "TorchScript archive or ONNX model");
   inspect.add_flag("--labels", text(options->model.labels, "FILE"),
                    "File with one label a line, instead of the model's own");
+  inspect.add_flag(
+      "--operators", files(options->model.operators),
+      "With --run, libraries with operators that the model needs beyond its engine's; a "
+      "library is code, which runs with your rights");
   inspect.add_flag("--run", boolean(options->run),
                    "Also load and run the model, to tell its parameters and kernels. An archive is "
                    "a program that runs with your rights: do so only with one that you trust");

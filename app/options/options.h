@@ -46,6 +46,8 @@ struct ModelOptions {
   std::string file;                 // archive; empty: the built-in self-test model
   std::string labels;               // file; empty: the archive's own
   std::vector<std::string> sha256;  // of the archives that are accepted; empty: all are
+  // Libraries with operators that the model needs; empty: none.
+  std::vector<std::string> operators;
   int threads = 0;  // that compute one inference; 0: as many as a measurement finds best
   int workers = 1;  // frames classified side by side
 };
@@ -168,7 +170,7 @@ struct BenchOptions {
   }
 
   CameraOptions camera;             // `timeout`: for each combination
-  ModelOptions model;               // used: labels
+  ModelOptions model;               // used: labels, operators, sha256
   ResultOptions results;            // used: format
   LogOptions log;                   // used: level
   std::vector<std::string> models;  // each as ModelOptions::file; empty: the default
@@ -196,7 +198,7 @@ struct TrainOptions {
   std::string folder;
   std::string output;      // the archive
   CameraOptions camera;    // used: view
-  ModelOptions model;      // the base; used: file, sha256, threads
+  ModelOptions model;      // the base; used: file, sha256, operators, threads
   ResultOptions results;   // used: format
   LogOptions log;          // used: level
   std::string labels_csv;  // file,label; empty: a folder for each class

@@ -132,6 +132,11 @@ void declare(Settings& settings, ModelOptions& options) {
   settings.add(section, "sha256", hashes(options.sha256),
                "Accept only archives with one of these SHA-256 hashes, as of sha256sum; an archive "
                "is a program, which runs with your rights; empty: accept all");
+  settings.add(
+      section, "operators", files(options.operators),
+      "Libraries with operators that the model needs beyond its engine's, which are loaded "
+      "before it; a library is code, which runs with your rights",
+      "--operators");
   settings.add(section, "threads", number_or_auto(options.threads, 1, 64),
                "Maximum threads per inference (fewer under load), or auto: measured at the start",
                "--threads");

@@ -38,6 +38,7 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
                  "Lines of file,label instead; files are relative to DIR");
   train.add_flag_of(state->settings, "model", "file",
                     "The base: a model whose last layer is replaced; default: the installed one");
+  train.add_flag_of(state->settings, "model", "operators");
   train.add_flag("--sha256", hashes(options.model.sha256),
                  "Accept only a base with one of these SHA-256 hashes");
   train.add_flag("--mirror", boolean(options.mirror),

@@ -301,6 +301,24 @@ Value names(std::vector<std::string>& member) {
   return value;
 }
 
+Value files(std::vector<std::string>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const std::vector<std::string> parts = split_at_commas(text);
+    const auto is_file = [](const std::string& part) {
+      return !part.empty() && part.find('\0') == std::string::npos;
+    };
+    if (!std::all_of(parts.begin(), parts.end(), is_file)) return false;
+    member = parts;
+    return true;
+  };
+  value.expected = "files, as in one.so,other.so";
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements = {TomlType::kString};
+  value.placeholder = "FILE,...";
+  return value;
+}
+
 Value region(cv::Rect2d& member) {
   Value value;
   value.set = [&member](const std::string& text) {

@@ -94,6 +94,9 @@ Value hashes(std::vector<std::string>& member);
 // Names, "NAME,NAME", stored in lower case; in a file also an array of them.
 Value names(std::vector<std::string>& member);
 
+// Files, "FILE,FILE"; in a file also an array of them.
+Value files(std::vector<std::string>& member);
+
 // Part of a picture, as x,y,width,height from 0 to 1.
 Value region(cv::Rect2d& member);
 

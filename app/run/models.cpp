@@ -103,6 +103,17 @@ ModelArchive read_archive(const ModelOptions& options) {
   return archive;
 }
 
+std::vector<std::string> operator_libraries(const ModelOptions& options) {
+  std::vector<std::string> libraries;
+  for (const std::string& file : options.operators) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::canonical(file, error);
+    if (is_service() && !error) check_library_of_service("operator library", path);
+    libraries.push_back((error ? std::filesystem::absolute(file) : path).string());
+  }
+  return libraries;
+}
+
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      const Observation& observation) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
@@ -111,6 +122,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   classifier_options.trace = observation.trace;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
   classifier_options.keep_threads = keep_threads;
+  classifier_options.operator_libraries = operator_libraries(options);
   classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
   classifier_options.labels =
@@ -131,6 +143,7 @@ std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
   ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.labels);
   classifier_options.count_parameters = count_parameters;
+  classifier_options.operator_libraries = operator_libraries(options);
   return open_model(archive, classifier_options);
 }
 

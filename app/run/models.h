@@ -29,6 +29,10 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option);
 // Error(kPermission), or Error(kBadData) when its SHA-256 is none of `options.sha256`.
 ModelArchive read_archive(const ModelOptions& options);
 
+// The absolute paths of the libraries of operators that `options` name, whose links are followed.
+// Throws Error(kPermission) for one that a service does not load.
+std::vector<std::string> operator_libraries(const ModelOptions& options);
+
 // How the operators of models are observed.
 struct Observation {
   OperatorProfile* operators =

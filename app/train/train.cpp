@@ -134,7 +134,8 @@ class Training {
     const auto start = Clock::now();
     const TrainPictures pictures = read_train_pictures(options_.folder, options_.labels_csv);
     const ModelArchive base = read_archive(options_.model);
-    const auto trainer = open_trainer(base, std::max(1, options_.model.threads));
+    const auto trainer = open_trainer(
+        base, {std::max(1, options_.model.threads), operator_libraries(options_.model)});
     log_base(options_.model, trainer->spec(), trainer->facts());
     EmbeddedPictures embedded = embed(pictures, *trainer);
     check_classes(embedded);

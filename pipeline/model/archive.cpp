@@ -78,7 +78,7 @@ class Contents {
     std::string* text = text_called(name);
     contents_.members.push_back({name, member.bytes});
     const bool is_new = names_.insert(name).second;
-    if (text == nullptr) return {};
+    if (text == nullptr) return is_code(name) ? scan_code() : ZipReader::TakePiece();
     if (!is_new) refuse_as_damaged(archive_.path(), "holds " + name + " twice");
     return [this, text, name = std::move(name)](std::string_view piece) {
       if (text->size() + piece.size() > ArchiveContents::kMaxText) {
@@ -95,10 +95,22 @@ class Contents {
         refuse_as_damaged(archive_.path(), std::string("has no ") + needed);
       }
     }
+    code_.finish();
     return std::move(contents_);
   }
 
  private:
+  static bool is_code(const std::string& name) {
+    const std::string end = ".py";
+    return name.rfind("code/", 0) == 0 && name.size() > end.size() &&
+           name.compare(name.size() - end.size(), end.size(), end) == 0;
+  }
+
+  ZipReader::TakePiece scan_code() {
+    code_.finish();  // the member before
+    return [this](std::string_view piece) { code_.take(piece); };
+  }
+
   // Where the text goes that is called so; null: nowhere.
   std::string* text_called(const std::string& name) {
     const auto texts = std::array{std::pair{"extra/metadata.json", &contents_.metadata},
@@ -112,6 +124,7 @@ class Contents {
 
   const ModelArchive& archive_;
   ArchiveContents contents_;
+  TorchCodeScanner code_{contents_.foreign_operators};
   std::set<std::string> names_;
   std::string folder_;
   std::uint64_t unpacked_ = 0;
@@ -124,6 +137,7 @@ ArchiveContents read_onnx_contents(const ModelArchive& archive) {
   } catch (const std::runtime_error& error) {
     refuse_onnx(archive.path(), error.what());
   }
+  contents.foreign_operators = contents.onnx->foreign_operators;
   const auto take = [&](const char* key, std::string& text) {
     const auto found = contents.onnx->texts.find(key);
     if (found == contents.onnx->texts.end()) return;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/model/foreign_operators.h"
 #include "pipeline/model/model_spec.h"
 #include "pipeline/model/onnx_contents.h"
 
@@ -67,6 +68,9 @@ struct ArchiveContents {
 
   std::vector<ArchiveMember> members;  // of an archive
   std::optional<OnnxContents> onnx;    // of an ONNX file
+  // That the model needs and its engine does not have, as far as the file tells: they come from
+  // libraries.
+  OperatorNames foreign_operators;
   // Its texts: members of an archive; in an ONNX file, metadata_props called lookout.metadata,
   // lookout.labels, lookout.class_ids and lookout.producer_info.
   std::string metadata;   // metadata.json; empty: there is none

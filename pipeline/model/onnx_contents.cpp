@@ -324,7 +324,9 @@ OnnxContents read_model(Message<ModelField> message) {
 
 OnnxContents read_onnx(std::string_view bytes) {
   try {
-    return read_model(Message<ModelField>(bytes.data(), bytes.size()));
+    OnnxContents contents = read_model(Message<ModelField>(bytes.data(), bytes.size()));
+    contents.foreign_operators = onnx_foreign_operators(bytes);
+    return contents;
   } catch (const protozero::exception& error) {
     throw std::runtime_error(std::string("it is damaged or cut: ") + error.what());
   }

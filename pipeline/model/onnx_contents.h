@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/model/foreign_operators.h"
+
 namespace lookout {
 
 // An input or output of the graph.
@@ -23,6 +25,7 @@ struct OnnxContents {
   std::uint64_t parameters = 0;          // weights and biases, without scales and zero points
   std::uint64_t weight_bytes = 0;        // of all constants
   std::map<std::string, int> operators;  // how often each is used
+  OperatorNames foreign_operators;       // as ArchiveContents
   std::vector<OnnxValue> inputs;         // without constants
   std::vector<OnnxValue> outputs;
   std::map<std::string, std::string> texts;  // metadata_props

@@ -14,12 +14,28 @@ enum class ModelField : Number {
   kGraph = 7,
   kOpsetImport = 8,
   kMetadataProps = 14,
+  kFunctions = 25,
 };
 enum class OpsetField : Number { kDomain = 1, kVersion = 2 };
 enum class TextField : Number { kKey = 1, kValue = 2 };
 enum class GraphField : Number { kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12 };
-enum class NodeField : Number { kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5 };
-enum class AttributeField : Number { kName = 1, kInt = 3, kTensor = 5, kType = 20 };
+enum class FunctionField : Number { kName = 1, kNode = 7, kDomain = 10 };
+enum class NodeField : Number {
+  kInput = 1,
+  kOutput = 2,
+  kName = 3,
+  kOpType = 4,
+  kAttribute = 5,
+  kDomain = 7,
+};
+enum class AttributeField : Number {
+  kName = 1,
+  kInt = 3,
+  kTensor = 5,
+  kGraph = 6,
+  kGraphs = 11,
+  kType = 20,
+};
 enum class TensorField : Number {
   kDims = 1,
   kDataType = 2,

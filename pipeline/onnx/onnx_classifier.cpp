@@ -57,14 +57,14 @@ class OnnxModel {
   void load(const ModelArchive& archive, const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
     threads_ = choose ? 1 : std::max(1, options.threads);
-    session_ = std::make_shared<OnnxSession>(archive, threads_);
+    session_ = std::make_shared<OnnxSession>(archive, threads_, options.operator_libraries);
     const auto& outputs = session_->outputs();
     const bool has_logits = std::find(outputs.begin(), outputs.end(), kLogits) != outputs.end();
     output_ = has_logits ? kLogits : outputs.front();
     warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
             facts_);
     if (choose && options.processors > 1) choose_threads(archive, options);
-    if (options.trace) prepare_trace(archive);
+    if (options.trace) prepare_trace(archive, options);
   }
 
   // Each number of threads needs a session, which is made when the tuner first asks for it.
@@ -75,7 +75,8 @@ class OnnxModel {
     sessions[0] = session_;
     const auto use = [&](int threads) {
       auto& session = sessions[static_cast<std::size_t>(threads) - 1];
-      if (!session) session = std::make_shared<OnnxSession>(archive, threads);
+      if (!session)
+        session = std::make_shared<OnnxSession>(archive, threads, options.operator_libraries);
       session_ = session;
       threads_ = threads;
     };
@@ -90,8 +91,8 @@ class OnnxModel {
     use(tuner.threads());
   }
 
-  void prepare_trace(const ModelArchive& archive) {
-    trace_ = std::make_unique<OnnxTrace>(archive, threads_, spec_.name);
+  void prepare_trace(const ModelArchive& archive, const ClassifierOptions& options) {
+    trace_ = std::make_unique<OnnxTrace>(archive, threads_, options.operator_libraries, spec_.name);
     const ImageTensor image = blank_image(spec_.input);
     for (int run = 0; run < 2; ++run)
       trace_->run(image.values, shape_of(image, spec_.input.layout), output_, {});

@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include "pipeline/model/engine_facts.h"
+#include "pipeline/model/operator_library.h"
+#include "pipeline/onnx/onnx_operators.h"
 #include "pipeline/printable.h"
 
 namespace lookout {
@@ -67,18 +69,22 @@ std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layo
   return {1, image.height, image.width, 3};
 }
 
-OnnxSession::OnnxSession(const ModelArchive& archive, int threads, const std::string& profile)
+OnnxSession::OnnxSession(const ModelArchive& archive, int threads,
+                         const std::vector<std::string>& operators, const std::string& profile)
     : archive_(archive.path()) {
+  Ort::SessionOptions options = session_options(threads, profile);
+  register_onnx_operators(operators, options);
   try {
     const std::string_view bytes = archive.bytes();
-    session_ =
-        Ort::Session(environment(), bytes.data(), bytes.size(), session_options(threads, profile));
+    session_ = Ort::Session(environment(), bytes.data(), bytes.size(), options);
     const Ort::AllocatorWithDefaultOptions allocator;
     input_ = session_.GetInputNameAllocated(0, allocator).get();
     for (std::size_t i = 0; i < session_.GetOutputCount(); ++i) {
       outputs_.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
     }
   } catch (const Ort::Exception& error) {
+    const std::string missing = missing_onnx_operator(error.what());
+    if (!missing.empty()) refuse_missing_operator(archive_, missing, Engine::kOnnxRuntime);
     refuse_model(archive_, "ONNX Runtime cannot load it (" + first_line(error.what()) + ")");
   }
 }

@@ -26,9 +26,11 @@ std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layo
 class OnnxSession {
  public:
   // Loads the model, for `threads` threads that compute one run; they sleep between runs.
-  // `profile`: the beginning of the name of a file that end_profiling() writes; empty: none. Throws
-  // Error(kBadData).
-  OnnxSession(const ModelArchive& archive, int threads, const std::string& profile = {});
+  // `operators`: libraries that it needs. `profile`: the beginning of the name of a file that
+  // end_profiling() writes; empty: none. Throws Error(kBadData), and what register_onnx_operators()
+  // throws.
+  OnnxSession(const ModelArchive& archive, int threads,
+              const std::vector<std::string>& operators = {}, const std::string& profile = {});
 
   // Returns the output of this name. `values`: of the input, whose sizes are `shape`. Throws
   // Error(kBadData) when the model fails.

@@ -102,10 +102,11 @@ std::vector<Trace::Operator> read_profile(const std::string& json, const std::st
   return operators;
 }
 
-OnnxTrace::OnnxTrace(const ModelArchive& archive, int threads, std::string model)
+OnnxTrace::OnnxTrace(const ModelArchive& archive, int threads,
+                     const std::vector<std::string>& operators, std::string model)
     : model_(std::move(model)),
       folder_(make_folder()),
-      session_(archive, threads, folder_ / "profile") {}
+      session_(archive, threads, operators, folder_ / "profile") {}
 
 OnnxTrace::~OnnxTrace() {
   std::error_code ignored;

@@ -39,9 +39,10 @@ std::vector<Trace::Operator> read_profile(const std::string& json, const std::st
 // Used by several threads.
 class OnnxTrace {
  public:
-  // `model`: its name. Throws as OnnxSession, and Error(kOutput) when there is no room for a
-  // temporary file.
-  OnnxTrace(const ModelArchive& archive, int threads, std::string model);
+  // `operators`: libraries that it needs; `model`: its name. Throws as OnnxSession, and
+  // Error(kOutput) when there is no room for a temporary file.
+  OnnxTrace(const ModelArchive& archive, int threads, const std::vector<std::string>& operators,
+            std::string model);
   ~OnnxTrace();
   OnnxTrace(const OnnxTrace&) = delete;
   OnnxTrace& operator=(const OnnxTrace&) = delete;

@@ -17,12 +17,13 @@ namespace {
 
 class OnnxTrainer : public Trainer {
  public:
-  OnnxTrainer(const ModelArchive& archive, const ArchiveContents& contents, int threads)
+  OnnxTrainer(const ModelArchive& archive, const ArchiveContents& contents,
+              const TrainerOptions& options)
       : archive_(archive.path()),
         base_(archive.bytes()),
         spec_(spec_of_base(archive, contents)),
         facts_(onnx_facts(contents)),
-        session_(archive, std::max(1, threads)) {
+        session_(archive, std::max(1, options.threads), options.operator_libraries) {
     const auto& outputs = session_.outputs();
     if (std::find(outputs.begin(), outputs.end(), kFeatures) == outputs.end()) {
       refuse_model(
@@ -70,8 +71,9 @@ class OnnxTrainer : public Trainer {
 
 }  // namespace
 
-std::unique_ptr<Trainer> open_onnx_trainer(const ModelArchive& archive, int threads) {
-  return std::make_unique<OnnxTrainer>(archive, read_contents(archive), threads);
+std::unique_ptr<Trainer> open_onnx_trainer(const ModelArchive& archive,
+                                           const TrainerOptions& options) {
+  return std::make_unique<OnnxTrainer>(archive, read_contents(archive), options);
 }
 
 }  // namespace lookout

@@ -10,6 +10,7 @@ namespace lookout {
 
 // See open_trainer(). The base needs an output "features", from which its last layer makes the
 // scores: export.py writes it.
-std::unique_ptr<Trainer> open_onnx_trainer(const ModelArchive& archive, int threads);
+std::unique_ptr<Trainer> open_onnx_trainer(const ModelArchive& archive,
+                                           const TrainerOptions& options);
 
 }  // namespace lookout

@@ -16,6 +16,7 @@
 #include "pipeline/torch/operator_sampling.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_network.h"
+#include "pipeline/torch/torch_operators.h"
 #include "pipeline/torch/torch_threads.h"
 
 namespace lookout {
@@ -28,6 +29,7 @@ class TorchClassifier::Impl {
     spec_ = read_spec(archive, contents, options.labels);
     facts_.has_metadata = !contents.metadata.empty();
     prepare_engine();
+    load_torch_operators(options.operator_libraries);
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
     load(archive, options);

@@ -16,8 +16,8 @@ std::vector<std::unique_ptr<Classifier>> open(const ModelArchive& archive,
   return classifiers;
 }
 
-std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, int threads) {
-  return std::make_unique<TorchTrainer>(archive, threads);
+std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {
+  return std::make_unique<TorchTrainer>(archive, options);
 }
 
 }  // namespace

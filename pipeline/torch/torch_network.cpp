@@ -14,9 +14,11 @@
 
 #include "pipeline/error.h"
 #include "pipeline/model/engine_facts.h"
+#include "pipeline/model/operator_library.h"
 #include "pipeline/printable.h"
 #include "pipeline/torch/live_bytes.h"
 #include "pipeline/torch/torch_graph.h"
+#include "pipeline/torch/torch_operators.h"
 
 namespace lookout {
 namespace {
@@ -85,6 +87,8 @@ torch::jit::Module load_network(const ModelArchive& archive) {
     module.eval();
     return module;
   } catch (const std::exception& error) {
+    const std::string missing = missing_operator(error.what());
+    if (!missing.empty()) refuse_missing_operator(archive.path(), missing, Engine::kTorch);
     refuse_model(archive.path(), "is not a TorchScript archive, or a damaged one (" +
                                      first_sentence(error) +
                                      "); create it again with models/export.py");

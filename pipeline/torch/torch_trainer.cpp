@@ -11,6 +11,7 @@
 #include "pipeline/error.h"
 #include "pipeline/torch/torch_backbone.h"
 #include "pipeline/torch/torch_network.h"
+#include "pipeline/torch/torch_operators.h"
 #include "pipeline/torch/torch_threads.h"
 
 namespace lookout {
@@ -63,12 +64,13 @@ class ExtraFile {
 
 class TorchTrainer::Impl {
  public:
-  Impl(const ModelArchive& archive, int threads)
-      : archive_(archive.path()), threads_(std::max(1, threads)) {
+  Impl(const ModelArchive& archive, const TrainerOptions& options)
+      : archive_(archive.path()), threads_(std::max(1, options.threads)) {
     const ArchiveContents contents = read_contents(archive);
     spec_ = spec_of_base(archive, contents);
     facts_.has_metadata = !contents.metadata.empty();
     prepare_engine();
+    load_torch_operators(options.operator_libraries);
     set_compute_threads(threads_, /*quantized=*/true);
     cut(load_network(archive));
     spec_.input.quantization = network_.quantization();
@@ -134,8 +136,8 @@ class TorchTrainer::Impl {
   TorchNetwork network_;         // the same, frozen: it runs
 };
 
-TorchTrainer::TorchTrainer(const ModelArchive& archive, int threads)
-    : impl_(std::make_unique<Impl>(archive, threads)) {}
+TorchTrainer::TorchTrainer(const ModelArchive& archive, const TrainerOptions& options)
+    : impl_(std::make_unique<Impl>(archive, options)) {}
 
 TorchTrainer::~TorchTrainer() = default;
 

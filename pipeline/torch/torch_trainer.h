@@ -14,9 +14,9 @@ namespace lookout {
 // producer_info.json by LibTorch's hook for files of saved modules.
 class TorchTrainer : public Trainer {
  public:
-  // Loads the base, which runs the archive's code, and cuts it before its last layer. `threads`:
-  // that compute an embedding. Throws what open_trainer() throws.
-  TorchTrainer(const ModelArchive& archive, int threads);
+  // Loads the base, which runs the archive's code, and cuts it before its last layer. Throws what
+  // open_trainer() throws.
+  TorchTrainer(const ModelArchive& archive, const TrainerOptions& options);
   ~TorchTrainer() override;
 
   const ModelSpec& spec() const override;

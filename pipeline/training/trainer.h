@@ -43,6 +43,11 @@ struct Familiarity {
   float unknown(float similarity) const;  // 0..1
 };
 
+struct TrainerOptions {
+  int threads = 1;                              // that compute an embedding
+  std::vector<std::string> operator_libraries;  // as ClassifierOptions
+};
+
 struct TrainedModel {
   // Its logits are calibrated. Its last output belongs to counter-examples if it has one more than
   // there are classes.

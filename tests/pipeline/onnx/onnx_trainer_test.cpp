@@ -71,7 +71,7 @@ class OnnxTrainerTest : public testing::Test {
 };
 
 TEST_F(OnnxTrainerTest, EmbedsTheFeatures) {
-  const auto trainer = open_onnx_trainer(base(), 1);
+  const auto trainer = open_onnx_trainer(base(), {});
   std::vector<float> embedding;
   trainer->embed(image_of(7), embedding);
   EXPECT_THAT(embedding, ElementsAre(7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1));
@@ -82,7 +82,7 @@ TEST_F(OnnxTrainerTest, EmbedsTheFeatures) {
 TEST_F(OnnxTrainerTest, RefusesABaseWithoutFeatures) {
   const ModelArchive archive = write(OnnxFile::sums_of_planes().described().bytes());
   try {
-    open_onnx_trainer(archive, 1);
+    open_onnx_trainer(archive, {});
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);
@@ -91,7 +91,7 @@ TEST_F(OnnxTrainerTest, RefusesABaseWithoutFeatures) {
 }
 
 TEST_F(OnnxTrainerTest, WritesAModelThatGivesTheScoresOfTheTraining) {
-  const auto trainer = open_onnx_trainer(base(), 1);
+  const auto trainer = open_onnx_trainer(base(), {});
   const TrainedModel model = trained(*trainer);
   const auto classifier = std::move(open_onnx_models(write(trainer->write(model)), {}, 1).front());
   EXPECT_EQ(classifier->spec().unknown, 2U);
@@ -113,7 +113,7 @@ TEST_F(OnnxTrainerTest, WritesAModelThatGivesTheScoresOfTheTraining) {
 }
 
 TEST_F(OnnxTrainerTest, LeavesOutTheLayerThatItReplaces) {
-  const auto trainer = open_onnx_trainer(base(), 1);
+  const auto trainer = open_onnx_trainer(base(), {});
   const TrainedModel model = trained(*trainer);
   const ArchiveContents contents = read_contents(write(trainer->write(model)));
   const OnnxContents& onnx = contents.onnx.value();
@@ -127,15 +127,15 @@ TEST_F(OnnxTrainerTest, LeavesOutTheLayerThatItReplaces) {
 }
 
 TEST_F(OnnxTrainerTest, WritesTheSameBytesForTheSameModel) {
-  const auto trainer = open_onnx_trainer(base(), 1);
+  const auto trainer = open_onnx_trainer(base(), {});
   const std::string bytes = trainer->write(trained(*trainer));
-  const auto again = open_onnx_trainer(base(), 1);
+  const auto again = open_onnx_trainer(base(), {});
   EXPECT_TRUE(bytes == again->write(trained(*again)));
 }
 
 TEST_F(OnnxTrainerTest, WritesTheBaseOfAnother) {
-  const auto trainer = open_onnx_trainer(base(), 1);
-  const auto again = open_onnx_trainer(write(trainer->write(trained(*trainer))), 1);
+  const auto trainer = open_onnx_trainer(base(), {});
+  const auto again = open_onnx_trainer(write(trainer->write(trained(*trainer))), {});
   const auto classifier =
       std::move(open_onnx_models(write(again->write(trained(*again))), {}, 1).front());
   std::vector<float> scores;

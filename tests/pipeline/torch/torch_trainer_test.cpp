@@ -72,7 +72,7 @@ class TorchTrainerTest : public testing::Test {
 
   void expect_refused(const std::string& body, const std::string& named) const {
     try {
-      const TorchTrainer trainer(ModelArchive(write(body)), 1);
+      const TorchTrainer trainer(ModelArchive(write(body)), {});
       FAIL() << "accepted: " << body;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadData) << error.what();
@@ -87,7 +87,7 @@ constexpr const char* kLinear =
     "return torch.softmax(torch.linear(torch.flatten(x, 1), torch.ones([3, 192])), 1)";
 
 TEST_F(TorchTrainerTest, EmbedsWhatTheLastLayerTakes) {
-  TorchTrainer trainer(ModelArchive(write(kLinear)), 1);
+  TorchTrainer trainer(ModelArchive(write(kLinear)), {});
   ImageTensor image;
   image.width = 8;
   image.height = 8;
@@ -117,7 +117,7 @@ class TrainedArchive : public TorchTrainerTest {
 };
 
 TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
-  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  TorchTrainer trainer(ModelArchive(kSelftest), {});
   TrainedModel model = trained(trainer);
   // The metadata of the base's input.
   model.metadata = read_contents(ModelArchive(kSelftest)).metadata;
@@ -145,14 +145,14 @@ TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
 }
 
 TEST_F(TrainedArchive, HasTheSameBytesForTheSameModel) {
-  TorchTrainer first(ModelArchive(kSelftest), 1);
+  TorchTrainer first(ModelArchive(kSelftest), {});
   const std::string bytes = first.write(trained(first));
-  TorchTrainer second(ModelArchive(kSelftest), 1);
+  TorchTrainer second(ModelArchive(kSelftest), {});
   EXPECT_TRUE(bytes == second.write(trained(second)));
 }
 
 TEST_F(TrainedArchive, CarriesWhatTheHookAttached) {
-  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  TorchTrainer trainer(ModelArchive(kSelftest), {});
   const ArchiveContents contents =
       read_contents(ModelArchive(save(trainer.write(trained(trainer)))));
   EXPECT_EQ(contents.producer_info, "{\"pictures\": 10}");
@@ -160,7 +160,7 @@ TEST_F(TrainedArchive, CarriesWhatTheHookAttached) {
 }
 
 TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
-  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  TorchTrainer trainer(ModelArchive(kSelftest), {});
   const TrainedModel model = trained(trainer);
   const ModelArchive base(kSelftest);
   ClassifierOptions options;
@@ -176,8 +176,8 @@ TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
 }
 
 TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
-  TorchTrainer trainer(ModelArchive(kSelftest), 1);
-  TorchTrainer again(ModelArchive(save(trainer.write(trained(trainer)))), 1);
+  TorchTrainer trainer(ModelArchive(kSelftest), {});
+  TorchTrainer again(ModelArchive(save(trainer.write(trained(trainer)))), {});
   std::vector<float> first;
   std::vector<float> second;
   trainer.embed(image_of(trainer, 100), first);
@@ -186,7 +186,7 @@ TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
 }
 
 TEST_F(TrainedArchive, IsRefusedWhenItIsDamaged) {
-  TorchTrainer trainer(ModelArchive(kSelftest), 1);
+  TorchTrainer trainer(ModelArchive(kSelftest), {});
   std::string bytes = trainer.write(trained(trainer));
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   try {

@@ -1,0 +1,41 @@
+// Which operators a model needs that its engine does not have, by the file alone.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lookout {
+
+// Names of operators with their namespaces: "acme::scores".
+using OperatorNames = std::set<std::string>;
+
+// Reads the code of a TorchScript archive in pieces.
+class TorchCodeScanner {
+ public:
+  // Adds to `names` the operators and classes whose namespace is none of LibTorch's. It outlives
+  // the scanner.
+  explicit TorchCodeScanner(OperatorNames& names) : names_(names) {}
+
+  void take(std::string_view piece);
+  // After the last piece.
+  void finish() { end_word(); }
+
+ private:
+  void take(char c);
+  void end_word();
+
+  OperatorNames& names_;
+  std::string word_;      // characters of names and the dots between them
+  char quote_ = '\0';     // of the text that is being read
+  bool escaped_ = false;  // the next character of the text
+  bool comment_ = false;  // the rest of the line
+};
+
+// Those of an ONNX model whose domain neither ONNX nor ONNX Runtime defines, and that are none of
+// the model's own functions. Throws what protozero throws for damaged bytes, and std::runtime_error
+// for graphs that are nested too deeply.
+OperatorNames onnx_foreign_operators(std::string_view bytes);
+
+}  // namespace lookout
