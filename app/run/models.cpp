@@ -109,7 +109,10 @@ std::vector<std::string> operator_libraries(const ModelOptions& options) {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::canonical(file, error);
     if (is_service() && !error) check_library_of_service("operator library", path);
-    libraries.push_back((error ? std::filesystem::absolute(file) : path).string());
+    const std::string name = (error ? std::filesystem::absolute(file) : path).string();
+    if (std::find(libraries.begin(), libraries.end(), name) == libraries.end()) {
+      libraries.push_back(name);
+    }
   }
   return libraries;
 }

@@ -1,5 +1,9 @@
 #include "pipeline/onnx/onnx_operators.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -42,6 +46,17 @@ void register_onnx_operators(const std::vector<std::string>& libraries,
                                  "does not register its operators: " + first_line(error.what()));
     }
   }
+}
+
+bool defines_domain_twice(const std::string& message) {
+  return message.find("Domain already set in registry") != std::string::npos;
+}
+
+void refuse_domain(const std::vector<std::string>& libraries) {
+  throw bad_operator_library(fmt::format("{}", fmt::join(libraries, ", ")),
+                             libraries.size() > 1
+                                 ? "define a domain of operators twice: give one of them"
+                                 : "defines a domain of operators that ONNX Runtime has already");
 }
 
 std::string missing_onnx_operator(const std::string& message) {

@@ -15,6 +15,12 @@ namespace lookout {
 void register_onnx_operators(const std::vector<std::string>& libraries,
                              Ort::SessionOptions& options);
 
+// Whether ONNX Runtime's message says that a domain of operators is defined twice.
+bool defines_domain_twice(const std::string& message);
+
+// Throws Error(kBadData), which names the libraries, for such a domain.
+[[noreturn]] void refuse_domain(const std::vector<std::string>& libraries);
+
 // The operator ("acme::Scores") that ONNX Runtime's message about a model does not know. Empty: the
 // message is about something else.
 std::string missing_onnx_operator(const std::string& message);

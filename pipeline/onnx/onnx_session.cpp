@@ -83,6 +83,7 @@ OnnxSession::OnnxSession(const ModelArchive& archive, int threads,
       outputs_.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
     }
   } catch (const Ort::Exception& error) {
+    if (defines_domain_twice(error.what())) refuse_domain(operators);
     const std::string missing = missing_onnx_operator(error.what());
     if (!missing.empty()) refuse_missing_operator(archive_, missing, Engine::kOnnxRuntime);
     refuse_model(archive_, "ONNX Runtime cannot load it (" + first_line(error.what()) + ")");

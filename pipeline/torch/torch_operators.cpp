@@ -38,12 +38,13 @@ int report_fd = -1;
   ::_exit(written < 0 ? static_cast<int>(ErrorKind::kInternal) : status);
 }
 
-// An exception cannot pass the dynamic loader.
+// Of the exception that is handled, or that ends the process.
 [[noreturn]] void report_exception() {
   try {
     if (const auto exception = std::current_exception()) std::rethrow_exception(exception);
   } catch (const std::exception& error) {
-    report(first_sentence(error), kThrew);
+    const std::string text = first_sentence(error);
+    report(text.substr(0, text.find(". ")), kThrew);
   } catch (...) {
   }
   report("it throws", kThrew);
@@ -51,13 +52,15 @@ int report_fd = -1;
 
 [[noreturn]] void try_to_load(const std::string& library, int fd) {
   report_fd = fd;
-  std::set_terminate(report_exception);
+  std::set_terminate(report_exception);  // not every exception passes the dynamic loader
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   for (const int output : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, output);
   try {
     load_operator_library(library, torch_abi());
   } catch (const Error& error) {
     report(error.what(), kRefused);
+  } catch (...) {
+    report_exception();
   }
   ::_exit(kLoaded);
 }

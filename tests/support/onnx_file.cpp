@@ -31,12 +31,20 @@ void add_value(pbf_writer& graph, protozero::pbf_tag_type field, const std::stri
 }
 
 void add_node(pbf_writer& graph, const std::string& type, const std::vector<std::string>& inputs,
-              const std::string& output) {
+              const std::string& output, const std::string& domain = {},
+              const std::vector<std::pair<std::string, float>>& attributes = {}) {
   pbf_writer node(graph, 1);
   for (const std::string& input : inputs) node.add_string(1, input);
   node.add_string(2, output);
   node.add_string(3, type + " of " + inputs.front());
   node.add_string(4, type);
+  for (const auto& [name, number] : attributes) {
+    pbf_writer attribute(node, 5);
+    attribute.add_string(1, name);
+    attribute.add_float(2, number);
+    attribute.add_enum(20, 1);
+  }
+  if (!domain.empty()) node.add_string(7, domain);
 }
 
 void add_floats(pbf_writer& graph, const std::string& name, const std::vector<std::int64_t>& dims,
@@ -87,7 +95,7 @@ std::string OnnxFile::bytes() const {
     add_node(graph, "Gemm", {"features", "weights", "biases"}, last);
     for (std::size_t i = 0; i < after.size(); ++i) {
       const std::string next = i + 1 == after.size() ? "logits" : after[i];
-      add_node(graph, after[i], {last}, next);
+      add_node(graph, after[i], {last}, next, after_domain, attributes);
       last = next;
     }
     graph.add_string(2, "graph");
@@ -101,13 +109,18 @@ std::string OnnxFile::bytes() const {
     add_floats(graph, "biases", {labels}, biases);
     add_value(graph, 11, "image", input_type, input);
     if (second_input) add_value(graph, 11, "more", kFloat, {1});
-    add_value(graph, 12, "logits", kFloat, {-1, labels});
+    add_value(graph, 12, "logits", kFloat, {-1, labels + more_scores});
     if (features) add_value(graph, 12, "features", kFloat, {-1, -1});
   }
   {
     pbf_writer opset(model, 8);
     opset.add_string(1, "");
     opset.add_int64(2, 13);
+  }
+  if (!after_domain.empty()) {
+    pbf_writer opset(model, 8);
+    opset.add_string(1, after_domain);
+    opset.add_int64(2, 1);
   }
   for (const auto& [key, value] : texts) {
     pbf_writer text(model, 14);

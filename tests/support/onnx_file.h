@@ -16,6 +16,9 @@ struct OnnxFile {
   std::vector<std::vector<float>> weights;       // of each label; as many as the input has values
   std::vector<float> biases;                     // of each label
   std::vector<std::string> after;                // operators on the scores, one after the other
+  std::string after_domain;                      // of these operators; empty: ONNX's own
+  std::vector<std::pair<std::string, float>> attributes;   // of each of them
+  std::int64_t more_scores = 0;                            // that they add
   std::vector<std::pair<std::string, std::string>> texts;  // metadata_props
   std::string external;  // the file that the weights are said to be in; empty: in this one
   bool second_input = false;

@@ -13,8 +13,9 @@ std::string small_metadata();
 inline const char* const kThreeLabels = "red\ngreen\nblue\n";
 
 // Empty metadata or labels are left out of the archive. `inputs`: the names of what forward takes.
+// `operators`: a namespace of registered operators that the body uses by its name: acme.scores(x).
 void write_archive(const std::string& path, const std::string& forward_body,
                    const std::string& metadata, const std::string& labels,
-                   const std::string& inputs = "x");
+                   const std::string& inputs = "x", const std::string& operators = {});
 
 }  // namespace lookout
