@@ -131,6 +131,20 @@ std::optional<cv::Rect2d> parse_region(const std::string& text) {
   return inside && visible ? std::optional(region) : std::nullopt;
 }
 
+// Texts, "TEXT,TEXT", of which each `is_part`; in a file also an array of them.
+Value list(std::vector<std::string>& member, bool (*is_part)(const std::string& text)) {
+  Value value;
+  value.set = [&member, is_part](const std::string& text) {
+    const std::vector<std::string> parts = split_at_commas(text);
+    if (!std::all_of(parts.begin(), parts.end(), is_part)) return false;
+    member = parts;
+    return true;
+  };
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements = {TomlType::kString};
+  return value;
+}
+
 }  // namespace
 
 void assign(const Value& value, const std::string& text) {
@@ -265,56 +279,30 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
 }
 
 Value hashes(std::vector<std::string>& member) {
-  Value value;
-  value.set = [&member](const std::string& text) {
-    const std::vector<std::string> parts = split_at_commas(text);
-    const auto is_hash = [](const std::string& part) {
-      return part.size() == kHashDigits &&
-             part.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
-    };
-    if (!std::all_of(parts.begin(), parts.end(), is_hash)) return false;
-    member = parts;
-    return true;
-  };
+  Value value = list(member, [](const std::string& part) {
+    return part.size() == kHashDigits &&
+           part.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  });
   value.expected = fmt::format("SHA-256 hashes, each of {} hexadecimal digits", kHashDigits);
-  value.accepted = {TomlType::kString, TomlType::kArray};
-  value.elements = {TomlType::kString};
   value.placeholder = "HASH,...";
   return value;
 }
 
 Value names(std::vector<std::string>& member) {
-  Value value;
-  value.set = [&member](const std::string& text) {
-    const std::vector<std::string> parts = split_at_commas(lower_case(text));
-    const auto is_name = [](const std::string& part) {
-      return !part.empty() && part.find_first_of(" :/") == std::string::npos;
-    };
-    if (!std::all_of(parts.begin(), parts.end(), is_name)) return false;
-    member = parts;
-    return true;
-  };
+  Value value = list(member, [](const std::string& part) {
+    return !part.empty() && part.find_first_of(" :/") == std::string::npos;
+  });
+  value.set = [set = value.set](const std::string& text) { return set(lower_case(text)); };
   value.expected = "names without ports, as in pi.lan,camera.example";
-  value.accepted = {TomlType::kString, TomlType::kArray};
-  value.elements = {TomlType::kString};
   value.placeholder = "NAME,...";
   return value;
 }
 
 Value files(std::vector<std::string>& member) {
-  Value value;
-  value.set = [&member](const std::string& text) {
-    const std::vector<std::string> parts = split_at_commas(text);
-    const auto is_file = [](const std::string& part) {
-      return !part.empty() && part.find('\0') == std::string::npos;
-    };
-    if (!std::all_of(parts.begin(), parts.end(), is_file)) return false;
-    member = parts;
-    return true;
-  };
+  Value value = list(member, [](const std::string& part) {
+    return !part.empty() && part.find('\0') == std::string::npos;
+  });
   value.expected = "files, as in one.so,other.so";
-  value.accepted = {TomlType::kString, TomlType::kArray};
-  value.elements = {TomlType::kString};
   value.placeholder = "FILE,...";
   return value;
 }

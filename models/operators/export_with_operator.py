@@ -10,6 +10,7 @@ same engine: it has the operator lookout_example::calibrated_scores, which the r
 Needs what `deploy/install-deps.sh --models` installs; for ONNX also models/onnx_format/requirements.txt
 """
 
+import json
 import os
 import sys
 import zipfile
@@ -29,6 +30,7 @@ import arguments
 import pictures
 import preprocess
 from failure import BAD_DATA, CANNOT_CREATE, NO_INPUT, USAGE, Failure, reason
+from onnx_format import packages
 
 NAMESPACE, UNKNOWN, SCORES = "lookout_example", "unknown", "scores"
 FAMILIAR = 0.05  # the share of --pictures that may be unknown
@@ -52,7 +54,9 @@ class TorchModel:
         try:
             torch.ops.load_library(os.path.abspath(options.operators))
         except OSError as error:
-            raise Failure(BAD_DATA, f"{options.operators} is no library for this torch: {error}")
+            raise Failure(
+                BAD_DATA, f"{options.operators} is no library for this torch: {reason(error)}"
+            ) from error
         self.model, self.metadata, self.labels = archive.load(options.model)
         self.class_ids = member(options.model, "class_ids.txt").splitlines()
 
@@ -61,18 +65,14 @@ class TorchModel:
 
     def write(self, options, metadata, labels, class_ids):
         network = WithScores(self.model, options.temperature, options.threshold).eval()
-        archive.save(
-            *(options.output, network, metadata, labels, class_ids),
-            producer_info=None,
-        )
+        archive.save(options.output, network, metadata, labels, class_ids)
 
 
 class OnnxModel:
     """The same of an ONNX model."""
 
     def __init__(self, options):
-        import json
-
+        packages.check()
         import onnx
 
         from onnx_format import model
@@ -158,21 +158,26 @@ def complete(options):
     return options
 
 
+def read_input(path, metadata):
+    """The picture in the file, as the model takes it."""
+    description = metadata["input"]
+    size = (description["width"], description["height"])
+    pixels = preprocess.preprocess(
+        pictures.read_picture(path),
+        *(size, description["resize"], description["mean"], description["std"]),
+    )
+    return torch.from_numpy(pixels).permute(2, 0, 1)[None]
+
+
 def energies(model, options):
     """Of every readable picture in the folder."""
-    description = model.metadata["input"]
-    size = (description["width"], description["height"])
     found = []
     for path in pictures.find_files(options.pictures, "pictures"):
         try:
-            picture = pictures.read_picture(path)
+            logits = model(read_input(path, model.metadata))
         except pictures.UNREADABLE as error:
             arguments.warn(f"skipped {path}, which is not a readable picture ({reason(error)})")
             continue
-        pixels = preprocess.preprocess(
-            picture, size, description["resize"], description["mean"], description["std"]
-        )
-        logits = model(torch.from_numpy(pixels).permute(2, 0, 1)[None])
         scaled = logits / options.temperature
         found.append(options.temperature * torch.logsumexp(scaled, 1).item())
     if not found:
@@ -185,7 +190,7 @@ def read_model(options):
         with open(options.model, "rb") as file:
             is_archive = file.read(2) == b"PK"
         return TorchModel(options) if is_archive else OnnxModel(options)
-    except (RuntimeError, KeyError, ValueError) as error:
+    except (RuntimeError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise Failure(
             BAD_DATA, f"{options.model} is no model of models/export.py ({reason(error)})"
         ) from error
@@ -203,9 +208,11 @@ def export(options):
     try:
         model.write(options, metadata, [*model.labels, UNKNOWN], class_ids)
     except archive.ArchiveError as error:
-        raise Failure(BAD_DATA, f"{options.model} does not run with the operator ({error})")
+        raise Failure(
+            BAD_DATA, f"{options.model} does not run with the operator ({error})"
+        ) from error
     except OSError as error:
-        raise Failure(CANNOT_CREATE, f"cannot write {options.output}: {reason(error)}")
+        raise Failure(CANNOT_CREATE, f"cannot write {options.output}: {reason(error)}") from error
     print(
         f"{options.output}: {len(model.labels)} labels and {UNKNOWN}, temperature "
         f"{options.temperature:g}, threshold {options.threshold:.4f}"

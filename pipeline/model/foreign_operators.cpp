@@ -1,6 +1,7 @@
 #include "pipeline/model/foreign_operators.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <protozero/pbf_message.hpp>
 #include <stdexcept>
@@ -23,6 +24,7 @@ constexpr int kMaxNesting = 100;
 
 // Namespaces of operators and classes in LibTorch 1.13 to 2.9.
 constexpr std::string_view kTorchNamespaces[] = {"_c10d_functional",
+                                                 "_c10d_functional_autograd",
                                                  "_dtensor",
                                                  "_nnapi",
                                                  "_quantized",
@@ -62,9 +64,7 @@ bool begins(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-bool is_in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 template <typename Field>
 using Message = protozero::pbf_message<Field>;
@@ -160,6 +160,11 @@ void TorchCodeScanner::take(std::string_view piece) {
   for (const char c : piece) take(c);
 }
 
+void TorchCodeScanner::take_text(char c) {
+  if (!escaped_ && c == quote_) quote_ = '\0';
+  escaped_ = !escaped_ && c == '\\';
+}
+
 // Texts and comments end with their line at the latest.
 void TorchCodeScanner::take(char c) {
   if (c == '\n') {
@@ -167,14 +172,15 @@ void TorchCodeScanner::take(char c) {
     comment_ = escaped_ = false;
     end_word();
   } else if (quote_ != '\0') {
-    if (!escaped_ && c == quote_) quote_ = '\0';
-    escaped_ = !escaped_ && c == '\\';
-  } else if (!comment_ && (is_in_name(c) || c == '.')) {
+    take_text(c);
+  } else if (comment_) {
+    return;
+  } else if (is_in_name(c) || c == '.') {
     if (word_.size() < kMaxWord) word_ += c;
   } else {
     end_word();
-    comment_ = comment_ || c == '#';
-    if (!comment_ && (c == '"' || c == '\'')) quote_ = c;
+    comment_ = c == '#';
+    if (c == '"' || c == '\'') quote_ = c;
   }
 }
 

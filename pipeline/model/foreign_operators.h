@@ -24,6 +24,7 @@ class TorchCodeScanner {
 
  private:
   void take(char c);
+  void take_text(char c);
   void end_word();
 
   OperatorNames& names_;

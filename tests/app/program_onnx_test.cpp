@@ -62,7 +62,7 @@ TEST_F(ProgramWithOnnx, InspectTellsWhatTheFileHolds) {
   EXPECT_TRUE(json["kernels"].is_null());
   const ProgramResult run = run_lookout({"inspect", model(), "--run"});
   EXPECT_THAT(run.out, HasSubstr("float32, computed by MLAS kernels"));
-  EXPECT_THAT(run.out, HasSubstr("runs on        ONNX Runtime "));
+  EXPECT_THAT(run.out, HasSubstr("runs on         ONNX Runtime "));
 }
 
 TEST_F(ProgramWithOnnx, WarnsThatOperatorsAreNotSampled) {

@@ -83,6 +83,7 @@ ENGINES = {
 TOP_HEADERS = {"pipeline/pipeline.h", "pipeline/open_model.h"}
 # Headers that include an engine's library, for the .cpp files of their folders alone.
 ENGINES_HEADERS = {
+    "pipeline/onnx/onnx_operators.h",
     "pipeline/onnx/onnx_session.h",
     "pipeline/onnx/onnx_trace.h",
     "pipeline/torch/live_bytes.h",
