@@ -124,6 +124,7 @@ Combination combine(const BenchOptions& options, const std::string& model, int t
   combination.model.file = model;
   combination.model.labels = options.model.labels;
   combination.model.sha256 = options.model.sha256;
+  combination.model.operators = options.model.operators;
   combination.model.threads = threads;
   combination.model.workers = workers;
   combination.frames = options.frames;

@@ -62,7 +62,7 @@ void refuse_domain(const std::vector<std::string>& libraries) {
 std::string missing_onnx_operator(const std::string& message) {
   const auto end = message.find(" is not a registered function/op");
   if (end == std::string::npos) return {};
-  const auto begin = message.find_last_of(" ", end - 1) + 1;
+  const auto begin = message.find_last_of(' ', end - 1) + 1;
   std::string name = message.substr(begin, end - begin);  // "acme:Scores(-1)"
   name.erase(std::min(name.find('('), name.size()));
   const auto colon = name.find(':');

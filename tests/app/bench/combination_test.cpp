@@ -42,8 +42,8 @@ auto fields(const CameraOptions& options) {
 }
 
 auto fields(const ModelOptions& options) {
-  const auto& [a, b, c, d, e] = options;
-  return std::tuple(a, b, c, d, e);
+  const auto& [a, b, c, d, e, f] = options;
+  return std::tuple(a, b, c, d, e, f);
 }
 
 auto fields(const Combination& combination) {
@@ -105,7 +105,7 @@ Combination combination() {
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};
   made.camera.timeout = milliseconds(3001);
-  made.model = {"m.pt", "l.txt", {std::string(64, 'a')}, 0, 2};
+  made.model = {"m.pt", "l.txt", {std::string(64, 'a')}, {"o.so"}, 0, 2};
   made.frames = 7;
   made.log_level = "debug";
   return made;
