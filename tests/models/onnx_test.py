@@ -7,6 +7,7 @@ import subprocess
 import sys
 from unittest import mock
 
+import operators_test
 from testing import (
     ARCH,
     CLASSES,
@@ -14,6 +15,7 @@ from testing import (
     SIZE,
     TemporaryFolder,
     run_export,
+    run_tool,
     run_train,
     state_dict_that_sees,
 )
@@ -189,6 +191,28 @@ class OnnxTest(OnnxFolder):
     def test_name_of_the_file(self):
         options = export.make_parser().parse_args(["--format", "onnx"])
         self.assertEqual(export.complete(options).output, "mobilenet_v2.onnx")
+
+
+class OperatorsTest(OnnxFolder):
+    def test_the_scores_are_those_of_pytorch(self):
+        selftest = os.path.join(MODELS, "onnx_format", "selftest.onnx")
+        library = operators_test.library("onnx")
+        status, out, err = run_tool(
+            operators_test.export_with_operator,
+            *(selftest, "--operators", library, "--temperature", operators_test.TEMPERATURE),
+            *("--threshold", operators_test.THRESHOLD, "-o", self.out),
+        )
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("16 labels and unknown", out)
+        options = onnxruntime.SessionOptions()
+        options.register_custom_ops_library(library)
+        session = onnxruntime.InferenceSession(
+            self.out, options, providers=["CPUExecutionProvider"]
+        )
+        inputs = torch.randn(2, 3, 224, 224)
+        scores = session.run(["scores"], {"input": inputs.numpy()})[0]
+        expected = operators_test.expected(model.load(selftest)(inputs))
+        np.testing.assert_allclose(scores, expected.numpy(), rtol=1e-3, atol=1e-5)
 
 
 class RefusalTest(OnnxFolder):

@@ -26,21 +26,26 @@ PROGRAM = os.path.join(os.path.dirname(TESTS), "build", "host", "app", "lookout"
 TEMPERATURE, THRESHOLD = 1.5, 2.0
 
 
-@functools.lru_cache(maxsize=None)
-def library():
-    """The path of the library for LibTorch, built as README.md says; skips where it cannot be."""
+def library(engine="torch"):
+    """The path of the library for the engine, built as README.md says; skips where it cannot be."""
     if not shutil.which("cmake"):
         raise unittest.SkipTest("there is no cmake")
+    path = os.path.join(build(), f"liblookout_example_{engine}.so")
+    if not os.path.exists(path):
+        raise unittest.SkipTest(f"there are no headers of the engine {engine}")
+    return path
+
+
+@functools.lru_cache(maxsize=None)
+def build():
+    """The folder with the libraries."""
     folder = tempfile.mkdtemp()
     unittest.addModuleCleanup(shutil.rmtree, folder)
     for command in (["cmake", "-S", FOLDER, "-B", folder], ["cmake", "--build", folder]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
-    path = os.path.join(folder, "liblookout_example_torch.so")
-    if not os.path.exists(path):
-        raise unittest.SkipTest("there is no LibTorch to compile with")
-    return path
+    return folder
 
 
 def expected(logits):
