@@ -88,10 +88,13 @@ class FrameLoop {
   void report_frame() {
     completer_.complete(classified_, capture_.frames().dropped());
     statistics_.record(classified_.result);
-    const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
-    for (const auto& reporter : reporters_) {
-      reporter->report(classified_.result, classified_.frame);
+    {
+      const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
+      for (const auto& reporter : reporters_) {
+        reporter->report(classified_.result, classified_.frame);
+      }
     }
+    if (options_.trace != nullptr) options_.trace->sample(classified_.frame.sequence);
   }
 
   // Reports the camera's losses and returns before frame `sequence`.

@@ -57,6 +57,7 @@ void Capture::read_all() {
   const bool live = source_.info().live;
   Frame frame;
   while (!stop_) {
+    if (is_traced(captured_)) cpu_before_read_ = thread_cpu_time();
     const ReadStatus status = source_.read(frame, kMaxWait);
     note_status(source_.online());
     switch (status) {
@@ -85,12 +86,19 @@ void Capture::put(Frame& frame, bool live) {
   }
 }
 
+bool Capture::is_traced(std::uint64_t frame) const {
+  return trace_ != nullptr && trace_->traces(frame);
+}
+
+// The thread's CPU time is that of the whole read. Waiting for the camera takes next to none.
 void Capture::record(Frame& frame) {
-  if (trace_ == nullptr || !trace_->traces(frame.sequence)) return;
+  if (!is_traced(frame.sequence)) return;
   const auto before = std::exchange(last_queued_, Clock::now());
   frame.queued = last_queued_;
   const auto start = std::max(before, frame.queued - frame.capture_duration);
-  trace_->record(Stage::kCapture, frame.sequence, start, frame.queued);
+  StageUse use;
+  use.cpu = std::min(thread_cpu_time() - cpu_before_read_, frame.queued - start);
+  trace_->record(Stage::kCapture, frame.sequence, start, frame.queued, use);
 }
 
 void Capture::note_status(bool online) {

@@ -56,6 +56,7 @@ class Capture {
   void run();
   void read_all();
   void put(Frame& frame, bool live);
+  bool is_traced(std::uint64_t frame) const;
   void record(Frame& frame);
   void note_status(bool online);
 
@@ -63,7 +64,9 @@ class Capture {
   const Scheduling scheduling_;
   Trace* const trace_;
   Clock::time_point last_queued_;  // of the last traced frame; used by the capture thread alone
-  bool online_ = true;             // used by the capture thread alone
+  Clock::duration
+      cpu_before_read_{};  // of the capture thread, when it began to read a traced frame
+  bool online_ = true;     // used by the capture thread alone
   Latest<Frame> frames_;
   Mutex changes_mutex_;
   std::vector<Change> changes_ GUARDED_BY(changes_mutex_);

@@ -17,29 +17,29 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   Result& result = classified.result;
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const FrameContext context{frame.sequence, traced ? trace : nullptr};
-  const auto start = Clock::now();
+  const StageMark start = mark_now(traced);
   preprocessor_.run(frame.bgr, image_);
-  const auto preprocessed = Clock::now();
+  const StageMark preprocessed = mark_now(traced);
   classifier_.classify(image_, context, logits_);
-  const auto inferred = Clock::now();
+  const StageMark inferred = mark_now(traced);
   if (classifier_.spec().output == ModelOutput::kProbabilities) {
     classified.scores = logits_;
   } else {
     softmax(logits_, classified.scores);
   }
   top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
-  const auto done = Clock::now();
+  const StageMark done = mark_now(traced);
   if (traced) {
-    trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start);
+    trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
     trace->record(Stage::kPreprocess, frame.sequence, start, preprocessed);
     trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);
     trace->record(Stage::kTopK, frame.sequence, inferred, done);
   }
   result.sequence = frame.sequence;
   result.durations.capture = frame.capture_duration;
-  result.durations.preprocess = preprocessed - start;
-  result.durations.inference = inferred - preprocessed;
-  result.durations.total = frame.capture_duration + (done - start);
+  result.durations.preprocess = preprocessed.time - start.time;
+  result.durations.inference = inferred.time - preprocessed.time;
+  result.durations.total = frame.capture_duration + (done.time - start.time);
 }
 
 }  // namespace lookout

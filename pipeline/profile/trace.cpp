@@ -13,7 +13,9 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxEvents = 500'000;  // 20 MB: thousands of frames of a small network
+constexpr std::size_t kMaxEvents = 500'000;  // 28 MB: thousands of frames of a small network
+// Reading the machine's state takes several files, one of which asks the firmware.
+constexpr std::chrono::milliseconds kSampleInterval{100};
 
 std::int64_t ns(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
@@ -50,20 +52,25 @@ std::uint32_t Trace::this_thread() {
 }
 
 void Trace::add(std::uint32_t what, std::uint64_t frame, Clock::time_point start,
-                Clock::time_point end, std::uint64_t bytes) {
+                Clock::time_point end, const StageUse& use, std::uint64_t bytes) {
   if (recording_.events.size() >= kMaxEvents) return;
   recording_.events.push_back({frame, ns(start.time_since_epoch()),
-                               ns(std::max(end, start) - start), this_thread(), what, bytes});
+                               ns(std::max(end, start) - start), this_thread(), what,
+                               use.cpu ? ns(*use.cpu) : -1, ns(use.writer), bytes});
 }
 
-void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start,
-                   Clock::time_point end) {
+void Trace::record(Stage stage, std::uint64_t frame, const StageMark& start, const StageMark& end) {
+  record(stage, frame, start.time, end.time, use_between(start, end));
+}
+
+void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start, Clock::time_point end,
+                   const StageUse& use) {
   if (!traces(frame)) return;
   bool complete = false;
   {
     const MutexLock lock(mutex_);
     if (ended_) return;
-    add(static_cast<std::uint32_t>(stage), frame, start, end);
+    add(static_cast<std::uint32_t>(stage), frame, start, end, use);
     const bool room = recording_.events.size() < kMaxEvents;
     if (stage == Stage::kReport && room) recording_.reported.push_back(frame);
     complete = !room || recording_.reported.size() >= options_.frames;
@@ -72,9 +79,18 @@ void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start,
   if (complete) start_saving();
 }
 
+void Trace::sample_if_due() {
+  const Clock::time_point now = Clock::now();
+  if (now < next_sample_) return;
+  next_sample_ = now + kSampleInterval;
+  const MachineSample machine = options_.sample();
+  const MutexLock lock(mutex_);
+  if (!ended_) recording_.samples.push_back({ns(now.time_since_epoch()), machine});
+}
+
 void Trace::record_operator(const Operator& call) {
   const MutexLock lock(mutex_);
-  if (!ended_) add(kStages + index_of(call.what), call.frame, call.start, call.end, call.bytes);
+  if (!ended_) add(kStages + index_of(call.what), call.frame, call.start, call.end, {}, call.bytes);
 }
 
 std::uint32_t Trace::index_of(const TraceRecording::Operator& what) {
@@ -101,7 +117,7 @@ void Trace::add_late(const std::vector<Operator>& operators) {
     if (thread == threads.end() || recording_.events.size() >= kMaxEvents) continue;
     recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
                                  ns(call.end - call.start), thread->second,
-                                 kStages + index_of(call.what), call.bytes});
+                                 kStages + index_of(call.what), -1, 0, call.bytes});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/profile/stage.h"
+#include "pipeline/profile/trace_counters.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -33,7 +34,9 @@ class TraceWriter {
     part_ += nlohmann::json(about).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     part_ += ",\"traceEvents\":[";
     write_names();
-    for (const Event& event : complete_events()) write(event);
+    const std::vector<Event> events = complete_events();
+    for (const Event& event : events) write(event);
+    write_counters(events);
     part_ += "\n]}\n";
     flush();
   }
@@ -69,7 +72,7 @@ class TraceWriter {
 
   // The events of reported frames, and all captures. Outer events come before those within them;
   // times are relative to the first event.
-  std::vector<Event> complete_events() const {
+  std::vector<Event> complete_events() {
     std::vector<Event> events;
     std::copy_if(recording_.events.begin(), recording_.events.end(), std::back_inserter(events),
                  [this](const Event& e) {
@@ -85,9 +88,25 @@ class TraceWriter {
     const auto first =
         std::min_element(events.begin(), events.end(),
                          [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    const std::int64_t origin = first == events.end() ? 0 : first->start_ns;
-    for (Event& event : events) event.start_ns -= origin;
+    origin_ns_ = first == events.end() ? 0 : first->start_ns;
+    for (Event& event : events) event.start_ns -= origin_ns_;
     return events;
+  }
+
+  // Of samples, those between the first event and the last.
+  void write_counters(const std::vector<Event>& events) {
+    TraceRecording relative;
+    relative.reported = recording_.reported;
+    for (TraceRecording::Sample sample : recording_.samples) {
+      sample.time_ns -= origin_ns_;
+      if (sample.time_ns >= 0) relative.samples.push_back(sample);
+    }
+    for (const CounterChange& change : counters_of(relative, events)) {
+      element(
+          fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":{},"ts":{},"args":{{"{}":{}}}}})",
+                      change.name, process_, process_, us(change.time_ns), change.unit,
+                      fmt::format("{:.10g}", change.value)));
+    }
   }
 
   // Arrows lead from the capture to the first stage behind the double buffer, and on to the report.
@@ -121,8 +140,8 @@ class TraceWriter {
         R"("pid":{},"tid":{},"ts":{},"dur":{},"args":{{"frame":{})", process_,
         recording_.threads[event.thread].id, us(event.start_ns), us(duration), event.frame);
     if (is_stage) {
-      element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}",{}}}}})",
-                          to_text(static_cast<Stage>(event.what)), common));
+      element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}",{}{}}}}})",
+                          to_text(static_cast<Stage>(event.what)), common, use_of(event)));
       return;
     }
     const TraceRecording::Operator& what = recording_.operators[event.what - kStages];
@@ -131,6 +150,13 @@ class TraceWriter {
                         to_json(what.model),
                         what.layer.empty() ? "" : ",\"layer\":" + to_json(what.layer),
                         event.bytes == 0 ? "" : fmt::format(",\"bytes\":{}", event.bytes)));
+  }
+
+  static std::string use_of(const Event& event) {
+    if (event.cpu_ns < 0) return {};
+    std::string use = R"(,"cpu_us":)" + us(event.cpu_ns);
+    if (event.writer_ns > 0) use += R"(,"writer_us":)" + us(event.writer_ns);
+    return use;
   }
 
   // Waiting happens on no thread: it becomes an asynchronous event.
@@ -155,7 +181,8 @@ class TraceWriter {
   const TraceRecording& recording_;
   const std::function<void(std::string_view)>& out_;
   const pid_t process_;
-  std::string part_;  // gathered until it is large enough to be written
+  std::int64_t origin_ns_ = 0;  // of the file's times
+  std::string part_;            // gathered until it is large enough to be written
   bool first_ = true;
 };
 

@@ -11,7 +11,15 @@
 #include <tuple>
 #include <vector>
 
+#include "pipeline/results/machine_state.h"
+
 namespace lookout {
+
+// The machine at one moment.
+struct MachineSample {
+  MachineState state;
+  std::uint64_t resident_bytes = 0;  // of this process; 0: unknown
+};
 
 struct TraceRecording {
   struct Event {
@@ -20,7 +28,10 @@ struct TraceRecording {
     std::int64_t duration_ns;
     std::uint32_t thread;  // index in `threads`
     std::uint32_t what;    // a Stage, or kStages + index in `operators`
-    std::uint64_t bytes;   // allocated
+    // Of a stage:
+    std::int64_t cpu_ns = -1;    // that its thread ran; -1: not measured
+    std::int64_t writer_ns = 0;  // that its thread waited for a reader of results
+    std::uint64_t bytes = 0;     // allocated by the call of an operator
   };
   struct Operator {
     std::string model;
@@ -37,7 +48,13 @@ struct TraceRecording {
     std::string name;
   };
 
+  struct Sample {
+    std::int64_t time_ns;  // of Clock
+    MachineSample machine;
+  };
+
   std::vector<Event> events;
+  std::vector<Sample> samples;  // in their order
   std::vector<Thread> threads;
   std::vector<Operator> operators;
   std::vector<std::uint64_t>

@@ -61,8 +61,27 @@ def check_arrows(events, threads):
                 assert tid == e["tid"] and start <= round(e["ts"] * 1000) <= end, f"hangs loose: {e}"
 
 
+def check_cpu_times(threads):
+    """A thread never runs for longer than its stage takes."""
+    for slices in threads.values():
+        for start, end, e in slices:
+            if e["cat"] == "stage":
+                used = e["args"]["cpu_us"] + e["args"].get("writer_us", 0)
+                assert 0 <= used <= (end - start) / 1000 + 0.01, e
+
+
+def check_counters(events):
+    values = defaultdict(list)
+    for e in events:
+        if e["ph"] == "C":
+            values[e["name"]] += e["args"].values()
+    assert set(values["double buffer"]) <= {0, 1}, values["double buffer"]
+    assert values["dropped"] == sorted(values["dropped"]) and values["dropped"][0] == 0
+    assert min(values["with workers"]) >= 0 and values["resident memory"]
+
+
 def check_counts(phases, threads, frames):
-    assert set(phases) <= set("MXbestf"), phases
+    assert set(phases) <= set("MXbestfC"), phases
     assert phases["s"] == phases["t"] == phases["f"] == frames, phases
     stages = Counter(e["name"] for s in threads.values() for _, _, e in s if e["cat"] == "stage")
     for stage in ("preprocess", "inference", "top-k", "report"):
@@ -80,6 +99,8 @@ def main():
     for slices in threads.values():
         check_nesting(slices)
     check_waits(events)
+    check_cpu_times(threads)
+    check_counters(events)
     check_arrows(events, threads)
     operators = sum(e["cat"] == "operator" for s in threads.values() for _, _, e in s)
     print(f"{frames} frames, {operators} operators, threads {sorted(names.values())}")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <map>
@@ -177,6 +178,112 @@ TEST(Trace, TellsLayersLabelsAndMemory) {
   EXPECT_EQ((*label)["args"], Json::parse(R"({"frame":0,"model":"net"})"));
 }
 
+StageMark at(int us, int cpu_us, int writer_us = 0) {
+  return {Clock::time_point(microseconds(us)), microseconds(cpu_us), microseconds(writer_us)};
+}
+
+TEST(Trace, AStageTellsHowLongItsThreadRanAndWaitedForTheWriter) {
+  Saved saved;
+  Trace trace(frames_of(1), saved.save());
+  trace.record(Stage::kPreprocess, 0, at(1000, 10), at(1100, 40));
+  trace.record(Stage::kInference, 0, at(1100, 40), at(1200, 900));  // clocks never agree
+  trace.record(Stage::kReport, 0, at(1200, 900, 5), at(1300, 920, 35));
+  trace.finish();
+  const std::vector<Json> slices = saved.events("X");
+  ASSERT_EQ(slices.size(), 3U);
+  EXPECT_EQ(slices[0]["args"]["cpu_us"], 30);
+  EXPECT_FALSE(slices[0]["args"].contains("writer_us"));
+  EXPECT_EQ(slices[1]["args"]["cpu_us"], 100) << "not more than the stage took";
+  EXPECT_EQ(slices[2]["args"]["cpu_us"], 20);
+  EXPECT_EQ(slices[2]["args"]["writer_us"], 30);
+}
+
+TEST(Trace, ASpanTellsHowLongTheWriterWasWaitedFor) {
+  Saved saved;
+  TraceOptions options = frames_of(1);
+  int asked = 0;
+  options.writer_wait = [&asked] { return microseconds(++asked > 1 ? 1 : 0); };
+  Trace trace(options, saved.save());
+  {
+    const TraceSpan span(&trace, Stage::kReport, 0);
+    const auto end = Clock::now() + std::chrono::milliseconds(1);
+    while (Clock::now() < end) sched_yield();
+  }
+  trace.finish();
+  ASSERT_EQ(saved.events("X").size(), 1U);
+  EXPECT_TRUE(saved.events("X")[0]["args"].contains("cpu_us"));
+  EXPECT_EQ(asked, 2);
+}
+
+// The values of a counter with their times.
+std::vector<std::pair<double, double>> counter(const Saved& saved, const std::string& name) {
+  std::vector<std::pair<double, double>> values;
+  for (const Json& event : saved.events("C")) {
+    if (event["name"] == name) values.emplace_back(event["ts"], event["args"].begin().value());
+  }
+  return values;
+}
+
+using Values = std::vector<std::pair<double, double>>;
+
+TEST(Trace, CountsFramesThatWaitAreClassifiedOrWereDropped) {
+  Saved saved;
+  Trace trace(frames_of(2), saved.save());
+  record_frame(trace, 0);  // from 1000 us on, each stage 10 us
+  const auto capture = Clock::time_point(microseconds(1500));
+  trace.record(Stage::kCapture, 1, capture, capture + microseconds(10));
+  record_frame(trace, 2);  // from 3000 us on; its capture drops frame 1
+  trace.finish();
+  EXPECT_EQ(counter(saved, "double buffer"), (Values{{10, 1}, {20, 0}, {510, 1}, {2020, 0}}));
+  EXPECT_EQ(counter(saved, "with workers"), (Values{{20, 1}, {50, 0}, {2020, 1}, {2050, 0}}));
+  EXPECT_EQ(counter(saved, "dropped"), (Values{{0, 0}, {2010, 1}}));
+}
+
+TEST(Trace, TwoFramesThatWaitFillOneDoubleBuffer) {
+  Saved saved;
+  Trace trace(frames_of(2), saved.save());
+  const auto time = [](int us) { return Clock::time_point(microseconds(us)); };
+  for (int frame = 0; frame < 2; ++frame) {
+    const int start = 100 * frame;
+    trace.record(Stage::kCapture, frame, time(start), time(start + 10));
+    trace.record(Stage::kQueueWait, frame, time(start + 10), time(start + 200));
+    trace.record(Stage::kReport, frame, time(1000 + start), time(1010 + start));
+  }
+  trace.finish();
+  EXPECT_EQ(counter(saved, "double buffer"), (Values{{10, 1}, {300, 0}}));
+}
+
+TEST(Trace, SamplesTheMachineNowAndThen) {
+  Saved saved;
+  TraceOptions options = frames_of(1, 1);
+  int asked = 0;
+  options.sample = [&asked] {
+    ++asked;
+    MachineSample sample;
+    sample.state.temperature = 61.5;
+    sample.state.throttled = 0x50000;
+    sample.resident_bytes = 2'500'000;
+    return sample;
+  };
+  Trace trace(options, saved.save());
+  trace.sample(0);
+  EXPECT_EQ(asked, 0) << "frame 0 is not traced";
+  const auto now = Clock::now();
+  trace.record(Stage::kCapture, 1, now, now);
+  trace.sample(1);
+  trace.sample(1);
+  EXPECT_EQ(asked, 1) << "not for every frame";
+  trace.record(Stage::kReport, 1, now, now);
+  trace.finish();
+  trace.sample(1);
+  EXPECT_EQ(asked, 1) << "the trace is complete";
+  ASSERT_EQ(counter(saved, "temperature").size(), 1U);
+  EXPECT_EQ(counter(saved, "temperature")[0].second, 61.5);
+  EXPECT_EQ(counter(saved, "throttled")[0].second, 0x50000);
+  EXPECT_EQ(counter(saved, "resident memory")[0].second, 2.5);
+  EXPECT_TRUE(counter(saved, "clock").empty()) << "this machine does not tell it";
+}
+
 TEST(Trace, AnEventThatEndsBeforeItsStartHasNoDuration) {
   Saved saved;
   Trace trace(frames_of(1), saved.save());
@@ -300,6 +407,9 @@ TEST(Trace, OfAPipelineHasEveryStageOnItsThread) {
     std::sort(of_frame[frame].begin(), of_frame[frame].end());
     EXPECT_EQ(of_frame[frame],
               (std::vector<std::string>{"capture", "inference", "preprocess", "report", "top-k"}));
+  }
+  for (const Json& slice : saved.events("X")) {
+    EXPECT_TRUE(slice["args"].contains("cpu_us")) << slice;
   }
   EXPECT_EQ(saved.events("b").size(), 20U);
   EXPECT_EQ(saved.events("e").size(), 20U);
