@@ -28,6 +28,7 @@
 #include "platform/sources/source_uri.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
+#include "platform/system/process_usage.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
 
@@ -59,9 +60,10 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   return info;
 }
 
-// Returns null when there is no file to write a trace to.
+// Returns null when there is no file to write a trace to. `lines` outlives it.
 std::unique_ptr<Trace> make_trace(const RunOptions& options, const std::optional<AtomicFile>& file,
-                                  const RunInfo& info, const Classifier& classifier) {
+                                  const RunInfo& info, const Classifier& classifier,
+                                  const NonBlockingWriter& lines) {
   if (!file) return nullptr;
   TraceOptions trace_options;
   trace_options.frames = options.profile.trace_frames;
@@ -71,6 +73,10 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, const std::optional
                          {"model", info.model},
                          {"kernels", classifier.facts().kernels},
                          {"library", library_text(classifier.facts())}};
+  trace_options.sample = [] {
+    return MachineSample{read_machine_state(), process_usage().resident_bytes};
+  };
+  trace_options.writer_wait = [&lines] { return lines.waited(); };
   return std::make_unique<Trace>(
       trace_options, [file = *file, name = options.profile.trace](const Trace& trace) {
         file.save([&trace](const WritePart& write) { trace.write_json(write); });
@@ -182,7 +188,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(
       options, info, operators, output, {stop, operators_asked, jpegs_wanted, paused}, pictures);
-  const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model);
+  const std::unique_ptr<Trace> trace = make_trace(options, trace_file, info, model, output.lines);
   const PipelineOptions pipeline = pipeline_options(options, model.spec().unknown, trace.get(),
                                                     reporters.take_pictures ? &pictures : nullptr);
   output.lines.wait_until(pipeline.end);

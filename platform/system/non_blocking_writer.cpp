@@ -69,10 +69,18 @@ bool NonBlockingWriter::may_wait() const {
 bool NonBlockingWriter::wait_for_room() {
   if (has_room(fd_, 0)) return true;
   if (when_full_ == WhenFull::kDrop) return false;
-  while (!has_room(fd_, kMaxWaitMs)) {
-    if (!may_wait()) return false;
-  }
-  return true;
+  const auto start = std::chrono::steady_clock::now();
+  bool room = has_room(fd_, kMaxWaitMs);
+  while (!room && may_wait()) room = has_room(fd_, kMaxWaitMs);
+  waited_ += std::chrono::steady_clock::now() - start;
+  return room;
+}
+
+// A terminal may have room for a byte, but not for a line end, which it makes two of.
+void NonBlockingWriter::wait_for_more_room() {
+  const auto start = std::chrono::steady_clock::now();
+  poll(nullptr, 0, kRetryMs);
+  waited_ += std::chrono::steady_clock::now() - start;
 }
 
 // Returns how many bytes were written.
@@ -91,9 +99,8 @@ std::size_t NonBlockingWriter::send(std::string_view text) {
       closed_ = true;
       break;
     } else if (errno == EAGAIN) {
-      // A terminal may have room for a byte, but not for a line end, which it makes two of.
       if (!may_wait()) break;
-      poll(nullptr, 0, kRetryMs);
+      wait_for_more_room();
     } else if (errno != EINTR) {
       throw Error(ErrorKind::kOutput,
                   name_ + ": " + std::generic_category().message(errno) + " while writing results");

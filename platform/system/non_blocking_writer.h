@@ -41,12 +41,16 @@ class NonBlockingWriter {
   // there is no such time.
   void wait_until(std::optional<std::chrono::steady_clock::time_point> end) { end_ = end; }
 
+  // How long write() and flush() have waited for the reader.
+  std::chrono::steady_clock::duration waited() const { return waited_; }
+
   // Texts that were dropped because the reader was slow.
   std::uint64_t dropped() const { return dropped_; }
 
  private:
   bool may_wait() const;
   bool wait_for_room();
+  void wait_for_more_room();
   std::size_t send(std::string_view text);
 
   int fd_;
@@ -59,6 +63,7 @@ class NonBlockingWriter {
   bool closed_ = false;  // the reader has gone away
   std::string pending_;  // the unwritten rest of a text
   std::uint64_t dropped_ = 0;
+  std::chrono::steady_clock::duration waited_{};
 };
 
 // Writes the last text of a program, and gives up when the reader has not taken it after

@@ -81,6 +81,7 @@ TEST_F(WriterToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
   EXPECT_EQ(output.dropped(), 1U);
   EXPECT_FALSE(stop_);
   EXPECT_EQ(read_some().size() % line.size(), 0U);
+  EXPECT_EQ(output.waited().count(), 0);
 }
 
 TEST_F(WriterToAPipe, DropsLinesAlsoWhereItCannotBeOpenedAgain) {
@@ -108,6 +109,7 @@ TEST_F(WriterToAPipe, WaitsForTheReaderOfAFilesResults) {
   reader.join();
   EXPECT_EQ(received, text.size());
   EXPECT_EQ(output.dropped(), 0U);
+  EXPECT_GT(output.waited().count(), 0) << "a pipe takes 64 KB at a time";
 }
 
 TEST_F(WriterToAPipe, StoppingEndsTheWait) {
