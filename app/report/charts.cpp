@@ -11,20 +11,6 @@
 namespace lookout {
 namespace {
 
-const char* class_of(Color color) {
-  switch (color) {
-    case Color::kBlue:
-      return "blue";
-    case Color::kSky:
-      return "sky";
-    case Color::kPale:
-      return "pale";
-    case Color::kOrange:
-      return "orange";
-  }
-  return "";
-}
-
 double sum_of(const Bar& bar) {
   double sum = 0;
   for (const double part : bar.parts) sum += part;
@@ -167,6 +153,26 @@ void append_marks(const Columns& columns, const std::vector<Mark>& marks, std::s
 }
 
 }  // namespace
+
+const char* class_of(Color color) {
+  switch (color) {
+    case Color::kBlue:
+      return "blue";
+    case Color::kSky:
+      return "sky";
+    case Color::kPale:
+      return "pale";
+    case Color::kOrange:
+      return "orange";
+    case Color::kNavy:
+      return "navy";
+    case Color::kAmber:
+      return "amber";
+    case Color::kGray:
+      return "gray";
+  }
+  return "";
+}
 
 std::string bar_chart(const std::vector<Bar>& bars, const std::vector<Color>& colors) {
   std::string out = "<ul class=\"bars\">\n";

@@ -18,7 +18,10 @@ struct Bar {
   std::optional<std::pair<double, double>> spread;
 };
 
-enum class Color { kBlue, kSky, kPale, kOrange };
+enum class Color { kBlue, kSky, kPale, kOrange, kNavy, kAmber, kGray };
+
+// The name of the color in style.h.
+const char* class_of(Color color);
 
 // All bars begin at 0 and have one scale. `colors`: of the parts.
 std::string bar_chart(const std::vector<Bar>& bars, const std::vector<Color>& colors);

@@ -91,14 +91,19 @@ std::string details(const std::string& summary, const std::string& html) {
 }
 
 Page::Page(const std::string& kind, const std::string& title, const std::string& note)
-    : head_(fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                        "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                        "<title>{0}: {1}</title>\n<style>{2}</style>\n</head>\n<body>\n"
-                        "<header><p class=\"kind\">{0}</p>\n<h1>{1}</h1>\n<p>{3}</p></header>\n",
-                        escaped(kind), escaped(title), kStyle, escaped(note))) {}
+    : head_(
+          fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                      "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                      "<title>{0}: {1}</title>\n<style>{2}</style>\n</head>\n<body>\n"
+                      "<header><p class=\"kind\">{0}</p>\n<h1>{1}</h1>\n<p>{3}</p></header>\n",
+                      escaped(kind), escaped(title), kStyle, escaped(note))) {}
 
 void Page::add_top(const std::string& html) { top_ += html; }
+
+void Page::add_verdict(const std::string& text) {
+  top_ += fmt::format("<p class=\"verdict\">{}</p>\n", escaped(text));
+}
 
 void Page::add_warning(const std::string& text) {
   top_ += fmt::format("<p class=\"warning\">{}</p>\n", escaped(text));

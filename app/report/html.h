@@ -59,6 +59,8 @@ class Page {
   // `note` explains the part to its reader.
   void add_part(const std::string& title, const std::string& note, const std::string& html,
                 Width width = Width::kHalf);
+  // A sentence above all others: what the page shows.
+  void add_verdict(const std::string& text);
   // Above all parts.
   void add_top(const std::string& html);
   void add_warning(const std::string& text);

@@ -34,10 +34,10 @@ std::string picture_html(const PictureEntry& picture) {
   std::string out = "<li><figure>";
   auto to = std::back_inserter(out);
   if (!picture.thumbnail.empty()) {
-    fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\">", escaped(picture.thumbnail),
+    fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\"/>", escaped(picture.thumbnail),
                    escaped(file + ", taken for " + picture.label), escaped(picture.file));
   }
-  fmt::format_to(to, "<figcaption><b>{}</b> {:.0f} %<br>{}</figcaption></figure></li>\n",
+  fmt::format_to(to, "<figcaption><b>{}</b> {:.0f} %<br/>{}</figcaption></figure></li>\n",
                  escaped(picture.label), 100 * picture.score, escaped(file));
   return out;
 }

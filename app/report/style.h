@@ -8,12 +8,14 @@ inline constexpr const char* kStyle = R"css(
 :root {
   --back: #f4f5f7; --card: #fff; --ink: #1a1d21; --soft: #59626d; --line: #dfe3e8;
   --blue: #0a66b0; --sky: #6fb1e4; --pale: #cbe2f5; --orange: #c2500a; --track: #e9edf1;
+  --navy: #123a5f; --amber: #e5a24f; --gray: #9aa5b1;
   --blue-rgb: 10, 102, 176; --orange-rgb: 214, 94, 0;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --back: #111418; --card: #1b2026; --ink: #e9edf1; --soft: #a3adb8; --line: #323a44;
     --blue: #5fb0f0; --sky: #2f79b5; --pale: #1f4668; --orange: #f59a4c; --track: #2a313a;
+    --navy: #c4e1fa; --amber: #a9641f; --gray: #66717d;
     --blue-rgb: 76, 164, 236; --orange-rgb: 245, 140, 60;
   }
 }
@@ -72,10 +74,14 @@ svg { display: block; width: 100%; height: auto; max-width: 480px; overflow: vis
 .bars b { font-weight: 600; font-variant-numeric: tabular-nums; text-align: right; }
 .bars svg { grid-column: 1 / -1; height: 18px; max-width: none; }
 svg.square { max-width: 360px; }
+svg.over-time { max-width: none; height: 190px; margin-bottom: 14px; } svg.over-time.low { height: 84px; }
+.verdict { border-left: 4px solid var(--blue); background: var(--card); padding: 12px 16px; font-size: 18px;
+  line-height: 1.4; margin: 16px 0 0; border-radius: 4px; }
 svg text { fill: var(--ink); } svg .soft { fill: var(--soft); }
 svg .axis { stroke: var(--line); } svg .ideal { stroke: var(--soft); stroke-dasharray: 4 4; }
 .blue { fill: var(--blue); } .sky { fill: var(--sky); } .pale { fill: var(--pale); }
 .orange { fill: var(--orange); } .track { fill: var(--track); }
+.navy { fill: var(--navy); } .amber { fill: var(--amber); } .gray { fill: var(--gray); }
 .whisker { stroke: var(--ink); stroke-width: 1.5; } .gap { stroke: var(--orange); stroke-width: 2; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 0 0 10px; padding: 0; list-style: none;
   font-size: 13px; color: var(--soft); }
