@@ -16,11 +16,11 @@
 #include "app/inspect/doctor.h"
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
-#include "app/inspect/trace_summary.h"
 #include "app/options/commands.h"
 #include "app/run/log.h"
 #include "app/run/mqtt.h"
 #include "app/run/run.h"
+#include "app/trace/trace_command.h"
 #include "app/train/train.h"
 #include "pipeline/error.h"
 #include "platform/system/non_blocking_writer.h"
@@ -100,7 +100,7 @@ void add_measuring_commands(lookout::CommandLine& line) {
     return 0;
   });
   lookout::add_trace_summary(line, [](const lookout::TraceSummaryOptions& options) {
-    print(lookout::trace_summary(options));
+    lookout::trace_summary(options, print);
     return 0;
   });
 }

@@ -82,7 +82,9 @@ void Command::add_positional(const std::string& name, Value value, const std::st
                              bool required) {
   CLI::Option* option = app_.add_option(name)->description(help)->required(required);
   option->option_text(value.default_text.empty() ? " " : "=" + value.default_text);
+  const bool repeatable = value.repeatable;
   bind(option, name, std::move(value));
+  if (repeatable) option->expected(-1);  // one or more
 }
 
 void Command::add_flag_of(const Settings& settings, const std::string& section,

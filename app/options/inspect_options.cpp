@@ -1,10 +1,65 @@
 // lookout inspect and lookout trace-summary: their flags.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "app/options/commands.h"
 #include "app/options/settings.h"
+#include "platform/system/parse_number.h"
 
 namespace lookout {
+namespace {
+
+Value files(std::vector<std::string>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    member.push_back(text);
+    return true;
+  };
+  value.placeholder = "FILE";
+  value.repeatable = true;
+  return value;
+}
+
+// "p99.5", "40ms" or "1.5s".
+std::optional<OutlierRule> parse_outliers(std::string_view text) {
+  OutlierRule rule;
+  if (text.substr(0, 1) == "p") {
+    const auto percentile = parse_number<double>(text.substr(1));
+    if (!percentile || !(*percentile > 0 && *percentile <= 100)) return std::nullopt;
+    rule.percentile = *percentile;
+    return rule;
+  }
+  for (const auto& [unit, ns] : {std::pair("ms", 1e6), std::pair("s", 1e9)}) {
+    const std::size_t length = std::string_view(unit).size();
+    if (text.size() <= length || text.substr(text.size() - length) != unit) continue;
+    const auto number = parse_number<double>(text.substr(0, text.size() - length));
+    constexpr double kMaxNs = 1e15;
+    if (!number || !(*number > 0 && *number * ns <= kMaxNs)) continue;
+    rule.time = std::chrono::nanoseconds(std::llround(*number * ns));
+    return rule;
+  }
+  return std::nullopt;
+}
+
+Value outlier_rule(OutlierRule& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const auto rule = parse_outliers(text);
+    if (rule) member = *rule;
+    return rule.has_value();
+  };
+  value.expected = "a percentile or a time, as in p99, p99.5, 40ms or 1.5s";
+  value.placeholder = "PERCENTILE|TIME";
+  value.default_text = fmt::format("p{:g}", member.percentile);
+  return value;
+}
+
+}  // namespace
 
 void add_inspect(CommandLine& line, Action<InspectOptions> action) {
   const auto options = std::make_shared<InspectOptions>();
@@ -27,9 +82,17 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   const auto options = std::make_shared<TraceSummaryOptions>();
   Command& summary = line.add("trace-summary", "Show where the time went in a trace of --trace");
-  summary.add_positional("file,--file", text(options->file, "FILE"), "A file that --trace wrote",
+  summary.add_positional("file,--file", files(options->files),
+                         "A file that --trace wrote, or one that PyTorch's profiler exported; "
+                         "several, as of several boards, are shown side by side",
                          /*required=*/true);
   summary.add_flag("--format", format_value(options->format), "How the summary is written");
+  summary.add_flag(
+      "--outliers-above", outlier_rule(options->outliers),
+      "From which time on a frame counts as unusually slow, and what took longer in it "
+      "is shown");
+  summary.add_flag("--html", report_file(options->html, {".html"}),
+                   "Also write the summary as a page with charts");
   summary.run([options, action = std::move(action)] { return action(*options); });
 }
 

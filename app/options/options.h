@@ -216,10 +216,18 @@ struct CollectOptions {
   bool keep_similar = false;              // keep pictures that look like the one before, too
 };
 
+// Which frames of a trace are unusually slow: those at or above a percentile, or above a time.
+struct OutlierRule {
+  double percentile = 99;
+  std::optional<std::chrono::nanoseconds> time;  // instead
+};
+
 // Options of `lookout trace-summary`.
 struct TraceSummaryOptions {
-  std::string file;
+  std::vector<std::string> files;  // at least one
   Format format = Format::kText;
+  OutlierRule outliers;
+  std::string html;  // a file for the report as an HTML page; empty: none
 };
 
 // The options of the state: thresholds that were not set are filled in.

@@ -18,7 +18,7 @@ mkdir -p build/fuzz/seeds-{http_headers,mqtt,multipart,model_spec,onnx,configura
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
-cp tests/data/trace.json build/fuzz/seeds-trace_summary/
+cp tests/data/trace.json tests/data/trace_*.json build/fuzz/seeds-trace_summary/
 for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test://all/ csi://imx708 csi:///base/1a \
   'rtsp://user:p%40ss@camera:554/a?b=c' 'http://[::1]:80/user=u' v4l2:///dev/video0 'file:///a%20b%231.png' /dev/video0; do
   printf %s "$uri" >"build/fuzz/seeds-source_uri/${uri//[^a-z0-9]/_}"
@@ -96,8 +96,10 @@ fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/
   app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/mqtt/mqtt_address.cpp \
   platform/mqtt/mqtt_topics.cpp pipeline/model/sha256.cpp pipeline/printable.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
-fuzz trace_summary app/inspect/trace_events.cpp app/inspect/trace_summary.cpp app/inspect/trace_report.cpp app/output/json.cpp \
-  pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
+fuzz trace_summary app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp app/trace/counter_summary.cpp \
+  app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp app/trace/trace_events.cpp \
+  app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp app/trace/trace_text.cpp \
+  app/trace/verdict.cpp pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
 fuzz http_headers pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/http/http_access.cpp \
   platform/http/http_address.cpp platform/http/http_message.cpp
 fuzz mqtt pipeline/model/sha256.cpp pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/mqtt/home_assistant.cpp \

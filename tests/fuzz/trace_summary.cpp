@@ -5,7 +5,8 @@
 #include <sstream>
 #include <string>
 
-#include "app/inspect/trace_summary.h"
+#include "app/trace/trace_page.h"
+#include "app/trace/trace_text.h"
 #include "pipeline/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -14,6 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const lookout::TraceSummary summary = lookout::summarize_trace(json);
     static_cast<void>(lookout::to_text(summary));
     static_cast<void>(lookout::to_json(summary));
+    static_cast<void>(lookout::to_html(summary, "trace.json", ""));
+    static_cast<void>(lookout::to_html({{"a", summary}, {"b", summary}}, ""));
   } catch (const lookout::Error& error) {
     if (error.kind() != lookout::ErrorKind::kBadData) std::abort();
   }

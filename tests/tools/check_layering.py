@@ -69,6 +69,7 @@ ALLOWED = {
         "app/eval",
     },
     "app/collect": {"pipeline/*", "platform/*", "app/options"},
+    "app/trace": {"pipeline/*", "platform/*", "app/options", "app/output", "app/report"},
     "app/inspect": {"pipeline/*", "platform/*", "app/options", "app/output", "app/run"},
 }
 TOPS = ("app", "platform", "pipeline")

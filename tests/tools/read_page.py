@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks a report of `lookout eval` or `lookout bench` in HTML, and prints its figures as JSON.
+"""Checks a report of `lookout eval`, `bench` or `trace-summary` in HTML, and prints its figures as JSON.
 
     read_page.py FILE
 

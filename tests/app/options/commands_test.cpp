@@ -85,9 +85,34 @@ TEST(Commands, ListCamerasTakesOptionsOfRun) {
 TEST(Commands, TraceSummaryHasOptionsOfItsOwn) {
   const Parsed parsed = parse_command({"trace-summary", "t.json", "--format", "json"});
   EXPECT_EQ(parsed.command, "trace-summary");
-  EXPECT_EQ(parsed.trace_summary.file, "t.json");
+  EXPECT_EQ(parsed.trace_summary.files, std::vector<std::string>{"t.json"});
   EXPECT_EQ(parsed.trace_summary.format, Format::kJson);
+  EXPECT_EQ(parsed.trace_summary.outliers.percentile, 99);
   expect_error({"trace-summary"}, ErrorKind::kUsage, "file");
+  expect_error({"trace-summary", "t.json", "--html", "t.txt"}, ErrorKind::kUsage, ".html");
+}
+
+TEST(Commands, TraceSummaryTakesSeveralFiles) {
+  const Parsed parsed =
+      parse_command({"trace-summary", "a.json", "b.json", "--html", "r.html", "c.json"});
+  EXPECT_EQ(parsed.trace_summary.files, (std::vector<std::string>{"a.json", "b.json", "c.json"}));
+  EXPECT_EQ(parsed.trace_summary.html, "r.html");
+}
+
+TEST(Commands, OutliersAreAboveAPercentileOrATime) {
+  const auto outliers = [](const std::string& above) {
+    return parse_command({"trace-summary", "t.json", "--outliers-above", above})
+        .trace_summary.outliers;
+  };
+  EXPECT_EQ(outliers("p99.5").percentile, 99.5);
+  EXPECT_FALSE(outliers("p95").time);
+  EXPECT_EQ(outliers("40ms").time, std::chrono::milliseconds(40));
+  EXPECT_EQ(outliers("12.5ms").time, std::chrono::microseconds(12500));
+  EXPECT_EQ(outliers("1.5s").time, std::chrono::milliseconds(1500));
+  for (const char* wrong : {"", "40", "p", "p0", "p101", "ms", "-1ms", "nanms", "40 min"}) {
+    expect_error({"trace-summary", "t.json", "--outliers-above", wrong}, ErrorKind::kUsage,
+                 "p99, p99.5, 40ms or 1.5s");
+  }
 }
 
 TEST(Commands, OptionsBeforeACommandThatHasItsOwnAreRefused) {

@@ -1,0 +1,63 @@
+#include "app/trace/trace_command.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/output/json.h"
+#include "app/output/save_and_print.h"
+#include "app/report/machine_facts.h"
+#include "app/trace/trace_fleet.h"
+#include "app/trace/trace_page.h"
+#include "app/trace/trace_text.h"
+#include "pipeline/error.h"
+#include "platform/system/input_file.h"
+
+namespace lookout {
+namespace {
+
+TraceSummary read_summary(const std::string& file, const OutlierRule& outliers) {
+  try {
+    TraceSummary summary;
+    read_input("trace", file,
+               [&](std::istream& json) { summary = summarize_trace(json, outliers); });
+    const bool has_operators = summary.by_pytorch && !summary.operators.by_name.empty();
+    if (summary.frames.empty() && !has_operators) {
+      throw Error(ErrorKind::kBadData, "has no frames in it");
+    }
+    return summary;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadData) throw;
+    throw Error(error.kind(), "trace " + file + " " + error.what());
+  }
+}
+
+std::string to_page(const std::vector<BoardTrace>& boards) {
+  const std::string footer = made_by(LOOKOUT_VERSION);
+  return boards.size() == 1 ? to_html(boards.front().summary, boards.front().file, footer)
+                            : to_html(boards, footer);
+}
+
+std::string to_report(const std::vector<BoardTrace>& boards, Format format) {
+  const bool one = boards.size() == 1;
+  if (format == Format::kJson) {
+    return to_text(one ? to_json(boards.front().summary) : to_json(boards)) + "\n";
+  }
+  return one ? to_text(boards.front().summary) : to_text(boards);
+}
+
+}  // namespace
+
+void trace_summary(const TraceSummaryOptions& options, const WritePart& print) {
+  std::optional<AtomicFile> page;
+  if (!options.html.empty()) page.emplace("report", options.html);
+  std::vector<BoardTrace> boards;
+  for (const std::string& file : options.files) {
+    boards.push_back({file, read_summary(file, options.outliers)});
+  }
+  save_and_print({{page, page ? to_page(boards) : std::string()}},
+                 to_report(boards, options.format), print);
+}
+
+}  // namespace lookout

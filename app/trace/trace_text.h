@@ -1,0 +1,19 @@
+// The summary of a trace as text and as JSON: pure functions.
+#pragma once
+
+#include <string>
+
+#include "app/output/json.h"
+#include "app/trace/trace_summary.h"
+
+namespace lookout {
+
+// With a newline at the end.
+std::string to_text(const TraceSummary& summary);
+
+Json to_json(const TraceSummary& summary);
+
+// "p99" or "50 ms": the rule for outliers.
+std::string to_text(const OutlierRule& rule);
+
+}  // namespace lookout

@@ -1,0 +1,53 @@
+// What limited a run, in one sentence, from its trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/trace/counter_summary.h"
+#include "app/trace/time_use.h"
+#include "pipeline/results/statistics.h"
+
+namespace lookout {
+
+enum class Limit {
+  kUnknown,    // no stages in the trace
+  kCamera,     // the model waited for frames
+  kCapture,    // the model waited for frames to be copied, converted or decoded
+  kWriter,     // a reader of results was waited for
+  kThrottled,  // the firmware had lowered the clock
+  kProcessor,  // other threads or programs had the processors
+  kModel,      // it computed nearly all the time
+};
+
+// The name in JSON: "camera".
+const char* to_text(Limit limit);
+
+// Shares of time, 0..1, that decide.
+struct VerdictShares {
+  double camera = 0;     // of the time of the threads that classify
+  double capture = 0;    // likewise
+  double writer = 0;     // of the time of the thread that reports
+  double processor = 0;  // of the stages of these threads: they did not run
+  double throttled = 0;  // of the samples
+};
+
+struct Verdict {
+  Limit limit = Limit::kUnknown;
+  VerdictShares shares;
+  std::string sentence;  // with a full stop
+};
+
+struct VerdictFacts {
+  std::uint64_t frames = 0;
+  Clock::duration duration{};  // of the trace
+  double fps = 0;
+  Percentiles total;  // of a frame
+  bool by_pytorch = false;
+  bool has_cpu_times = false;
+};
+
+Verdict find_verdict(const VerdictFacts& facts, const std::vector<ThreadTime>& threads,
+                     const std::vector<CounterSummary>& counters);
+
+}  // namespace lookout

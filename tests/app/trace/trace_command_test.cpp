@@ -1,0 +1,132 @@
+#include "app/trace/trace_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/error.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/written_trace.h"
+
+namespace lookout {
+namespace {
+
+std::string report_on(const std::vector<std::string>& files, Format format = Format::kText) {
+  TraceSummaryOptions options;
+  options.files = files;
+  options.format = format;
+  std::string report;
+  trace_summary(options, [&report](std::string_view text) { report += text; });
+  return report;
+}
+
+// Ten frames whose inference, and the operator in it, take this long. Times are in microseconds.
+std::string board(double inference, double convolution) {
+  WrittenTrace trace;
+  for (int i = 0; i < 10; ++i) {
+    const double t = 50'000.0 * i;
+    trace.slice("stage", "capture", 7, t, 1000, i)
+        .wait(t + 1000, t + 1000, i)
+        .slice("stage", "preprocess", 1, t + 1000, 500, i)
+        .slice("stage", "inference", 1, t + 1500, inference, i)
+        .slice("operator", "conv", 1, t + 1600, convolution, i)
+        .slice("operator", "add", 1, t + 1600 + convolution, 300, i)
+        .slice("stage", "top-k", 1, t + 1500 + inference, 10, i)
+        .slice("stage", "report", 1, t + 1510 + inference, 100, i);
+  }
+  return trace.text();
+}
+
+TEST(TraceCommand, SeveralTracesAreSideBySide) {
+  const TempDir directory;
+  const std::string a = directory.write("a.json", board(10'000, 8000));
+  const std::string b = directory.write("b.json", board(20'000, 18'000));
+  const std::string c = directory.write("c.json", board(10'200, 8000));
+  const std::string text = report_on({a, b, c});
+  EXPECT_EQ(text.rfind("Slowest is " + b +
+                           ": a frame takes 21.6 ms in the median, 1.86 times as "
+                           "long as with " +
+                           a,
+                       0),
+            0U)
+      << text;
+  EXPECT_NE(text.find("The operator that differs most is conv: 18.00 ms a frame with " + b +
+                      ", 8.00 ms with the others (median)."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("inference           10.00    20.00    10.20\n"), std::string::npos) << text;
+
+  const auto json = nlohmann::json::parse(report_on({a, b, c}, Format::kJson));
+  EXPECT_EQ(json["type"], "trace-summaries");
+  EXPECT_EQ(json["slowest"], b);
+  EXPECT_EQ(json["outlying_operator"]["name"], "conv");
+  ASSERT_EQ(json["traces"].size(), 3U);
+  EXPECT_EQ(json["traces"][1]["file"], b);
+  EXPECT_EQ(json["traces"][1]["verdict"]["limit"], "camera");
+  EXPECT_EQ(json["operators"][0]["self_ms_a_frame"], nlohmann::json({8, 18, 8}));
+}
+
+TEST(TraceCommand, TracesThatAreAlikeHaveNoOutlyingOperator) {
+  const TempDir directory;
+  const std::string a = directory.write("a.json", board(10'000, 8000));
+  const auto json = nlohmann::json::parse(report_on({a, a}, Format::kJson));
+  EXPECT_TRUE(json["outlying_operator"].is_null());
+  EXPECT_EQ(json["times_fastest"], 1);
+}
+
+TEST(TraceCommand, OneBadTraceOfSeveralIsNamed) {
+  const TempDir directory;
+  const std::string good = directory.write("good.json", board(10'000, 8000));
+  const std::string bad = directory.write("bad.json", "{");
+  expect_error(ErrorKind::kBadData, "trace " + bad + " is not JSON", [&] {
+    report_on({good, bad});
+  });
+  const std::string none = directory / "none.json";
+  expect_error(ErrorKind::kNoInput, testing::StartsWith("trace " + none + " cannot be read"), [&] {
+    report_on({good, none});
+  });
+}
+
+TEST(TraceCommand, APageIsSavedBesideTheText) {
+  const TempDir directory;
+  TraceSummaryOptions options;
+  options.files = {directory.write("a.json", board(10'000, 8000))};
+  options.html = directory / "report.html";
+  std::string report;
+  const auto print = [&report](std::string_view text) { report += text; };
+  trace_summary(options, print);
+  EXPECT_NE(report.find("10 frames"), std::string::npos);
+  EXPECT_GT(std::filesystem::file_size(options.html), 1000U);
+  options.html = directory / "no/such/folder.html";
+  report.clear();
+  EXPECT_THROW(trace_summary(options, print), Error);
+  EXPECT_EQ(report, "") << "what cannot be saved is refused before anything is read";
+}
+
+TEST(TraceCommand, ATraceWithoutFramesIsBadData) {
+  const TempDir directory;
+  const std::string file = directory.write("t.json", R"({"traceEvents":[]})");
+  expect_error(ErrorKind::kBadData, "trace " + file + " has no frames in it",
+               [&] { report_on({file}); });
+}
+
+// Nothing is mapped at the start of a process's memory, so that reading it fails with EIO, as a
+// damaged disk does.
+TEST(TraceCommand, AFileWhoseReadingFailsIsNoInput) {
+  const std::string memory = "/proc/self/mem";
+  if (access(memory.c_str(), R_OK) != 0) GTEST_SKIP() << "there is no readable " << memory;
+  try {
+    report_on({memory});
+    FAIL() << "read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
+    EXPECT_STREQ(error.what(), "trace /proc/self/mem cannot be read: Input/output error");
+  }
+}
+
+}  // namespace
+}  // namespace lookout
