@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests of the reports of `lookout eval` and `lookout bench`, as Chromium shows them.
+"""Tests of the reports of `lookout eval`, `bench` and `trace-summary`, as Chromium shows them.
 
     report_test.py [TEST...]    TEST: as in ReportTest.test_accessibility
 
@@ -74,6 +74,10 @@ class ReportTest(unittest.TestCase):
         with_long_name(os.path.join(cls.folder, "model.pt"))
         cls.eval = cls.make("eval", draw_pictures(os.path.join(cls.folder, "pictures")))
         cls.bench = cls.make("bench", "--workers", "1,2", "--frames", "20")
+        traces = [os.path.join(ROOT, "tests/data", name) for name in ("trace_small.json", "trace_pytorch.json")]
+        cls.trace = cls.summarize("trace", traces[0])
+        cls.pytorch = cls.summarize("pytorch", traces[1])
+        cls.traces = cls.summarize("traces", *traces)
 
     @classmethod
     def make(cls, *arguments):
@@ -84,6 +88,13 @@ class ReportTest(unittest.TestCase):
             stdout=subprocess.DEVNULL,
             check=True,
         )
+        return report
+
+    @classmethod
+    def summarize(cls, name, *traces):
+        report = os.path.join(cls.folder, f"{name}.html")
+        command = [PROGRAM, "trace-summary", *traces, "--html", report]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         return report
 
     def open(self, report, width, scheme):
@@ -109,8 +120,13 @@ class ReportTest(unittest.TestCase):
     def test_bench_fits_its_cards(self):
         self.look_at("bench", self.bench)
 
+    def test_traces_fit_their_cards(self):
+        self.look_at("trace", self.trace)
+        self.look_at("pytorch", self.pytorch)
+        self.look_at("traces", self.traces)
+
     def test_accessibility(self):
-        for report in (self.eval, self.bench):
+        for report in (self.eval, self.bench, self.trace, self.pytorch, self.traces):
             for width, scheme in SCREENS:
                 self.open(report, width, scheme)
                 self.assertEqual(self.browser.find_faults(), [], f"{report}, {width}, {scheme}")
