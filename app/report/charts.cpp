@@ -192,6 +192,16 @@ std::string legend(const std::vector<std::pair<Color, std::string>>& entries) {
   return out + "</ul>\n";
 }
 
+std::vector<Bin> histogram_bins(const std::vector<double>& values, const std::vector<Mark>& marks) {
+  if (values.empty()) return {};
+  const Columns columns(values, marks);
+  std::vector<Bin> bins;
+  for (std::size_t i = 0; i < columns.counts().size(); ++i) {
+    bins.push_back({columns.start(i), columns.start(i + 1), columns.counts()[i]});
+  }
+  return bins;
+}
+
 std::string histogram(const std::string& description, const std::vector<double>& values,
                       const std::vector<Mark>& marks, const std::string& unit) {
   if (values.empty()) return {};

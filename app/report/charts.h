@@ -2,6 +2,7 @@
 // figures beside it as text. Texts are escaped; see html.h.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,6 +34,17 @@ struct Mark {
   std::string name;
   double value = 0;
 };
+
+// A column of a histogram: how many values lie between `from` and `to`. The last one also has all
+// above.
+struct Bin {
+  double from = 0;
+  double to = 0;
+  std::size_t count = 0;
+};
+
+// The columns of histogram(), from the least value on.
+std::vector<Bin> histogram_bins(const std::vector<double>& values, const std::vector<Mark>& marks);
 
 // How often values occur, by their size. `unit`: "ms". Values far beyond the last mark share the
 // last column.

@@ -24,6 +24,7 @@ void add_frames(const std::vector<BoardTrace>& boards, Page& page) {
       {Color::kPale, "capture"},   {Color::kGray, "queue-wait"}, {Color::kSky, "preprocess"},
       {Color::kBlue, "inference"}, {Color::kNavy, "top-k"},      {Color::kAmber, "report"}};
   std::vector<Color> colors;
+  colors.reserve(entries.size());
   for (const auto& [color, name] : entries) colors.push_back(color);
   std::vector<Bar> bars;
   for (const BoardTrace& board : boards) {

@@ -106,6 +106,16 @@ Json outliers_to_json(const TraceSummary& summary) {
   return array;
 }
 
+Json histogram_to_json(const TraceSummary& summary) {
+  Json array = Json::array();
+  if (summary.frames.empty()) return array;
+  for (const Bin& bin : histogram_bins(totals_ms(summary), latency_marks(summary))) {
+    array.push_back(
+        {{"from_ms", rounded(bin.from)}, {"to_ms", rounded(bin.to)}, {"frames", bin.count}});
+  }
+  return array;
+}
+
 Json frames_to_json(const TraceSummary& summary) {
   Json array = Json::array();
   for (const auto& [number, times] : summary.frames) {
@@ -147,6 +157,7 @@ Json to_json(const TraceSummary& summary) {
           {"fps", rounded(summary.fps, kDecimals)},
           {"threads", std::move(threads)},
           {"latency_ms", std::move(latency)},
+          {"latency_histogram", histogram_to_json(summary)},
           {"operators", rows_to_json(summary.operators.by_name)},
           {"layers", rows_to_json(summary.operators.by_layer)},
           {"labels", rows_to_json(summary.operators.by_label)},

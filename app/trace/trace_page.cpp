@@ -180,14 +180,8 @@ void add_frames(const TraceSummary& summary, Page& page) {
 }
 
 void add_latency(const TraceSummary& summary, Page& page) {
-  std::vector<double> totals;
-  for (const auto& [number, times] : summary.frames) totals.push_back(to_ms(times.total()));
-  const Percentiles& total = summary.stages.at(kTotalTime);
-  const std::vector<Mark> marks{{fmt::format("p50 {:.1f}", to_ms(total.p50)), to_ms(total.p50)},
-                                {fmt::format("p95 {:.1f}", to_ms(total.p95)), to_ms(total.p95)},
-                                {fmt::format("p99 {:.1f}", to_ms(total.p99)), to_ms(total.p99)}};
   const std::string note = "How many frames took how long, from capture to report.";
-  page.add_part("Latency", note, histogram(note, totals, marks, "ms"));
+  page.add_part("Latency", note, histogram(note, totals_ms(summary), latency_marks(summary), "ms"));
 }
 
 Row row_of(const OperatorTime& row, bool has_bytes) {

@@ -1,5 +1,7 @@
 #include "app/trace/trace_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -50,6 +52,23 @@ Verdict verdict_of(const TraceSummary& summary) {
 }
 
 }  // namespace
+
+std::vector<double> totals_ms(const TraceSummary& summary) {
+  std::vector<double> totals;
+  totals.reserve(summary.frames.size());
+  for (const auto& [number, times] : summary.frames) totals.push_back(to_ms(times.total()));
+  return totals;
+}
+
+std::vector<Mark> latency_marks(const TraceSummary& summary) {
+  const Percentiles& total = summary.stages.at(kTotalTime);
+  std::vector<Mark> marks;
+  for (const auto& [name, time] :
+       {std::pair("p50", total.p50), std::pair("p95", total.p95), std::pair("p99", total.p99)}) {
+    marks.push_back({fmt::format("{} {:.1f}", name, to_ms(time)), to_ms(time)});
+  }
+  return marks;
+}
 
 std::vector<std::string> stages_in_order(const TraceSummary& summary) {
   std::vector<std::string> names;

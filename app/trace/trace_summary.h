@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/options/options.h"
+#include "app/report/charts.h"
 #include "app/trace/counter_summary.h"
 #include "app/trace/frame_times.h"
 #include "app/trace/operator_times.h"
@@ -35,6 +36,11 @@ struct TraceSummary {
   Clock::duration cut_off{};      // outliers have at least this total time
   std::vector<Outlier> outliers;  // the slowest first
 };
+
+// The total times of the frames in milliseconds, and the percentiles that a histogram of them
+// points out. There is at least one frame.
+std::vector<double> totals_ms(const TraceSummary& summary);
+std::vector<Mark> latency_marks(const TraceSummary& summary);
 
 // The stages of lookout in their order, then stages of other names, the total at the end.
 std::vector<std::string> stages_in_order(const TraceSummary& summary);

@@ -96,7 +96,7 @@ std::string sentence_of(Limit limit, const VerdictShares& shares, const VerdictF
     case Limit::kProcessor:
       return fmt::format(
           "Limited by the processor: for {:.0f} % of the time of the stages the thread did not "
-          "run, since other threads or programs had the processors; {:.1f} frames a second.",
+          "run, mostly since other threads or programs had the processors; {:.1f} frames a second.",
           percent(shares.processor), fps);
     case Limit::kModel:
       return fmt::format(
@@ -108,9 +108,9 @@ std::string sentence_of(Limit limit, const VerdictShares& shares, const VerdictF
   }
   if (facts.frames == 0) return "A trace of PyTorch without steps: it has operators alone.";
   return fmt::format(
-      "A trace of PyTorch, without the stages of frames: {} steps, {:.1f} ms in the "
+      "A trace of PyTorch, without the stages of frames: {} step{}, {:.1f} ms in the "
       "median.",
-      facts.frames, to_ms(facts.total.p50));
+      facts.frames, facts.frames == 1 ? "" : "s", to_ms(facts.total.p50));
 }
 
 }  // namespace

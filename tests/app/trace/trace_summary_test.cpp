@@ -242,12 +242,13 @@ TEST(TraceSummary, EveryStageThatARunRecordsIsFound) {
 TEST(TraceSummary, AsText) {
   const std::string text = to_text(summarize(hand_written()));
   EXPECT_EQ(text.rfind("Limited by the camera: ", 0), 0U) << "the verdict first";
+  const char* const inner_row =
+      "    150.00  51.4 %     150.00    0.500    0.750    1.000    0.250      200      0.3  "
+      "inner\n";
   for (const char* line :
        {"100 frames in 1.000 s, model net\n",
         "main             |    38.5    10.7     1.0 |    34.5    10.0     0.0     5.3\n",
-        "queue-wait           0.50     0.50     0.50     0.50\n",
-        "    150.00  51.4 %     150.00    0.500    0.750    1.000    0.250      200      0.3  "
-        "inner\n",
+        "queue-wait           0.50     0.50     0.50     0.50\n", inner_row,
         "frame 60: 8.50 ms: inference 6.00 (+2.00)",
         "  did not run for 3.15 ms, waited for the writer for 0.10 ms\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
@@ -263,6 +264,9 @@ TEST(TraceSummary, AsJson) {
   EXPECT_EQ(json["threads"][0]["stages"][1]["ran_ms"], 300);
   EXPECT_EQ(json["threads"][0]["idle_ms"]["capture"], 100);
   EXPECT_EQ(json["latency_ms"]["queue-wait"]["p50"], 0.5);
+  int in_histogram = 0;
+  for (const auto& bin : json["latency_histogram"]) in_histogram += bin["frames"].get<int>();
+  EXPECT_EQ(in_histogram, 100);
   EXPECT_EQ(json["operators"][1]["name"], "outer");
   EXPECT_EQ(json["layers"][0]["bytes"], 300'000);
   EXPECT_EQ(json["slowest_frames"][0]["frame"], 60);
