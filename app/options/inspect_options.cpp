@@ -14,7 +14,7 @@
 namespace lookout {
 namespace {
 
-Value files(std::vector<std::string>& member) {
+Value trace_files(std::vector<std::string>& member) {
   Value value;
   value.set = [&member](const std::string& text) {
     member.push_back(text);
@@ -82,7 +82,7 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   const auto options = std::make_shared<TraceSummaryOptions>();
   Command& summary = line.add("trace-summary", "Show where the time went in a trace of --trace");
-  summary.add_positional("file,--file", files(options->files),
+  summary.add_positional("file,--file", trace_files(options->files),
                          "A file that --trace wrote, or one that PyTorch's profiler exported; "
                          "several, as of several boards, are shown side by side",
                          /*required=*/true);
