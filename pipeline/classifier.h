@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/model/device.h"
 #include "pipeline/model/input_spec.h"
 #include "pipeline/model/model_facts.h"
 #include "pipeline/model/model_spec.h"
@@ -33,6 +34,7 @@ struct ClassifierOptions {
   std::vector<std::string> operator_libraries;
   bool count_parameters = false;         // for ModelFacts; unpacks all weights once more
   bool trace = false;                    // some frames will be traced
+  DeviceOptions device;                  // of one's own, with LibTorch; no name: the CPU
   OperatorProfile* operators = nullptr;  // samples classify(); outlives the classifier; null: none
 };
 
@@ -47,9 +49,14 @@ class Classifier {
  public:
   virtual ~Classifier() = default;
 
-  // Both are valid as long as the classifier.
+  // All are valid as long as the classifier.
   virtual const ModelSpec& spec() const = 0;
   virtual const ModelFacts& facts() const = 0;
+  // What the device of ClassifierOptions took of a blank frame, after those that warm up.
+  virtual const DeviceUse& device_use() const {
+    static const DeviceUse none;
+    return none;
+  }
 
   // Number of threads that compute at the moment.
   virtual int threads() const = 0;

@@ -59,12 +59,22 @@ const EngineModule& load(Engine engine) {
 // The engine that runs models; null: none does yet.
 std::atomic<const EngineModule*> running{nullptr};
 
+void refuse_device(const ModelArchive& archive, const DeviceOptions& device) {
+  if (device.name.empty() || engine_of(archive) == Engine::kTorch) return;
+  throw Error(
+      ErrorKind::kUnsupported,
+      fmt::format("--device {} is for TorchScript archives, {} is an ONNX model: a compiled "
+                  "graph with its own runtime is an engine, not a device",
+                  device.name, archive.path().string()));
+}
+
 const EngineModule& engine_for(const ModelArchive& archive) { return load(engine_of(archive)); }
 
 }  // namespace
 
 std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
                                                      const ClassifierOptions& options, int count) {
+  refuse_device(archive, options.device);
   const EngineModule& engine = engine_for(archive);
   if (engine.log_api_usage != nullptr) engine.log_api_usage();
   running = &engine;

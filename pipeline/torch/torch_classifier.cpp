@@ -14,6 +14,7 @@
 #include "pipeline/model/warm_up.h"
 #include "pipeline/mutex.h"
 #include "pipeline/torch/operator_sampling.h"
+#include "pipeline/torch/torch_device.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_network.h"
 #include "pipeline/torch/torch_operators.h"
@@ -32,11 +33,9 @@ class TorchClassifier::Impl {
     load_torch_operators(options.operator_libraries);
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
     set_compute_threads(threads_, /*quantized=*/true);
-    load(archive, options);
-    warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
-            facts_);
-    start_tuning(options);
-    if (options.operators != nullptr) note_peak_live_bytes(*options.operators);
+    prepare(archive, options);
+    if (device_ != nullptr) measure_device();
+    if (options.operators != nullptr && device_ == nullptr) note_peak_live_bytes(*options.operators);
     malloc_trim(0);  // frees the memory of loading and unpacking
     operators_ = options.operators;
   }
@@ -59,12 +58,24 @@ class TorchClassifier::Impl {
 
   ModelSpec spec_;
   ModelFacts facts_;
+  DeviceUse device_use_;
 
  private:
+  void prepare(const ModelArchive& archive, const ClassifierOptions& options) {
+    const TorchDevice::Preparation preparation;
+    load(archive, options);
+    warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
+            facts_);
+    start_tuning(options);
+  }
+
   void load(const ModelArchive& archive, const ClassifierOptions& options) {
-    const torch::jit::Module module = load_network(archive);
+    if (!options.device.name.empty()) device_ = &TorchDevice::open(options.device);
+    const c10::Device device = device_ == nullptr ? at::kCPU : device_->device();
+    const torch::jit::Module module =
+        device_ == nullptr ? load_network(archive) : load_on_device(archive, device);
     if (options.count_parameters) facts_.parameters = counted_parameters(module);
-    network_ = TorchNetwork(module, archive_);
+    network_ = TorchNetwork(module, archive_, device);
     spec_.input.quantization = network_.quantization();
     network_.describe(facts_);
   }
@@ -75,6 +86,15 @@ class TorchClassifier::Impl {
     } catch (const std::exception& error) {
       refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
     }
+  }
+
+  // LibTorch has prepared the graph by then, which needs the fallback, too.
+  void measure_device() {
+    const ImageTensor image = blank_image(spec_.input);
+    std::vector<float> logits;
+    device_use_ = device_->measure([&] { classify(image, {}, logits); });
+    device_use_.bytes_in = image.values.size() * sizeof(float);
+    device_use_.bytes_out = logits.size() * sizeof(float);
   }
 
   bool quantized() const { return network_.quantized(); }
@@ -148,6 +168,7 @@ class TorchClassifier::Impl {
   int threads_;
   std::optional<ThreadTuner> tuner_;  // of automatic threads
   OperatorProfile* operators_ = nullptr;
+  TorchDevice* device_ = nullptr;  // of one's own; null: the CPU
   std::shared_ptr<OperatorSampling> sampling_;
   TorchNetwork network_;
   std::thread::id thread_;
@@ -200,6 +221,8 @@ TorchClassifier::~TorchClassifier() = default;
 const ModelSpec& TorchClassifier::spec() const { return impl_->spec_; }
 
 const ModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
+
+const DeviceUse& TorchClassifier::device_use() const { return impl_->device_use_; }
 
 int TorchClassifier::threads() const { return impl_->threads(); }
 

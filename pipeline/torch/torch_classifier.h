@@ -34,6 +34,7 @@ class TorchClassifier : public Classifier {
 
   const ModelSpec& spec() const override;
   const ModelFacts& facts() const override;
+  const DeviceUse& device_use() const override;
   int threads() const override;
   void classify(const ImageTensor& image, const FrameContext& frame,
                 std::vector<float>& logits) override;

@@ -83,6 +83,15 @@ std::uint64_t count_parameters(const torch::jit::Module& module) {
   return ParameterCount().count_module(module);
 }
 
+bool has_packed_weights(const torch::jit::Module& module) {
+  for (const torch::jit::Module& part : module.modules()) {
+    for (const auto& slot : part._ivalue()->slots()) {
+      if (slot.isObject() && !slot.type()->is_module()) return true;
+    }
+  }
+  return false;
+}
+
 std::string find_activations(const torch::jit::Block& block) {
   for (const torch::jit::Node* node : block.nodes()) {
     if (node->kind() == c10::Symbol::fromQualString("aten::quantize_per_tensor")) {

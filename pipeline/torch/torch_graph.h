@@ -17,6 +17,9 @@ namespace lookout {
 // `module` must not be frozen.
 std::uint64_t count_parameters(const torch::jit::Module& module);
 
+// Whether the module holds packed objects of quantized layers. It must not be frozen.
+bool has_packed_weights(const torch::jit::Module& module);
+
 // The type that the graph's first quantization of a float tensor produces: "quint8" or "qint8";
 // "float32" without a quantization.
 std::string find_activations(const torch::jit::Block& block);

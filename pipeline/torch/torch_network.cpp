@@ -17,6 +17,7 @@
 #include "pipeline/model/operator_library.h"
 #include "pipeline/printable.h"
 #include "pipeline/torch/live_bytes.h"
+#include "pipeline/torch/torch_device.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_operators.h"
 
@@ -50,6 +51,16 @@ std::string kernels_of(const std::string& activations) {
   return activations == "quint8" ? "QNNPACK" : "float";
 }
 
+[[noreturn]] void refuse_quantized(const std::filesystem::path& archive) {
+  refuse_model(archive,
+               "is quantized: its weights are packed for the CPU's kernels; a --device takes the "
+               "float model, which models/export.py --activations float32 makes");
+}
+
+c10::IValue to_cpu(const c10::IValue& output) {
+  return output.isTensor() ? c10::IValue(output.toTensor().cpu()) : output;
+}
+
 c10::ScalarType type_of(const InputQuantization& quantization) {
   return quantization.is_signed ? at::kQInt8 : at::kQUInt8;
 }
@@ -80,10 +91,10 @@ void prepare_engine() {
   torch::jit::setPrintHandler(log_print);
 }
 
-torch::jit::Module load_network(const ModelArchive& archive) {
+torch::jit::Module load_network(const ModelArchive& archive, c10::Device device) {
   try {
     torch::jit::Module module =
-        torch::jit::load(std::make_shared<ArchiveReader>(archive.bytes()), at::kCPU);
+        torch::jit::load(std::make_shared<ArchiveReader>(archive.bytes()), device);
     module.eval();
     return module;
   } catch (const std::exception& error) {
@@ -95,15 +106,24 @@ torch::jit::Module load_network(const ModelArchive& archive) {
   }
 }
 
-TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive)
-    : archive_(std::move(archive)) {
+torch::jit::Module load_on_device(const ModelArchive& archive, c10::Device device) {
+  if (has_packed_weights(load_network(archive))) refuse_quantized(archive.path());
+  return load_network(archive, device);
+}
+
+TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive,
+                           c10::Device device)
+    : archive_(std::move(archive)), device_(device) {
   try {
     module_ = torch::jit::freeze(module);
     const torch::jit::Method method = module_.get_method("forward");
     keep_layers(*method.graph()->block(), method.function());
     activations_ = find_activations(*method.graph()->block());
+    if (!device_.is_cpu() && quantized()) refuse_quantized(archive_);
     quantization_ = find_input_quantization(method.graph());
     if (quantization_) expect_quantized_input(*method.graph());
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {
     refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
   }
@@ -128,8 +148,11 @@ at::Tensor TorchNetwork::as_input(const ImageTensor& image) const {
 
 c10::IValue TorchNetwork::forward(const ImageTensor& image) {
   try {
-    return module_.forward({as_input(image)});
+    if (device_.is_cpu()) return module_.forward({as_input(image)});
+    return to_cpu(module_.forward({as_input(image).to(device_)}));
   } catch (const std::exception& error) {
+    const std::string refusal = TorchDevice::take_refusal();
+    if (!refusal.empty()) refuse_model(archive_, refusal);
     refuse_model(archive_, "fails while classifying: " + first_sentence(error));
   }
 }

@@ -27,24 +27,30 @@ bool has_qnnpack();
 // Error(kInternal) when this LibTorch was built without QNNPACK.
 void prepare_engine();
 
-// Runs the archive's own code for loading. The module is in evaluation mode and not frozen. Throws
-// Error(kBadData).
-torch::jit::Module load_network(const ModelArchive& archive);
+// Runs the archive's own code for loading, with its weights on the device. The module is in
+// evaluation mode and not frozen. Throws Error(kBadData).
+torch::jit::Module load_network(const ModelArchive& archive, c10::Device device = at::kCPU);
+
+// The same for a device of one's own, which takes no quantized archives: their weights are in
+// objects of the CPU's kernels.
+torch::jit::Module load_on_device(const ModelArchive& archive, c10::Device device);
 
 // A network that is ready to run. Used by one thread at a time.
 class TorchNetwork {
  public:
   TorchNetwork() = default;
-  // Freezes the module. `archive` is for errors. Throws Error(kBadData).
-  TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive);
+  // Freezes the module, whose weights are on the device. `archive` is for errors. Throws
+  // Error(kBadData).
+  TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive,
+               c10::Device device = at::kCPU);
 
   // Fills in the library, its version and engine, the activations and their kernels.
   void describe(ModelFacts& facts) const;
   const std::optional<InputQuantization>& quantization() const { return quantization_; }
   bool quantized() const { return activations_ != "float32"; }
 
-  // `image`: of floats, or of bytes if there is a quantization. Throws Error(kBadData) when the
-  // network fails.
+  // `image`: of floats, or of bytes if there is a quantization. The result is on the CPU. Throws
+  // Error(kBadData) when the network fails.
   c10::IValue forward(const ImageTensor& image);
 
   // See live_bytes.h. Empty, too, when the network fails.
@@ -55,6 +61,7 @@ class TorchNetwork {
 
   torch::jit::Module module_;
   std::filesystem::path archive_;
+  c10::Device device_ = at::kCPU;
   std::string activations_;  // as ModelFacts
   std::optional<InputQuantization> quantization_;
 };

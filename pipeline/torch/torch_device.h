@@ -1,0 +1,54 @@
+// A device of one's own, which a plug-in brings. Included by pipeline/torch/*.cpp only.
+//
+// Nothing is registered with LibTorch before the first device is opened. Operators that the device
+// has no kernel for fall back to the CPU: the Preparation of a model may always use that, frames
+// may unless the options forbid it.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <functional>
+#include <string>
+
+#include "pipeline/model/device.h"
+#include "pipeline/torch/device_plugin.h"
+
+namespace lookout {
+
+class TorchDevice {
+ public:
+  // Loads the plug-in and registers the fallback. A process has one device, which stays; all its
+  // calls must have the same options. Throws Error(kUnsupported) when LibTorch is older than 2.1,
+  // what load_device_plugin() throws, and Error(kInternal) when the plug-in fails.
+  static TorchDevice& open(const DeviceOptions& options);
+
+  TorchDevice(const TorchDevice&) = delete;
+  TorchDevice& operator=(const TorchDevice&) = delete;
+
+  c10::Device device() const { return {c10::DeviceType::PrivateUse1, 0}; }
+
+  // While one lives, its thread loads and prepares a model.
+  class Preparation {
+   public:
+    Preparation();
+    ~Preparation();
+    Preparation(const Preparation&) = delete;
+    Preparation& operator=(const Preparation&) = delete;
+  };
+
+  // Runs a frame on the calling thread and returns what the device took of it.
+  DeviceUse measure(const std::function<void()>& frame);
+
+  // Why the calling thread's last frame failed: the sentence about an operator that must not fall
+  // back; empty: another reason. The next call returns nothing.
+  static std::string take_refusal();
+
+ private:
+  explicit TorchDevice(const DeviceOptions& options);
+  void register_fallback();
+
+  const DeviceOptions options_;
+  const DevicePlugin& plugin_;
+};
+
+}  // namespace lookout
