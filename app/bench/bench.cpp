@@ -125,6 +125,7 @@ Combination combine(const BenchOptions& options, const std::string& model, int t
   combination.model.labels = options.model.labels;
   combination.model.sha256 = options.model.sha256;
   combination.model.operators = options.model.operators;
+  combination.model.device = options.model.device;
   combination.model.threads = threads;
   combination.model.workers = workers;
   combination.frames = options.frames;

@@ -130,6 +130,25 @@ void append_rates(const std::vector<BenchResult>& results, std::string& out) {
   }
 }
 
+bool have_device(const std::vector<BenchResult>& results) {
+  return std::any_of(results.begin(), results.end(),
+                     [](const BenchResult& result) { return result.device.has_value(); });
+}
+
+void append_devices(const std::vector<BenchResult>& results, std::string& out) {
+  append_head({"model", "threads", "workers", "device", "calls on it", "calls fallen back",
+               "bytes moved", "fallback, % of the time"},
+              out);
+  for (const BenchResult& result : results) {
+    const BenchDevice& device = *result.device;
+    append_row(with(identity(result),
+                    {device.name, std::to_string(device.calls),
+                     std::to_string(device.fallback_calls), std::to_string(device.bytes_moved),
+                     fmt::format("{:.1f}", 100 * device.fallback_share)}),
+               out);
+  }
+}
+
 void append_stages(const std::vector<BenchResult>& results, std::string& out) {
   append_head(
       {"model", "threads", "workers", "capture", "preprocess", "inference", "total", "frame age"},
@@ -148,6 +167,12 @@ void append_states(const std::vector<BenchResult>& results, std::string& out) {
   for (const BenchResult& result : results) {
     append_row(with(identity(result), state_changes(result)), out);
   }
+}
+
+std::string device_cells(const std::optional<BenchDevice>& device) {
+  if (!device) return {};
+  return fmt::format(" {:>7} {:>8} {:>8.1f}", device->calls, device->fallback_calls,
+                     100 * device->fallback_share);
 }
 
 }  // namespace
@@ -182,17 +207,21 @@ std::string to_text(const BenchReport& report) {
   if (!interrupted.empty()) fmt::format_to(to, "{}\n", interrupted);
   text += '\n';
   const std::size_t width = max_name_size(report);
-  fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}\n", "", width,
-                 "", "", "", "total", "model", "jitter", "CPU", "", "cold");
-  fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}\n", "model",
-                 width, "threads", "workers", "fps", "ms", "ms", "p99/p50", "ms", "MB", "start s");
+  const bool device = have_device(report.results);
+  fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "", width,
+                 "", "", "", "total", "model", "jitter", "CPU", "", "cold",
+                 device ? "  device fallback fallback" : "");
+  fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "model",
+                 width, "threads", "workers", "fps", "ms", "ms", "p99/p50", "ms", "MB", "start s",
+                 device ? "   calls    calls   time %" : "");
   for (const BenchResult& result : report.results) {
     fmt::format_to(to,
                    "{:<{}} {:>7} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.1f} {:>6.0f} "
-                   "{:>7.2f}\n",
+                   "{:>7.2f}{}\n",
                    printable(result.model.name), width, threads(result), result.workers,
                    result.stats.classified_fps, total_ms(result), to_ms(result.stats.inference.p50),
-                   jitter(result), result.cpu_ms, result.resident_mb, result.start_s);
+                   jitter(result), result.cpu_ms, result.resident_mb, result.start_s,
+                   device_cells(result.device));
   }
   for (const BenchResult& result : report.results) {
     const StatsSnapshot& stats = result.stats;
@@ -219,6 +248,10 @@ std::string to_markdown(const BenchReport& report) {
   out += "\n## Rates\n\n";
   append_rates(report.results, out);
   out += "\nTotal time is 1000 / FPS, model time the median of inference, jitter that of total.\n";
+  if (have_device(report.results)) {
+    out += "\n## Device, a frame\n\n";
+    append_devices(report.results, out);
+  }
   out += "\n## Latency, ms: p50/p95/p99/max\n\n";
   append_stages(report.results, out);
   out += "\n## Temperature, clock and throttling, before → after\n\n";

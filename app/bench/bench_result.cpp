@@ -99,6 +99,15 @@ Json to_json(const BenchModel& model) {
           {"trained", model.trained}};
 }
 
+Json to_json(const std::optional<BenchDevice>& device) {
+  if (!device) return {};
+  return {{"name", device->name},
+          {"calls", device->calls},
+          {"fallback_calls", device->fallback_calls},
+          {"bytes_moved", device->bytes_moved},
+          {"fallback_share", rounded(device->fallback_share)}};
+}
+
 Json to_json(const BenchMachine& machine) {
   const SystemInfo& system = machine.system;
   return {{"kind", machine.kind},
@@ -144,6 +153,7 @@ Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
           {"before", to_json(result.before)},
           {"after", to_json(result.after)},
           {"complete", result.complete},
+          {"device", to_json(result.device)},
           {"verdict", verdict(result, all)}};
 }
 

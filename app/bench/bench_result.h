@@ -32,6 +32,15 @@ struct BenchModel {
   bool trained = true;
 };
 
+// What a device of one's own took of a frame.
+struct BenchDevice {
+  std::string name;
+  std::uint64_t calls = 0;           // of operators on the device
+  std::uint64_t fallback_calls = 0;  // that fell back to the CPU
+  std::uint64_t bytes_moved = 0;     // for those
+  double fallback_share = 0;         // of the frame's time, 0 to 1
+};
+
 // The rates of the seconds of a measurement, without the lowest and the highest tenth.
 struct RateSpread {
   double low = 0;  // frames per second
@@ -53,7 +62,8 @@ struct BenchResult {
   std::optional<RateSpread> fps_spread;  // nothing: the measurement was too short
   MachineState before;
   MachineState after;
-  bool complete = true;  // false: the measurement was interrupted
+  bool complete = true;               // false: the measurement was interrupted
+  std::optional<BenchDevice> device;  // nothing: the engine's own
 };
 
 // The machine, which all combinations share.

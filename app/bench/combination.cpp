@@ -61,7 +61,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(View, rotation, hflip, vflip, roi)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Scheduling, realtime_priority, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CameraOptions, source, name, source_options, wait, view, capture,
                                    timeout)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelOptions, file, labels, sha256, operators, threads, workers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceOptions, name, plugin, forbid_fallback)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelOptions, file, labels, sha256, operators, threads, workers, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Combination, camera, model, frames, log_level)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Percentiles, p50, p95, p99, max)
@@ -71,10 +72,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StatsSnapshot, interval, camera_fps, classifi
                                    preprocess, inference, total, machine, final)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchModel, name, file, sha256, input, activations, kernels,
                                    engine, library, quantization, producer, trained)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchDevice, name, calls, fallback_calls, bytes_moved,
+                                   fallback_share)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RateSpread, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchResult, model, threads, auto_threads, workers, source, live,
                                    stats, cpu_ms, resident_mb, start_s, fps_spread, before, after,
-                                   complete)
+                                   complete, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outcome, result, exit_status, failure)
 
 namespace {

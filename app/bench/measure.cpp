@@ -135,6 +135,18 @@ BenchModel describe_model(const std::filesystem::path& path, const Classifier& c
   return model;
 }
 
+std::optional<BenchDevice> describe_device(const DeviceUse& use) {
+  if (use.device.empty()) return std::nullopt;
+  const DeviceCalls total = total_of(use);
+  BenchDevice device{use.device, total.on_device, total.fallen_back, total.bytes_moved, 0};
+  std::chrono::duration<double> fallen{};
+  for (const DeviceCalls& calls : use.calls) {
+    if (calls.fallen_back > 0) fallen += calls.time;
+  }
+  device.fallback_share = fallen / use.time;
+  return device;
+}
+
 // A source, and the cost of recording its frames.
 struct MeasuredSource {
   std::unique_ptr<Source> source;
@@ -190,6 +202,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
                             shown_source(combination.camera.source), kWarmUpFrames));
   }
   result.model = describe_model(model_path(combination.model.file), model);
+  result.device = describe_device(model.device_use());
   result.threads = model.threads();
   result.auto_threads = combination.model.threads == ClassifierOptions::kAutoThreads;
   result.workers = combination.model.workers;

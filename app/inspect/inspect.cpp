@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/inspect/device_report.h"
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "pipeline/results/format.h"
@@ -34,6 +35,7 @@ struct Description {
     if (model) return model->facts().parameters;
     return contents.onnx ? std::optional(contents.onnx->parameters) : std::nullopt;
   }
+  DeviceUse device_use() const { return model ? model->device_use() : DeviceUse(); }
 };
 
 // Without labels if there are none.
@@ -53,7 +55,7 @@ Description describe(const InspectOptions& options) {
   description.sha256 = archive.sha256();
   description.bytes = archive.bytes().size();
   description.contents = read_contents(archive);
-  if (options.run) {
+  if (options.run || !options.model.device.name.empty()) {
     description.model = open_to_describe(archive, options.model, /*count_parameters=*/true);
     description.spec = description.model->spec();
   } else {
@@ -162,7 +164,8 @@ std::string to_json(const Description& description) {
                     {"library", facts ? Json(library_text(*facts)) : Json()},
                     {"engine", if_run(&ModelFacts::engine)},
                     {"members", std::move(members)},
-                    {"onnx", onnx_json(description.contents)}};
+                    {"onnx", onnx_json(description.contents)},
+                    {"device", device_json(description.device_use())}};
   return to_text(report) + "\n";
 }
 
@@ -268,7 +271,7 @@ std::string to_text(const Description& description) {
         "Nothing of the archive was run. It is a program with your rights: if you trust it, --run "
         "tells its parameters and kernels, too.\n";
   }
-  return text;
+  return text + device_text(description.device_use());
 }
 
 }  // namespace

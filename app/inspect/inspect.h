@@ -7,8 +7,8 @@
 
 namespace lookout {
 
-// The report, with a newline at its end. Without `options.run` nothing of the archive is run, and
-// no engine is loaded. Throws Error.
+// The report, with a newline at its end. Without `options.run` and a device nothing of the archive
+// is run, and no engine is loaded. Throws Error.
 std::string inspect(const InspectOptions& options);
 
 }  // namespace lookout

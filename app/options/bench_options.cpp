@@ -64,7 +64,9 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
   add_measured(bench, options);
   bench.add_flag_of(settings, "camera", "timeout",
                     "End each measurement after this time; 0: by its frames");
-  for (const char* key : {"labels", "operators"}) bench.add_flag_of(settings, "model", key);
+  for (const char* key : {"labels", "operators", "device", "device-plugin", "device-fallback"}) {
+    bench.add_flag_of(settings, "model", key);
+  }
   bench.add_flag_of(settings, "results", "format");
   bench.add_flag_of(settings, "log", "level");
   for (const char* key : {"width", "height", "framerate", "rotation", "roi"}) {

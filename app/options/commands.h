@@ -30,6 +30,7 @@ void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action);
 
 // Values that several of them have.
 Value format_value(Format& format);
+Value fallback_value(bool& forbid);  // of operators, from a device to the CPU
 Value log_level(std::string& level);
 
 }  // namespace lookout

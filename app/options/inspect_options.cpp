@@ -75,6 +75,15 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
   inspect.add_flag("--run", boolean(options->run),
                    "Also load and run the model, to tell its parameters and kernels. An archive is "
                    "a program that runs with your rights: do so only with one that you trust");
+  inspect.add_flag(
+      "--device", text(options->model.device.name, "NAME"),
+      "Also run one frame on a device of your own, to tell which operators it takes and "
+      "which fall back to the CPU; meter: to tell what the model costs. Runs the archive "
+      "as --run does");
+  inspect.add_flag("--device-plugin", text(options->model.device.plugin, "FILE"),
+                   "Library of this device; default: liblookout-NAME.so beside the engine");
+  inspect.add_flag("--device-fallback", fallback_value(options->model.device.forbid_fallback),
+                   "Whether operators that this device has no kernel for run on the CPU");
   inspect.add_flag("--format", format_value(options->format), "How the report is written");
   inspect.run([options, action = std::move(action)] { return action(*options); });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/flow/scheduling.h"
+#include "pipeline/model/device.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/state_tracker.h"
@@ -50,6 +51,7 @@ struct ModelOptions {
   std::vector<std::string> operators;
   int threads = 0;  // that compute one inference; 0: as many as a measurement finds best
   int workers = 1;  // frames classified side by side
+  DeviceOptions device;
 };
 
 struct ResultOptions {

@@ -144,6 +144,17 @@ void declare(Settings& settings, ModelOptions& options) {
                "Frames classified at the same time, each by one thread with its own copy of the "
                "model: a higher rate, but the same latency",
                "--workers");
+  settings.add(
+      section, "device", text(options.device.name, "NAME"),
+      "Compute on a device of your own, which a plug-in gives LibTorch (2.1 or later); meter "
+      "is one that measures what models cost",
+      "--device");
+  settings.add(section, "device-plugin", text(options.device.plugin, "FILE"),
+               "Library of this device; default: liblookout-NAME.so beside the engine",
+               "--device-plugin");
+  settings.add(section, "device-fallback", fallback_value(options.device.forbid_fallback),
+               "Whether operators that this device has no kernel for run on the CPU",
+               "--device-fallback");
 }
 
 void declare(Settings& settings, ResultOptions& options) {
@@ -259,6 +270,10 @@ void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.mqtt);
   declare(settings, options.profile);
   declare(settings, options.log);
+}
+
+Value fallback_value(bool& forbid) {
+  return choice<bool>(forbid, {{"allow", false}, {"forbid", true}});
 }
 
 Value format_value(Format& format) {

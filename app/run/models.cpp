@@ -70,6 +70,27 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
   if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
 }
 
+DeviceOptions checked_device(const DeviceOptions& device) {
+  if (device.name.empty() && (!device.plugin.empty() || device.forbid_fallback)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--device-{} is about a device of your own: --device NAME is needed",
+                            device.plugin.empty() ? "fallback" : "plugin"));
+  }
+  return device;
+}
+
+void log_device(const DeviceUse& use) {
+  if (use.device.empty()) return;
+  const DeviceCalls total = total_of(use);
+  spdlog::info("device {}: {} calls of operators a frame", use.device, total.on_device);
+  if (total.fallen_back == 0) return;
+  spdlog::warn(
+      "{} calls of operators a frame fall back from the device {} to the CPU, which moves {} "
+      "bytes; "
+      "lookout inspect --device {} lists them",
+      total.fallen_back, use.device, total.bytes_moved, use.device);
+}
+
 }  // namespace
 
 std::filesystem::path model_path(const std::string& option) {
@@ -121,6 +142,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
                                                      const Observation& observation) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options;
+  classifier_options.device = checked_device(options.device);
   classifier_options.operators = observation.operators;
   classifier_options.trace = observation.trace;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
@@ -133,6 +155,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   const ModelArchive archive = read_archive(options);
   auto classifiers = open_models(archive, classifier_options, options.workers);
   log_model(options, archive, *classifiers.front());
+  log_device(classifiers.front()->device_use());
   if (observation.operators != nullptr && !classifiers.front()->facts().samples_operators) {
     spdlog::warn(
         "--op-sampling: {} has no sampling of operators; a --trace has the times of its operators",
@@ -145,6 +168,7 @@ std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
                                              const ModelOptions& options, bool count_parameters) {
   ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.labels);
+  classifier_options.device = checked_device(options.device);
   classifier_options.count_parameters = count_parameters;
   classifier_options.operator_libraries = operator_libraries(options);
   return open_model(archive, classifier_options);

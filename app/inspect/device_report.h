@@ -1,0 +1,18 @@
+// What a device of one's own takes of a model, as lookout inspect tells it: pure functions.
+#pragma once
+
+#include <string>
+
+#include "app/output/json.h"
+#include "pipeline/model/device.h"
+
+namespace lookout {
+
+// Null when there is no device.
+Json device_json(const DeviceUse& use);
+
+// A summary, a table by operator, and one by operator and layer. Costs are in the tables when the
+// device counts them. Empty when there is no device.
+std::string device_text(const DeviceUse& use);
+
+}  // namespace lookout
