@@ -62,18 +62,16 @@ bool runs_on_device(const at::RecordFunction& function) {
 
 }  // namespace
 
-// LibTorch names the modules as in "TOP(Net)::forward.features(Sequential)::forward.0(Conv2d)::..."
+// LibTorch names the modules from the outermost inwards: "TOP(Net)::forward",
+// "features(Sequential)::forward", "0(Conv2d)::forward", "SELF(Conv2d)::_conv_forward". A function
+// is
+// "::relu".
 std::string current_layer() {
   std::string layer;
-  for (const std::string& hierarchy : torch::jit::currentModuleHierarchy()) {
-    std::size_t at = hierarchy.find("::");
-    while ((at = hierarchy.find('.', at)) != std::string::npos) {
-      const std::size_t end = hierarchy.find('(', ++at);
-      if (end == std::string::npos) break;
-      const std::string name = hierarchy.substr(at, end - at);
-      if (name != "UNKNOWN_INSTANCE" && name != "SELF") layer += (layer.empty() ? "" : ".") + name;
-      at = std::min(hierarchy.find("::", end), hierarchy.size());
-    }
+  for (const std::string& module : torch::jit::currentModuleHierarchy()) {
+    const std::string name = module.substr(0, module.find('('));
+    if (name == module || name == "TOP" || name == "SELF" || name == "UNKNOWN_INSTANCE") continue;
+    layer += (layer.empty() ? "" : ".") + name;
   }
   return layer;
 }
