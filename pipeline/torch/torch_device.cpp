@@ -51,7 +51,7 @@ void require_libtorch() {
 }
 
 bool same(const DeviceOptions& a, const DeviceOptions& b) {
-  return a.name == b.name && a.plugin == b.plugin && a.forbid_fallback == b.forbid_fallback;
+  return a.name == b.name && a.plugin == b.plugin;
 }
 
 }  // namespace
@@ -67,12 +67,12 @@ TorchDevice& TorchDevice::open(const DeviceOptions& options) {
                                              ": this process uses the device " +
                                              opened->options_.name + " already");
   }
+  forbidden = options.forbid_fallback;
   return *opened;
 }
 
 TorchDevice::TorchDevice(const DeviceOptions& options)
     : options_(options), plugin_(load_device_plugin(options)) {
-  forbidden = options.forbid_fallback;
   try {
     register_fallback();
     plugin_.open();

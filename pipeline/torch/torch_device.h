@@ -17,9 +17,10 @@ namespace lookout {
 
 class TorchDevice {
  public:
-  // Loads the plug-in and registers the fallback. A process has one device, which stays; all its
-  // calls must have the same options. Throws Error(kUnsupported) when LibTorch is older than 2.1,
-  // what load_device_plugin() throws, and Error(kInternal) when the plug-in fails.
+  // Loads the plug-in and registers the fallback. A process has one device, which stays; the last
+  // call decides whether the fallback is forbidden. Throws Error(kUnsupported) when LibTorch is
+  // older than 2.1 or the process has another device, what load_device_plugin() throws, and
+  // Error(kInternal) when the plug-in fails.
   static TorchDevice& open(const DeviceOptions& options);
 
   TorchDevice(const TorchDevice&) = delete;

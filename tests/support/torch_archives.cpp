@@ -50,4 +50,21 @@ void write_archive(const std::string& path, const std::string& forward_body,
   module.save(path, extra);
 }
 
+void write_convolution(const std::string& path) {
+  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  torch::jit::Module features("__torch__.Features", unit);
+  features.register_attribute("training", c10::BoolType::get(), true);
+  features.register_parameter("weight",
+                              torch::arange(9).reshape({3, 3, 1, 1}).to(torch::kFloat) / 9,
+                              /*is_buffer=*/false);
+  features.define("def forward(self, x):\n  return torch.hardtanh(torch.conv2d(x, self.weight))\n");
+  torch::jit::Module module("__torch__.Small", unit);
+  module.register_attribute("training", c10::BoolType::get(), true);
+  module.register_module("features", features);
+  module.define(
+      "def forward(self, x):\n  y = self.features.forward(x)\n  return torch.mean(y + y, [2, "
+      "3])\n");
+  module.save(path, {{"metadata.json", small_metadata()}, {"labels.txt", kThreeLabels}});
+}
+
 }  // namespace lookout

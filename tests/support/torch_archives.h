@@ -18,4 +18,8 @@ void write_archive(const std::string& path, const std::string& forward_body,
                    const std::string& metadata, const std::string& labels,
                    const std::string& inputs = "x", const std::string& operators = {});
 
+// An archive of 8x8 pictures that adds the output of a layer `features` to itself and takes the
+// mean of each channel. The layer has a 1x1 convolution of 3 channels to 3, and hardtanh.
+void write_convolution(const std::string& path);
+
 }  // namespace lookout
