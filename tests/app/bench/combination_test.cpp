@@ -41,9 +41,14 @@ auto fields(const CameraOptions& options) {
   return std::tuple(a, b, fields(c), d, fields(e), fields(f), g);
 }
 
+auto fields(const DeviceOptions& options) {
+  const auto& [a, b, c] = options;
+  return std::tuple(a, b, c);
+}
+
 auto fields(const ModelOptions& options) {
-  const auto& [a, b, c, d, e, f] = options;
-  return std::tuple(a, b, c, d, e, f);
+  const auto& [a, b, c, d, e, f, g] = options;
+  return std::tuple(a, b, c, d, e, f, fields(g));
 }
 
 auto fields(const Combination& combination) {
@@ -77,10 +82,15 @@ auto fields(const RateSpread& spread) {
   return std::tuple(a, b);
 }
 
+auto fields(const BenchDevice& device) {
+  const auto& [a, b, c, d, e] = device;
+  return std::tuple(a, b, c, d, e);
+}
+
 auto fields(const BenchResult& result) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = result;
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = result;
   return std::tuple(fields(a), b, c, d, e, f, fields(g), h, i, j, fields(k.value()), fields(l),
-                    fields(m), n);
+                    fields(m), n, fields(o.value()));
 }
 
 // No field has its default.
@@ -105,7 +115,8 @@ Combination combination() {
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};
   made.camera.timeout = milliseconds(3001);
-  made.model = {"m.pt", "l.txt", {std::string(64, 'a')}, {"o.so"}, 0, 2};
+  made.model = {
+      "m.pt", "l.txt", {std::string(64, 'a')}, {"o.so"}, 0, 2, {"acme", "acme.so", true}};
   made.frames = 7;
   made.log_level = "debug";
   return made;
@@ -147,6 +158,7 @@ BenchResult result() {
   made.before = {50.5, {}, 4};
   made.after = {{}, 1500, {}};
   made.complete = false;
+  made.device = BenchDevice{"acme", 1, 2, 3, 0.25};
   return made;
 }
 
