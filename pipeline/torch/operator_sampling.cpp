@@ -4,7 +4,6 @@
 #include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
-#include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/version.h>
 
 #include <optional>
@@ -99,8 +98,7 @@ OpenCall& open_call(const at::RecordFunction& function) {
   return stack.back();
 }
 
-// Of the node that the interpreter runs. Its call runs others, which belong to the same node;
-// LibTorch takes tens of thousands of instructions to tell it.
+// The call of a node makes others, which belong to the same node.
 void set_layer(OpenCall& call) {
   if (call.layer) return;
   const auto& stack = open_calls.stack;
@@ -108,7 +106,7 @@ void set_layer(OpenCall& call) {
   if (outer != nullptr && outer->layer && !is_label(*outer->function)) {
     call.layer = outer->layer;
   } else {
-    call.layer = layer_of(torch::jit::currentModuleHierarchy());
+    call.layer = current_layer();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "pipeline/mutex.h"
 #include "pipeline/torch/torch_device_calls.h"
 #include "pipeline/torch/torch_device_plugin.h"
+#include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_network.h"
 
 namespace lookout {

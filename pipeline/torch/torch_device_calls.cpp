@@ -2,11 +2,12 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/CPUFallback.h>
-#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
 namespace {
@@ -61,20 +62,6 @@ bool runs_on_device(const at::RecordFunction& function) {
 }
 
 }  // namespace
-
-// LibTorch names the modules from the outermost inwards: "TOP(Net)::forward",
-// "features(Sequential)::forward", "0(Conv2d)::forward", "SELF(Conv2d)::_conv_forward". A function
-// is
-// "::relu".
-std::string current_layer() {
-  std::string layer;
-  for (const std::string& module : torch::jit::currentModuleHierarchy()) {
-    const std::string name = module.substr(0, module.find('('));
-    if (name == module || name == "TOP" || name == "SELF" || name == "UNKNOWN_INSTANCE") continue;
-    layer += (layer.empty() ? "" : ".") + name;
-  }
-  return layer;
-}
 
 DeviceCallCounter::DeviceCallCounter(const DevicePlugin& plugin) : plugin_(plugin) {
   at::RecordFunctionCallback callback(begin_observed, end_observed);

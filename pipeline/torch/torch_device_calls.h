@@ -16,10 +16,6 @@
 
 namespace lookout {
 
-// The layer of the graph that the calling thread is in, "features.3.conv.0"; empty outside of one,
-// and where the graph does not tell.
-std::string current_layer();
-
 // While it lives, the calls of the thread that made it are counted.
 class DeviceCallCounter {
  public:

@@ -1,6 +1,7 @@
 #include "pipeline/torch/torch_graph.h"
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <cmath>
 #include <unordered_set>
@@ -162,11 +163,16 @@ std::string layer_of(const std::vector<std::string>& calls) {
   std::string layer;
   for (const std::string& call : calls) {
     const std::string instance = call.substr(0, call.find('('));
-    if (instance.empty() || instance[0] == ':' || instance == "TOP" || instance == "SELF") continue;
+    const bool is_function = instance == call;
+    if (is_function || instance == "TOP" || instance == "SELF" || instance == "UNKNOWN_INSTANCE") {
+      continue;
+    }
     if (!layer.empty()) layer += '.';
     layer += instance;
   }
   return layer;
 }
+
+std::string current_layer() { return layer_of(torch::jit::currentModuleHierarchy()); }
 
 }  // namespace lookout

@@ -40,7 +40,10 @@ void keep_layers(torch::jit::Block& block, torch::jit::Function& forward);
 
 // The layer, as Python's named_modules() calls it ("features.3"), in LibTorch's texts of the calls
 // that led to a node: "TOP(Net)::forward", "SELF(Net)::forward", "features(Sequential)::forward",
-// "3(Block)::forward". Empty: the model's own code.
+// "3(Block)::forward"; a function is "::relu". Empty: the model's own code.
 std::string layer_of(const std::vector<std::string>& calls);
+
+// Of the node that the calling thread's interpreter runs. Takes tens of thousands of instructions.
+std::string current_layer();
 
 }  // namespace lookout

@@ -141,6 +141,38 @@ TEST_F(ProgramWithArchive, InspectTellsWithoutRunningWhatNeedsNoRun) {
   EXPECT_THAT(run.err, HasSubstr("the model prints"));
 }
 
+// With a LibTorch that has devices, what it takes of the archive; else which one has them.
+TEST_F(ProgramWithArchive, InspectTellsWhatADeviceTakes) {
+  const std::string archive = write(kMeanOfChannels);
+  write_convolution(archive);
+  const ProgramResult result =
+      run_lookout({"inspect", archive, "--device", "meter", "--format", "json"});
+  if (result.status == 72) {
+    EXPECT_THAT(result.err, HasSubstr("--device needs LibTorch 2.1 or later, this is LibTorch"));
+    return;
+  }
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json device = Json::parse(result.out)["device"];
+  EXPECT_EQ(device["name"], "meter");
+  EXPECT_EQ(device["total"]["device_calls"], 2);
+  EXPECT_EQ(device["total"]["fallback_calls"], 2);
+  EXPECT_EQ(device["total"]["multiply_adds"], 576);
+  EXPECT_EQ(device["calls"][0]["operator"], "aten::convolution_overrideable");
+  EXPECT_EQ(device["calls"][0]["layer"], "features");
+  const ProgramResult forbidden =
+      run_lookout({"inspect", archive, "--device", "meter", "--device-fallback", "forbid"});
+  EXPECT_EQ(forbidden.status, 65);
+  EXPECT_THAT(forbidden.err, HasSubstr("in layer features"));
+}
+
+TEST_F(ProgramWithArchive, APluginNeedsTheNameOfItsDevice) {
+  const ProgramResult result =
+      run_lookout({"inspect", write(kMeanOfChannels), "--run", "--device-plugin", "acme.so"});
+  EXPECT_EQ(result.status, 64);
+  EXPECT_THAT(result.err,
+              HasSubstr("--device-plugin is about a device of your own: --device NAME"));
+}
+
 TEST_F(ProgramWithArchive, InspectHasTheSameJsonFieldsWithAndWithoutARun) {
   const auto report = [this](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"inspect", write(kMeanOfChannels), "--format", "json"});
@@ -150,7 +182,8 @@ TEST_F(ProgramWithArchive, InspectHasTheSameJsonFieldsWithAndWithoutARun) {
   const Json run = report({"--run"});
   ASSERT_EQ(still.size(), run.size());
   for (const auto& [key, value] : run.items()) {
-    const bool is_of_others = key == "unknown" || key == "producer_info" || key == "onnx";
+    const bool is_of_others =
+        key == "unknown" || key == "producer_info" || key == "onnx" || key == "device";
     EXPECT_EQ(value.is_null(), is_of_others) << key;
     ASSERT_TRUE(still.contains(key)) << key;
     if (still[key].is_null()) continue;

@@ -185,7 +185,7 @@ TEST(Commands, HelpShowsDefaultsAndFewFlags) {
   const auto flags =
       std::distance(std::sregex_iterator(help.begin(), help.end(), flag), std::sregex_iterator());
   EXPECT_GE(flags, 20);
-  EXPECT_LE(flags, 28 + 2);  // with --help and --version
+  EXPECT_LE(flags, 34 + 2);  // with --help and --version
 }
 
 // So that a lookout that is started by --on-change takes none of its variables for a setting.
