@@ -15,6 +15,7 @@ struct Kernel {
   }
 
   // [rows, classes] -> [rows, classes + 1]
+  // NOLINTNEXTLINE(readability-identifier-naming)
   OrtStatusPtr ComputeV2(OrtKernelContext* context) const {
     const Ort::KernelContext values(context);
     const auto input = values.GetInput(0);
@@ -37,6 +38,7 @@ struct Kernel {
 };
 
 struct Operator : Ort::CustomOpBase<Operator, Kernel, /*WithStatus=*/true> {
+  // NOLINTBEGIN(readability-identifier-naming): ONNX Runtime calls them so
   OrtStatusPtr CreateKernelV2(const OrtApi& /*api*/, const OrtKernelInfo* info,
                               void** kernel) const {
     try {
@@ -55,11 +57,13 @@ struct Operator : Ort::CustomOpBase<Operator, Kernel, /*WithStatus=*/true> {
   ONNXTensorElementDataType GetOutputType(std::size_t /*index*/) const {
     return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
   }
+  // NOLINTEND(readability-identifier-naming)
 };
 
 }  // namespace
 
 // ONNX Runtime asks for operators here, once for each session, which use them as long as they live.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" OrtStatus* RegisterCustomOps(OrtSessionOptions* options, const OrtApiBase* base) {
   const OrtApi* api = base->GetApi(ORT_API_VERSION);
   if (api == nullptr) return nullptr;  // an older ONNX Runtime: the model will miss the operator
@@ -76,4 +80,5 @@ extern "C" OrtStatus* RegisterCustomOps(OrtSessionOptions* options, const OrtApi
 #define TEXT_OF(number) TEXT(number)
 #define TEXT(number) #number
 // lookout refuses the library when its ONNX Runtime is older.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" const char lookout_operators_abi[] = "ONNX Runtime 1." TEXT_OF(ORT_API_VERSION);

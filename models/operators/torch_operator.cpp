@@ -30,4 +30,5 @@ TORCH_LIBRARY(lookout_example, library) {
 }
 
 // lookout refuses the library when it uses another LibTorch.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" const char lookout_operators_abi[] = "LibTorch " TORCH_VERSION;

@@ -46,7 +46,7 @@ case ${2-} in
   exit
   ;;
 esac
-find app pipeline platform tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
+find app models pipeline platform tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 echo 'clang-format: clean'
 tidy 'app|pipeline|platform'
 echo 'clang-tidy: clean'

@@ -8,14 +8,16 @@
 #define LOOKOUT_OTHER_ONNX 4
 #define LOOKOUT_POINTER 5
 
+// The interfaces choose these names.
+// NOLINTBEGIN(readability-identifier-naming)
 #if LOOKOUT_WRONG == LOOKOUT_UNDEFINED
 void nothing_defines_this();
-[[maybe_unused]] static const bool done = (nothing_defines_this(), true);
+[[maybe_unused]] static const bool kDone = (nothing_defines_this(), true);
 #elif LOOKOUT_WRONG == LOOKOUT_CRASHES
-[[maybe_unused]] static const bool done = (__builtin_trap(), true);
+[[maybe_unused]] static const bool kDone = (__builtin_trap(), true);
 #elif LOOKOUT_WRONG == LOOKOUT_OTHER_TORCH
 extern "C" const char lookout_operators_abi[] = "LibTorch 0.4.1";
-[[maybe_unused]] static const bool done =
+[[maybe_unused]] static const bool kDone =
     (std::terminate(), true);  // not even its initialisers run
 #elif LOOKOUT_WRONG == LOOKOUT_OTHER_ONNX
 extern "C" const char lookout_operators_abi[] = "ONNX Runtime 1.9999";
@@ -26,3 +28,4 @@ extern const char* const lookout_operators_abi;
 const char* const lookout_operators_abi = "LibTorch 0.4.1";
 }
 #endif
+// NOLINTEND(readability-identifier-naming)
