@@ -26,8 +26,8 @@ void require_file(const DeviceOptions& options, const std::string& path) {
 }
 
 // A name without a slash is no file for dlopen().
-void* open_library(const std::string& path) {
-  void* library = ::dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+void* open_plugin(const std::string& path) {
+  void* library = open_library(fs::absolute(path).string());
   if (library == nullptr) {
     const char* why = ::dlerror();
     throw Error(ErrorKind::kBadData, path + " cannot be loaded as a device plug-in: " +
@@ -73,7 +73,7 @@ std::string device_plugin_path(const DeviceOptions& options) {
 const DevicePlugin& load_device_plugin(const DeviceOptions& options) {
   const std::string path = device_plugin_path(options);
   require_file(options, path);
-  const DevicePlugin& plugin = table_of(open_library(path), path);
+  const DevicePlugin& plugin = table_of(open_plugin(path), path);
   check(plugin, options, path);
   return plugin;
 }

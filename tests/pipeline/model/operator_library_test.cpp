@@ -11,7 +11,7 @@
 #include <string>
 
 #include "pipeline/model/elf_file.h"
-#include "tests/support/operators/operator_libraries.h"
+#include "tests/support/libraries/operator_libraries.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {

@@ -10,7 +10,7 @@
 #include "pipeline/error.h"
 #include "pipeline/model/warm_up.h"
 #include "pipeline/torch/torch_classifier.h"
-#include "tests/support/operators/operator_libraries.h"
+#include "tests/support/libraries/operator_libraries.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
