@@ -76,6 +76,9 @@ DeviceOptions checked_device(const DeviceOptions& device) {
                 fmt::format("--device-{} is about a device of your own: --device NAME is needed",
                             device.plugin.empty() ? "fallback" : "plugin"));
   }
+  std::error_code error;
+  const std::filesystem::path plugin = std::filesystem::canonical(device.plugin, error);
+  if (is_service() && !error) check_library_of_service("device plug-in", plugin);
   return device;
 }
 
