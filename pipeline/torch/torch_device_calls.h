@@ -6,8 +6,11 @@
 #include <ATen/core/stack.h>
 #include <ATen/record_function.h>
 
+#include <chrono>
 #include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +18,14 @@
 #include "pipeline/torch/device_plugin.h"
 
 namespace lookout {
+
+// A call that has begun and not ended.
+struct OpenDeviceCall {
+  std::chrono::steady_clock::time_point start;
+  const at::RecordFunction* function = nullptr;  // null: it falls back
+  std::string op;
+  std::string layer;
+};
 
 // While it lives, the calls of the thread that made it are counted.
 class DeviceCallCounter {
@@ -34,14 +45,6 @@ class DeviceCallCounter {
   DeviceUse use() const;
 
  private:
-  // The costs since the call began.
-  struct OpenCall {
-    std::chrono::steady_clock::time_point start;
-    const at::RecordFunction* function = nullptr;  // null: it falls back
-    std::string op;
-    std::string layer;
-  };
-
   static std::unique_ptr<at::ObserverContext> begin_observed(const at::RecordFunction& function);
   static void end_observed(const at::RecordFunction& function, at::ObserverContext* context);
   void begin(std::string op, const at::RecordFunction* function);
@@ -49,7 +52,7 @@ class DeviceCallCounter {
 
   const DevicePlugin& plugin_;
   at::CallbackHandle callback_;
-  std::optional<OpenCall> open_;  // those within it are parts of it
+  std::optional<OpenDeviceCall> open_;  // those within it are parts of it
   DeviceUse use_;
   std::map<std::pair<std::string, std::string>, std::size_t> rows_;  // of an operator and a layer
 };
