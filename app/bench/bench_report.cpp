@@ -140,7 +140,7 @@ void append_devices(const std::vector<BenchResult>& results, std::string& out) {
                "bytes moved", "fallback, % of the time"},
               out);
   for (const BenchResult& result : results) {
-    const BenchDevice& device = *result.device;
+    const BenchDevice device = result.device.value_or(BenchDevice());
     append_row(with(identity(result),
                     {device.name, std::to_string(device.calls),
                      std::to_string(device.fallback_calls), std::to_string(device.bytes_moved),

@@ -49,6 +49,11 @@ TEST_F(ProgramWithOnnx, NamesItWithSeveralWorkersToo) {
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 20);
 }
 
+TEST_F(ProgramWithOnnx, TakesNoDevice) {
+  expect_failure(run_lookout({"test://red?frames=1", "--model", model(), "--device", "acme"}), 72,
+                 "an engine, not a device");
+}
+
 TEST_F(ProgramWithOnnx, InspectTellsWhatTheFileHolds) {
   const ProgramResult result = run_lookout({"inspect", model(), "--format", "json"});
   ASSERT_EQ(result.status, 0) << result.err;
