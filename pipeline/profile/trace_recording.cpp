@@ -30,6 +30,7 @@ class TraceWriter {
       : recording_(recording), out_(out), process_(getpid()) {}
 
   void write(const std::map<std::string, std::string>& about) {
+    for (const auto& what : recording_.operators) operators_.push_back(text_of(what));
     part_ += "{\"displayTimeUnit\":\"ms\",\"otherData\":";
     part_ += nlohmann::json(about).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     part_ += ",\"traceEvents\":[";
@@ -42,6 +43,22 @@ class TraceWriter {
   }
 
  private:
+  // The parts of an operator's events that are the same for all its calls: before and behind those
+  // of the call. There are thousands of calls.
+  struct OperatorText {
+    std::string begin;
+    std::string end;
+  };
+
+  static OperatorText text_of(const TraceRecording::Operator& what) {
+    OperatorText text;
+    text.begin = fmt::format(R"({{"ph":"X","cat":"{}","name":{},)",
+                             what.is_label ? "label" : "operator", to_json(what.name));
+    text.end = ",\"model\":" + to_json(what.model);
+    if (!what.layer.empty()) text.end += ",\"layer\":" + to_json(what.layer);
+    return text;
+  }
+
   // Appends an element of the JSON array.
   void element(const std::string& text) {
     part_ += first_ ? "\n" : ",\n";
@@ -144,12 +161,9 @@ class TraceWriter {
                           to_text(static_cast<Stage>(event.what)), common, use_of(event)));
       return;
     }
-    const TraceRecording::Operator& what = recording_.operators[event.what - kStages];
-    element(fmt::format(R"({{"ph":"X","cat":"{}","name":{},{},"model":{}{}{}}}}})",
-                        what.is_label ? "label" : "operator", to_json(what.name), common,
-                        to_json(what.model),
-                        what.layer.empty() ? "" : ",\"layer\":" + to_json(what.layer),
-                        event.bytes == 0 ? "" : fmt::format(",\"bytes\":{}", event.bytes)));
+    const OperatorText& text = operators_[event.what - kStages];
+    element(text.begin + common + text.end +
+            (event.bytes == 0 ? "}}" : fmt::format(",\"bytes\":{}}}}}", event.bytes)));
   }
 
   static std::string use_of(const Event& event) {
@@ -182,7 +196,8 @@ class TraceWriter {
   const std::function<void(std::string_view)>& out_;
   const pid_t process_;
   std::int64_t origin_ns_ = 0;  // of the file's times
-  std::string part_;            // gathered until it is large enough to be written
+  std::vector<OperatorText> operators_;
+  std::string part_;  // gathered until it is large enough to be written
   bool first_ = true;
 };
 
