@@ -2,7 +2,7 @@
 # The tests, from nothing: installs what is missing, builds, runs.
 #
 #   run.sh            all stages on this machine: host models asan tsan style
-#   run.sh --target   also lint, soak, fuzz, and the one on the emulated Raspberry Pi: target
+#   run.sh --target   also soak, fuzz, and the one on the emulated Raspberry Pi: target
 #   run.sh STAGE...   some of the stages, which tests/README.md lists
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
@@ -15,7 +15,7 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 stages=("$@")
 here=(host models asan tsan style)
 [ $# -gt 0 ] || stages=("${here[@]}")
-[ "${1-}" != --target ] || stages=("${here[@]}" lint soak fuzz target)
+[ "${1-}" != --target ] || stages=("${here[@]}" soak fuzz target)
 passed=0
 failed=0
 skipped=0
