@@ -86,7 +86,7 @@ TorchDevice::TorchDevice(const DeviceOptions& options)
 
 void TorchDevice::register_fallback() {
   static auto* const library = new torch::Library(
-      torch::Library::IMPL, "_", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+      torch::Library::IMPL, "_", c10::DispatchKey::PrivateUse1, "torch_device.cpp", __LINE__);
   library->fallback(torch::CppFunction::makeFromBoxedFunction<fall_back>());
 }
 
