@@ -35,7 +35,8 @@ class TorchClassifier::Impl {
     set_compute_threads(threads_, /*quantized=*/true);
     prepare(archive, options);
     if (device_ != nullptr) measure_device();
-    if (options.operators != nullptr && device_ == nullptr) note_peak_live_bytes(*options.operators);
+    if (options.operators != nullptr && device_ == nullptr)
+      note_peak_live_bytes(*options.operators);
     malloc_trim(0);  // frees the memory of loading and unpacking
     operators_ = options.operators;
   }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/onnx_file.h"
 #include "tests/support/libraries/operator_libraries.h"
+#include "tests/support/onnx_file.h"
 #include "tests/support/program.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"

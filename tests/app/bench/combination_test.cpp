@@ -115,8 +115,7 @@ Combination combination() {
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};
   made.camera.timeout = milliseconds(3001);
-  made.model = {
-      "m.pt", "l.txt", {std::string(64, 'a')}, {"o.so"}, 0, 2, {"acme", "acme.so", true}};
+  made.model = {"m.pt", "l.txt", {std::string(64, 'a')}, {"o.so"}, 0, 2, {"acme", "acme.so", true}};
   made.frames = 7;
   made.log_level = "debug";
   return made;

@@ -9,8 +9,8 @@
 
 #include "pipeline/error.h"
 #include "pipeline/onnx/onnx_classifier.h"
-#include "tests/support/onnx_file.h"
 #include "tests/support/libraries/operator_libraries.h"
+#include "tests/support/onnx_file.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
