@@ -15,8 +15,10 @@ Clock::duration divided(Clock::duration sum, double probability) {
 
 void OperatorProfile::add(const Call& call) {
   const MutexLock lock(mutex_);
-  Sums& sums = sums_[{std::string(call.model), std::string(call.name), call.is_label,
-                      std::string(call.shapes), std::string(call.layer)}];
+  const std::tuple key(call.layer, call.name, call.shapes, call.is_label, call.model);
+  auto found = sums_.find(key);
+  if (found == sums_.end()) found = sums_.emplace(Key(key), Sums()).first;
+  Sums& sums = found->second;
   ++sums.calls;
   sums.total += call.total;
   sums.self += call.self;
@@ -43,7 +45,7 @@ OperatorTable OperatorProfile::table() const {
   for (const auto& [key, sums] : sums_) all += sums.self;
   for (const auto& [key, sums] : sums_) {
     OperatorRow row;
-    std::tie(row.model, row.name, row.is_label, row.shapes, row.layer) = key;
+    std::tie(row.layer, row.name, row.shapes, row.is_label, row.model) = key;
     row.sampled = sums.calls;
     row.calls = static_cast<double>(sums.calls) / probability_;
     row.total = divided(sums.total, probability_);

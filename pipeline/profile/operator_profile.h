@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,14 +59,14 @@ class OperatorProfile {
     Clock::duration max{};
     std::uint64_t max_frame = 0;  // the frame of the slowest call
   };
-  // Model, name, is_label, shapes, layer.
-  using Key = std::tuple<std::string, std::string, bool, std::string, std::string>;
+  // Layer, name, shapes, is_label, model: first what differs most.
+  using Key = std::tuple<std::string, std::string, std::string, bool, std::string>;
 
   const double probability_;
   const OperatorGroup group_;
   std::atomic<std::uint64_t> frames_{0};
   mutable Mutex mutex_;
-  std::map<Key, Sums> sums_ GUARDED_BY(mutex_);
+  std::map<Key, Sums, std::less<>> sums_ GUARDED_BY(mutex_);
   std::optional<std::uint64_t> peak_live_bytes_ GUARDED_BY(mutex_);
 };
 

@@ -61,10 +61,15 @@ class TraceWriter {
 
   // Appends an element of the JSON array.
   void element(const std::string& text) {
-    part_ += first_ ? "\n" : ",\n";
+    begin_element();
     part_ += text;
-    first_ = false;
+  }
+
+  // Whose text the caller appends to part_.
+  void begin_element() {
     if (part_.size() >= kPart) flush();
+    part_ += first_ ? "\n" : ",\n";
+    first_ = false;
   }
 
   void flush() {
@@ -150,20 +155,30 @@ class TraceWriter {
   }
 
   void write_slice(const Event& event) {
-    const bool is_stage = event.what < kStages;
-    const std::int64_t duration =
-        is_stage ? std::max<std::int64_t>(0, event.duration_ns - kGapNs) : event.duration_ns;
-    const std::string common = fmt::format(
-        R"("pid":{},"tid":{},"ts":{},"dur":{},"args":{{"frame":{})", process_,
-        recording_.threads[event.thread].id, us(event.start_ns), us(duration), event.frame);
-    if (is_stage) {
-      element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}",{}{}}}}})",
-                          to_text(static_cast<Stage>(event.what)), common, use_of(event)));
+    if (event.what >= kStages) {
+      write_operator(event, operators_[event.what - kStages]);
       return;
     }
-    const OperatorText& text = operators_[event.what - kStages];
-    element(text.begin + common + text.end +
-            (event.bytes == 0 ? "}}" : fmt::format(",\"bytes\":{}}}}}", event.bytes)));
+    const std::int64_t duration = std::max<std::int64_t>(0, event.duration_ns - kGapNs);
+    element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}","pid":{},"tid":{},"ts":{},)"
+                        R"("dur":{},"args":{{"frame":{}{}}}}})",
+                        to_text(static_cast<Stage>(event.what)), process_,
+                        recording_.threads[event.thread].id, us(event.start_ns), us(duration),
+                        event.frame, use_of(event)));
+  }
+
+  // Most events are of this kind: they are formatted where they are kept.
+  void write_operator(const Event& event, const OperatorText& text) {
+    begin_element();
+    part_ += text.begin;
+    const auto to = std::back_inserter(part_);
+    fmt::format_to(to, R"("pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{"frame":{})",
+                   process_, recording_.threads[event.thread].id, event.start_ns / 1000,
+                   event.start_ns % 1000, event.duration_ns / 1000, event.duration_ns % 1000,
+                   event.frame);
+    part_ += text.end;
+    if (event.bytes > 0) fmt::format_to(to, ",\"bytes\":{}", event.bytes);
+    part_ += "}}";
   }
 
   static std::string use_of(const Event& event) {

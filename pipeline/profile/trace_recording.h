@@ -39,8 +39,9 @@ struct TraceRecording {
     std::string layer;  // as OperatorRow::layer
     bool is_label = false;
     bool operator<(const Operator& other) const {
-      return std::tie(model, name, layer, is_label) <
-             std::tie(other.model, other.name, other.layer, other.is_label);
+      // First what differs most.
+      return std::tie(layer, name, is_label, model) <
+             std::tie(other.layer, other.name, other.is_label, other.model);
     }
   };
   struct Thread {

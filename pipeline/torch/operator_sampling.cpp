@@ -181,7 +181,7 @@ std::unique_ptr<at::ObserverContext> begin_sampled(const at::RecordFunction& fun
   OpenCall& call = open_call(function);
   call.sampled = true;
   if (run->profile->group() == OperatorGroup::kShape) call.shapes = shapes_of(function);
-  if (run->profile->group() == OperatorGroup::kLayer) set_layer(call);
+  if (run->profile->group() == OperatorGroup::kLayer || run->trace != nullptr) set_layer(call);
   call.start = Clock::now();
   return nullptr;
 }
@@ -211,7 +211,8 @@ struct OperatorScope::Guards {
   explicit Guards(const std::shared_ptr<Context>& run)
       : debug(kContextKind, run),
         memory(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<Allocations>()) {
-    if (run->trace != nullptr) {
+    const bool all_are_sampled = run->profile != nullptr && run->profile->probability() >= 1;
+    if (run->trace != nullptr && !all_are_sampled) {
       traced = at::addThreadLocalCallback(operators(begin_watched, end_call));
     }
   }

@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <cmath>
+#include <string_view>
 #include <unordered_set>
 
 namespace lookout {
@@ -162,7 +163,7 @@ void keep_layers(torch::jit::Block& block, torch::jit::Function& forward) {
 std::string layer_of(const std::vector<std::string>& calls) {
   std::string layer;
   for (const std::string& call : calls) {
-    const std::string instance = call.substr(0, call.find('('));
+    const std::string_view instance = std::string_view(call).substr(0, call.find('('));
     const bool is_function = instance == call;
     if (is_function || instance == "TOP" || instance == "SELF" || instance == "UNKNOWN_INSTANCE") {
       continue;
