@@ -89,7 +89,7 @@ fuzz() {
 }
 
 fuzz model_spec pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/printable.cpp
-fuzz onnx pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp pipeline/model/onnx_spec.cpp \
+fuzz onnx pipeline/model/foreign_operators.cpp pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp pipeline/model/onnx_spec.cpp \
   pipeline/onnx/onnx_head.cpp pipeline/printable.cpp pipeline/training/embeddings.cpp
 fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp \
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
