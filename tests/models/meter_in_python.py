@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The device meter in Python, as its author would try a plug-in: loaded, renamed, used.
 
-    meter_test.py LIBRARY
+    meter_in_python.py LIBRARY
 
 Exits with 77 where there is no PyTorch that the library was built for.
 """
