@@ -10,8 +10,8 @@ namespace lookout {
 int busy_threads(Classifier& classifier);
 
 // The share of the calling thread's work that all other threads do while it classifies a picture
-// now and then, and works on something else for 5 ms in between: near 0 when they sleep meanwhile,
-// near 1 for each that spins. For models that take much less.
+// now and then, and works on something else in between, for ten times as long and for 5 ms at the
+// least: near 0 when they sleep meanwhile, near 1 for each that spins.
 double work_of_others(Classifier& classifier);
 
 }  // namespace lookout
