@@ -163,8 +163,9 @@ void keep_layers(torch::jit::Block& block, torch::jit::Function& forward) {
 std::string layer_of(const std::vector<std::string>& calls) {
   std::string layer;
   for (const std::string& call : calls) {
-    const std::string_view instance = std::string_view(call).substr(0, call.find('('));
-    const bool is_function = instance == call;
+    const std::string_view text = call;
+    const std::string_view instance = text.substr(0, text.find('('));
+    const bool is_function = instance == text;
     if (is_function || instance == "TOP" || instance == "SELF" || instance == "UNKNOWN_INSTANCE") {
       continue;
     }
