@@ -16,10 +16,10 @@
 set -eu
 
 build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavformat-dev
-  libavutil-dev libboost-dev libcamera-dev libcli11-dev libeigen3-dev libfmt-dev libjpeg-dev
-  liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-dev libpng-dev libprotozero-dev
-  libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev python3-pip unzip'
+  libavutil-dev libboost-dev libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev
+  libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-dev libpng-dev
+  libprotozero-dev libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
+  libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
   libx11-dev llvm locales openssl python3-venv strace unzip xvfb zlib1g-dev'

@@ -1,23 +1,21 @@
 #include "pipeline/model/elf_file.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstddef>
 #include <system_error>
 
 #include "pipeline/error.h"
-#include "pipeline/open_file.h"
 
 namespace lookout {
 namespace {
 
 #ifdef __aarch64__
-constexpr Elf64_Half kMachine = EM_AARCH64;
+constexpr GElf_Half kMachine = EM_AARCH64;
 #else
-constexpr Elf64_Half kMachine = EM_X86_64;
+constexpr GElf_Half kMachine = EM_X86_64;
 #endif
 
 [[noreturn]] void fail_to_read(const std::string& what, int reason) {
@@ -26,90 +24,68 @@ constexpr Elf64_Half kMachine = EM_X86_64;
               what + " cannot be read: " + std::generic_category().message(reason));
 }
 
+std::optional<GElf_Ehdr> header_of_library(Elf* elf) {
+  GElf_Ehdr header;
+  if (elf == nullptr || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64 ||
+      gelf_getehdr(elf, &header) == nullptr || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_type != ET_DYN) {
+    return std::nullopt;
+  }
+  return header;
+}
+
+std::optional<GElf_Shdr> header_of(Elf_Scn* section) {
+  GElf_Shdr header;
+  if (section == nullptr || gelf_getshdr(section, &header) == nullptr) return std::nullopt;
+  return header;
+}
+
 }  // namespace
 
-void ElfFile::Unmap::operator()(char* bytes) const { munmap(bytes, size); }
-
-ElfFile::ElfFile(const std::string& what, const std::string& path) : bytes_(nullptr, Unmap{0}) {
-  const OpenFile file(path);
+ElfFile::ElfFile(const std::string& what, const std::string& path) : file_(path) {
   struct stat status {};
-  if (file.fd() < 0 || fstat(file.fd(), &status) != 0) fail_to_read(what, errno);
-  if (!S_ISREG(status.st_mode) || status.st_size == 0) return;
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
-  if (memory == MAP_FAILED) fail_to_read(what, errno);
-  bytes_ = {static_cast<char*>(memory), Unmap{size}};
-  size_ = size;
-  const auto header = at<Elf64_Ehdr>(0);
-  const bool is_elf = header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
-  if (is_elf && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-      header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == ET_DYN) {
-    header_ = header;
-  }
-}
-
-template <typename T>
-std::optional<T> ElfFile::at(std::uint64_t offset) const {
-  if (offset > size_ || size_ - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes_.get() + offset, sizeof(T));
-  return value;
-}
-
-template <typename T>
-std::vector<T> ElfFile::table(const Elf64_Shdr& section) const {
-  std::vector<T> entries;
-  for (std::uint64_t read = 0; read + sizeof(T) <= section.sh_size; read += sizeof(T)) {
-    const auto entry = at<T>(section.sh_offset + read);
-    if (!entry) break;
-    entries.push_back(*entry);
-  }
-  return entries;
-}
-
-std::optional<Elf64_Shdr> ElfFile::section(std::uint64_t index) const {
-  if (!header_ || index >= header_->e_shnum) return std::nullopt;
-  return at<Elf64_Shdr>(header_->e_shoff + index * sizeof(Elf64_Shdr));
-}
-
-std::optional<Elf64_Shdr> ElfFile::section_of_type(std::uint32_t type) const {
-  for (std::uint64_t i = 0; header_ && i < header_->e_shnum; ++i) {
-    const auto found = section(i);
-    if (found && found->sh_type == type) return found;
-  }
-  return std::nullopt;
-}
-
-std::string ElfFile::text_at(std::uint64_t offset) const {
-  if (offset >= size_) return {};
-  constexpr std::size_t kMaxText = 4096;
-  const std::string_view rest = bytes().substr(offset, kMaxText);
-  return std::string(rest.substr(0, std::min(rest.find('\0'), rest.size())));
-}
-
-std::string ElfFile::name_in(std::uint64_t names, std::uint64_t name) const {
-  const auto strings = section(names);
-  return strings ? text_at(strings->sh_offset + name) : std::string();
+  if (file_.fd() < 0 || fstat(file_.fd(), &status) != 0) fail_to_read(what, errno);
+  if (!S_ISREG(status.st_mode)) return;
+  elf_version(EV_CURRENT);
+  elf_.reset(elf_begin(file_.fd(), ELF_C_READ, nullptr));
+  header_ = header_of_library(elf_.get());
 }
 
 bool ElfFile::is_for_this_processor() const { return header_ && header_->e_machine == kMachine; }
 
+Elf_Scn* ElfFile::section_of_type(GElf_Word type) const {
+  for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
+       section = elf_nextscn(elf_.get(), section)) {
+    const auto header = header_of(section);
+    if (header && header->sh_type == type) return section;
+  }
+  return nullptr;
+}
+
 std::vector<std::string> ElfFile::needed() const {
   std::vector<std::string> libraries;
-  const auto dynamic = section_of_type(SHT_DYNAMIC);
-  if (!dynamic) return libraries;
-  for (const Elf64_Dyn& entry : table<Elf64_Dyn>(*dynamic)) {
-    if (entry.d_tag == DT_NEEDED) libraries.push_back(name_in(dynamic->sh_link, entry.d_un.d_val));
+  Elf_Scn* const dynamic = section_of_type(SHT_DYNAMIC);
+  const auto header = header_of(dynamic);
+  if (!header) return libraries;
+  Elf_Data* const data = elf_getdata(dynamic, nullptr);
+  GElf_Dyn entry;
+  for (int i = 0; gelf_getdyn(data, i, &entry) != nullptr; ++i) {
+    if (entry.d_tag != DT_NEEDED) continue;
+    const char* name = elf_strptr(elf_.get(), header->sh_link, entry.d_un.d_val);
+    if (name != nullptr) libraries.emplace_back(name);
   }
   return libraries;
 }
 
-std::optional<Elf64_Sym> ElfFile::find(std::string_view symbol) const {
-  const auto symbols = section_of_type(SHT_DYNSYM);
-  if (!symbols) return std::nullopt;
-  for (const Elf64_Sym& entry : table<Elf64_Sym>(*symbols)) {
-    if (entry.st_shndx != SHN_UNDEF && name_in(symbols->sh_link, entry.st_name) == symbol)
-      return entry;
+std::optional<GElf_Sym> ElfFile::find(std::string_view symbol) const {
+  Elf_Scn* const symbols = section_of_type(SHT_DYNSYM);
+  const auto header = header_of(symbols);
+  if (!header) return std::nullopt;
+  Elf_Data* const data = elf_getdata(symbols, nullptr);
+  GElf_Sym entry;
+  for (int i = 0; gelf_getsym(data, i, &entry) != nullptr; ++i) {
+    const char* name = elf_strptr(elf_.get(), header->sh_link, entry.st_name);
+    if (entry.st_shndx != SHN_UNDEF && name != nullptr && name == symbol) return entry;
   }
   return std::nullopt;
 }
@@ -118,9 +94,16 @@ bool ElfFile::exports(std::string_view symbol) const { return find(symbol).has_v
 
 std::optional<std::string> ElfFile::text_of(std::string_view symbol) const {
   const auto found = find(symbol);
-  const auto holder = found ? section(found->st_shndx) : std::nullopt;
-  if (!holder || holder->sh_type != SHT_PROGBITS) return std::nullopt;
-  return text_at(holder->sh_offset + (found->st_value - holder->sh_addr));
+  Elf_Scn* const holder = found ? elf_getscn(elf_.get(), found->st_shndx) : nullptr;
+  const auto header = header_of(holder);
+  if (!header || header->sh_type != SHT_PROGBITS) return std::nullopt;
+  const Elf_Data* data = elf_getdata(holder, nullptr);
+  const GElf_Addr offset = found->st_value - header->sh_addr;
+  if (data == nullptr || data->d_buf == nullptr || offset >= data->d_size) return std::nullopt;
+  constexpr std::size_t kMaxText = 4096;
+  const std::string_view text(static_cast<const char*>(data->d_buf) + offset,
+                              std::min<std::size_t>(data->d_size - offset, kMaxText));
+  return std::string(text.substr(0, text.find('\0')));
 }
 
 }  // namespace lookout

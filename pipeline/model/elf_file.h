@@ -1,22 +1,23 @@
 // Reads what a shared library says of itself, without loading it.
 #pragma once
 
-#include <elf.h>
+#include <gelf.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pipeline/open_file.h"
+
 namespace lookout {
 
 // What a damaged file says may be wrong, but reading it is safe.
 class ElfFile {
  public:
-  // Maps the file. Throws Error(kNoInput) or Error(kPermission), whose sentence begins with `what`.
+  // Opens the file. Throws Error(kNoInput) or Error(kPermission), whose sentence begins with
+  // `what`.
   ElfFile(const std::string& what, const std::string& path);
 
   // Whether it is a shared library of 64 bits, whatever the processor.
@@ -33,26 +34,16 @@ class ElfFile {
   std::optional<std::string> text_of(std::string_view symbol) const;
 
  private:
-  struct Unmap {
-    std::size_t size;
-    void operator()(char* bytes) const;
+  struct End {
+    void operator()(Elf* elf) const { elf_end(elf); }
   };
 
-  std::string_view bytes() const { return {bytes_.get(), size_}; }
-  // Nothing beyond the end of the file.
-  template <typename T>
-  std::optional<T> at(std::uint64_t offset) const;
-  template <typename T>
-  std::vector<T> table(const Elf64_Shdr& section) const;
-  std::optional<Elf64_Shdr> section_of_type(std::uint32_t type) const;
-  std::optional<Elf64_Shdr> section(std::uint64_t index) const;
-  std::string text_at(std::uint64_t offset) const;
-  std::string name_in(std::uint64_t names, std::uint64_t name) const;
-  std::optional<Elf64_Sym> find(std::string_view symbol) const;
+  Elf_Scn* section_of_type(GElf_Word type) const;
+  std::optional<GElf_Sym> find(std::string_view symbol) const;
 
-  std::unique_ptr<char, Unmap> bytes_;
-  std::size_t size_ = 0;
-  std::optional<Elf64_Ehdr> header_;
+  OpenFile file_;  // which elf_ reads
+  std::unique_ptr<Elf, End> elf_;
+  std::optional<GElf_Ehdr> header_;
 };
 
 }  // namespace lookout
