@@ -105,6 +105,23 @@ void add_figures(const BenchReport& report, Page& page) {
                 to_html(table), Page::Width::kFull);
 }
 
+void add_devices(const BenchReport& report, Page& page) {
+  Table table{"Device, a frame",
+              {"combination", "device", "calls on it", "calls fallen back", "bytes moved",
+               "fallback, % of the time"},
+              {}};
+  for (const BenchResult& result : report.results) {
+    const BenchDevice device = result.device.value_or(BenchDevice());
+    table.rows.push_back({title(result), device.name, std::to_string(device.calls),
+                          std::to_string(device.fallback_calls), std::to_string(device.bytes_moved),
+                          fmt::format("{:.1f}", 100 * device.fallback_share)});
+  }
+  page.add_part("Device",
+                "Calls of operators that the device has, and of those that the processor ran in "
+                "its place.",
+                to_html(table), Page::Width::kFull);
+}
+
 void add_stages(const BenchReport& report, Page& page) {
   std::string html = "<div class=\"classes\">\n";
   for (const BenchResult& result : report.results) {
@@ -163,6 +180,7 @@ std::string to_html(const BenchReport& report, const std::string& made_by) {
     add_times(report, page);
     add_verdicts(report, page);
     add_figures(report, page);
+    if (have_device(report.results)) add_devices(report, page);
     add_stages(report, page);
     add_states(report, page);
     add_models(report, page);

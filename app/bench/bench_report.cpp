@@ -130,11 +130,6 @@ void append_rates(const std::vector<BenchResult>& results, std::string& out) {
   }
 }
 
-bool have_device(const std::vector<BenchResult>& results) {
-  return std::any_of(results.begin(), results.end(),
-                     [](const BenchResult& result) { return result.device.has_value(); });
-}
-
 void append_devices(const std::vector<BenchResult>& results, std::string& out) {
   append_head({"model", "threads", "workers", "device", "calls on it", "calls fallen back",
                "bytes moved", "fallback, % of the time"},
@@ -176,6 +171,11 @@ std::string device_cells(const std::optional<BenchDevice>& device) {
 }
 
 }  // namespace
+
+bool have_device(const std::vector<BenchResult>& results) {
+  return std::any_of(results.begin(), results.end(),
+                     [](const BenchResult& result) { return result.device.has_value(); });
+}
 
 std::string title(const BenchResult& result) {
   return fmt::format("{}, {}{}, {}{}", result.model.name, result.auto_threads ? "auto: " : "",

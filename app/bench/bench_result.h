@@ -92,6 +92,9 @@ std::optional<RateSpread> spread_of(std::vector<double> rates);
 // The libraries of the models, each once: "LibTorch 2.9.1, ONNX Runtime 1.27.0".
 std::string libraries(const BenchReport& report);
 
+// Whether one of them ran on a device of one's own.
+bool have_device(const std::vector<BenchResult>& results);
+
 // "mobilenet, 1 thread, 2 workers", with the model's name as it is.
 std::string title(const BenchResult& result);
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/bench/bench_page.h"
+
 namespace lookout {
 namespace {
 
@@ -227,10 +229,12 @@ TEST(BenchReport, ANameCannotBreakATable) {
 TEST(BenchReport, HasColumnsOfADeviceWhenThereIsOne) {
   BenchReport made = report();
   EXPECT_THAT(to_text(made), testing::Not(HasSubstr("fallback")));
+  EXPECT_THAT(to_html(made, ""), testing::Not(HasSubstr("fallback")));
   EXPECT_TRUE(nlohmann::json::parse(to_json(made))["results"][0]["device"].is_null());
   for (BenchResult& one : made.results) one.device = BenchDevice{"meter", 62, 38, 55448800, 0.125};
   EXPECT_THAT(to_text(made), HasSubstr("      62       38     12.5\n"));
   EXPECT_THAT(to_markdown(made), HasSubstr("| meter | 62 | 38 | 55448800 | 12.5 |"));
+  EXPECT_THAT(to_html(made, ""), HasSubstr("<td>meter</td><td>62</td><td>38</td>"));
   const auto device = nlohmann::json::parse(to_json(made))["results"][0]["device"];
   EXPECT_EQ(device["fallback_calls"], 38);
   EXPECT_EQ(device["fallback_share"], 0.125);
