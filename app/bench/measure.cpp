@@ -139,11 +139,7 @@ std::optional<BenchDevice> describe_device(const DeviceUse& use) {
   if (use.device.empty()) return std::nullopt;
   const DeviceCalls total = total_of(use);
   BenchDevice device{use.device, total.on_device, total.fallen_back, total.bytes_moved, 0};
-  std::chrono::duration<double> fallen{};
-  for (const DeviceCalls& calls : use.calls) {
-    if (calls.fallen_back > 0) fallen += calls.time;
-  }
-  device.fallback_share = fallen / use.time;
+  device.fallback_share = share_of(fallen_time(use), use.time);
   return device;
 }
 

@@ -6,23 +6,13 @@
 #include <iterator>
 #include <vector>
 
-#include "pipeline/printable.h"
+#include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
 
 double percent_of(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
-  return whole.count() > 0
-             ? 100 * static_cast<double>(part.count()) / static_cast<double>(whole.count())
-             : 0;
-}
-
-std::chrono::nanoseconds fallen_time(const DeviceUse& use) {
-  std::chrono::nanoseconds time{};
-  for (const DeviceCalls& calls : use.calls) {
-    if (calls.fallen_back > 0) time += calls.time;
-  }
-  return time;
+  return 100 * share_of(part, whole);
 }
 
 // The calls of all layers, one element for each operator.
@@ -40,8 +30,6 @@ DeviceUse by_operator(const DeviceUse& use) {
   }
   return sums;
 }
-
-// ---- JSON
 
 void add_costs(const DeviceCalls& calls, Json& json) {
   json["multiply_adds"] = calls.multiply_adds;
@@ -69,8 +57,6 @@ Json rows_json(const DeviceUse& use, bool layers) {
   }
   return rows;
 }
-
-// ---- text
 
 constexpr double kKilo = 1e3;
 
@@ -114,9 +100,8 @@ std::string table(const DeviceUse& use, bool layers) {
 std::string summary(const DeviceUse& use) {
   const DeviceCalls total = total_of(use);
   std::string text = fmt::format(
-      "{:<14} {}, {}\n{:<14} {} calls of operators on the device, {} fall back to the CPU: {:.1f} "
-      "% "
-      "of the time, {} bytes moved; the picture {} bytes, the scores {}\n",
+      "{:<14} {}, {}\n{:<14} {} calls of operators on the device, {} fall back to the CPU: "
+      "{:.1f} % of the time, {} bytes moved; the picture {} bytes, the scores {}\n",
       "device", printable(use.device), printable(use.plugin), "one frame", total.on_device,
       total.fallen_back, percent_of(fallen_time(use), use.time), total.bytes_moved, use.bytes_in,
       use.bytes_out);

@@ -11,19 +11,8 @@ namespace {
 constexpr int kMaxThreads = 64;
 constexpr int kMaxWorkers = 64;
 
-Value models(std::vector<std::string>& member) {
-  Value value;
-  value.set = [&member](const std::string& text) {
-    member.push_back(text);
-    return true;
-  };
-  value.placeholder = "FILE";
-  value.repeatable = true;
-  return value;
-}
-
 void add_measured(Command& bench, BenchOptions& options) {
-  bench.add_flag("--model", models(options.models), "Model to measure; may be repeated");
+  bench.add_flag("--model", repeated_files(options.models), "Model to measure; may be repeated");
   Value threads =
       numbers(options.threads, 1, kMaxThreads, "threads", ClassifierOptions::kAutoThreads);
   threads.default_text = "1,2,4 as far as there are processors";

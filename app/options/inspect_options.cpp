@@ -14,17 +14,6 @@
 namespace lookout {
 namespace {
 
-Value trace_files(std::vector<std::string>& member) {
-  Value value;
-  value.set = [&member](const std::string& text) {
-    member.push_back(text);
-    return true;
-  };
-  value.placeholder = "FILE";
-  value.repeatable = true;
-  return value;
-}
-
 // "p99.5", "40ms" or "1.5s".
 std::optional<OutlierRule> parse_outliers(std::string_view text) {
   OutlierRule rule;
@@ -91,7 +80,7 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   const auto options = std::make_shared<TraceSummaryOptions>();
   Command& summary = line.add("trace-summary", "Show where the time went in a trace of --trace");
-  summary.add_positional("file,--file", trace_files(options->files),
+  summary.add_positional("file,--file", repeated_files(options->files),
                          "A file that --trace wrote, or one that PyTorch's profiler exported; "
                          "several, as of several boards, are shown side by side",
                          /*required=*/true);

@@ -97,6 +97,18 @@ Value names(std::vector<std::string>& member);
 // Files, "FILE,FILE"; in a file also an array of them.
 Value files(std::vector<std::string>& member);
 
+// A file each time that the flag or argument is given.
+inline Value repeated_files(std::vector<std::string>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    member.push_back(text);
+    return true;
+  };
+  value.placeholder = "FILE";
+  value.repeatable = true;
+  return value;
+}
+
 // Part of a picture, as x,y,width,height from 0 to 1.
 Value region(cv::Rect2d& member);
 

@@ -70,15 +70,23 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
   if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
 }
 
+// Links are followed. What is not there is refused where it is loaded. Throws Error(kPermission)
+// for a library that a service does not load; `what` begins its sentence.
+std::string absolute_library(const std::string& what, const std::string& file) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(file, error);
+  if (error) return std::filesystem::absolute(file).string();
+  if (is_service()) check_library_of_service(what, path);
+  return path.string();
+}
+
 DeviceOptions checked_device(const DeviceOptions& device) {
   if (device.name.empty() && (!device.plugin.empty() || device.forbid_fallback)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("--device-{} is about a device of your own: --device NAME is needed",
                             device.plugin.empty() ? "fallback" : "plugin"));
   }
-  std::error_code error;
-  const std::filesystem::path plugin = std::filesystem::canonical(device.plugin, error);
-  if (is_service() && !error) check_library_of_service("device plug-in", plugin);
+  if (!device.plugin.empty()) absolute_library("device plug-in", device.plugin);
   return device;
 }
 
@@ -89,8 +97,7 @@ void log_device(const DeviceUse& use) {
   if (total.fallen_back == 0) return;
   spdlog::warn(
       "{} calls of operators a frame fall back from the device {} to the CPU, which moves {} "
-      "bytes; "
-      "lookout inspect --device {} lists them",
+      "bytes; lookout inspect --device {} lists them",
       total.fallen_back, use.device, total.bytes_moved, use.device);
 }
 
@@ -130,10 +137,7 @@ ModelArchive read_archive(const ModelOptions& options) {
 std::vector<std::string> operator_libraries(const ModelOptions& options) {
   std::vector<std::string> libraries;
   for (const std::string& file : options.operators) {
-    std::error_code error;
-    const std::filesystem::path path = std::filesystem::canonical(file, error);
-    if (is_service() && !error) check_library_of_service("operator library", path);
-    const std::string name = (error ? std::filesystem::absolute(file) : path).string();
+    const std::string name = absolute_library("operator library", file);
     if (std::find(libraries.begin(), libraries.end(), name) == libraries.end()) {
       libraries.push_back(name);
     }

@@ -49,7 +49,7 @@ std::vector<OperatorTime> rows_of(const std::map<std::string, Calls>& calls) {
     add_time(rows.back().self, all);
   }
   for (OperatorTime& row : rows) {
-    if (all.count() > 0) row.share = to_ms(row.self) / to_ms(all);
+    row.share = share_of(row.self, all);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.self > b.self; });

@@ -7,10 +7,6 @@ namespace {
 
 constexpr int kDecimals = 6;  // of milliseconds: a trace has nanoseconds
 
-double share_of(Clock::duration part, Clock::duration whole) {
-  return whole.count() > 0 ? to_ms(part) / to_ms(whole) : 0;
-}
-
 Json verdict_to_json(const Verdict& verdict) {
   const VerdictShares& shares = verdict.shares;
   return {{"limit", to_text(verdict.limit)},

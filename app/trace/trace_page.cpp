@@ -27,10 +27,6 @@ std::string ms_text(Clock::duration time) { return fmt::format("{:.2f}", to_ms(t
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-double share_of(Clock::duration part, Clock::duration whole) {
-  return whole.count() > 0 ? to_ms(part) / to_ms(whole) : 0;
-}
-
 std::string tiles(const TraceSummary& summary) {
   const VerdictShares& shares = summary.verdict.shares;
   std::vector<Tile> all{{summary.by_pytorch ? "steps" : "frames",

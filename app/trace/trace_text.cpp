@@ -14,9 +14,7 @@ namespace {
 constexpr std::size_t kMaxRows = 15;    // of operators and layers
 constexpr std::size_t kMaxFrames = 10;  // of outliers
 
-double percent(Clock::duration part, Clock::duration whole) {
-  return whole.count() > 0 ? 100 * to_ms(part) / to_ms(whole) : 0;
-}
+double percent(Clock::duration part, Clock::duration whole) { return 100 * share_of(part, whole); }
 
 void append_head(const TraceSummary& summary, std::string& text) {
   const auto to = std::back_inserter(text);

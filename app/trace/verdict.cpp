@@ -23,10 +23,6 @@ bool has_stage(const ThreadTime& thread, Stage stage) {
                      [stage](const auto& entry) { return entry.first == to_text(stage); });
 }
 
-double share_of(Clock::duration part, Clock::duration whole) {
-  return whole.count() > 0 ? to_ms(part) / to_ms(whole) : 0;
-}
-
 VerdictShares shares_of(const VerdictFacts& facts, const std::vector<ThreadTime>& threads) {
   IdleTime idle;
   StageTime stages;

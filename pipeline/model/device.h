@@ -58,4 +58,13 @@ inline DeviceCalls total_of(const DeviceUse& use) {
   return total;
 }
 
+// Of the calls that fell back.
+inline std::chrono::nanoseconds fallen_time(const DeviceUse& use) {
+  std::chrono::nanoseconds time{};
+  for (const DeviceCalls& calls : use.calls) {
+    if (calls.fallen_back > 0) time += calls.time;
+  }
+  return time;
+}
+
 }  // namespace lookout

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pipeline/results/format.h"
+
 namespace lookout {
 namespace {
 
@@ -51,9 +53,7 @@ OperatorTable OperatorProfile::table() const {
     row.total = divided(sums.total, probability_);
     row.self = divided(sums.self, probability_);
     row.bytes = static_cast<double>(sums.bytes) / probability_;
-    if (all.count() > 0) {
-      row.share = static_cast<double>(sums.self.count()) / static_cast<double>(all.count());
-    }
+    row.share = share_of(sums.self, all);
     row.max = sums.max;
     row.max_frame = sums.max_frame;
     table.rows.push_back(std::move(row));

@@ -126,20 +126,21 @@ class TraceSpan {
       : trace_(trace != nullptr && trace->traces(frame) ? trace : nullptr),
         stage_(stage),
         frame_(frame) {
-    if (trace_ == nullptr) return;
-    start_ = mark_now(/*traced=*/true);
-    start_.writer = trace_->writer_wait();
+    if (trace_ != nullptr) start_ = mark();
   }
   ~TraceSpan() {
-    if (trace_ == nullptr) return;
-    StageMark end = mark_now(/*traced=*/true);
-    end.writer = trace_->writer_wait();
-    trace_->record(stage_, frame_, start_, end);
+    if (trace_ != nullptr) trace_->record(stage_, frame_, start_, mark());
   }
   TraceSpan(const TraceSpan&) = delete;
   TraceSpan& operator=(const TraceSpan&) = delete;
 
  private:
+  StageMark mark() const {
+    StageMark now = mark_now(/*traced=*/true);
+    now.writer = trace_->writer_wait();
+    return now;
+  }
+
   Trace* trace_;
   Stage stage_;
   std::uint64_t frame_;

@@ -102,6 +102,11 @@ double to_ms(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
+double share_of(Clock::duration part, Clock::duration whole) {
+  if (whole.count() <= 0) return 0;
+  return static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
 std::string to_text(const Percentiles& percentiles) {
   return fmt::format("{:.1f}/{:.1f}/{:.1f}/{:.1f}", to_ms(percentiles.p50), to_ms(percentiles.p95),
                      to_ms(percentiles.p99), to_ms(percentiles.max));

@@ -67,6 +67,12 @@ class Allocations : public c10::MemoryReportingInfoBase {
   bool memoryProfilingEnabled() const override { return true; }
 };
 
+// One for all threads: it has no state.
+const std::shared_ptr<Allocations>& allocations() {
+  static const auto shared = std::make_shared<Allocations>();
+  return shared;
+}
+
 std::string shapes_of(const at::RecordFunction& function) {
   std::ostringstream text;
   const char* separator = "";
@@ -209,8 +215,7 @@ OperatorSampling::~OperatorSampling() { at::removeCallback(handle_); }
 // Members are destroyed in reverse order: the callback goes before the context that it reads.
 struct OperatorScope::Guards {
   explicit Guards(const std::shared_ptr<Context>& run)
-      : debug(kContextKind, run),
-        memory(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<Allocations>()) {
+      : debug(kContextKind, run), memory(c10::DebugInfoKind::PROFILER_STATE, allocations()) {
     const bool all_are_sampled = run->profile != nullptr && run->profile->probability() >= 1;
     if (run->trace != nullptr && !all_are_sampled) {
       traced = at::addThreadLocalCallback(operators(begin_watched, end_call));

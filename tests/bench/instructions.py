@@ -309,6 +309,13 @@ def print_totals(frames):
     return rows
 
 
+def print_largest(functions, count):
+    """Prints a line for each of the functions with the most instructions, of either sign."""
+    largest = sorted(functions.items(), key=lambda entry: -abs(entry[1]))
+    for function, instructions in largest[:count]:
+        print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+
+
 def print_profiles(frames, functions_to_print):
     """Prints a line for each profile and its largest functions, and returns the totals."""
     rows = []
@@ -321,8 +328,7 @@ def print_profiles(frames, functions_to_print):
         print(f"{kind:<7} {profile:<13} {total / 1e6:9.3f}  / off {ratio:.4f}{limit}")
         surplus = collections.Counter(functions)
         surplus.subtract(frames[kind, "off"])
-        for function, instructions in surplus.most_common(functions_to_print):
-            print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+        print_largest(surplus, functions_to_print)
     return rows
 
 
@@ -334,8 +340,7 @@ def print_csi(frames, functions):
         total = sum(counted.values())
         rows.append({"format": pixels, "size": size, "instructions": total})
         print(f"{pixels:<7} {size:<13} {total / 1e6:9.3f}")
-        for function, instructions in counted.most_common(functions):
-            print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+        print_largest(counted, functions)
     return rows
 
 
@@ -345,9 +350,7 @@ def print_surplus(kind, what, surplus, functions):
     print(f"\nsurplus of {kind} {what}: {sum(parts.values()) / 1e6:.3f} M")
     for part, instructions in parts.most_common():
         print(f"{instructions / 1e6:9.3f} M  {part}")
-    largest = sorted(surplus.items(), key=lambda entry: -abs(entry[1]))
-    for function, instructions in largest[:functions]:
-        print(f"{instructions / 1e6:9.3f} M      {function[:110]}")
+    print_largest(surplus, functions)
     return {"archive": kind, "run": what, "surplus": dict(parts.most_common())}
 
 
