@@ -1,151 +1,124 @@
 #include "pipeline/torch/live_bytes.h"
 
+#include <ATen/record_function.h>
+#include <torch/csrc/jit/runtime/graph_iterator.h>
+
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "pipeline/torch/operands.h"
 
 namespace lookout {
 namespace {
 
-using Memory = std::unordered_set<const void*>;
+using Storages = std::unordered_set<const c10::StorageImpl*>;
 
-// Calls `use` with each tensor in the value, also in lists and tuples.
-template <typename Use>
-void for_each_tensor(const c10::IValue& value, const Use& use) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined() && value.toTensor().has_storage()) use(value.toTensor());
-  } else if (value.isTuple()) {
-    for (const auto& element : value.toTupleRef().elements()) for_each_tensor(element, use);
-  } else if (value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) for_each_tensor(element, use);
+void add_storage(const at::Tensor& tensor, Storages& storages) {
+  if (tensor.has_storage()) storages.insert(tensor.storage().unsafeGetStorageImpl());
+}
+
+// Tensors in the graph; a frozen module has its weights there.
+void add_constants(std::shared_ptr<torch::jit::Graph> graph, Storages& storages) {
+  torch::jit::DepthFirstGraphNodeIterator nodes(graph);
+  while (torch::jit::Node* node = nodes.next()) {
+    if (node->kind() != c10::prim::Constant) continue;
+    const auto content = torch::jit::toIValue(node->output());
+    if (!content) continue;
+    for_each_tensor(*content, [&](const at::Tensor& tensor) { add_storage(tensor, storages); });
   }
 }
 
-// Of a label (record_function), which is an object and holds no tensors of the network. The
-// interpreter has no operations for these.
-bool belongs_to_label(const torch::jit::Node& node) {
-  return node.kind() == c10::prim::CreateObject || node.kind() == c10::prim::SetAttr ||
-         node.kind() == c10::prim::Enter || node.kind() == c10::prim::Exit;
-}
-
-class LiveBytes {
- public:
-  explicit LiveBytes(const torch::jit::Block& block) : block_(block) {
-    for (const torch::jit::Node* node : block.nodes()) note_uses(*node, node);
-    for (const torch::jit::Value* output : block.outputs()) last_use_[output] = nullptr;
-  }
-
-  void set_input(const torch::jit::Value* value, c10::IValue content) {
-    if (last_use_.count(value) > 0) live_[value] = std::move(content);
-  }
-
-  std::uint64_t peak() {
-    for (const torch::jit::Node* node : block_.nodes()) {
-      run(*node);
-      forget_used(node);
-    }
-    return peak_;
-  }
-
- private:
-  // `outer`: the node of block_ that `node` is or lies in.
-  void note_uses(const torch::jit::Node& node, const torch::jit::Node* outer) {
-    for (const torch::jit::Value* value : node.inputs()) last_use_[value] = outer;
-    for (const torch::jit::Value* value : node.outputs()) last_use_.try_emplace(value, outer);
-    for (const torch::jit::Block* block : node.blocks()) {
-      for (const torch::jit::Node* inner : block->nodes()) note_uses(*inner, outer);
-      for (const torch::jit::Value* value : block->outputs()) last_use_[value] = outer;
-    }
-  }
-
-  void run(const torch::jit::Node& node) {
-    if (node.kind() == c10::prim::If) {
-      run_branch(node);
-    } else if (node.kind() == c10::prim::Constant) {
-      const c10::IValue content = torch::jit::toIValue(node.output()).value();
-      remember_constants(content);
-      live_[node.output()] = content;
-    } else if (belongs_to_label(node)) {
-      for (const torch::jit::Value* output : node.outputs()) live_[output] = c10::IValue();
-    } else {
-      run_operation(node);
-    }
-    peak_ = std::max(peak_, live_bytes());
-  }
-
-  void run_branch(const torch::jit::Node& node) {
-    const torch::jit::Block* branch = node.blocks().at(live_.at(node.input()).toBool() ? 0 : 1);
-    for (const torch::jit::Node* inner : branch->nodes()) run(*inner);
-    for (std::size_t i = 0; i < node.outputs().size(); ++i) {
-      live_[node.outputs()[i]] = live_.at(branch->outputs()[i]);
-    }
-  }
-
-  void run_operation(const torch::jit::Node& node) {
-    torch::jit::Stack stack;
-    for (const torch::jit::Value* input : node.inputs()) stack.push_back(live_.at(input));
-    node.getOperation()(stack);
-    const std::size_t first = stack.size() - node.outputs().size();
-    for (std::size_t i = 0; i < node.outputs().size(); ++i) {
-      live_[node.outputs()[i]] = stack.at(first + i);
-    }
-  }
-
-  void remember_constants(const c10::IValue& content) {
-    for_each_tensor(content, [this](const at::Tensor& tensor) {
-      constants_.insert(tensor.storage().unsafeGetStorageImpl());
-    });
-  }
-
-  void forget_used(const torch::jit::Node* node) {
-    for (auto value = live_.begin(); value != live_.end();) {
-      value = last_use_.at(value->first) == node ? live_.erase(value) : std::next(value);
-    }
-  }
-
-  std::uint64_t live_bytes() const {
-    Memory counted = constants_;
-    std::uint64_t sum = 0;
-    for (const auto& [value, content] : live_) {
-      for_each_tensor(content, [&](const at::Tensor& tensor) {
-        if (counted.insert(tensor.storage().unsafeGetStorageImpl()).second) {
-          sum += tensor.storage().nbytes();
-        }
-      });
-    }
-    return sum;
-  }
-
-  const torch::jit::Block& block_;
-  // The last node of block_ that uses a value, or else the one that makes it; null: an output.
-  std::unordered_map<const torch::jit::Value*, const torch::jit::Node*> last_use_;
-  std::map<const torch::jit::Value*, c10::IValue> live_;
-  Memory constants_;
-  std::uint64_t peak_ = 0;
-};
-
-bool has_loop(const torch::jit::Block& block) {
-  for (const torch::jit::Node* node : block.nodes()) {
-    if (node->kind() == c10::prim::Loop) return true;
-    for (const torch::jit::Block* inner : node->blocks()) {
-      if (has_loop(*inner)) return true;
-    }
+bool forks(std::shared_ptr<torch::jit::Graph> graph) {
+  torch::jit::DepthFirstGraphNodeIterator nodes(graph);
+  while (const torch::jit::Node* node = nodes.next()) {
+    if (node->kind() == c10::prim::fork) return true;
   }
   return false;
 }
 
+// Watches the calls of this thread while it exists. Calls that a call makes are a part of it.
+class LiveBytes {
+ public:
+  explicit LiveBytes(const torch::jit::Module& module) {
+    add_constants(module.get_method("forward").graph(), constants_);
+    for (const at::Tensor& tensor : module.parameters()) add_storage(tensor, constants_);
+    for (const at::Tensor& tensor : module.buffers()) add_storage(tensor, constants_);
+    at::RecordFunctionCallback callback(begin_call, end_call);
+    callback.scopes({at::RecordScope::FUNCTION}).needsInputs(true).needsOutputs(true);
+    callback_ = at::addThreadLocalCallback(callback);
+    current = this;
+  }
+  ~LiveBytes() {
+    current = nullptr;
+    at::removeCallback(callback_);
+  }
+  LiveBytes(const LiveBytes&) = delete;
+  LiveBytes& operator=(const LiveBytes&) = delete;
+
+  std::uint64_t peak() const { return peak_; }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> begin_call(const at::RecordFunction& function) {
+    if (current == nullptr || current->depth_++ > 0) return nullptr;
+    for (const c10::IValue& operand : operands_of(function)) current->note(operand);
+    current->forget_freed();
+    return nullptr;
+  }
+
+  static void end_call(const at::RecordFunction& function, at::ObserverContext* /*unused*/) {
+    if (current == nullptr || --current->depth_ > 0) return;
+    for (const c10::IValue& result : function.outputs()) current->note(result);
+    current->peak_ = std::max(current->peak_, current->bytes());
+  }
+
+  void note(const c10::IValue& value) {
+    for_each_tensor(value, [this](const at::Tensor& tensor) {
+      if (!tensor.has_storage()) return;
+      const c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+      if (constants_.count(storage) > 0) return;
+      known_.try_emplace(storage, tensor.storage().getWeakStorageImpl());
+    });
+  }
+
+  void forget_freed() {
+    for (auto entry = known_.begin(); entry != known_.end();) {
+      entry = entry->second.expired() ? known_.erase(entry) : std::next(entry);
+    }
+  }
+
+  // What was alive as the call began, and its results.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& [storage, alive] : known_) sum += storage->nbytes();
+    return sum;
+  }
+
+  static thread_local LiveBytes* current;
+
+  Storages constants_;
+  // A weak pointer keeps the object, so that no other one gets its address.
+  std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> known_;
+  at::CallbackHandle callback_ = at::INVALID_CALLBACK_HANDLE;
+  int depth_ = 0;
+  std::uint64_t peak_ = 0;
+};
+
+thread_local LiveBytes* LiveBytes::current = nullptr;
+
 }  // namespace
 
-std::optional<std::uint64_t> peak_live_bytes(const torch::jit::Module& module,
-                                             const at::Tensor& input) {
-  const auto graph = module.get_method("forward").graph();
-  if (has_loop(*graph->block())) return std::nullopt;
+std::optional<std::uint64_t> peak_live_bytes(torch::jit::Module& module, at::Tensor input) {
+  if (forks(module.get_method("forward").graph())) return std::nullopt;
   const c10::InferenceMode inference;
-  LiveBytes live(*graph->block());
-  live.set_input(graph->inputs().at(0), module._ivalue());
-  live.set_input(graph->inputs().at(1), input);
+  const LiveBytes live(module);
+  std::vector<c10::IValue> inputs;
+  inputs.emplace_back(std::move(input));  // an initializer list would keep it
+  module.forward(std::move(inputs));
   return live.peak();
 }
 

@@ -12,6 +12,7 @@
 
 #include "pipeline/mutex.h"
 #include "pipeline/profile/trace.h"
+#include "pipeline/torch/operands.h"
 #include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
@@ -76,10 +77,11 @@ const std::shared_ptr<Allocations>& allocations() {
 std::string shapes_of(const at::RecordFunction& function) {
   std::ostringstream text;
   const char* separator = "";
-  for (const c10::IValue& input : function.inputs()) {
-    if (!input.isTensor() || !input.toTensor().defined()) continue;
-    text << separator << input.toTensor().sizes();
-    separator = " ";
+  for (const c10::IValue& operand : operands_of(function)) {
+    for_each_tensor(operand, [&](const at::Tensor& tensor) {
+      text << separator << tensor.sizes();
+      separator = " ";
+    });
   }
   return text.str();
 }

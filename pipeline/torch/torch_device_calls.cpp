@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "pipeline/torch/operands.h"
 #include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
@@ -14,23 +15,19 @@ namespace {
 
 thread_local DeviceCallCounter* counter = nullptr;
 
-bool is_on_device(const c10::IValue& value) {
-  return value.isTensor() && value.toTensor().defined() &&
-         value.toTensor().device().type() == c10::DeviceType::PrivateUse1;
-}
-
-std::uint64_t device_bytes(const c10::IValue& value) {
-  std::uint64_t bytes = 0;
-  if (is_on_device(value)) return value.toTensor().nbytes();
-  if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorVector()) bytes += device_bytes(tensor);
+// Calls `use` with each tensor on the device.
+template <typename Values, typename Use>
+void for_each_device_tensor(const Values& values, const Use& use) {
+  for (const c10::IValue& value : values) {
+    for_each_tensor(value, [&](const at::Tensor& tensor) {
+      if (tensor.device().type() == c10::DeviceType::PrivateUse1) use(tensor);
+    });
   }
-  return bytes;
 }
 
 std::uint64_t device_bytes(const std::vector<c10::IValue>& values) {
   std::uint64_t bytes = 0;
-  for (const c10::IValue& value : values) bytes += device_bytes(value);
+  for_each_device_tensor(values, [&bytes](const at::Tensor& tensor) { bytes += tensor.nbytes(); });
   return bytes;
 }
 
@@ -57,8 +54,10 @@ bool runs_on_device(const at::RecordFunction& function) {
   if (!name) return false;
   const auto op = c10::Dispatcher::singleton().findSchema(*name);
   if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1)) return false;
-  const auto inputs = function.inputs();
-  return std::any_of(inputs.begin(), inputs.end(), is_on_device) && computes(op->schema());
+  bool gets_device_tensor = false;
+  for_each_device_tensor(operands_of(function),
+                         [&](const at::Tensor&) { gets_device_tensor = true; });
+  return gets_device_tensor && computes(op->schema());
 }
 
 }  // namespace

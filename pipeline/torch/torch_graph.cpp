@@ -3,6 +3,8 @@
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <unordered_set>
@@ -145,6 +147,13 @@ CallStack as_calls_of(torch::jit::Function& forward, const CallStack& call) {
       as_calls_of(forward, *callee), &forward, call->source_range(), call->module_instance());
 }
 
+// Names that LibTorch gives where there is no module, or none that is known.
+bool is_no_module(std::string_view instance) {
+  constexpr std::array<std::string_view, 4> kNames{"TOP", "SELF", "UNKNOWN_INSTANCE",
+                                                   "INSTANCE_NAME_UNKNOWN"};
+  return std::find(kNames.begin(), kNames.end(), instance) != kNames.end();
+}
+
 }  // namespace
 
 void keep_layers(torch::jit::Block& block, torch::jit::Function& forward) {
@@ -166,9 +175,7 @@ std::string layer_of(const std::vector<std::string>& calls) {
     const std::string_view text = call;
     const std::string_view instance = text.substr(0, text.find('('));
     const bool is_function = instance == text;
-    if (is_function || instance == "TOP" || instance == "SELF" || instance == "UNKNOWN_INSTANCE") {
-      continue;
-    }
+    if (is_function || is_no_module(instance)) continue;
     if (!layer.empty()) layer += '.';
     layer += instance;
   }

@@ -89,6 +89,7 @@ ENGINES_HEADERS = {
     "pipeline/onnx/onnx_trace.h",
     "pipeline/torch/device_plugin.h",
     "pipeline/torch/live_bytes.h",
+    "pipeline/torch/operands.h",
     "pipeline/torch/torch_backbone.h",
     "pipeline/torch/torch_device.h",
     "pipeline/torch/torch_device_calls.h",

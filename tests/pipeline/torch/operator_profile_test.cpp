@@ -26,16 +26,21 @@ constexpr int kSide = 32;
 class Operators : public testing::Test {
  protected:
   Operators() {
+    write(kNested);
+    image_.width = kSide;
+    image_.height = kSide;
+    image_.values.assign(static_cast<std::size_t>(kSide) * kSide * 3, 0.5F);
+  }
+
+  // The model that classifies.
+  void write(const std::string& forward_body) {
     std::string metadata = small_metadata();
     for (const char* key : {"\"width\": 8", "\"height\": 8"}) {
       metadata.replace(
           metadata.find(key), std::string(key).size(),
           std::string(key).substr(0, std::string(key).size() - 1) + std::to_string(kSide));
     }
-    write_archive(directory_ / "nested.pt", kNested, metadata, kThreeLabels);
-    image_.width = kSide;
-    image_.height = kSide;
-    image_.values.assign(static_cast<std::size_t>(kSide) * kSide * 3, 0.5F);
+    write_archive(directory_ / "model.pt", forward_body, metadata, kThreeLabels);
   }
 
   // Of some frames of the model, without its warm-up.
@@ -43,7 +48,7 @@ class Operators : public testing::Test {
     OperatorProfile profile(probability, group);
     ClassifierOptions options;
     options.operators = &profile;
-    TorchClassifier classifier(ModelArchive(directory_ / "nested.pt"), options);
+    TorchClassifier classifier(ModelArchive(directory_ / "model.pt"), options);
     EXPECT_TRUE(profile.table().rows.empty()) << "the warm-up is not counted";
     std::vector<float> logits;
     for (int i = 0; i < frames; ++i) {
@@ -124,6 +129,49 @@ TEST_F(Operators, HaveTheShapesOfTheirInputs) {
                                                   {"[1, 16, 28, 28] [3, 16, 5, 5]", 3}}));
 }
 
+// While the convolution runs, the other operand of the addition waits.
+TEST_F(Operators, HaveNoShapesOfWhatOthersWaitFor) {
+  write("return (x * 2. + torch.conv2d(x, torch.ones([3, 3, 1, 1]))).mean([2, 3])");
+  EXPECT_EQ(row(sample(1, 1, OperatorGroup::kShape), "aten::conv2d").shapes,
+            "[1, 3, 32, 32] [3, 3, 1, 1]");
+}
+
+TEST_F(Operators, HaveTheShapesOfListsToo) {
+  write("return torch.cat([x, x * 2.], 1).mean([2, 3])[:, :3]");
+  EXPECT_EQ(row(sample(1, 1, OperatorGroup::kShape), "aten::cat").shapes,
+            "[1, 3, 32, 32] [1, 3, 32, 32]");
+}
+
+constexpr std::uint64_t kInputBytes = 4 * 3 * kSide * kSide;
+
+TEST_F(Operators, PeakOfAListIsThatOfItsTensors) {
+  write("return torch.cat([x, x * 2.], 1).mean([2, 3])[:, :3]");
+  EXPECT_EQ(sample(1, 1).peak_live_bytes, 4 * kInputBytes) << "both, and what they are joined to";
+}
+
+TEST_F(Operators, PeakOfABranchLeavesOutWhatItNeedsNoMore) {
+  write(
+      "y = x\n"
+      "  if bool(x.sum() > -1.):\n"
+      "    y = x * 2.\n"
+      "    y = y * 2.\n"
+      "    y = y * 2.\n"
+      "    y = y * 2.\n"
+      "  return y.mean([2, 3])");
+  EXPECT_EQ(sample(1, 1).peak_live_bytes, 3 * kInputBytes) << "the input, an operand and a result";
+}
+
+TEST_F(Operators, PeakOfALoopIsThatOfOneRound) {
+  write(
+      "y = x * 2.\n"
+      "  for i in range(int(x.size(1)) + 5):\n"
+      "    y = y * 2.\n"
+      "  return y.mean([2, 3])");
+  const auto peak = sample(1, 1).peak_live_bytes;
+  ASSERT_TRUE(peak.has_value());
+  EXPECT_LE(*peak, 3 * kInputBytes);
+}
+
 TEST_F(Operators, TellWhatTheyAllocate) {
   const OperatorTable table = sample(1, 10);
   double bytes = 0;
@@ -184,6 +232,7 @@ TEST(OperatorLayers, AreReadFromLibTorchsCalls) {
                       "3(Block)::forward"}),
             "features.3");
   EXPECT_EQ(layer_of({"TOP(Net)::forward", "::forward"}), "");
+  EXPECT_EQ(layer_of({"TOP(Net)::forward", "INSTANCE_NAME_UNKNOWN(Label)::forward"}), "");
   EXPECT_EQ(layer_of({}), "");
 }
 
@@ -194,7 +243,7 @@ TEST_F(Operators, AreInTheTraceWithinTheirFramesInference) {
   Trace trace(trace_options, [&text](const Trace& done) {
     done.write_json([&text](std::string_view part) { text += part; });
   });
-  TorchClassifier classifier(ModelArchive(directory_ / "nested.pt"), {});
+  TorchClassifier classifier(ModelArchive(directory_ / "model.pt"), {});
   std::vector<float> logits;
   for (std::uint64_t i = 0; i < 3; ++i) {
     {
