@@ -90,6 +90,15 @@ std::string details(const std::string& summary, const std::string& html) {
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(summary), html);
 }
 
+std::string to_html(Table table, std::size_t shown) {
+  if (table.rows.size() <= shown) return to_html(table);
+  Table others{"The others", table.head, {}};
+  const auto first = table.rows.begin() + static_cast<std::ptrdiff_t>(shown);
+  others.rows.assign(first, table.rows.end());
+  table.rows.erase(first, table.rows.end());
+  return to_html(table) + details(fmt::format("{} more", others.rows.size()), to_html(others));
+}
+
 Page::Page(const std::string& kind, const std::string& title, const std::string& note)
     : head_(
           fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"

@@ -48,6 +48,8 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 std::string to_html(const Facts& facts);
 // The same behind a line that opens it.
 std::string details(const std::string& summary, const std::string& html);
+// The first `shown` rows, and the others behind a line that opens them.
+std::string to_html(Table table, std::size_t shown);
 
 class Page {
  public:

@@ -28,9 +28,9 @@ struct CounterSummary {
 // Those of frames first.
 std::vector<CounterSummary> counter_summaries(const TraceEvents& events, TraceTime end);
 
-// The share of the time that `is` is true of the value; 0 when the counter is missing.
+// What the counters of throttling, temperature and clock say.
 struct ThrottledShare {
-  bool known = false;
+  bool known = false;     // whether there is a counter of throttling
   double share = 0;       // of the samples in which the firmware had lowered the clock
   double hottest = 0;     // degrees Celsius; 0: unknown
   double lowest_mhz = 0;  // 0: unknown

@@ -34,8 +34,8 @@ void add_frames(const std::vector<BoardTrace>& boards, Page& page) {
     }
     bars.push_back(std::move(bar));
   }
-  page.add_part("A frame's way",
-                "Medians of the stages; the figure is the median of the whole way.",
+  page.add_part(frame_word(boards) == "step" ? "A step" : "A frame's way",
+                "Medians of the stages; the figure is the median of the whole.",
                 legend(entries) + bar_chart(bars, colors), Page::Width::kFull);
 }
 
@@ -81,15 +81,14 @@ void add_stages(const std::vector<BoardTrace>& boards, Page& page) {
 void add_operators(const std::vector<BoardTrace>& boards, const FleetComparison& found,
                    Page& page) {
   if (found.operators.empty()) return;
-  Table table{"Self time in milliseconds a frame", {"operator"}, {}};
+  Table table{"Self time in milliseconds a " + frame_word(boards), {"operator"}, {}};
   for (const BoardTrace& board : boards) table.head.push_back(board.file);
   for (const OperatorAcross& across : found.operators) {
-    if (table.rows.size() == kMaxOperators) break;
     Row row{across.name};
     for (const double ms : across.ms) row.push_back(fmt::format("{:.3f}", ms));
     table.rows.push_back(std::move(row));
   }
-  page.add_part("Operators", "", to_html(table), Page::Width::kFull);
+  page.add_part("Operators", "", to_html(std::move(table), kMaxOperators), Page::Width::kFull);
 }
 
 void add_verdicts(const std::vector<BoardTrace>& boards, Page& page) {

@@ -62,7 +62,9 @@ Frames find_steps(const TraceEvents& events) {
 
 // Counted from 1, the first of `count` sorted values that at least the given share does not exceed.
 std::size_t rank_of(std::size_t count, double share) {
-  return static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(count))));
+  constexpr double kRounding = 1e-9;  // of 0.999 * 1000, which is a little more than 999
+  const double rank = std::ceil(share * static_cast<double>(count) - kRounding);
+  return static_cast<std::size_t>(std::max(1.0, rank));
 }
 
 using Values = std::map<std::string, std::vector<Clock::duration>>;

@@ -17,14 +17,22 @@
 namespace lookout {
 namespace {
 
-TraceSummary read_summary(const std::string& file, const OutlierRule& outliers) {
+// `alone`: no other trace is compared with it.
+TraceSummary read_summary(const std::string& file, const OutlierRule& outliers, bool alone) {
   try {
     TraceSummary summary;
     read_input("trace", file,
                [&](std::istream& json) { summary = summarize_trace(json, outliers); });
     const bool has_operators = summary.by_pytorch && !summary.operators.by_name.empty();
     if (summary.frames.empty() && !has_operators) {
-      throw Error(ErrorKind::kBadData, "has no frames in it");
+      throw Error(ErrorKind::kBadData,
+                  "has no frames in it: let the run go on until the log says that the trace is "
+                  "written");
+    }
+    if (summary.frames.empty() && !alone) {
+      throw Error(ErrorKind::kBadData,
+                  "has no steps that others can be compared with: call step() of PyTorch's "
+                  "profiler after each picture, or show the trace alone");
     }
     return summary;
   } catch (const Error& error) {
@@ -54,7 +62,7 @@ void trace_summary(const TraceSummaryOptions& options, const WritePart& print) {
   if (!options.html.empty()) page.emplace("report", options.html);
   std::vector<BoardTrace> boards;
   for (const std::string& file : options.files) {
-    boards.push_back({file, read_summary(file, options.outliers)});
+    boards.push_back({file, read_summary(file, options.outliers, options.files.size() == 1)});
   }
   save_and_print({{page, page ? to_page(boards) : std::string()}},
                  to_report(boards, options.format), print);

@@ -231,13 +231,18 @@ class EventReader {
 TraceEvents read_trace_events(std::istream& json) {
   TraceEvents events;
   EventReader reader(events);
+  constexpr char kGzip = '\x1f';  // RFC 1952, 2.3.1
+  const auto first = json.rdbuf()->sgetc();
+  if (first == std::istream::traits_type::eof()) fail("is empty: record it again");
+  if (first == kGzip) fail("is compressed: unpack it first, as with gunzip");
   const Json root = Json::parse(
       json,
       [&reader](int depth, Json::parse_event_t event, const Json& parsed) {
         return reader.keep(depth, event, parsed);
       },
       /*allow_exceptions=*/false);
-  if (root.is_discarded()) fail("is not JSON");
+  if (root.is_discarded())
+    fail(reader.found() ? "is cut or damaged: record it again" : "is not JSON");
   const bool is_list = root.is_array() && reader.found();
   if (!is_list &&
       (!root.is_object() || !root.contains("traceEvents") || !root.at("traceEvents").is_array())) {

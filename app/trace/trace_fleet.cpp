@@ -19,8 +19,7 @@ constexpr std::size_t kMaxOperators = 15;  // in the text
 constexpr double kMinExcess = 0.02;
 
 double per_frame_ms(const TraceSummary& summary, Clock::duration sum) {
-  const std::size_t frames = std::max<std::size_t>(1, summary.frames.size());
-  return to_ms(sum) / static_cast<double>(frames);
+  return to_ms(sum) / static_cast<double>(summary.frames.size());
 }
 
 double median_of(std::vector<double> values) {
@@ -71,23 +70,25 @@ int find_outlying(const std::vector<OperatorAcross>& rows, const std::vector<Boa
 }
 
 std::string sentence_of(const FleetComparison& found, const std::vector<BoardTrace>& boards) {
+  const std::string frame = frame_word(boards);
   const BoardTrace& slowest = boards[found.slowest];
   std::string text = fmt::format(
-      "Slowest is {}: a frame takes {:.1f} ms in the median, {:.2f} times as long as with {}.",
-      slowest.file, median_ms(slowest.summary), found.times_fastest, boards[found.fastest].file);
+      "Slowest is {}: a {} takes {:.1f} ms in the median, {:.2f} times as long as with {}.",
+      slowest.file, frame, median_ms(slowest.summary), found.times_fastest,
+      boards[found.fastest].file);
   if (found.outlying_operator < 0) return text + " No operator differs much between the traces.";
   const OperatorAcross& row = found.operators[static_cast<std::size_t>(found.outlying_operator)];
   return text + fmt::format(
-                    " The operator that differs most is {}: {:.2f} ms a frame with {}, {:.2f} ms "
+                    " The operator that differs most is {}: {:.2f} ms a {} with {}, {:.2f} ms "
                     "with the others (median).",
-                    row.name, row.ms[row.slowest], boards[row.slowest].file, row.others_ms);
+                    row.name, row.ms[row.slowest], frame, boards[row.slowest].file, row.others_ms);
 }
 
 void append_boards(const std::vector<BoardTrace>& boards, std::string& text) {
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "\n{:>3} {:>7} {:>7} {:>8} {:>8} | {:>8} {:>8} {:>8} {:>8} | {}\n", "",
-                 "frames", "fps", "p50 ms", "p99 ms", "camera %", "capture", "writer", "not run",
-                 "limited by, trace");
+                 frame_word(boards) + "s", "fps", "p50 ms", "p99 ms", "camera %", "capture",
+                 "writer", "not run", "limited by, trace");
   for (std::size_t i = 0; i < boards.size(); ++i) {
     const TraceSummary& summary = boards[i].summary;
     const VerdictShares& shares = summary.verdict.shares;
@@ -119,10 +120,10 @@ void append_stages(const std::vector<BoardTrace>& boards, std::string& text) {
   }
 }
 
-void append_operators(const FleetComparison& found, std::string& text) {
+void append_operators(const FleetComparison& found, const std::string& frame, std::string& text) {
   if (found.operators.empty()) return;
   const auto to = std::back_inserter(text);
-  text += "\nself ms a frame";
+  fmt::format_to(to, "\n{:<15}", "self ms a " + frame);
   for (std::size_t i = 0; i < found.operators.front().ms.size(); ++i) {
     fmt::format_to(to, " {:>8}", i + 1);
   }
@@ -139,6 +140,12 @@ void append_operators(const FleetComparison& found, std::string& text) {
 }
 
 }  // namespace
+
+std::string frame_word(const std::vector<BoardTrace>& boards) {
+  const bool steps = std::all_of(boards.begin(), boards.end(),
+                                 [](const BoardTrace& board) { return board.summary.by_pytorch; });
+  return steps ? "step" : "frame";
+}
 
 double median_ms(const TraceSummary& summary) {
   const auto total = summary.stages.find(kTotalTime);
@@ -165,7 +172,7 @@ std::string to_text(const std::vector<BoardTrace>& boards) {
   std::string text = printable(found.sentence) + "\n";
   append_boards(boards, text);
   append_stages(boards, text);
-  append_operators(found, text);
+  append_operators(found, frame_word(boards), text);
   return text;
 }
 

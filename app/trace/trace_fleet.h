@@ -32,8 +32,11 @@ struct FleetComparison {
   int outlying_operator = -1;  // index in `operators` of the largest excess; -1: none
 };
 
-// `boards`: at least two, each with a frame or an operator.
+// `boards`: at least two, each with a frame.
 FleetComparison compare(const std::vector<BoardTrace>& boards);
+
+// "frame", or "step" when PyTorch's profiler wrote all of them.
+std::string frame_word(const std::vector<BoardTrace>& boards);
 
 // With a newline at the end.
 std::string to_text(const std::vector<BoardTrace>& boards);

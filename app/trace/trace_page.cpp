@@ -29,13 +29,16 @@ std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * sh
 
 std::string tiles(const TraceSummary& summary) {
   const VerdictShares& shares = summary.verdict.shares;
-  std::vector<Tile> all{{summary.by_pytorch ? "steps" : "frames",
-                         std::to_string(summary.frames.size()),
+  std::vector<Tile> all{{frame_word(summary, 2), std::to_string(summary.frames.size()),
                          fmt::format("in {:.2f} s", to_ms(summary.duration) / 1000)}};
   if (!summary.frames.empty()) {
     const Percentiles& total = summary.stages.at(kTotalTime);
-    all.push_back({"rate", fmt::format("{:.1f} fps", summary.fps), ""});
-    all.push_back({"a frame's way", fmt::format("{:.1f} ms", to_ms(total.p50)),
+    all.push_back({"rate",
+                   summary.by_pytorch ? fmt::format("{:.1f} steps/s", summary.fps)
+                                      : fmt::format("{:.1f} fps", summary.fps),
+                   ""});
+    all.push_back({summary.by_pytorch ? "a step" : "a frame's way",
+                   fmt::format("{:.1f} ms", to_ms(total.p50)),
                    fmt::format("median; p99 {:.1f} ms", to_ms(total.p99))});
   }
   if (!summary.by_pytorch) {
@@ -166,7 +169,8 @@ void add_frames(const TraceSummary& summary, Page& page) {
   const Mark line{fmt::format("median {:.1f} ms", median), median};
   std::string note = summary.by_pytorch ? "The time of each step of PyTorch's profiler."
                                         : "Each frame's way, from its capture to its report.";
-  if (columns.size() > kMaxColumns) note += " Of neighbouring frames the slowest is shown.";
+  if (columns.size() > kMaxColumns)
+    note += fmt::format(" Of neighbouring {} the slowest is shown.", frame_word(summary, 2));
   const std::vector<Color> colors =
       summary.by_pytorch ? std::vector<Color>{Color::kBlue} : colors_of(stage_colors());
   page.add_part(summary.by_pytorch ? "Each step" : "Each frame", note,
@@ -176,7 +180,9 @@ void add_frames(const TraceSummary& summary, Page& page) {
 }
 
 void add_latency(const TraceSummary& summary, Page& page) {
-  const std::string note = "How many frames took how long, from capture to report.";
+  const std::string note = summary.by_pytorch
+                               ? "How many steps took how long."
+                               : "How many frames took how long, from capture to report.";
   page.add_part("Latency", note, histogram(note, totals_ms(summary), latency_marks(summary), "ms"));
 }
 
@@ -198,16 +204,13 @@ bool has_bytes(const std::vector<OperatorTime>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.bytes > 0; });
 }
 
-Table table_of(const std::string& caption, const std::vector<OperatorTime>& rows, std::size_t first,
-               std::size_t last) {
-  Table table{caption,
+Table table_of(const std::vector<OperatorTime>& rows) {
+  Table table{"Times of single calls in milliseconds",
               {"name", "self ms", "share", "total ms", "calls", "min", "mean", "max", "deviation"},
               {}};
   const bool bytes = has_bytes(rows);
   if (bytes) table.head.emplace_back("MB");
-  for (std::size_t i = first; i < std::min(last, rows.size()); ++i) {
-    table.rows.push_back(row_of(rows[i], bytes));
-  }
+  for (const OperatorTime& row : rows) table.rows.push_back(row_of(row, bytes));
   return table;
 }
 
@@ -222,13 +225,8 @@ void add_rows(const std::string& title, const std::string& note,
                     {to_ms(rows[i].self)},
                     std::nullopt});
   }
-  std::string html = bar_chart(bars, {Color::kBlue}) +
-                     to_html(table_of("Times of single calls in milliseconds", rows, 0, kMaxRows));
-  if (rows.size() > kMaxRows) {
-    html += details(fmt::format("{} more", rows.size() - kMaxRows),
-                    to_html(table_of("The others", rows, kMaxRows, rows.size())));
-  }
-  page.add_part(title, note, html, Page::Width::kFull);
+  page.add_part(title, note, bar_chart(bars, {Color::kBlue}) + to_html(table_of(rows), kMaxRows),
+                Page::Width::kFull);
 }
 
 void add_memory(const std::vector<OperatorTime>& operators, Page& page) {
@@ -290,10 +288,9 @@ std::string parts_text(const std::vector<Outlier::Part>& parts) {
 
 void add_outliers(const TraceSummary& summary, Page& page) {
   Table table{"Milliseconds, and how much more than the median",
-              {summary.by_pytorch ? "step" : "frame", "total", "did not run", "longer than usual"},
+              {frame_word(summary), "total", "did not run", "longer than usual"},
               {}};
   for (const Outlier& frame : summary.outliers) {
-    if (table.rows.size() == kMaxOutliers) break;
     const std::string longer = parts_text(summary.by_pytorch ? frame.operators : frame.stages);
     table.rows.push_back(
         {std::to_string(frame.number), ms_text(frame.total), ms_text(frame.use.not_run), longer});
@@ -301,7 +298,7 @@ void add_outliers(const TraceSummary& summary, Page& page) {
   page.add_part("Outliers",
                 fmt::format("{} of {} take {:.2f} ms or more ({}).", summary.outliers.size(),
                             summary.frames.size(), to_ms(summary.cut_off), to_text(summary.rule)),
-                to_html(table), Page::Width::kFull);
+                to_html(std::move(table), kMaxOutliers), Page::Width::kFull);
 }
 
 void add_about(const TraceSummary& summary, Page& page) {

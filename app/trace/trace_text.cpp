@@ -19,7 +19,7 @@ double percent(Clock::duration part, Clock::duration whole) { return 100 * share
 void append_head(const TraceSummary& summary, std::string& text) {
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "{}\n\n{} {} in {:.3f} s", printable(summary.verdict.sentence),
-                 summary.frames.size(), summary.by_pytorch ? "steps" : "frames",
+                 summary.frames.size(), frame_word(summary, summary.frames.size()),
                  to_ms(summary.duration) / 1000);
   for (const auto& [key, value] : summary.about) {
     fmt::format_to(to, ", {} {}", printable(key), printable(value));
@@ -145,6 +145,10 @@ void append_outliers(const TraceSummary& summary, std::string& text) {
 }
 
 }  // namespace
+
+std::string frame_word(const TraceSummary& summary, std::size_t count) {
+  return std::string(summary.by_pytorch ? "step" : "frame") + (count == 1 ? "" : "s");
+}
 
 std::string to_text(const OutlierRule& rule) {
   if (!rule.time) return fmt::format("p{:g}", rule.percentile);

@@ -110,8 +110,20 @@ TEST(TraceCommand, APageIsSavedBesideTheText) {
 TEST(TraceCommand, ATraceWithoutFramesIsBadData) {
   const TempDir directory;
   const std::string file = directory.write("t.json", R"({"traceEvents":[]})");
-  expect_error(ErrorKind::kBadData, "trace " + file + " has no frames in it",
+  expect_error(ErrorKind::kBadData, testing::StartsWith("trace " + file + " has no frames in it: "),
                [&] { report_on({file}); });
+}
+
+TEST(TraceCommand, ATraceOfPyTorchsWithoutStepsIsComparedWithNothing) {
+  const TempDir directory;
+  const std::string file = directory.write(
+      "t.json",
+      R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::add","tid":1,"ts":1,"dur":1}]})");
+  EXPECT_NE(report_on({file}).find("aten::add"), std::string::npos);
+  expect_error(ErrorKind::kBadData, testing::HasSubstr("has no steps that others can be compared"),
+               [&] {
+                 report_on({file, file});
+               });
 }
 
 // Nothing is mapped at the start of a process's memory, so that reading it fails with EIO, as a

@@ -73,8 +73,10 @@ TEST(TraceEvents, ACpuTimeIsAtMostTheStagesTime) {
 
 TEST(TraceEvents, WhatIsNoTraceIsRefusedInASentence) {
   const std::map<std::string, std::string> wrong{
-      {"", "is not JSON"},
-      {"{\"traceEvents\":[", "is not JSON"},
+      {"", "is empty: record it again"},
+      {"\x1f\x8b\x08", "is compressed: unpack it first"},
+      {"\xff\xd8", "is not JSON"},
+      {"{\"traceEvents\":[", "is cut or damaged: record it again"},
       {"[]", "has no \"traceEvents\""},
       {"[1]", "has no \"traceEvents\""},
       {"7", "has no \"traceEvents\""},
