@@ -16,6 +16,8 @@
 #include "app/run/log.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
+#include "pipeline/model/operator_library.h"
+#include "pipeline/open_model.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/process.h"
 #include "platform/system/run_apart.h"
@@ -23,6 +25,31 @@
 
 namespace lookout {
 namespace {
+
+Engine engine_of_model(const BenchOptions& options, const std::string& file) {
+  ModelOptions model = options.model;
+  model.file = file;
+  return engine_of(read_archive(model));
+}
+
+// Of models of both engines, each gets the libraries of operators for its own.
+ModelOptions model_options(const BenchOptions& options, const std::string& file) {
+  ModelOptions model = options.model;
+  model.file = file;
+  if (model.operators.empty()) return model;
+  const Engine engine = engine_of_model(options, file);
+  const bool mixed = std::any_of(
+      options.models.begin(), options.models.end(),
+      [&](const std::string& other) { return engine_of_model(options, other) != engine; });
+  if (!mixed) return model;
+  const auto is_for_others = [engine](const std::string& library) {
+    return engine_of_library(library).value_or(engine) != engine;
+  };
+  auto& libraries = model.operators;
+  libraries.erase(std::remove_if(libraries.begin(), libraries.end(), is_for_others),
+                  libraries.end());
+  return model;
+}
 
 BenchMachine describe_machine() {
   BenchMachine machine;
@@ -75,10 +102,9 @@ Outcome measure_here(const Combination& combination, const std::atomic<bool>& st
 // engines.
 void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
   if (options.models.size() < 2) return;
-  ModelOptions model = options.model;
   for (const std::string& file : options.models) {
     if (stop) return;
-    model.file = file;
+    const ModelOptions model = model_options(options, file);
     run_apart("model " + model.file, [&model] {
       open_to_describe(read_archive(model), model);
       return std::string();
@@ -110,6 +136,10 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
 
 // Each combination opens the source anew.
 void check_source(const std::string& source) {
+  if (source == "none") {
+    throw Error(ErrorKind::kUsage,
+                "none: bench needs frames to measure; leave SOURCE out for test pictures");
+  }
   if (!is_stream(source)) return;
   throw Error(ErrorKind::kUsage,
               fmt::format("{}: bench cannot measure a stream, which can be read only once; save it "
@@ -121,11 +151,7 @@ Combination combine(const BenchOptions& options, const std::string& model, int t
                     int workers) {
   Combination combination;
   combination.camera = options.camera;
-  combination.model.file = model;
-  combination.model.labels = options.model.labels;
-  combination.model.sha256 = options.model.sha256;
-  combination.model.operators = options.model.operators;
-  combination.model.device = options.model.device;
+  combination.model = model_options(options, model);
   combination.model.threads = threads;
   combination.model.workers = workers;
   combination.frames = options.frames;
@@ -183,6 +209,7 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
     if (report.results.empty()) throw;
     failure = std::current_exception();
   }
+  tell_models_apart(report.results);
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
   const bool json = options.results.format == Format::kJson;

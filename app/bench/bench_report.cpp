@@ -2,7 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "app/bench/bench_result.h"
@@ -88,7 +91,7 @@ void append_machine(const BenchMachine& machine, std::string& out) {
 
 void append_models(const std::vector<BenchResult>& results, std::string& out) {
   append_head({"model", "archive", "sha256", "input", "activations", "kernels", "engine", "library",
-               "quantization", "producer", "trained"},
+               "quantization", "producer", "trained", "operators of"},
               out);
   std::vector<std::string> seen;
   for (const BenchResult& result : results) {
@@ -97,7 +100,7 @@ void append_models(const std::vector<BenchResult>& results, std::string& out) {
     seen.push_back(model.file);
     append_row({model.name, model.file, model.sha256, model.input, model.activations, model.kernels,
                 model.engine, model.library, model.quantization, model.producer,
-                model.trained ? "yes" : "no"},
+                model.trained ? "yes" : "no", fmt::format("{}", fmt::join(model.operators, "; "))},
                out);
   }
 }
@@ -171,6 +174,20 @@ std::string device_cells(const std::optional<BenchDevice>& device) {
 }
 
 }  // namespace
+
+void tell_models_apart(std::vector<BenchResult>& results) {
+  std::map<std::string, std::set<std::filesystem::path>> files;  // of each name
+  for (const BenchResult& result : results) files[result.model.name].insert(result.model.file);
+  for (BenchResult& result : results) {
+    const auto& all = files[result.model.name];
+    if (all.size() < 2) continue;
+    const std::filesystem::path file = result.model.file;
+    const auto alike = std::count_if(all.begin(), all.end(), [&file](const auto& other) {
+      return other.filename() == file.filename();
+    });
+    result.model.name += fmt::format(" ({})", (alike > 1 ? file : file.filename()).string());
+  }
+}
 
 bool have_device(const std::vector<BenchResult>& results) {
   return std::any_of(results.begin(), results.end(),

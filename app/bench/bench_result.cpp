@@ -96,7 +96,8 @@ Json to_json(const BenchModel& model) {
           {"library", model.library},
           {"quantization", model.quantization},
           {"producer", model.producer},
-          {"trained", model.trained}};
+          {"trained", model.trained},
+          {"operators", model.operators}};
 }
 
 Json to_json(const std::optional<BenchDevice>& device) {

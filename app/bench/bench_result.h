@@ -30,6 +30,7 @@ struct BenchModel {
   std::string quantization;
   std::string producer;  // "tool lookout models/export.py, torch 1.13.1"
   bool trained = true;
+  std::vector<std::string> operators;  // libraries of --operators: "/usr/lib/acme.so, sha256 12ab"
 };
 
 // What a device of one's own took of a frame.
@@ -91,6 +92,10 @@ std::optional<RateSpread> spread_of(std::vector<double> rates);
 
 // The libraries of the models, each once: "LibTorch 2.9.1, ONNX Runtime 1.27.0".
 std::string libraries(const BenchReport& report);
+
+// Gives models of one name but different files a name that tells which: "mobilenet (a.onnx)", with
+// the whole path when the files have one name, too.
+void tell_models_apart(std::vector<BenchResult>& results);
 
 // Whether one of them ran on a device of one's own.
 bool have_device(const std::vector<BenchResult>& results);

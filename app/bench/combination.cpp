@@ -72,7 +72,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StatsSnapshot, interval, camera_fps, classifi
                                    classified, dropped, skipped, in_flight, frame_age, capture,
                                    preprocess, inference, total, machine, final)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchModel, name, file, sha256, input, activations, kernels,
-                                   engine, library, quantization, producer, trained)
+                                   engine, library, quantization, producer, trained, operators)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchDevice, name, calls, fallback_calls, bytes_moved,
                                    fallback_share)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RateSpread, low, high)

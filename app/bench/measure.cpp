@@ -11,11 +11,13 @@
 #include "app/run/models.h"
 #include "app/run/run.h"
 #include "pipeline/error.h"
+#include "pipeline/model/sha256.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/results/format.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
 #include "platform/sources/source_uri.h"
+#include "platform/system/input_file.h"
 #include "platform/system/process_usage.h"
 
 namespace lookout {
@@ -117,7 +119,8 @@ class Stopwatch : public Reporter {
   ProcessUsage last_usage_;
 };
 
-BenchModel describe_model(const std::filesystem::path& path, const Classifier& classifier) {
+BenchModel describe_model(const ModelOptions& options, const Classifier& classifier) {
+  const std::filesystem::path path = model_path(options.file);
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
   BenchModel model;
@@ -132,6 +135,10 @@ BenchModel describe_model(const std::filesystem::path& path, const Classifier& c
   model.quantization = spec.quantization;
   model.producer = producer_text(spec);
   model.trained = spec.trained;
+  for (const std::string& library : operator_libraries(options)) {
+    model.operators.push_back(
+        fmt::format("{}, sha256 {}", library, sha256(read_input("operator library", library))));
+  }
   return model;
 }
 
@@ -197,7 +204,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
                             shown_source(combination.camera.source), kWarmUpFrames));
   }
-  result.model = describe_model(model_path(combination.model.file), model);
+  result.model = describe_model(combination.model, model);
   result.device = describe_device(model.device_use());
   result.threads = model.threads();
   result.auto_threads = combination.model.threads == ClassifierOptions::kAutoThreads;

@@ -13,6 +13,7 @@
 #include "app/inspect/device_report.h"
 #include "app/output/json.h"
 #include "app/run/models.h"
+#include "pipeline/error.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -48,14 +49,26 @@ ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContent
   return read_spec(archive, contents, labels);
 }
 
+// Whether something of the model is to be run.
+bool runs(const InspectOptions& options) {
+  checked_device(options.model.device);
+  const bool run = options.run || !options.model.device.name.empty();
+  if (!run && !options.model.operators.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "--operators is about running the model: --run or --device NAME is needed");
+  }
+  return run;
+}
+
 Description describe(const InspectOptions& options) {
+  const bool run = runs(options);
   const ModelArchive archive = read_archive(options.model);
   Description description;
   description.file = archive.path().string();
   description.sha256 = archive.sha256();
   description.bytes = archive.bytes().size();
   description.contents = read_contents(archive);
-  if (options.run || !options.model.device.name.empty()) {
+  if (run) {
     description.model = open_to_describe(archive, options.model, /*count_parameters=*/true);
     description.spec = description.model->spec();
   } else {

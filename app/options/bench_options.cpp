@@ -4,6 +4,7 @@
 #include "app/options/commands.h"
 #include "app/options/settings.h"
 #include "pipeline/classifier.h"
+#include "pipeline/error.h"
 
 namespace lookout {
 namespace {
@@ -66,6 +67,9 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
     if (chosen.workers.empty()) chosen.workers = {1};
     if (chosen.frames > 0 && !bench.has("--timeout")) {
       chosen.camera.timeout = std::chrono::milliseconds(0);
+    }
+    if (chosen.frames == 0 && chosen.camera.timeout.count() == 0 && chosen.combination.empty()) {
+      throw Error(ErrorKind::kUsage, "--timeout 0: --frames N is needed, or nothing ends it");
     }
     return action(chosen);
   });

@@ -80,16 +80,6 @@ std::string absolute_library(const std::string& what, const std::string& file) {
   return path.string();
 }
 
-DeviceOptions checked_device(const DeviceOptions& device) {
-  if (device.name.empty() && (!device.plugin.empty() || device.forbid_fallback)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--device-{} is about a device of your own: --device NAME is needed",
-                            device.plugin.empty() ? "fallback" : "plugin"));
-  }
-  if (!device.plugin.empty()) absolute_library("device plug-in", device.plugin);
-  return device;
-}
-
 void log_device(const DeviceUse& use) {
   if (use.device.empty()) return;
   const DeviceCalls total = total_of(use);
@@ -143,6 +133,16 @@ std::vector<std::string> operator_libraries(const ModelOptions& options) {
     }
   }
   return libraries;
+}
+
+DeviceOptions checked_device(DeviceOptions device) {
+  if (device.name.empty() && (!device.plugin.empty() || device.forbid_fallback)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--device-{} is about a device of your own: --device NAME is needed",
+                            device.plugin.empty() ? "fallback" : "plugin"));
+  }
+  if (!device.plugin.empty()) device.plugin = absolute_library("device plug-in", device.plugin);
+  return device;
 }
 
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,

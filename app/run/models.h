@@ -33,6 +33,11 @@ ModelArchive read_archive(const ModelOptions& options);
 // Throws Error(kPermission) for one that a service does not load.
 std::vector<std::string> operator_libraries(const ModelOptions& options);
 
+// The device that `options` name, and its plug-in's absolute path, whose links are followed. Throws
+// Error(kUsage) when there is more about a device than there is a device, Error(kPermission) for a
+// plug-in that a service does not load.
+DeviceOptions checked_device(DeviceOptions device);
+
 // How the operators of models are observed.
 struct Observation {
   OperatorProfile* operators =

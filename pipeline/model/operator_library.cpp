@@ -75,6 +75,10 @@ Error bad_operator_library(const std::string& path, const std::string& what) {
   return {ErrorKind::kBadData, name_of(path) + " " + what};
 }
 
+std::optional<Engine> engine_of_library(const std::string& path) {
+  return engine_of(ElfFile(name_of(path), path));
+}
+
 void check_operator_library(const std::string& path, const OperatorAbi& abi) {
   const ElfFile library(name_of(path), path);
   if (!library.is_library()) throw bad_operator_library(path, "is no shared library");

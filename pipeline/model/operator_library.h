@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct OperatorAbi {
   // Whether it takes a library compiled for `version`: the text without the engine's name.
   std::function<bool(const std::string& version)> accepts;
 };
+
+// The engine that a library has operators for, which is told without loading it; nothing when that
+// cannot be told. Throws Error(kNoInput) or Error(kPermission) when it cannot be read.
+std::optional<Engine> engine_of_library(const std::string& path);
 
 // Reads the library and loads nothing. Throws Error(kNoInput) or Error(kPermission) when it cannot
 // be read, Error(kBadData) when it is no shared library for this processor, or is for another

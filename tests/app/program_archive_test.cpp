@@ -166,11 +166,13 @@ TEST_F(ProgramWithArchive, InspectTellsWhatADeviceTakes) {
 }
 
 TEST_F(ProgramWithArchive, APluginNeedsTheNameOfItsDevice) {
-  const ProgramResult result =
-      run_lookout({"inspect", write(kMeanOfChannels), "--run", "--device-plugin", "acme.so"});
-  EXPECT_EQ(result.status, 64);
-  EXPECT_THAT(result.err,
-              HasSubstr("--device-plugin is about a device of your own: --device NAME"));
+  for (const char* run : {"--run=true", "--run=false"}) {
+    const ProgramResult result =
+        run_lookout({"inspect", write(kMeanOfChannels), run, "--device-plugin", "acme.so"});
+    EXPECT_EQ(result.status, 64);
+    EXPECT_THAT(result.err,
+                HasSubstr("--device-plugin is about a device of your own: --device NAME"));
+  }
 }
 
 TEST_F(ProgramWithArchive, InspectHasTheSameJsonFieldsWithAndWithoutARun) {

@@ -95,6 +95,29 @@ TEST_F(ProgramWithOperators, OtherCommandsTakeThem) {
             0);
 }
 
+TEST_F(ProgramWithOperators, InspectTakesThemToRunAlone) {
+  expect_failure(run_lookout({"inspect", archive_, "--operators", library_}), 64,
+                 "--run or --device NAME is needed");
+}
+
+TEST_F(ProgramWithOperators, BenchGivesModelsOfBothEnginesTheirs) {
+  OnnxFile file = OnnxFile::sums_of_planes().described();
+  const std::string onnx = directory_.write("model.onnx", file.bytes());
+  const std::string libraries = library_ + "," + operator_library("lookout_example_onnx");
+  const ProgramResult both =
+      run_lookout({"bench", "--model", archive_, "--model", onnx, "--operators", libraries,
+                   "--threads", "1", "--frames", "2", "--format", "json"});
+  ASSERT_EQ(both.status, 0) << both.err;
+  const Json results = Json::parse(both.out)["results"];
+  EXPECT_THAT(results[0]["model"]["operators"][0].get<std::string>(),
+              HasSubstr("lookout_example_torch.so, sha256 "));
+  EXPECT_THAT(results[1]["model"]["operators"][0].get<std::string>(),
+              HasSubstr("lookout_example_onnx.so, sha256 "));
+  expect_failure(run_lookout({"bench", "--model", archive_, "--operators", libraries, "--threads",
+                              "1", "--frames", "2"}),
+                 65, "is for ONNX Runtime");
+}
+
 TEST_F(ProgramWithOperators, WrongLibrariesAreOneSentence) {
   for (const auto& [library, status, part] :
        {std::tuple{directory_ / "none.so", 66, "missing"},

@@ -21,7 +21,7 @@ Percentiles around(milliseconds time) { return {time, time, time * 3 / 2, time *
 BenchResult result(int threads = 1, int workers = 1, double fps = 50) {
   BenchResult made;
   made.model = {"mobilenet", "m.pt",           "abcd",  "224x224", "qint8", "XNNPACK",
-                "QNNPACK",   "LibTorch 2.9.1", "words", "torch 1", true};
+                "QNNPACK",   "LibTorch 2.9.1", "words", "torch 1", true,    {}};
   made.threads = threads;
   made.workers = workers;
   made.source = "16 frames";
@@ -224,6 +224,24 @@ TEST(BenchReport, ANameCannotBreakATable) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find("a\nb"), std::string::npos) << text;
   }
+}
+
+TEST(BenchReport, ModelsOfOneNameAreToldApart) {
+  BenchReport made = report();
+  made.results.resize(2, result());
+  made.results[0].model.file = "a/net.pt";
+  made.results[1].model.file = "a/net.onnx";
+  tell_models_apart(made.results);
+  EXPECT_EQ(made.results[0].model.name, "mobilenet (net.pt)");
+  EXPECT_THAT(to_text(made), HasSubstr("\nmobilenet (net.onnx), 2 threads"));
+  made.results = {result(), result()};
+  made.results[0].model.file = "a/net.pt";
+  made.results[1].model.file = "b/net.pt";
+  tell_models_apart(made.results);
+  EXPECT_EQ(made.results[1].model.name, "mobilenet (b/net.pt)");
+  made.results = {result(1), result(2)};
+  tell_models_apart(made.results);
+  EXPECT_EQ(made.results[1].model.name, "mobilenet") << "one file";
 }
 
 TEST(BenchReport, HasColumnsOfADeviceWhenThereIsOne) {

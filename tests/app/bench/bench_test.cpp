@@ -44,6 +44,11 @@ TEST(BenchOptions, DefaultsAreAMeasurementOfTenSeconds) {
   EXPECT_THAT(options.workers, ElementsAre(1));
 }
 
+TEST(BenchOptions, SomethingHasToEndAMeasurement) {
+  expect_error({"bench", "-t", "0"}, ErrorKind::kUsage, "--frames N is needed");
+  EXPECT_EQ(parse_bench({"-t", "0", "--frames", "3"}).frames, 3U);
+}
+
 TEST(BenchOptions, EveryOptionIsUnderstood) {
   const BenchOptions options = parse_bench(
       {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,auto,4", "--frames",

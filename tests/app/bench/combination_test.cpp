@@ -73,8 +73,8 @@ auto fields(const StatsSnapshot& stats) {
 }
 
 auto fields(const BenchModel& model) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k] = model;
-  return std::tuple(a, b, c, d, e, f, g, h, i, j, k);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l] = model;
+  return std::tuple(a, b, c, d, e, f, g, h, i, j, k, l);
 }
 
 auto fields(const RateSpread& spread) {
@@ -129,7 +129,7 @@ Percentiles percentiles(int first) {
 BenchResult result() {
   BenchResult made;
   made.model = {"net",     "m.pt",       "ab", "224x224", "qint8", "XNNPACK",
-                "QNNPACK", "LibTorch 1", "w",  "t 1",     false};
+                "QNNPACK", "LibTorch 1", "w",  "t 1",     false,   {"o.so, sha256 cd"}};
   made.threads = 3;
   made.auto_threads = true;
   made.workers = 2;
