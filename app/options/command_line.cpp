@@ -74,7 +74,7 @@ void Command::add_flag(const std::string& name, Value value, const std::string& 
   const bool is_switch = value.placeholder.empty();
   CLI::Option* option =
       is_switch ? app_.add_flag(name)->description(help) : app_.add_option(name)->description(help);
-  if (!is_switch) option->option_text(option_text(value));
+  if (!is_switch) option->option_text(option_text(value))->type_name(value.placeholder);
   bind(option->group(group), long_name(name), std::move(value));
 }
 
@@ -264,46 +264,12 @@ void CommandLine::parse(std::vector<std::string> arguments) {
     throw;
   } catch (const CLI::ExtrasError&) {
     throw usage_error(unexpected());
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw usage_error(one_line(needs_value(error.what())));
   } catch (const CLI::ParseError& error) {
     throw usage_error(one_line(error.what()));
   }
   check_place();
-}
-
-std::string CommandLine::unexpected() const {
-  std::vector<std::string> extras = chosen()->remaining();
-  if (extras.empty()) extras = app_.remaining();
-  if (extras.empty()) return "there is one argument too many";
-  const std::string& extra = extras.front();
-  if (extra.rfind('-', 0) == 0) return "there is no " + extra + did_you_mean(extra, flags(), "{}");
-  const CLI::Option* source = app_.get_option("SOURCE");
-  if (chosen() == &app_ && source->count() > 0) check_source(source->results().front());
-  return extra + ": one argument too many" +
-         (has_own_options() ? "" : "; SOURCE is one camera, file or folder");
-}
-
-// The flags that may be given.
-std::vector<std::string> CommandLine::flags() const {
-  std::vector<const CLI::App*> owners{chosen()};
-  if (owners.front() != &app_ && !has_own_options()) owners.push_back(&app_);
-  std::vector<std::string> names;
-  for (const CLI::App* owner : owners) {
-    for (const CLI::Option* option : owner->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        if (!option->get_group().empty()) names.push_back("--" + name);
-      }
-    }
-  }
-  return names;
-}
-
-// Refuses options of `run` that stand before another command, which would ignore them.
-void CommandLine::check_place() const {
-  if (!has_own_options()) return;
-  for (const CLI::Option* option : app_.parse_order()) {
-    throw usage_error(fmt::format("{0}: {1} has options of its own, which stand after {1}",
-                                  option->get_name(), chosen()->get_name()));
-  }
 }
 
 void check_workers(const ModelOptions& model, const Origin& origin) {
@@ -312,6 +278,11 @@ void check_workers(const ModelOptions& model, const Origin& origin) {
 }
 
 void CommandLine::check_combinations() const {
+  for (const char* flag : {"--op-by", "--op-sort", "--op-rows"}) {
+    if (options_.profile.op_sampling > 0 || !root_.has(flag)) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is about the table of operators: --op-sampling N is needed", flag));
+  }
   check_workers(options_.model, settings_.origin({"model.workers", "model.threads"}));
   if (options_.events.snapshot_when != SnapshotWhen::kChange &&
       options_.events.snapshot_on_change.empty()) {

@@ -92,6 +92,7 @@ class CommandLine {
   void add_old_flag(const Setting& setting, const std::string& old, bool is_switch,
                     const std::string& now);
   std::string help();
+  std::string needs_value(const std::string& sentence) const;
   std::string unexpected() const;
   std::vector<std::string> flags() const;
   std::string config_path() const;

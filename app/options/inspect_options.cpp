@@ -80,7 +80,7 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   const auto options = std::make_shared<TraceSummaryOptions>();
   Command& summary = line.add("trace-summary", "Show where the time went in a trace of --trace");
-  summary.add_positional("file,--file", repeated_files(options->files),
+  summary.add_positional("FILE", repeated_files(options->files),
                          "A file that --trace wrote, or one that PyTorch's profiler exported; "
                          "several, as of several boards, are shown side by side",
                          /*required=*/true);

@@ -227,23 +227,24 @@ void declare(Settings& settings, ProfileOptions& options) {
                "Measure this share, 0 to 1, of the calls of operators, with LibTorch; the table is "
                "logged at the end and on SIGUSR1",
                "--op-sampling");
-  settings.add(section, "op-by",
-               choice(options.op_by, {{"name", OperatorGroup::kName},
-                                      {"shape", OperatorGroup::kShape},
-                                      {"layer", OperatorGroup::kLayer}}),
-               "Count the calls of an operator together, or apart by the shapes of their inputs or "
-               "by the model's layers",
-               "--op-by", "op-shapes");
+  settings.add(
+      section, "op-by",
+      choice(options.op_by, {{"name", OperatorGroup::kName},
+                             {"shape", OperatorGroup::kShape},
+                             {"layer", OperatorGroup::kLayer}}),
+      "With --op-sampling: count the calls of an operator together, or apart by the shapes "
+      "of their inputs or by the model's layers",
+      "--op-by", "op-shapes");
   settings.add(section, "op-sort",
                choice(options.op_sort, {{"self", OperatorOrder::kSelf},
                                         {"total", OperatorOrder::kTotal},
                                         {"memory", OperatorOrder::kMemory},
                                         {"calls", OperatorOrder::kCalls}}),
-               "What comes first in the table: the longest self or total time, the most allocated "
+               "What comes first in this table: the longest self or total time, the most allocated "
                "memory, or the most calls",
                "--op-sort");
   settings.add(section, "op-rows", number(options.op_rows, 0, 10'000),
-               "Number of rows of the table; 0: 20 in the log, all in JSON", "--op-rows");
+               "Number of rows of this table; 0: 20 in the log, all in JSON", "--op-rows");
   settings.add(section, "trace", text(options.trace, "FILE"),
                "Write what every thread did with some frames, for ui.perfetto.dev and lookout "
                "trace-summary",

@@ -117,7 +117,7 @@ TEST(Program, WhatIsNoTraceHasNoSummary) {
   expect_failure(run_lookout({"trace-summary", directory.path().string()}), 66, "cannot be read");
   const std::string file = directory.write("bad.json", "{\"a\":1}");
   expect_failure(run_lookout({"trace-summary", file}), 65, file + " is not a trace");
-  expect_failure(run_lookout({"trace-summary"}), 64, "file");
+  expect_failure(run_lookout({"trace-summary"}), 64, "FILE");
 }
 
 }  // namespace

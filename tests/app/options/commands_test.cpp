@@ -88,7 +88,7 @@ TEST(Commands, TraceSummaryHasOptionsOfItsOwn) {
   EXPECT_EQ(parsed.trace_summary.files, std::vector<std::string>{"t.json"});
   EXPECT_EQ(parsed.trace_summary.format, Format::kJson);
   EXPECT_EQ(parsed.trace_summary.outliers.percentile, 99);
-  expect_error({"trace-summary"}, ErrorKind::kUsage, "file");
+  expect_error({"trace-summary"}, ErrorKind::kUsage, "FILE is required");
   expect_error({"trace-summary", "t.json", "--html", "t.txt"}, ErrorKind::kUsage, ".html");
 }
 
@@ -140,7 +140,13 @@ TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
                "b: one argument too many; SOURCE is one camera, file or folder");
   expect_error({"inspect", "a", "b"}, ErrorKind::kUsage,
                "b: one argument too many; see lookout inspect --help");
-  expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k");
+}
+
+TEST(Commands, AFlagWithoutItsValueIsAUsageError) {
+  expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k needs a value: N; see lookout --help");
+  expect_error({"run", "--op-sort"}, ErrorKind::kUsage,
+               "--op-sort needs a value: self|total|memory|calls");
+  expect_error({"bench", "--report"}, ErrorKind::kUsage, "--report needs a value: FILE");
 }
 
 TEST(Commands, WhatIsGivenTwiceIsRefused) {

@@ -122,7 +122,10 @@ TEST(Options, ProfilingIsUnderstood) {
   EXPECT_EQ(options.profile.op_sampling, 0.01);
   EXPECT_EQ(options.profile.op_by, OperatorGroup::kLayer);
   EXPECT_EQ(options.profile.op_sort, OperatorOrder::kMemory);
-  EXPECT_EQ(parse_run({"--op-rows", "5"}).profile.op_rows, 5U);
+  EXPECT_EQ(parse_run({"--op-sampling", "1", "--op-rows", "5"}).profile.op_rows, 5U);
+  expect_error({"--op-by", "layer"}, ErrorKind::kUsage,
+               "--op-by is about the table of operators: --op-sampling N is needed");
+  EXPECT_EQ(parse_run({"--set", "profile.op-by=layer"}).profile.op_by, OperatorGroup::kLayer);
   expect_error({"--op-by", "line"}, ErrorKind::kUsage, "--op-by: expected name, shape or layer");
   EXPECT_EQ(options.profile.trace, "t.json");
   EXPECT_EQ(options.profile.trace_frames, 30U);
