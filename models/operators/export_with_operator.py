@@ -57,6 +57,12 @@ class TorchModel:
             raise Failure(
                 BAD_DATA, f"{options.operators} is no library for this torch: {reason(error)}"
             ) from error
+        if not hasattr(torch.ops.lookout_example, "calibrated_scores"):
+            raise Failure(
+                BAD_DATA,
+                f"{options.operators} registers no {NAMESPACE}::calibrated_scores: an archive takes "
+                "liblookout_example_torch.so",
+            )
         self.model, self.metadata, self.labels = archive.load(options.model)
         self.class_ids = member(options.model, "class_ids.txt").splitlines()
 
@@ -106,7 +112,14 @@ class OnnxModel:
         del graph.output[:]
         graph.output.extend([scores, *others])
         session = model.session_options()
-        session.register_custom_ops_library(os.path.abspath(options.operators))
+        try:
+            session.register_custom_ops_library(os.path.abspath(options.operators))
+        except Exception as error:  # of onnxruntime's own classes, which have no base in common
+            raise Failure(
+                BAD_DATA,
+                f"{options.operators} has no operators for ONNX Runtime, whose library is "
+                f"liblookout_example_onnx.so ({reason(error)})",
+            ) from error
         onnxruntime.InferenceSession(
             self.model.proto.SerializeToString(), session, providers=["CPUExecutionProvider"]
         )

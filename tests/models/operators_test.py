@@ -131,6 +131,18 @@ class OperatorsTest(TemporaryFolder):
             with self.subTest(arguments):
                 self.assert_sentence(run_tool(export_with_operator, *arguments), status, part)
 
+    def test_a_library_for_the_other_engine_is_refused(self):
+        # In a process of its own: an operator stays registered.
+        tool = os.path.join(FOLDER, "export_with_operator.py")
+        done = subprocess.run(
+            ["/usr/bin/python3", tool, SELFTEST, "--operators", library("onnx"), "--threshold", "1"]
+            + ["-o", self.out],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assert_sentence((done.returncode, done.stdout, done.stderr), 65, "registers no")
+
     def test_an_archive_with_unknown_is_refused(self):
         self.assertEqual(self.export()[0], 0)
         status, _, err = self.export(model=self.out)
