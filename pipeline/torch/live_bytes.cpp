@@ -2,6 +2,7 @@
 
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/runtime/graph_iterator.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +10,6 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "pipeline/torch/operands.h"
 
@@ -112,13 +112,16 @@ thread_local LiveBytes* LiveBytes::current = nullptr;
 
 }  // namespace
 
-std::optional<std::uint64_t> peak_live_bytes(torch::jit::Module& module, at::Tensor input) {
-  if (forks(module.get_method("forward").graph())) return std::nullopt;
+std::optional<std::uint64_t> peak_live_bytes(const torch::jit::Module& module, at::Tensor input) {
+  const auto graph = module.get_method("forward").graph();
+  if (forks(graph)) return std::nullopt;
   const c10::InferenceMode inference;
   const LiveBytes live(module);
-  std::vector<c10::IValue> inputs;
-  inputs.emplace_back(std::move(input));  // an initializer list would keep it
-  module.forward(std::move(inputs));
+  // By the interpreter itself: an executor would fuse operators into kernels that report no calls.
+  const torch::jit::Code code(graph, "forward");
+  torch::jit::Stack stack{module._ivalue()};
+  stack.emplace_back(std::move(input));  // an initializer list would keep it
+  torch::jit::InterpreterState(code).run(stack);
   return live.peak();
 }
 

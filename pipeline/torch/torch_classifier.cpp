@@ -100,7 +100,7 @@ class TorchClassifier::Impl {
 
   bool quantized() const { return network_.quantized(); }
 
-  void note_peak_live_bytes(OperatorProfile& profile) {
+  void note_peak_live_bytes(OperatorProfile& profile) const {
     const auto peak = network_.peak_live_bytes(blank_image(spec_.input));
     if (peak) profile.add_peak_live_bytes(*peak);
   }

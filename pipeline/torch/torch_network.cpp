@@ -157,7 +157,7 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
   }
 }
 
-std::optional<std::uint64_t> TorchNetwork::peak_live_bytes(const ImageTensor& image) {
+std::optional<std::uint64_t> TorchNetwork::peak_live_bytes(const ImageTensor& image) const {
   try {
     return lookout::peak_live_bytes(module_, as_input(image));
   } catch (const std::exception&) {

@@ -54,7 +54,7 @@ class TorchNetwork {
   c10::IValue forward(const ImageTensor& image);
 
   // See live_bytes.h. Empty, too, when the network fails.
-  std::optional<std::uint64_t> peak_live_bytes(const ImageTensor& image);
+  std::optional<std::uint64_t> peak_live_bytes(const ImageTensor& image) const;
 
  private:
   at::Tensor as_input(const ImageTensor& image) const;
