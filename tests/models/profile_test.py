@@ -1,12 +1,16 @@
 """lookout's profile of a scripted model: layers as Python names them, labels, and memory."""
 
+import collections
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 import testing  # noqa: F401  before torch: it skips these tests where that is missing
 import torch
+from torch.autograd import kineto_available
+from torch.profiler import ProfilerActivity, profile
 from testing import MODELS, TemporaryFolder
 
 SIZE = 32
@@ -46,6 +50,26 @@ class Network(torch.nn.Module):
         x = self.features(x)
         with torch.autograd.profiler.record_function("HEAD"):
             return x.mean([2, 3])
+
+
+def allocated(network, image):
+    """The bytes that each operator allocates itself, as Python's profiler reports them."""
+    with torch.inference_mode():
+        for _ in range(3):
+            network(image)
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+            network(image)
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        profiler.export_chrome_trace(file.name)
+        events = json.load(open(file.name, encoding="utf-8"))["traceEvents"]
+    calls = [event for event in events if event.get("cat") == "cpu_op"]
+    found = collections.Counter()
+    for event in events:
+        if event.get("name") != "[memory]" or event["args"]["Bytes"] <= 0:
+            continue
+        around = [c for c in calls if c["ts"] <= event["ts"] <= c["ts"] + c["dur"]]
+        found[min(around, key=lambda call: call["dur"])["name"]] += event["args"]["Bytes"]
+    return found
 
 
 class ProfileTest(TemporaryFolder):
@@ -103,6 +127,20 @@ class ProfileTest(TemporaryFolder):
         self.assertEqual(add["bytes"], 2 * image)
         # The input of a block, 8 channels before and after relu.
         self.assertEqual(summary["peak_live_bytes"], image + 2 * image // 3 * 8)
+
+    @unittest.skipUnless(kineto_available(), "this torch is built without its profiler Kineto")
+    def test_operators_allocate_as_much_as_in_python(self):
+        """The table of profile_memory subtracts what is freed, so its events are counted."""
+        rows = self.operators()["operators"]
+        ours = {row["name"]: row["bytes"] for row in rows if row["bytes"]}
+        ours.pop("aten::zeros", None)  # of the label
+        network = torch.jit.freeze(torch.jit.load(self.archive).eval())
+        image = torch.rand(1, 3, SIZE, SIZE).contiguous(memory_format=torch.channels_last)
+        torch.set_num_threads(1)
+        python = allocated(network, image)
+        for name in ours.keys() | python.keys():
+            expected = python.get(name, 0)
+            self.assertAlmostEqual(ours.get(name, 0), expected, delta=0.01 * expected, msg=name)
 
     def test_rows_are_limited(self):
         self.assertEqual(len(self.operators("--op-rows", "2")["operators"]), 2)

@@ -137,7 +137,7 @@ TEST_F(Operators, HaveNoShapesOfWhatOthersWaitFor) {
 }
 
 TEST_F(Operators, HaveTheShapesOfListsToo) {
-  write("return torch.cat([x, x * 2.], 1).mean([2, 3])[:, :3]");
+  write("return torch.cat([x, x], 1).mean([2, 3])[:, :3]");
   EXPECT_EQ(row(sample(1, 1, OperatorGroup::kShape), "aten::cat").shapes,
             "[1, 3, 32, 32] [1, 3, 32, 32]");
 }
