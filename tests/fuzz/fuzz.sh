@@ -93,7 +93,7 @@ fuzz onnx pipeline/model/foreign_operators.cpp pipeline/model/input_spec.cpp pip
   pipeline/onnx/onnx_head.cpp pipeline/printable.cpp pipeline/training/embeddings.cpp
 fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp \
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
-  app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/mqtt/mqtt_address.cpp \
+  app/options/usage_errors.cpp app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/mqtt/mqtt_address.cpp \
   platform/mqtt/mqtt_topics.cpp pipeline/model/sha256.cpp pipeline/printable.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 fuzz trace_summary app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp app/trace/counter_summary.cpp \
