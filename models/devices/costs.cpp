@@ -21,9 +21,9 @@ std::uint64_t count(std::int64_t number) { return static_cast<std::uint64_t>(num
 
 std::uint64_t bytes_of(const c10::IValue& value) {
   std::uint64_t bytes = 0;
-  if (value.isTensor() && value.toTensor().defined()) return count(value.toTensor().nbytes());
+  if (value.isTensor() && value.toTensor().defined()) return value.toTensor().nbytes();
   if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorVector()) bytes += count(tensor.nbytes());
+    for (const at::Tensor& tensor : value.toTensorVector()) bytes += tensor.nbytes();
   }
   return bytes;
 }
