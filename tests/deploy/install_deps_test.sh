@@ -1,9 +1,13 @@
 #!/bin/sh
-# Tests of deploy/install-deps.sh with programs that stand in for apt and dpkg.
+# Tests of deploy/install-deps.sh with programs that stand in for apt, dpkg and what gets ONNX Runtime.
 set -eu
-script=$(realpath "$(dirname "$0")/../../deploy/install-deps.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir "$work/deploy" "$work/toolchains"
+cp "$(dirname "$0")/../../deploy/install-deps.sh" "$work/deploy/"
+script=$work/deploy/install-deps.sh
+printf '#!/bin/sh\n' >"$work/toolchains/get-onnxruntime.sh"
+chmod +x "$work/toolchains/get-onnxruntime.sh"
 
 # apt-get finds a lock taken as often as the file "taken" says, and writes down its calls.
 mkdir "$work/bin"
