@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <set>
+#include <variant>
 
 #include "app/bench/bench_page.h"
 #include "app/bench/bench_result.h"
@@ -19,6 +21,7 @@
 #include "pipeline/model/operator_library.h"
 #include "pipeline/open_model.h"
 #include "platform/sources/open_source.h"
+#include "platform/sources/source_uri.h"
 #include "platform/system/process.h"
 #include "platform/system/run_apart.h"
 #include "platform/system/system_info.h"
@@ -26,29 +29,26 @@
 namespace lookout {
 namespace {
 
-Engine engine_of_model(const BenchOptions& options, const std::string& file) {
-  ModelOptions model = options.model;
-  model.file = file;
-  return engine_of(read_archive(model));
-}
-
-// Of models of both engines, each gets the libraries of operators for its own.
-ModelOptions model_options(const BenchOptions& options, const std::string& file) {
-  ModelOptions model = options.model;
-  model.file = file;
-  if (model.operators.empty()) return model;
-  const Engine engine = engine_of_model(options, file);
-  const bool mixed = std::any_of(
-      options.models.begin(), options.models.end(),
-      [&](const std::string& other) { return engine_of_model(options, other) != engine; });
-  if (!mixed) return model;
-  const auto is_for_others = [engine](const std::string& library) {
-    return engine_of_library(library).value_or(engine) != engine;
-  };
-  auto& libraries = model.operators;
-  libraries.erase(std::remove_if(libraries.begin(), libraries.end(), is_for_others),
-                  libraries.end());
-  return model;
+// Each model with its file. Of models of both engines, each gets the libraries of operators for its
+// own.
+std::vector<ModelOptions> options_of_models(const BenchOptions& options) {
+  std::vector<ModelOptions> models(std::max<std::size_t>(1, options.models.size()), options.model);
+  for (std::size_t i = 0; i < options.models.size(); ++i) models[i].file = options.models[i];
+  if (models.size() == 1 || options.model.operators.empty()) return models;
+  std::vector<Engine> engines;
+  engines.reserve(models.size());
+  for (const ModelOptions& model : models) engines.push_back(engine_of(read_archive(model)));
+  const auto is_first = [&engines](Engine engine) { return engine == engines.front(); };
+  if (std::all_of(engines.begin(), engines.end(), is_first)) return models;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto is_for_others = [engine = engines[i]](const std::string& library) {
+      return engine_of_library(library).value_or(engine) != engine;
+    };
+    auto& libraries = models[i].operators;
+    libraries.erase(std::remove_if(libraries.begin(), libraries.end(), is_for_others),
+                    libraries.end());
+  }
+  return models;
 }
 
 BenchMachine describe_machine() {
@@ -97,14 +97,14 @@ Outcome measure_here(const Combination& combination, const std::atomic<bool>& st
   return outcome;
 }
 
-// Finds a mistake in the last of many models before all the others are measured. A single model is
-// opened by the process that measures it. Each is opened apart: one process cannot have two
-// engines.
-void check_models(const BenchOptions& options, const std::atomic<bool>& stop) {
-  if (options.models.size() < 2) return;
-  for (const std::string& file : options.models) {
+// Finds a mistake in the last of many models before all the others are measured. Each is opened
+// apart: one process cannot have two engines.
+void check_models(const std::vector<Combination>& all, const std::atomic<bool>& stop) {
+  std::set<std::string> checked;
+  for (const Combination& combination : all) {
     if (stop) return;
-    const ModelOptions model = model_options(options, file);
+    const ModelOptions& model = combination.model;
+    if (!checked.insert(model.file).second) continue;
     run_apart("model " + model.file, [&model] {
       open_to_describe(read_archive(model), model);
       return std::string();
@@ -136,7 +136,7 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
 
 // Each combination opens the source anew.
 void check_source(const std::string& source) {
-  if (source == "none") {
+  if (std::holds_alternative<NoFrames>(parse_source_uri(source, {}))) {
     throw Error(ErrorKind::kUsage,
                 "none: bench needs frames to measure; leave SOURCE out for test pictures");
   }
@@ -147,11 +147,11 @@ void check_source(const std::string& source) {
                           source));
 }
 
-Combination combine(const BenchOptions& options, const std::string& model, int threads,
+Combination combine(const BenchOptions& options, const ModelOptions& model, int threads,
                     int workers) {
   Combination combination;
   combination.camera = options.camera;
-  combination.model = model_options(options, model);
+  combination.model = model;
   combination.model.threads = threads;
   combination.model.workers = workers;
   combination.frames = options.frames;
@@ -170,10 +170,8 @@ std::vector<int> default_threads(int processors) {
 std::vector<Combination> combinations(const BenchOptions& options, int processors) {
   const std::vector<int> threads =
       options.threads.empty() ? default_threads(processors) : options.threads;
-  const std::vector<std::string> models =
-      options.models.empty() ? std::vector<std::string>{""} : options.models;
   std::vector<Combination> all;
-  for (const std::string& model : models) {
+  for (const ModelOptions& model : options_of_models(options)) {
     for (const int thread_count : threads) {
       for (const int worker_count : options.workers) {
         if (worker_count > 1 && thread_count != 1) continue;
@@ -199,7 +197,8 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
   const std::vector<Combination> all = combinations(options, processors());
   std::optional<AtomicFile> file;
   if (!options.report.empty()) file.emplace("report", options.report);
-  check_models(options, stop);
+  // A single model is opened by the process that measures it.
+  if (options.models.size() > 1) check_models(all, stop);
   BenchReport report;
   report.machine = describe_machine();
   std::exception_ptr failure;

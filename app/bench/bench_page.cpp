@@ -112,10 +112,9 @@ void add_devices(const BenchReport& report, Page& page) {
                "fallback, % of the time"},
               {}};
   for (const BenchResult& result : report.results) {
-    const BenchDevice device = result.device.value_or(BenchDevice());
-    table.rows.push_back({title(result), device.name, std::to_string(device.calls),
-                          std::to_string(device.fallback_calls), std::to_string(device.bytes_moved),
-                          fmt::format("{:.1f}", 100 * device.fallback_share)});
+    Row row{title(result)};
+    for (std::string& figure : device_figures(result)) row.push_back(std::move(figure));
+    table.rows.push_back(std::move(row));
   }
   page.add_part("Device",
                 "Calls of operators that the device has, and of those that the processor ran in "

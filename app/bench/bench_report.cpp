@@ -138,12 +138,7 @@ void append_devices(const std::vector<BenchResult>& results, std::string& out) {
                "bytes moved", "fallback, % of the time"},
               out);
   for (const BenchResult& result : results) {
-    const BenchDevice device = result.device.value_or(BenchDevice());
-    append_row(with(identity(result),
-                    {device.name, std::to_string(device.calls),
-                     std::to_string(device.fallback_calls), std::to_string(device.bytes_moved),
-                     fmt::format("{:.1f}", 100 * device.fallback_share)}),
-               out);
+    append_row(with(identity(result), device_figures(result)), out);
   }
 }
 
@@ -192,6 +187,12 @@ void tell_models_apart(std::vector<BenchResult>& results) {
 bool have_device(const std::vector<BenchResult>& results) {
   return std::any_of(results.begin(), results.end(),
                      [](const BenchResult& result) { return result.device.has_value(); });
+}
+
+std::vector<std::string> device_figures(const BenchResult& result) {
+  const BenchDevice device = result.device.value_or(BenchDevice());
+  return {device.name, std::to_string(device.calls), std::to_string(device.fallback_calls),
+          std::to_string(device.bytes_moved), fmt::format("{:.1f}", 100 * device.fallback_share)};
 }
 
 std::string title(const BenchResult& result) {

@@ -100,6 +100,10 @@ void tell_models_apart(std::vector<BenchResult>& results);
 // Whether one of them ran on a device of one's own.
 bool have_device(const std::vector<BenchResult>& results);
 
+// Of a frame: the device's name, calls on it, calls fallen back, bytes moved, and the fallback's
+// percentage of the time.
+std::vector<std::string> device_figures(const BenchResult& result);
+
 // "mobilenet, 1 thread, 2 workers", with the model's name as it is.
 std::string title(const BenchResult& result);
 
