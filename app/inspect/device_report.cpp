@@ -11,10 +11,6 @@
 namespace lookout {
 namespace {
 
-double percent_of(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
-  return 100 * share_of(part, whole);
-}
-
 // The calls of all layers, one element for each operator.
 DeviceUse by_operator(const DeviceUse& use) {
   DeviceUse sums = use;

@@ -51,8 +51,8 @@ ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContent
 
 // Whether something of the model is to be run.
 bool runs(const InspectOptions& options) {
-  checked_device(options.model.device);
-  const bool run = options.run || !options.model.device.name.empty();
+  const DeviceOptions device = checked_device(options.model.device);
+  const bool run = options.run || !device.name.empty();
   if (!run && !options.model.operators.empty()) {
     throw Error(ErrorKind::kUsage,
                 "--operators is about running the model: --run or --device NAME is needed");

@@ -1,8 +1,6 @@
 // The sentences for what is wrong on a command line.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/options/command_line.h"
 
 namespace lookout {

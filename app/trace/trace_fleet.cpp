@@ -141,10 +141,13 @@ void append_operators(const FleetComparison& found, const std::string& frame, st
 
 }  // namespace
 
+bool all_by_pytorch(const std::vector<BoardTrace>& boards) {
+  return std::all_of(boards.begin(), boards.end(),
+                     [](const BoardTrace& board) { return board.summary.by_pytorch; });
+}
+
 std::string frame_word(const std::vector<BoardTrace>& boards) {
-  const bool steps = std::all_of(boards.begin(), boards.end(),
-                                 [](const BoardTrace& board) { return board.summary.by_pytorch; });
-  return steps ? "step" : "frame";
+  return all_by_pytorch(boards) ? "step" : "frame";
 }
 
 double median_ms(const TraceSummary& summary) {

@@ -35,6 +35,7 @@ struct FleetComparison {
 // `boards`: at least two, each with a frame.
 FleetComparison compare(const std::vector<BoardTrace>& boards);
 
+bool all_by_pytorch(const std::vector<BoardTrace>& boards);
 // "frame", or "step" when PyTorch's profiler wrote all of them.
 std::string frame_word(const std::vector<BoardTrace>& boards);
 

@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kMaxRows = 15;    // of operators and layers
 constexpr std::size_t kMaxFrames = 10;  // of outliers
 
-double percent(Clock::duration part, Clock::duration whole) { return 100 * share_of(part, whole); }
-
 void append_head(const TraceSummary& summary, std::string& text) {
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "{}\n\n{} {} in {:.3f} s", printable(summary.verdict.sentence),
@@ -31,7 +29,7 @@ void append_busy(const TraceSummary& summary, std::string& text) {
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "\n{:<16} {:>7} {:>7}\n", "thread", "busy", "idle");
   for (const ThreadTime& thread : summary.threads) {
-    const double share = percent(thread.busy, summary.duration);
+    const double share = percent_of(thread.busy, summary.duration);
     fmt::format_to(to, "{:<16} {:>5.1f} % {:>5.1f} %\n", printable(thread.name), share,
                    100 - share);
   }
@@ -44,7 +42,7 @@ void append_threads(const TraceSummary& summary, std::string& text) {
                  "ran", "not run", "writer", "camera", "capture", "model", "other");
   for (const ThreadTime& thread : summary.threads) {
     const StageTime stages = thread.in_stages();
-    const auto share = [&](Clock::duration part) { return percent(part, summary.duration); };
+    const auto share = [&](Clock::duration part) { return percent_of(part, summary.duration); };
     fmt::format_to(to, "{:<16} | {:>7.1f} {:>7.1f} {:>7.1f} |", printable(thread.name),
                    share(stages.ran), share(stages.not_run), share(stages.writer));
     for (const IdlePart& part : kIdleParts) {

@@ -107,6 +107,11 @@ double share_of(Clock::duration part, Clock::duration whole) {
   return static_cast<double>(part.count()) / static_cast<double>(whole.count());
 }
 
+double percent_of(Clock::duration part, Clock::duration whole) {
+  if (whole.count() <= 0) return 0;
+  return 100 * static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
 std::string to_text(const Percentiles& percentiles) {
   return fmt::format("{:.1f}/{:.1f}/{:.1f}/{:.1f}", to_ms(percentiles.p50), to_ms(percentiles.p95),
                      to_ms(percentiles.p99), to_ms(percentiles.max));

@@ -27,6 +27,8 @@ double to_ms(Clock::duration duration);
 
 // 0 to 1; 0 of no time at all.
 double share_of(Clock::duration part, Clock::duration whole);
+// The same in percent, which is not 100 times a share that was rounded.
+double percent_of(Clock::duration part, Clock::duration whole);
 
 // `27.1/30.2/33.0/41.5`: p50, p95, p99 and the maximum in milliseconds.
 std::string to_text(const Percentiles& percentiles);

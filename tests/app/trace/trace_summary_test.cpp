@@ -247,7 +247,7 @@ TEST(TraceSummary, AsText) {
       "inner\n";
   for (const char* line :
        {"100 frames in 1.000 s, model net\n",
-        "main             |    38.5    10.7     1.0 |    34.4    10.0     0.0     5.3\n",
+        "main             |    38.5    10.7     1.0 |    34.5    10.0     0.0     5.3\n",
         "queue-wait           0.50     0.50     0.50     0.50\n", inner_row,
         "frame 60: 8.50 ms: inference 6.00 (+2.00)",
         "  did not run for 3.15 ms, waited for the writer for 0.10 ms\n"}) {
