@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import pathlib
 import subprocess
 import tempfile
 import unittest
@@ -61,7 +62,7 @@ def allocated(network, image):
             network(image)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         profiler.export_chrome_trace(file.name)
-        events = json.load(open(file.name, encoding="utf-8"))["traceEvents"]
+        events = json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))["traceEvents"]
     calls = [event for event in events if event.get("cat") == "cpu_op"]
     found = collections.Counter()
     for event in events:
