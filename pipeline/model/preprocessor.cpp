@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <opencv2/core/hal/intrin.hpp>
 #include <opencv2/core/mat.hpp>
+#include <opencv2/core/version.hpp>
 #include <string>
 #include <utility>
 
@@ -12,8 +14,8 @@
 namespace lookout {
 namespace {
 
-// Fixed point: a weight has kWeightBits of fraction, a row blended over rows kRowBits. A byte times
-// the sum of weights, and a blended value times it, fit 31 bits.
+// Fixed point: a weight has kWeightBits of fraction, a row blended over rows kRowBits; both fit 16
+// bits with sign. A byte times the sum of weights, and a blended value times it, fit 31 bits.
 constexpr int kWeightBits = 14;
 constexpr int kRowBits = 7;
 constexpr int kOne = 1 << kWeightBits;
@@ -53,6 +55,36 @@ cv::Rect roi_in_pixels(const cv::Rect2d& roi, const cv::Size& picture) {
   const int bottom = round_half_up((roi.y + roi.height) * picture.height);
   const cv::Rect area(left, top, std::max(1, right - left), std::max(1, bottom - top));
   return area & cv::Rect(0, 0, picture.width, picture.height);
+}
+
+// OpenCV 4.9 has this as a function, and later none of the operators that earlier ones have.
+cv::v_int32x4 sum_of(const cv::v_int32x4& a, const cv::v_int32x4& b) {
+#if CV_VERSION_MAJOR == 4 && CV_VERSION_MINOR < 9
+  return a + b;
+#else
+  return cv::v_add(a, b);
+#endif
+}
+
+// Adds `values` times `weight`: 16 bytes to 16 sums.
+void add_weighted(const cv::v_uint8x16& values, const cv::v_int16x8& weight,
+                  std::array<cv::v_int32x4, 4>& sums) {
+  cv::v_uint16x8 low;
+  cv::v_uint16x8 high;
+  cv::v_expand(values, low, high);
+  std::array<cv::v_int32x4, 4> products;
+  cv::v_mul_expand(cv::v_reinterpret_as_s16(low), weight, products[0], products[1]);
+  cv::v_mul_expand(cv::v_reinterpret_as_s16(high), weight, products[2], products[3]);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = sum_of(sums[i], products[i]);
+}
+
+// The same for the first 4 of 8 values.
+void add_weighted_low(const cv::v_int16x8& values, const cv::v_int16x8& weight,
+                      cv::v_int32x4& sums) {
+  cv::v_int32x4 products;
+  cv::v_int32x4 unused;
+  cv::v_mul_expand(values, weight, products, unused);
+  sums = sum_of(sums, products);
 }
 
 // The rectangle of the frame that becomes `area` of the picture when the frame is turned by
@@ -122,7 +154,7 @@ Preprocessor::Taps Preprocessor::make_taps(int crop_start, int crop_size, int ou
     for (const double weight : exact) {
       sum_so_far += weight;
       const int fixed = round_half_up(sum_so_far / sum * kOne);
-      taps.weights.push_back(fixed - fixed_so_far);
+      taps.weights.push_back(static_cast<std::int16_t>(fixed - fixed_so_far));
       fixed_so_far = fixed;
     }
     taps.spans.push_back(span);
@@ -143,8 +175,8 @@ void Preprocessor::plan(const cv::Size& frame) {
   vertical_ = make_taps(crop_.y, crop_.height, scaled_.height);
   padded_ = scaled != output;
   unscaled_ = scaled == crop.size();
-  sums_.resize(static_cast<std::size_t>(crop_.width) * 3);
-  row_.resize(sums_.size());
+  blended_stride_ = crop_.width * 3 + 1;
+  blended_.resize(static_cast<std::size_t>(blended_stride_) * kRowsAtOnce);
 
   plan_output(scaled, output);
   planned_ = frame;
@@ -172,53 +204,82 @@ void Preprocessor::plan_output(const cv::Size& scaled, const cv::Size& output) {
   if (spec_.channel_order == ChannelOrder::kRgb) std::swap(channels_[0], channels_[2]);
 }
 
-// Leaves in row_ the weighted sum of the rows of a span.
-void Preprocessor::blend_rows(const cv::Mat& bgr, const Taps::Span& span) {
-  const std::size_t n = sums_.size();
-  const int* weights = &vertical_.weights[static_cast<std::size_t>(span.offset)];
-  int* sums = sums_.data();
-  for (int tap = 0; tap < span.count; ++tap) {
-    const std::uint8_t* in = bgr.ptr<std::uint8_t>(span.first + tap) + crop_.x * 3;
-    const int weight = weights[tap];
-    if (tap == 0) {
-      for (std::size_t i = 0; i < n; ++i) sums[i] = weight * in[i];
-    } else {
-      for (std::size_t i = 0; i < n; ++i) sums[i] += weight * in[i];
-    }
+// Fetches what span y + 1 needs beyond span y into the cache, row by row, while span y is blended.
+// Frames come from another thread's core, and blend_rows() takes a few bytes of each row in turn,
+// which the processor does not foresee.
+void Preprocessor::fetch_rows(const cv::Mat& bgr, int y) const {
+  constexpr int kCacheLine = 64;  // bytes
+  if (y + 1 >= scaled_.height) return;
+  const Taps::Span* span = vertical_.spans.data() + y;
+  const int end = span[1].first + span[1].count;
+  for (int row = span[0].first + span[0].count; row < end; ++row) {
+    const std::uint8_t* pixels = bgr.ptr<std::uint8_t>(row) + crop_.x * 3;
+    for (int i = 0; i < crop_.width * 3; i += kCacheLine) __builtin_prefetch(pixels + i);
   }
+}
+
+// Leaves in `row` the weighted sum of the rows of a span.
+void Preprocessor::blend_rows(const cv::Mat& bgr, const Taps::Span& span, std::int16_t* row) const {
   constexpr int kShift = kWeightBits - kRowBits;
-  std::uint16_t* row = row_.data();
-  for (std::size_t i = 0; i < n; ++i) {
-    row[i] = static_cast<std::uint16_t>((sums[i] + (1 << (kShift - 1))) >> kShift);
+  constexpr int kBlock = 16;
+  const int size = crop_.width * 3;
+  const std::int16_t* weights = vertical_.weights.data() + span.offset;
+  const std::uint8_t* top = bgr.ptr<std::uint8_t>(span.first) + crop_.x * 3;
+  int i = 0;
+  for (; i + kBlock <= size; i += kBlock) {
+    std::array<cv::v_int32x4, 4> sums;
+    sums.fill(cv::v_setzero_s32());
+    const std::uint8_t* in = top + i;
+    for (int tap = 0; tap < span.count; ++tap, in += bgr.step) {
+      add_weighted(cv::v_load(in), cv::v_setall_s16(weights[tap]), sums);
+    }
+    cv::v_store(row + i, cv::v_rshr_pack<kShift>(sums[0], sums[1]));
+    cv::v_store(row + i + kBlock / 2, cv::v_rshr_pack<kShift>(sums[2], sums[3]));
+  }
+  for (; i < size; ++i) {
+    int sum = 1 << (kShift - 1);
+    const std::uint8_t* in = top + i;
+    for (int tap = 0; tap < span.count; ++tap, in += bgr.step) sum += weights[tap] * *in;
+    row[i] = static_cast<std::int16_t>(sum >> kShift);
   }
 }
 
 // Below, values that are constant for a row are copied into locals: writes through std::uint8_t*
 // may alias members.
 
-// Blends row_ over columns, rounds to bytes and writes the table's values for them.
+// Blends `rows` rows of blended_ over columns, rounds to bytes and writes the table's values for
+// them. Rows share the work for a span: a vector holds B, G, R of one pixel and one value that is
+// not used.
 template <typename Value>
-void Preprocessor::write_row(const Table<Value>& table, Value* out) const {
+void Preprocessor::write_rows(int rows, const Table<Value>& table, Value* out) const {
   constexpr int kShift = kWeightBits + kRowBits;
   const Channels channels = channels_;
-  const std::ptrdiff_t stride = column_stride_;
-  const int* all_weights = horizontal_.weights.data();
-  const std::uint16_t* row = row_.data();
+  const std::ptrdiff_t column_stride = column_stride_;
+  const std::ptrdiff_t row_stride = row_stride_;
+  const std::int16_t* all_weights = horizontal_.weights.data();
+  const std::int16_t* blended = blended_.data();
+  const std::ptrdiff_t blended_stride = blended_stride_;
   for (const Taps::Span& span : horizontal_.spans) {
-    const int* weights = all_weights + span.offset;
-    const std::uint16_t* in = row + static_cast<std::ptrdiff_t>(span.first) * 3;
+    const std::int16_t* weights = all_weights + span.offset;
+    const std::int16_t* in = blended + static_cast<std::ptrdiff_t>(span.first) * 3;
     const int count = span.count;
-    int b = 1 << (kShift - 1);
-    int g = b;
-    int r = b;
+    std::array<cv::v_int32x4, kRowsAtOnce> sums;
+    sums.fill(cv::v_setall_s32(1 << (kShift - 1)));
     for (int tap = 0; tap < count; ++tap, in += 3) {
-      b += weights[tap] * in[0];
-      g += weights[tap] * in[1];
-      r += weights[tap] * in[2];
+      const cv::v_int16x8 weight = cv::v_setall_s16(weights[tap]);
+      for (int row = 0; row < kRowsAtOnce; ++row) {
+        add_weighted_low(cv::v_load_low(in + row * blended_stride), weight, sums[row]);
+      }
     }
-    write_pixel(table, channels, static_cast<std::size_t>(b >> kShift),
-                static_cast<std::size_t>(g >> kShift), static_cast<std::size_t>(r >> kShift), out);
-    out += stride;
+    for (int row = 0; row < kRowsAtOnce; ++row) {
+      if (row >= rows) break;
+      std::array<int, 4> bgr{};
+      cv::v_store(bgr.data(), cv::v_shr<kShift>(sums[row]));
+      write_pixel(table, channels, static_cast<std::size_t>(bgr[0]),
+                  static_cast<std::size_t>(bgr[1]), static_cast<std::size_t>(bgr[2]),
+                  out + row * row_stride);
+    }
+    out += column_stride;
   }
 }
 
@@ -254,10 +315,15 @@ void Preprocessor::write(const cv::Mat& bgr, const Table<Value>& table, Value me
     }
     return;
   }
-  for (const Taps::Span& span : vertical_.spans) {
-    blend_rows(bgr, span);
-    write_row(table, row);
-    row += row_stride_;
+  const Taps::Span* spans = vertical_.spans.data();
+  for (int y = 0; y < scaled_.height; y += kRowsAtOnce, row += row_stride_ * kRowsAtOnce) {
+    const int rows = std::min(kRowsAtOnce, scaled_.height - y);
+    std::int16_t* blended = blended_.data();
+    for (int i = 0; i < rows; ++i, blended += blended_stride_) {
+      fetch_rows(bgr, y + i);
+      blend_rows(bgr, spans[y + i], blended);
+    }
+    write_rows(rows, table, row);
   }
 }
 

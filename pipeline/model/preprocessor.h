@@ -52,12 +52,14 @@ class Preprocessor {
       int offset = 0;  // into weights
     };
     std::vector<Span> spans;
-    std::vector<int> weights;
+    std::vector<std::int16_t> weights;
   };
 
   // The model's value for a byte of the picture, for B, G, R.
   template <typename Value>
   using Table = std::array<std::array<Value, 256>, 3>;
+
+  static constexpr int kRowsAtOnce = 4;
 
   // In values, of B, G, R: where a pixel's channels lie in the output, seen from its first.
   using Channels = std::array<std::ptrdiff_t, 3>;
@@ -68,9 +70,10 @@ class Preprocessor {
   // Value: float or std::uint8_t. `mean`: the mean color's value.
   template <typename Value>
   void write(const cv::Mat& bgr, const Table<Value>& table, Value mean, std::vector<Value>& out);
-  void blend_rows(const cv::Mat& bgr, const Taps::Span& span);
+  void fetch_rows(const cv::Mat& bgr, int y) const;
+  void blend_rows(const cv::Mat& bgr, const Taps::Span& span, std::int16_t* row) const;
   template <typename Value>
-  void write_row(const Table<Value>& table, Value* out) const;
+  void write_rows(int rows, const Table<Value>& table, Value* out) const;
   template <typename Value>
   void write_unscaled_row(const std::uint8_t* bgr, const Table<Value>& table, Value* out) const;
   template <typename Value>
@@ -94,8 +97,10 @@ class Preprocessor {
   Channels channels_{};
   bool padded_ = false;
   bool unscaled_ = false;
-  std::vector<int> sums_;           // one row of the crop, weighted over rows
-  std::vector<std::uint16_t> row_;  // the same, kRowBits of fraction
+  // Rows of the crop, blended over the frame's rows, one for each of kRowsAtOnce rows of output.
+  // After each lies a value that is read and not used.
+  std::vector<std::int16_t> blended_;
+  int blended_stride_ = 0;  // values from one to the next
 };
 
 }  // namespace lookout
