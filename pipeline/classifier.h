@@ -61,9 +61,10 @@ class Classifier {
   // Number of threads that compute at the moment.
   virtual int threads() const = 0;
 
-  // `image` has the size of spec().input. It holds floats, or bytes if spec().input has a
-  // quantization, which is faster and gives the same result. `logits` is overwritten with one score
-  // for each label, which spec().output describes. Throws Error(kBadData) when the model fails.
+  // `image` has the size of spec().input and is flipped as it says. It holds floats, or bytes if
+  // spec().input has a quantization, which is faster and gives the same result. `logits` is
+  // overwritten with one score for each label, which spec().output describes. Throws
+  // Error(kBadData) when the model fails.
   virtual void classify(const ImageTensor& image, const FrameContext& frame,
                         std::vector<float>& logits) = 0;
 };

@@ -50,10 +50,13 @@ struct InputSpec {
   TensorLayout layout = TensorLayout::kChannelsLast;
   // Set when the classifier takes bytes that are already quantized.
   std::optional<InputQuantization> quantization;
+  // The classifier takes flipped images: its model flipped them first, and that step was removed.
+  bool flip_x = false;  // left and right
+  bool flip_y = false;  // top and bottom
 };
 
-// An image in the order of InputSpec::layout: of floats, or of bytes quantized as
-// InputSpec::quantization says. The other vector is empty.
+// An image in the order of InputSpec::layout, flipped as it says: of floats, or of bytes quantized
+// as InputSpec::quantization says. The other vector is empty.
 struct ImageTensor {
   int width = 0;
   int height = 0;

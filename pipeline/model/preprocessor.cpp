@@ -57,6 +57,20 @@ cv::Rect roi_in_pixels(const cv::Rect2d& roi, const cv::Size& picture) {
   return area & cv::Rect(0, 0, picture.width, picture.height);
 }
 
+// Where the first pixel of a scaled crop lies on an axis of the output, and the step to the next.
+struct Placement {
+  int first = 0;
+  int step = 1;
+};
+
+// `scaled` pixels in the middle of `output`. `mirror`: of the view. `flip`: of the model, which
+// comes after the padding; the padding may be one pixel wider at the end.
+Placement place(int scaled, int output, bool mirror, bool flip) {
+  const int padding = output - scaled;
+  const int start = flip ? padding - padding / 2 : padding / 2;
+  return mirror != flip ? Placement{start + scaled - 1, -1} : Placement{start, 1};
+}
+
 // OpenCV 4.9 has this as a function, and later none of the operators that earlier ones have.
 cv::v_int32x4 sum_of(const cv::v_int32x4& a, const cv::v_int32x4& b) {
 #if CV_VERSION_MAJOR == 4 && CV_VERSION_MINOR < 9
@@ -188,17 +202,14 @@ void Preprocessor::plan_output(const cv::Size& scaled, const cv::Size& output) {
   const int rotation = view_.rotation;
   const bool mirror_x = view_.hflip != (rotation == 90 || rotation == 180);
   const bool mirror_y = view_.vflip != (rotation == 180 || rotation == 270);
+  const Placement x = place(scaled.width, output.width, mirror_x, spec_.flip_x);
+  const Placement y = place(scaled.height, output.height, mirror_y, spec_.flip_y);
   const bool planar = spec_.layout == TensorLayout::kPlanar;
   const std::ptrdiff_t right = planar ? 1 : 3;
   const std::ptrdiff_t down = right * output.width;
-  const std::ptrdiff_t step_x = mirror_x ? -right : right;
-  const std::ptrdiff_t step_y = mirror_y ? -down : down;
-  column_stride_ = is_quarter_turn(view_) ? step_y : step_x;
-  row_stride_ = is_quarter_turn(view_) ? step_x : step_y;
-  const int left = (output.width - scaled.width) / 2;
-  const int top = (output.height - scaled.height) / 2;
-  origin_ = (mirror_x ? left + scaled.width - 1 : left) * right +
-            (mirror_y ? top + scaled.height - 1 : top) * down;
+  column_stride_ = is_quarter_turn(view_) ? y.step * down : x.step * right;
+  row_stride_ = is_quarter_turn(view_) ? x.step * right : y.step * down;
+  origin_ = x.first * right + y.first * down;
   const std::ptrdiff_t channel = planar ? down * output.height : 1;
   channels_ = {0, channel, 2 * channel};
   if (spec_.channel_order == ChannelOrder::kRgb) std::swap(channels_[0], channels_[2]);

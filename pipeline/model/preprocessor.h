@@ -28,10 +28,11 @@ inline constexpr int kMaxFrameSide = 16384;
 // kMaxFrameSide in each direction, however small the region of interest is.
 cv::Size useful_size(const InputSpec& spec, const View& view);
 
-// One pass over the frame: turn, mirror, cut, scale, reorder channels, normalise, and quantize if
-// the model takes bytes. Scaling down averages over the area (a triangle filter as wide as the
-// reduction, separable: Pillow's "bilinear"), scaling up interpolates linearly. Scaled values are
-// rounded to a byte before they are normalised, as they are when a picture is scaled in a file.
+// One pass over the frame: turn, mirror, cut, scale, reorder channels, normalise, quantize if the
+// model takes bytes, and flip if it takes flipped images. Scaling down averages over the area (a
+// triangle filter as wide as the reduction, separable: Pillow's "bilinear"), scaling up
+// interpolates linearly. Scaled values are rounded to a byte before they are normalised, as they
+// are when a picture is scaled in a file.
 //
 // Not thread-safe: one object a thread. Allocates only when the size of the frames changes.
 class Preprocessor {

@@ -77,7 +77,7 @@ class TorchClassifier::Impl {
         device_ == nullptr ? load_network(archive) : load_on_device(archive, device);
     if (options.count_parameters) facts_.parameters = counted_parameters(module);
     network_ = TorchNetwork(module, archive_, device);
-    spec_.input.quantization = network_.quantization();
+    network_.describe(spec_.input);
     network_.describe(facts_);
   }
 

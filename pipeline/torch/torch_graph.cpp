@@ -40,6 +40,38 @@ std::optional<InputQuantization> read_quantization(const torch::jit::Node& node)
   return checked_quantization(scale->toDouble(), zero_point->toInt(), is_signed);
 }
 
+// The sides that a node exchanges in a tensor [n, channels, height, width]; empty: it does not, or
+// something else, too.
+std::optional<InputFlip> read_flip(const torch::jit::Node& node) {
+  if (node.kind() != c10::Symbol::fromQualString("aten::flip") || node.inputs().size() != 2) {
+    return std::nullopt;
+  }
+  const auto dimensions = torch::jit::toIValue(node.input(1));
+  if (!dimensions || !dimensions->isIntList()) return std::nullopt;
+  InputFlip found;
+  for (const std::int64_t dimension : dimensions->toIntVector()) {
+    bool* side = dimension == 2 || dimension == -2   ? &found.y
+                 : dimension == 3 || dimension == -1 ? &found.x
+                                                     : nullptr;
+    if (side == nullptr || *side) return std::nullopt;  // twice is an error
+    *side = true;
+  }
+  return found;
+}
+
+// The only node that uses the input; null: there are none or several.
+torch::jit::Node* first_node(torch::jit::Graph& graph) {
+  if (graph.inputs().size() != 2) return nullptr;  // the module and x
+  const auto& uses = graph.inputs()[1]->uses();
+  return uses.size() == 1 ? uses.front().user : nullptr;
+}
+
+bool is_kept_or_changed(const std::shared_ptr<torch::jit::Graph>& graph, torch::jit::Value& value) {
+  const torch::jit::AliasDb aliases(graph);
+  torch::jit::Value* values = &value;
+  return aliases.hasWriters(&value) || aliases.escapesScope(values);
+}
+
 // Packed objects of quantized layers give their tensors with their state (`__getstate__`). Integer
 // tensors there are strides and paddings.
 class ParameterCount {
@@ -113,19 +145,33 @@ std::string find_activations(const torch::jit::Block& block) {
   return "float32";
 }
 
+bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph) {
+  // An input may be anything, for LibTorch's analysis; a copy of it is known.
+  const std::shared_ptr<torch::jit::Graph> seen = graph->copy();
+  torch::jit::Value* input = seen->inputs().back();
+  const torch::jit::WithInsertPoint at_start(*seen->nodes().begin());
+  torch::jit::Value* copy = seen->insert(c10::aten::clone, {input});
+  input->replaceAllUsesAfterNodeWith(copy->node(), copy);
+  return is_kept_or_changed(seen, *copy);
+}
+
 std::optional<InputQuantization> find_input_quantization(
     const std::shared_ptr<torch::jit::Graph>& graph) {
-  if (graph->inputs().size() != 2) return std::nullopt;  // the module and x
-  const auto& uses = graph->inputs()[1]->uses();
-  if (uses.size() != 1) return std::nullopt;
-  const torch::jit::Node* first = uses.front().user;
+  torch::jit::Node* first = first_node(*graph);
+  if (first == nullptr) return std::nullopt;
   const std::optional<InputQuantization> found = read_quantization(*first);
-  if (!found || torch::jit::AliasDb(graph).hasWriters(first->output())) return std::nullopt;
-  return found;
+  return found && !is_kept_or_changed(graph, *first->output()) ? found : std::nullopt;
+}
+
+std::optional<InputFlip> find_input_flip(const std::shared_ptr<torch::jit::Graph>& graph) {
+  torch::jit::Node* first = first_node(*graph);
+  if (first == nullptr) return std::nullopt;
+  const std::optional<InputFlip> found = read_flip(*first);
+  return found && !is_kept_or_changed(graph, *first->output()) ? found : std::nullopt;
 }
 
 // The input keeps its type: in an archive that is just "Tensor".
-void expect_quantized_input(torch::jit::Graph& graph) {
+void remove_first_node(torch::jit::Graph& graph) {
   torch::jit::Value* input = graph.inputs()[1];
   torch::jit::Node* node = input->uses().front().user;
   node->output()->replaceAllUsesWith(input);

@@ -24,14 +24,27 @@ bool has_packed_weights(const torch::jit::Module& module);
 // "float32" without a quantization.
 std::string find_activations(const torch::jit::Block& block);
 
+// Whether a frozen `forward` writes to its input, or keeps it for later. Else the caller may reuse
+// its memory for the next picture.
+bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph);
+
 // The quantization that a frozen `forward` applies to its input. Empty when it also uses the input
-// otherwise, or writes to the quantized bytes, which will belong to the caller.
+// otherwise, or keeps or changes the quantized bytes.
 std::optional<InputQuantization> find_input_quantization(
     const std::shared_ptr<torch::jit::Graph>& graph);
 
-// Removes the quantization that find_input_quantization() found: the graph then takes a quantized
-// input.
-void expect_quantized_input(torch::jit::Graph& graph);
+// The sides that a frozen `forward` exchanges in its input (torch.flip).
+struct InputFlip {
+  bool x = false;
+  bool y = false;
+};
+
+// Empty, too, when `forward` also uses the input otherwise, or keeps or changes the flipped tensor.
+std::optional<InputFlip> find_input_flip(const std::shared_ptr<torch::jit::Graph>& graph);
+
+// Removes the only node that uses the input, which find_input_...() found: the graph then takes the
+// node's result.
+void remove_first_node(torch::jit::Graph& graph);
 
 // Replaces the functions in the call stacks of a frozen graph's nodes, which freezing deleted, by
 // `forward`: LibTorch would look at them when `forward` fails, and crash. The module instances,

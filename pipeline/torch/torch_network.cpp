@@ -120,8 +120,8 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
     keep_layers(*method.graph()->block(), method.function());
     activations_ = find_activations(*method.graph()->block());
     if (!device_.is_cpu() && quantized()) refuse_quantized(archive_);
-    quantization_ = find_input_quantization(method.graph());
-    if (quantization_) expect_quantized_input(*method.graph());
+    remove_input_steps(method.graph());
+    copies_input_ = keeps_or_changes_input(method.graph());
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -129,15 +129,32 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
   }
 }
 
-// Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width]. The model does
-// not write to its input.
+// Float networks keep their flip, with which they report the operators that Python reports.
+void TorchNetwork::remove_input_steps(const std::shared_ptr<torch::jit::Graph>& graph) {
+  quantization_ = find_input_quantization(graph);
+  if (!quantization_) return;
+  remove_first_node(*graph);
+  const std::optional<InputFlip> flip = find_input_flip(graph);
+  if (!flip) return;
+  remove_first_node(*graph);
+  flip_ = *flip;
+}
+
+void TorchNetwork::describe(InputSpec& input) const {
+  input.quantization = quantization_;
+  input.flip_x = flip_.x;
+  input.flip_y = flip_.y;
+}
+
+// Shares the image's memory, [1][height][width][3] seen as [1, 3, height, width], unless the model
+// keeps or changes its input.
 at::Tensor TorchNetwork::as_input(const ImageTensor& image) const {
   const std::array<std::int64_t, 4> sizes{1, 3, image.height, image.width};
   const std::array<std::int64_t, 4> strides{image.height * image.width * 3, 1, image.width * 3, 3};
   if (!quantization_ || image.bytes.empty()) {
     const at::Tensor values =
         torch::from_blob(const_cast<float*>(image.values.data()), sizes, strides, at::kFloat);
-    if (!quantization_) return values;
+    if (!quantization_) return copies_input_ ? values.clone() : values;
     return at::quantize_per_tensor(values, quantization_->scale, quantization_->zero_point,
                                    type_of(*quantization_));
   }

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "pipeline/model/archive.h"
 #include "pipeline/model/input_spec.h"
 #include "pipeline/model/model_facts.h"
+#include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
 
@@ -46,17 +48,20 @@ class TorchNetwork {
 
   // Fills in the library, its version and engine, the activations and their kernels.
   void describe(ModelFacts& facts) const;
-  const std::optional<InputQuantization>& quantization() const { return quantization_; }
+  // Fills in the quantization and the flip with which images come to forward().
+  void describe(InputSpec& input) const;
   bool quantized() const { return activations_ != "float32"; }
 
-  // `image`: of floats, or of bytes if there is a quantization. The result is on the CPU. Throws
-  // Error(kBadData) when the network fails.
+  // `image`: of floats, or of bytes if there is a quantization; flipped as describe() says. The
+  // result is on the CPU. Throws Error(kBadData) when the network fails.
   c10::IValue forward(const ImageTensor& image);
 
   // See live_bytes.h. Empty, too, when the network fails.
   std::optional<std::uint64_t> peak_live_bytes(const ImageTensor& image) const;
 
  private:
+  // Removes the quantization and the flip of the input, which the preprocessor does for nothing.
+  void remove_input_steps(const std::shared_ptr<torch::jit::Graph>& graph);
   at::Tensor as_input(const ImageTensor& image) const;
 
   torch::jit::Module module_;
@@ -64,6 +69,8 @@ class TorchNetwork {
   c10::Device device_ = at::kCPU;
   std::string activations_;  // as ModelFacts
   std::optional<InputQuantization> quantization_;
+  InputFlip flip_;
+  bool copies_input_ = false;
 };
 
 }  // namespace lookout

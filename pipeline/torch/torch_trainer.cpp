@@ -73,7 +73,7 @@ class TorchTrainer::Impl {
     load_torch_operators(options.operator_libraries);
     set_compute_threads(threads_, /*quantized=*/true);
     cut(load_network(archive));
-    spec_.input.quantization = network_.quantization();
+    network_.describe(spec_.input);
     network_.describe(facts_);
     set_compute_threads(threads_, network_.quantized());
     malloc_trim(0);

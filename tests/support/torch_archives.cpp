@@ -42,6 +42,7 @@ void write_archive(const std::string& path, const std::string& forward_body,
                    const std::string& inputs, const std::string& operators) {
   torch::jit::Module module("small");
   module.register_attribute("training", c10::BoolType::get(), true);
+  module.register_attribute("last", c10::TensorType::get(), torch::zeros({1}));
   module.define("def forward(self, " + inputs + "):\n  " + forward_body + "\n",
                 std::make_shared<WithOperators>(operators));
   torch::jit::ExtraFilesMap extra;

@@ -14,6 +14,7 @@ inline const char* const kThreeLabels = "red\ngreen\nblue\n";
 
 // Empty metadata or labels are left out of the archive. `inputs`: the names of what forward takes.
 // `operators`: a namespace of registered operators that the body uses by its name: acme.scores(x).
+// The body can keep a tensor in `self.last`, which is 0 at the start.
 void write_archive(const std::string& path, const std::string& forward_body,
                    const std::string& metadata, const std::string& labels,
                    const std::string& inputs = "x", const std::string& operators = {});

@@ -202,6 +202,29 @@ TEST(Preprocessor, WritesTheSameValuesInPlanes) {
   }
 }
 
+// With padding that is wider on the right or below, too.
+TEST(Preprocessor, FlipsThePaddedImage) {
+  const View turned{90, true, false, {0.1, 0.2, 0.7, 0.6}};
+  for (const cv::Size size : {cv::Size(32, 24), cv::Size(90, 20), cv::Size(7, 31)}) {
+    for (const View& view : {View{}, turned}) {
+      InputSpec spec = spec_of(32, 24, ResizeMode::kLetterbox);
+      const cv::Mat bgr = reference_picture(size);
+      ImageTensor plain = run(spec, view, bgr);
+      const cv::Mat image(24, 32, CV_32FC3, plain.values.data());
+      for (const auto& [flip_x, flip_y, code] :
+           {std::tuple{true, false, 1}, std::tuple{false, true, 0}, std::tuple{true, true, -1}}) {
+        spec.flip_x = flip_x;
+        spec.flip_y = flip_y;
+        ImageTensor flipped = run(spec, view, bgr);
+        cv::Mat expected;
+        cv::flip(image, expected, code);
+        const cv::Mat found(24, 32, CV_32FC3, flipped.values.data());
+        EXPECT_EQ(cv::norm(found, expected, cv::NORM_INF), 0) << size << " " << code;
+      }
+    }
+  }
+}
+
 TEST(InputQuantization, RoundsTiesToEvenAndStaysWithinAByte) {
   const InputQuantization quint8{0.5F, 10, false};
   EXPECT_EQ(quint8.quantize(0), 10);

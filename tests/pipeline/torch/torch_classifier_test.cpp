@@ -1,22 +1,14 @@
 #include "pipeline/torch/torch_classifier.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <opencv2/core.hpp>
 #include <random>
-#include <sstream>
-#include <thread>
 
 #include "paths.h"
 #include "pipeline/error.h"
-#include "pipeline/model/preprocessor.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
@@ -24,17 +16,6 @@ namespace lookout {
 namespace {
 
 const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
-
-ImageTensor random_image(int width, int height) {
-  ImageTensor image;
-  image.width = width;
-  image.height = height;
-  image.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
-  std::mt19937 random(7);
-  std::normal_distribution<float> normal;
-  for (float& value : image.values) value = normal(random);
-  return image;
-}
 
 void expect_refused(const std::string& archive, const std::string& named,
                     ErrorKind kind = ErrorKind::kBadData) {
@@ -75,91 +56,6 @@ TEST_F(TorchArchives, ClassifiesAChannelsLastImage) {
   EXPECT_EQ(logits, (std::vector<float>{0.25F, 0.5F, 0.75F}));
   EXPECT_EQ(classifier.spec().name, "small");
   EXPECT_EQ(classifier.facts().activations, "float32");
-}
-
-// Scores of a picture as preprocessed for the classifier, and as floats.
-struct BothWays {
-  std::vector<float> of_bytes;
-  std::vector<float> of_floats;
-};
-
-BothWays classify_both_ways(TorchClassifier& classifier, const cv::Mat& bgr) {
-  InputSpec spec = classifier.spec().input;
-  EXPECT_TRUE(spec.quantization);
-  ImageTensor image;
-  BothWays scores;
-  Preprocessor(spec, {}).run(bgr, image);
-  EXPECT_TRUE(image.values.empty());
-  classifier.classify(image, {}, scores.of_bytes);
-  spec.quantization.reset();
-  Preprocessor(spec, {}).run(bgr, image);
-  EXPECT_TRUE(image.bytes.empty());
-  classifier.classify(image, {}, scores.of_floats);
-  return scores;
-}
-
-TEST_F(TorchArchives, TakesTheBytesOfAQuantizedInputAsLibTorchQuantizesThem) {
-  // Of 2/255 every second level lies between two bytes; 0.001 leaves the range of a byte.
-  for (const float scale : {0.018631115555763245F, 2.0F / 255, 0.001F, 0.7F}) {
-    for (const bool is_signed : {false, true}) {
-      std::ostringstream body;
-      body.precision(17);
-      body << "q = torch.quantize_per_tensor(x, " << static_cast<double>(scale) << ", "
-           << (is_signed ? "-14, 12" : "114, 13") << ")\n"
-           << "  return torch.dequantize(q).mean([2, 3])";
-      TorchClassifier classifier(ModelArchive(write(body.str(), small_metadata(), kThreeLabels)),
-                                 {});
-      const auto& quantization = classifier.spec().input.quantization;
-      ASSERT_TRUE(quantization);
-      EXPECT_EQ(quantization->scale, scale);
-      EXPECT_EQ(quantization->zero_point, is_signed ? -14 : 114);
-      EXPECT_EQ(quantization->is_signed, is_signed);
-      for (int level = 0; level < 256; ++level) {
-        const cv::Mat even(8, 8, CV_8UC3, cv::Scalar(level, 255 - level, level * 0.5));
-        const BothWays scores = classify_both_ways(classifier, even);
-        ASSERT_EQ(scores.of_bytes, scores.of_floats) << scale << " " << level;
-      }
-    }
-  }
-}
-
-TEST_F(TorchArchives, TakesFloatsWhereTheInputIsNotJustQuantized) {
-  ASSERT_TRUE(TorchClassifier(ModelArchive(write("q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
-                                                 "  return torch.dequantize(q).mean([2, 3])",
-                                                 small_metadata(), kThreeLabels)),
-                              {})
-                  .spec()
-                  .input.quantization);
-  for (const char* body : {
-           "q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
-           "  return torch.dequantize(q).mean([2, 3]) + x.mean([2, 3])",
-           "x = torch.cat([x[:, 0:2] * 2, x[:, 2:3]], 1)\n"
-           "  q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
-           "  return torch.dequantize(q).mean([2, 3])",
-           "q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
-           "  torch.relu_(q)\n"
-           "  return torch.dequantize(q).mean([2, 3])",
-           "q = torch.quantize_per_tensor(x, float(x.max()) / 9, 3, 13)\n"
-           "  return torch.dequantize(q).mean([2, 3])",
-           // No float has this value.
-           "q = torch.quantize_per_tensor(x, 0.1, 3, 13)\n"
-           "  return torch.dequantize(q).mean([2, 3])",
-           // Not to bytes.
-           "q = torch.quantize_per_tensor(x, 0.5, 3, 14)\n"
-           "  return torch.dequantize(q).mean([2, 3])",
-       }) {
-    TorchClassifier classifier(ModelArchive(write(body, small_metadata(), kThreeLabels)), {});
-    EXPECT_FALSE(classifier.spec().input.quantization) << body;
-    ImageTensor image;
-    Preprocessor(classifier.spec().input, {})
-        .run(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(255)), image);
-    std::vector<float> scores;
-    classifier.classify(image, {}, scores);
-    std::vector<float> again;
-    classifier.classify(image, {}, again);
-    EXPECT_EQ(scores, again) << body;
-    EXPECT_GT(scores[2], 0.8F) << body;
-  }
 }
 
 TEST_F(TorchArchives, RefusesWhatIsNoArchive) {
@@ -292,87 +188,6 @@ TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
   EXPECT_GT(classifier.facts().parameters, 100'000U);
   EXPECT_EQ(classifier.spec().labels.size(), 16U);
 }
-
-// The archives with real weights that may lie beside a checkout, and the self-test model.
-class Archives : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(GetParam())) GTEST_SKIP() << GetParam() << " is not here";
-  }
-  static bool is_float() { return GetParam().find("float") != std::string::npos; }
-};
-
-std::vector<float> logits_in_python(const std::string& archive, const ImageTensor& image) {
-  const TempDir directory;
-  const std::string input = directory / "image.f32";
-  std::ofstream file(input, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(image.values.data()),
-             static_cast<std::streamsize>(image.values.size() * sizeof(float)));
-  file.close();
-  std::ostringstream command;
-  // As many threads as here: OpenBLAS sums in another order with more.
-  command << "OPENBLAS_NUM_THREADS=1 /usr/bin/python3 " << LOOKOUT_TESTS << "/tools/logits.py "
-          << archive << " " << image.height << " " << image.width << " < " << input;
-  FILE* pipe = popen(command.str().c_str(), "r");
-  std::vector<float> logits(100'000);
-  logits.resize(std::fread(logits.data(), sizeof(float), logits.size(), pipe));
-  EXPECT_EQ(pclose(pipe), 0);
-  return logits;
-}
-
-TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
-  if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) {
-    GTEST_SKIP() << "/usr/bin/python3 has no torch (apt-get install python3-torch)";
-  }
-  TorchClassifier classifier(ModelArchive(GetParam()), {});
-  const ImageTensor image =
-      random_image(classifier.spec().input.width, classifier.spec().input.height);
-  std::vector<float> logits;
-  classifier.classify(image, {}, logits);
-  const std::vector<float> expected = logits_in_python(GetParam(), image);
-#ifdef __aarch64__
-  if (is_float()) {  // Python's is the build machine's processor, which adds in another order
-    EXPECT_THAT(logits, testing::Pointwise(testing::FloatNear(1e-3F), expected));
-    return;
-  }
-#endif
-  EXPECT_EQ(logits, expected);
-}
-
-TEST_P(Archives, GiveTheSameLogitsForQuantizedBytesAsForFloatsToTheBit) {
-  TorchClassifier classifier(ModelArchive(GetParam()), {});
-  if (is_float()) {
-    EXPECT_FALSE(classifier.spec().input.quantization);
-    return;
-  }
-  cv::Mat bgr(480, 640, CV_8UC3);
-  cv::randu(bgr, 0, 256);
-  for (const cv::Mat& picture : {bgr, bgr(cv::Rect(0, 0, 224, 224))}) {
-    const BothWays scores = classify_both_ways(classifier, picture);
-    EXPECT_EQ(scores.of_bytes, scores.of_floats);
-  }
-}
-
-TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
-  if (is_float()) GTEST_SKIP() << "sums of floats depend on how they are split among threads";
-  const ImageTensor image = random_image(224, 224);
-  std::vector<float> one;
-  TorchClassifier(ModelArchive(GetParam()), {}).classify(image, {}, one);
-  ClassifierOptions options;
-  options.threads = 2;
-  options.keep_threads = true;
-  TorchClassifier classifier(ModelArchive(GetParam()), options);
-  std::vector<float> two;
-  std::thread([&] { classifier.classify(image, {}, two); }).join();
-  EXPECT_EQ(one, two);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, Archives,
-    testing::Values(kSelftest, std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_qnnpack.pt",
-                    std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_xnnpack.pt",
-                    std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_float.pt"),
-    [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });
 
 }  // namespace
 }  // namespace lookout
