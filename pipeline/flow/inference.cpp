@@ -11,20 +11,21 @@ Inference::Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classif
     workers_.emplace(frames, std::move(classifiers), trace, pictures);
   } else {
     classifier_.emplace(std::move(classifiers.front()));
+    if (pictures != nullptr)
+      picture_classifier_.emplace(pictures->make_classifier(classifier_->classifier()));
   }
   if (pictures != nullptr) pictures->set_wake([&frames] { frames.interrupt(); });
 }
 
 TakeStatus Inference::take(ClassifiedFrame& classified, std::chrono::milliseconds timeout) {
   if (workers_) return workers_->take(classified, timeout);
-  if (pictures_ != nullptr) pictures_->classify_overdue(classifier_->classifier());
-  const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
+  if (picture_classifier_) pictures_->classify_overdue(*picture_classifier_);
+  const bool picture_waits = picture_classifier_ && pictures_->is_waiting();
   const TakeStatus status =
       frames_.take(classified.frame, picture_waits ? std::chrono::milliseconds(0) : timeout);
   if (status == TakeStatus::kTaken) classifier_->classify(classified, trace_);
-  if (status == TakeStatus::kTimeout && pictures_ != nullptr) {
-    pictures_->classify_waiting(classifier_->classifier());
-  }
+  if (status == TakeStatus::kTimeout && picture_classifier_)
+    pictures_->classify_waiting(*picture_classifier_);
   return status;
 }
 

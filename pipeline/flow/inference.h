@@ -32,8 +32,10 @@ class Inference {
   Latest<Frame>& frames_;
   Trace* const trace_;
   PictureQueue* const pictures_;
-  std::optional<FrameClassifier> classifier_;  // either this
-  std::optional<Workers> workers_;             // or these
+  // One classifier: these two, the second if there are pictures.
+  std::optional<FrameClassifier> classifier_;
+  std::optional<FrameClassifier> picture_classifier_;
+  std::optional<Workers> workers_;  // several
 };
 
 }  // namespace lookout

@@ -13,7 +13,7 @@ std::optional<Result> PictureQueue::classify(const cv::Mat& bgr) {
     queue_.push_back(&picture);
     waiting_ = queue_.size();
     if (wake_) wake_();
-    while (!picture.done && (picture.taken || !closed_)) done_.wait(mutex_);
+    while (!picture.done && (picture.taken || !closed_)) picture.changed.wait(mutex_);
     if (!picture.taken) queue_.erase(std::find(queue_.begin(), queue_.end(), &picture));
     waiting_ = queue_.size();
   }
@@ -23,12 +23,10 @@ std::optional<Result> PictureQueue::classify(const cv::Mat& bgr) {
 }
 
 void PictureQueue::close() {
-  {
-    const MutexLock lock(mutex_);
-    closed_ = true;
-    wake_ = nullptr;
-  }
-  done_.notify_all();
+  const MutexLock lock(mutex_);
+  closed_ = true;
+  wake_ = nullptr;
+  for (Picture* picture : queue_) picture->changed.notify_one();
 }
 
 void PictureQueue::set_wake(std::function<void()> wake) {
@@ -49,23 +47,21 @@ PictureQueue::Picture* PictureQueue::take() {
 
 void PictureQueue::answer(Picture& picture, std::optional<Result> result,
                           std::exception_ptr error) {
-  {
-    const MutexLock lock(mutex_);
-    picture.result = std::move(result);
-    picture.error = std::move(error);
-    picture.done = true;
-  }
-  done_.notify_all();
+  const MutexLock lock(mutex_);
+  picture.result = std::move(result);
+  picture.error = std::move(error);
+  picture.done = true;
+  picture.changed.notify_one();  // with the lock held: the picture is gone soon after
 }
 
-bool PictureQueue::classify_waiting(Classifier& classifier) {
+bool PictureQueue::classify_waiting(FrameClassifier& classifier) {
   if (!is_waiting()) return false;
   Picture* picture = take();
   if (picture == nullptr) return false;
   try {
     ClassifiedFrame classified;
     classified.frame.bgr = picture->bgr;
-    FrameClassifier(classifier, View{}, top_k_, threshold_).classify(classified);
+    classifier.classify(classified);
     answer(*picture, std::move(classified.result), nullptr);
   } catch (...) {
     answer(*picture, std::nullopt, std::current_exception());
@@ -73,7 +69,7 @@ bool PictureQueue::classify_waiting(Classifier& classifier) {
   return true;
 }
 
-void PictureQueue::classify_overdue(Classifier& classifier) {
+void PictureQueue::classify_overdue(FrameClassifier& classifier) {
   if (!is_waiting()) return;
   {
     const MutexLock lock(mutex_);

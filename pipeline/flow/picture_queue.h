@@ -42,10 +42,14 @@ class PictureQueue {
   // `wake` is called when a picture comes, by the thread that asks. Empty: nobody.
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
   bool is_waiting() const { return waiting_ > 0; }
+  // One for each thread. `classifier` outlives it.
+  FrameClassifier make_classifier(Classifier& classifier) const {
+    return {classifier, View{}, top_k_, threshold_};
+  }
   // Classifies the first picture that waits. Returns false when there is none.
-  bool classify_waiting(Classifier& classifier) EXCLUDES(mutex_);
+  bool classify_waiting(FrameClassifier& classifier) EXCLUDES(mutex_);
   // The same if none was classified for kMaxWait. Call it before a frame is taken.
-  void classify_overdue(Classifier& classifier) EXCLUDES(mutex_);
+  void classify_overdue(FrameClassifier& classifier) EXCLUDES(mutex_);
 
  private:
   // On the stack of the thread that asks, which waits until it is done.
@@ -56,6 +60,7 @@ class PictureQueue {
     std::exception_ptr error{};
     bool taken = false;
     bool done = false;
+    ConditionVariable changed{};  // for the thread that asks, which alone is woken
   };
 
   Picture* take() EXCLUDES(mutex_);
@@ -67,7 +72,6 @@ class PictureQueue {
   std::atomic<std::size_t> waiting_ = 0;  // the queue's size
   std::atomic<std::uint64_t> displaced_ = 0;
   mutable Mutex mutex_;
-  ConditionVariable done_;
   std::deque<Picture*> queue_ GUARDED_BY(mutex_);
   Clock::time_point last_taken_ GUARDED_BY(mutex_);
   bool closed_ GUARDED_BY(mutex_) = false;

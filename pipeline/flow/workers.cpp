@@ -1,5 +1,6 @@
 #include "pipeline/flow/workers.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,14 +30,17 @@ Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers
 }
 
 void Workers::run(FrameClassifier& classifier) {
+  std::optional<FrameClassifier> picture_classifier;
+  if (pictures_ != nullptr)
+    picture_classifier.emplace(pictures_->make_classifier(classifier.classifier()));
   ClassifiedFrame classified;
   std::uint64_t ticket = 0;
   while (true) {
-    if (pictures_ != nullptr) pictures_->classify_overdue(classifier.classifier());
+    if (picture_classifier) pictures_->classify_overdue(*picture_classifier);
     const TakeStatus status = take_frame(classified, ticket);
     if (status == TakeStatus::kClosed) break;
     if (status == TakeStatus::kTimeout) {
-      if (pictures_ != nullptr) pictures_->classify_waiting(classifier.classifier());
+      if (picture_classifier) pictures_->classify_waiting(*picture_classifier);
       continue;
     }
     std::exception_ptr error;

@@ -63,6 +63,7 @@ TEST(Predictor, WhatNobodyWaitsForIsDropped) {
 TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   PictureQueue pictures(1, 0);
   FakeClassifier classifier;
+  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
   const std::string picture = jpeg();
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   Predictor predictor(pictures, {});
@@ -71,7 +72,7 @@ TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   while (!pictures.is_waiting()) std::this_thread::yield();  // the first is in work
   *gone = true;
   while (predictor.waiting() > 0) {
-    if (!pictures.classify_waiting(classifier)) std::this_thread::yield();
+    if (!pictures.classify_waiting(picture_classifier)) std::this_thread::yield();
   }
   EXPECT_EQ(classifier.calls(), 1);
   predictor.deliver();
