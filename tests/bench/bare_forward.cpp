@@ -1,7 +1,7 @@
 // The smallest program that classifies with LibTorch: it loads an archive, freezes it
 // and runs it, on one thread, with the same input again and again. What lookout takes above
-// its time and memory is lookout's own. (But lookout quantizes the input of a quantized model while
-// it preprocesses, which is part of the forward here.)
+// its time and memory is lookout's own. (But lookout quantizes and flips the input of a quantized
+// model while it preprocesses, which is part of the forward here.)
 //
 //   bare_forward ARCHIVE RUNS [SIZE]    see bare_runs.h
 #include <ATen/Parallel.h>
