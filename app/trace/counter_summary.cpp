@@ -9,8 +9,10 @@
 namespace lookout {
 namespace {
 
-// A value and how long it held.
-using Weighted = std::pair<double, double>;
+struct Weighted {
+  double value = 0;
+  double weight = 0;  // ms for which it held
+};
 
 double quantile(const std::vector<Weighted>& sorted, double whole, double share) {
   double before = 0;
@@ -18,7 +20,7 @@ double quantile(const std::vector<Weighted>& sorted, double whole, double share)
     before += weight;
     if (before >= share * whole) return value;
   }
-  return sorted.back().first;
+  return sorted.back().value;
 }
 
 // Values that held for no time at all still count when all of them did.
@@ -28,13 +30,14 @@ std::vector<Weighted> weigh(const CounterSummary& counter, TraceTime end) {
   for (std::size_t i = 0; i < counter.values.size(); ++i) {
     const auto& [time, value] = counter.values[i];
     const TraceTime until = i + 1 < counter.values.size() ? counter.values[i + 1].first : end;
-    weighted.emplace_back(value, std::max(0.0, to_ms(until) - to_ms(time)));
-    whole += weighted.back().second;
+    weighted.push_back({value, std::max(0.0, to_ms(until) - to_ms(time))});
+    whole += weighted.back().weight;
   }
   if (whole <= 0) {
     for (auto& [value, weight] : weighted) weight = 1;
   }
-  std::sort(weighted.begin(), weighted.end());
+  std::sort(weighted.begin(), weighted.end(),
+            [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
   return weighted;
 }
 
@@ -47,8 +50,8 @@ void fill(TraceTime end, CounterSummary& counter) {
     sum += value * weight;
   }
   counter.count = weighted.size();
-  counter.min = weighted.front().first;
-  counter.max = weighted.back().first;
+  counter.min = weighted.front().value;
+  counter.max = weighted.back().value;
   counter.mean = sum / whole;
   double squares = 0;
   for (const auto& [value, weight] : weighted) {

@@ -13,7 +13,7 @@ constexpr std::size_t kBins = 15;
 
 }  // namespace
 
-std::pair<double, double> wilson_interval(std::size_t part, std::size_t all) {
+ConfidenceInterval wilson_interval(std::size_t part, std::size_t all) {
   if (all == 0) return {0, 1};
   constexpr double kZ = 1.959964;  // of 95 %
   const auto n = static_cast<double>(all);

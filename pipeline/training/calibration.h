@@ -2,14 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace lookout {
 
+struct ConfidenceInterval {
+  double low = 0;
+  double high = 0;
+};
+
 // The 95 % interval of a share of which `part` of `all` were seen, 0..1 (Wilson's score interval,
 // https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval). 0 and 1 when `all` is 0.
-std::pair<double, double> wilson_interval(std::size_t part, std::size_t all);
+ConfidenceInterval wilson_interval(std::size_t part, std::size_t all);
 
 // Softmax of logits / temperature.
 std::vector<float> probabilities(const std::vector<float>& logits, float temperature);

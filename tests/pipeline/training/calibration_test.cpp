@@ -12,10 +12,11 @@ TEST(WilsonInterval, IsThatOfTheLiterature) {
 }
 
 TEST(WilsonInterval, StaysBetweenNoneAndAll) {
-  EXPECT_EQ(wilson_interval(0, 0), std::pair(0.0, 1.0));
-  EXPECT_NEAR(wilson_interval(0, 10).first, 0, 1e-12);
-  EXPECT_NEAR(wilson_interval(0, 10).second, 0.2775, 5e-4);
-  EXPECT_NEAR(wilson_interval(10, 10).second, 1, 1e-12);
+  EXPECT_EQ(wilson_interval(0, 0).low, 0);
+  EXPECT_EQ(wilson_interval(0, 0).high, 1);
+  EXPECT_NEAR(wilson_interval(0, 10).low, 0, 1e-12);
+  EXPECT_NEAR(wilson_interval(0, 10).high, 0.2775, 5e-4);
+  EXPECT_NEAR(wilson_interval(10, 10).high, 1, 1e-12);
 }
 
 TEST(Calibration, TheErrorIsTheDistanceBetweenScoreAndAccuracy) {
