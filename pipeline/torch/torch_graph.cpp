@@ -50,11 +50,11 @@ std::optional<InputFlip> read_flip(const torch::jit::Node& node) {
   if (!dimensions || !dimensions->isIntList()) return std::nullopt;
   InputFlip found;
   for (const std::int64_t dimension : dimensions->toIntVector()) {
-    bool* side = dimension == 2 || dimension == -2   ? &found.y
-                 : dimension == 3 || dimension == -1 ? &found.x
-                                                     : nullptr;
-    if (side == nullptr || *side) return std::nullopt;  // twice is an error
-    *side = true;
+    const std::int64_t axis = dimension < 0 ? dimension + 4 : dimension;
+    if (axis != 2 && axis != 3) return std::nullopt;
+    bool& side = axis == 2 ? found.y : found.x;
+    if (side) return std::nullopt;  // twice is an error
+    side = true;
   }
   return found;
 }
@@ -70,6 +70,21 @@ bool is_kept_or_changed(const std::shared_ptr<torch::jit::Graph>& graph, torch::
   const torch::jit::AliasDb aliases(graph);
   torch::jit::Value* values = &value;
   return aliases.hasWriters(&value) || aliases.escapesScope(values);
+}
+
+// What `read` finds in the only node that uses the input, which is removed. Empty: nothing, or
+// `forward` keeps or changes the node's result, which the caller would make.
+template <typename Step>
+std::optional<Step> take_first_step(const std::shared_ptr<torch::jit::Graph>& graph,
+                                    std::optional<Step> (*read)(const torch::jit::Node&)) {
+  torch::jit::Node* first = first_node(*graph);
+  if (first == nullptr) return std::nullopt;
+  const std::optional<Step> step = read(*first);
+  if (!step || is_kept_or_changed(graph, *first->output())) return std::nullopt;
+  // The input keeps its type: in an archive that is just "Tensor".
+  first->output()->replaceAllUsesWith(graph->inputs()[1]);
+  first->destroy();
+  return step;
 }
 
 // Packed objects of quantized layers give their tensors with their state (`__getstate__`). Integer
@@ -155,27 +170,13 @@ bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph) {
   return is_kept_or_changed(seen, *copy);
 }
 
-std::optional<InputQuantization> find_input_quantization(
+std::optional<InputQuantization> take_input_quantization(
     const std::shared_ptr<torch::jit::Graph>& graph) {
-  torch::jit::Node* first = first_node(*graph);
-  if (first == nullptr) return std::nullopt;
-  const std::optional<InputQuantization> found = read_quantization(*first);
-  return found && !is_kept_or_changed(graph, *first->output()) ? found : std::nullopt;
+  return take_first_step(graph, read_quantization);
 }
 
-std::optional<InputFlip> find_input_flip(const std::shared_ptr<torch::jit::Graph>& graph) {
-  torch::jit::Node* first = first_node(*graph);
-  if (first == nullptr) return std::nullopt;
-  const std::optional<InputFlip> found = read_flip(*first);
-  return found && !is_kept_or_changed(graph, *first->output()) ? found : std::nullopt;
-}
-
-// The input keeps its type: in an archive that is just "Tensor".
-void remove_first_node(torch::jit::Graph& graph) {
-  torch::jit::Value* input = graph.inputs()[1];
-  torch::jit::Node* node = input->uses().front().user;
-  node->output()->replaceAllUsesWith(input);
-  node->destroy();
+std::optional<InputFlip> take_input_flip(const std::shared_ptr<torch::jit::Graph>& graph) {
+  return take_first_step(graph, read_flip);
 }
 
 namespace {

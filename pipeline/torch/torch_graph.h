@@ -28,9 +28,10 @@ std::string find_activations(const torch::jit::Block& block);
 // its memory for the next picture.
 bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph);
 
-// The quantization that a frozen `forward` applies to its input. Empty when it also uses the input
-// otherwise, or keeps or changes the quantized bytes.
-std::optional<InputQuantization> find_input_quantization(
+// Removes the quantization that a frozen `forward` applies to its input: the graph then takes a
+// quantized input. Empty when it also uses the input otherwise, or keeps or changes the quantized
+// bytes.
+std::optional<InputQuantization> take_input_quantization(
     const std::shared_ptr<torch::jit::Graph>& graph);
 
 // The sides that a frozen `forward` exchanges in its input (torch.flip).
@@ -39,12 +40,8 @@ struct InputFlip {
   bool y = false;
 };
 
-// Empty, too, when `forward` also uses the input otherwise, or keeps or changes the flipped tensor.
-std::optional<InputFlip> find_input_flip(const std::shared_ptr<torch::jit::Graph>& graph);
-
-// Removes the only node that uses the input, which find_input_...() found: the graph then takes the
-// node's result.
-void remove_first_node(torch::jit::Graph& graph);
+// The same for a flip: the graph then takes a flipped input.
+std::optional<InputFlip> take_input_flip(const std::shared_ptr<torch::jit::Graph>& graph);
 
 // Replaces the functions in the call stacks of a frozen graph's nodes, which freezing deleted, by
 // `forward`: LibTorch would look at them when `forward` fails, and crash. The module instances,

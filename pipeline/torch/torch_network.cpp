@@ -120,24 +120,17 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
     keep_layers(*method.graph()->block(), method.function());
     activations_ = find_activations(*method.graph()->block());
     if (!device_.is_cpu() && quantized()) refuse_quantized(archive_);
-    remove_input_steps(method.graph());
-    copies_input_ = keeps_or_changes_input(method.graph());
+    quantization_ = take_input_quantization(method.graph());
+    if (quantization_) {
+      flip_ = take_input_flip(method.graph()).value_or(InputFlip());
+    } else {  // its flip stays: float networks report the operators that Python reports
+      copies_input_ = keeps_or_changes_input(method.graph());
+    }
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
     refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
   }
-}
-
-// Float networks keep their flip, with which they report the operators that Python reports.
-void TorchNetwork::remove_input_steps(const std::shared_ptr<torch::jit::Graph>& graph) {
-  quantization_ = find_input_quantization(graph);
-  if (!quantization_) return;
-  remove_first_node(*graph);
-  const std::optional<InputFlip> flip = find_input_flip(graph);
-  if (!flip) return;
-  remove_first_node(*graph);
-  flip_ = *flip;
 }
 
 void TorchNetwork::describe(InputSpec& input) const {

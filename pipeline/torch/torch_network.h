@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -60,17 +59,16 @@ class TorchNetwork {
   std::optional<std::uint64_t> peak_live_bytes(const ImageTensor& image) const;
 
  private:
-  // Removes the quantization and the flip of the input, which the preprocessor does for nothing.
-  void remove_input_steps(const std::shared_ptr<torch::jit::Graph>& graph);
   at::Tensor as_input(const ImageTensor& image) const;
 
   torch::jit::Module module_;
   std::filesystem::path archive_;
   c10::Device device_ = at::kCPU;
   std::string activations_;  // as ModelFacts
+  // Taken from the graph: the preprocessor does both for nothing.
   std::optional<InputQuantization> quantization_;
   InputFlip flip_;
-  bool copies_input_ = false;
+  bool copies_input_ = false;  // of floats
 };
 
 }  // namespace lookout
