@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,6 +22,7 @@
 #include "app/trace/trace_command.h"
 #include "app/train/train.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/system/non_blocking_writer.h"
 #include "platform/system/results_output.h"
 
@@ -78,7 +78,7 @@ void print(std::string_view text) {
 
 // After the log level was set.
 void log_warnings(const lookout::RunOptions& options) {
-  for (const std::string& warning : options.warnings) spdlog::warn(warning);
+  for (const std::string& warning : options.warnings) lookout::log_warn("{}", warning);
 }
 
 int run_doctor(const lookout::RunOptions& options) {

@@ -1,7 +1,6 @@
 #include "pipeline/open_model.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <optional>

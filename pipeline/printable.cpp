@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "pipeline/append_format.h"
+
 namespace lookout {
 namespace {
 
@@ -34,13 +36,12 @@ utf8proc_ssize_t first_character(std::string_view text, utf8proc_int32_t& charac
 std::size_t append_wide(std::string_view text, std::string& out) {
   utf8proc_int32_t character = 0;
   const utf8proc_ssize_t size = first_character(text, character);
-  const auto to = std::back_inserter(out);
   if (size < 1) {
-    fmt::format_to(to, "\\x{:02x}", static_cast<unsigned char>(text[0]));
+    append_format(out, "\\x{:02x}", static_cast<unsigned char>(text[0]));
     return 1;
   }
   if (character < 0xA0 || is_misleading(character)) {
-    fmt::format_to(to, "\\u{:04x}", character);
+    append_format(out, "\\u{:04x}", character);
   } else {
     out += text.substr(0, static_cast<std::size_t>(size));
   }
@@ -57,7 +58,7 @@ void append(std::string_view text, bool double_backslashes, std::string& out) {
     if (byte == '\n') {
       out += "\\n";
     } else if (byte < ' ' || byte == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+      append_format(out, "\\x{:02x}", byte);
     } else {
       if (byte == '\\' && double_backslashes) out += '\\';
       out += text[i];

@@ -1,7 +1,6 @@
 #include "app/bench/bench.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <exception>
@@ -18,6 +17,7 @@
 #include "app/run/log.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/model/operator_library.h"
 #include "pipeline/open_model.h"
 #include "platform/sources/open_source.h"
@@ -113,9 +113,9 @@ void check_models(const std::vector<Combination>& all, const std::atomic<bool>& 
 }
 
 void log_progress(const BenchResult& result) {
-  spdlog::info("{}, {}{} thread{}, {} worker{}: {:.1f} fps", result.model.name,
-               result.auto_threads ? "auto: " : "", result.threads, result.threads == 1 ? "" : "s",
-               result.workers, result.workers == 1 ? "" : "s", result.stats.classified_fps);
+  log_info("{}, {}{} thread{}, {} worker{}: {:.1f} fps", result.model.name,
+           result.auto_threads ? "auto: " : "", result.threads, result.threads == 1 ? "" : "s",
+           result.workers, result.workers == 1 ? "" : "s", result.stats.classified_fps);
 }
 
 void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& stop,
@@ -124,7 +124,7 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
     if (const auto result = measure(all.front(), stop)) results.push_back(*result);
     return;
   }
-  spdlog::info("{} combinations to measure", all.size());
+  log_info("{} combinations to measure", all.size());
   for (const Combination& combination : all) {
     if (stop) break;
     const std::optional<BenchResult> result = measure_apart(combination, stop);

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "app/bench/bench_result.h"
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -60,8 +60,7 @@ std::string escaped(const std::string& text) {
 
 void append_row(const std::vector<std::string>& cells, std::string& out) {
   out += '|';
-  for (const std::string& cell : cells)
-    fmt::format_to(std::back_inserter(out), " {} |", escaped(cell));
+  for (const std::string& cell : cells) append_format(out, " {} |", escaped(cell));
   out += '\n';
 }
 
@@ -219,36 +218,34 @@ std::string to_text(const BenchReport& report) {
                                  printable(processor(machine)), machine.kind);
   if (report.results.empty()) return text + "\nnothing was measured\n";
   text += fmt::format("; {}\n", libraries(report));
-  auto to = std::back_inserter(text);
-  fmt::format_to(to, "{}\n", printable(report.results.front().source));
+  append_format(text, "{}\n", printable(report.results.front().source));
   const std::string interrupted = interruption(report);
-  if (!interrupted.empty()) fmt::format_to(to, "{}\n", interrupted);
+  if (!interrupted.empty()) append_format(text, "{}\n", interrupted);
   text += '\n';
   const std::size_t width = max_name_size(report);
   const bool device = have_device(report.results);
-  fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "", width,
-                 "", "", "", "total", "model", "jitter", "CPU", "", "cold",
-                 device ? "  device fallback fallback" : "");
-  fmt::format_to(to, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "model",
-                 width, "threads", "workers", "fps", "ms", "ms", "p99/p50", "ms", "MB", "start s",
-                 device ? "   calls    calls   time %" : "");
+  append_format(text, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "", width,
+                "", "", "", "total", "model", "jitter", "CPU", "", "cold",
+                device ? "  device fallback fallback" : "");
+  append_format(text, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "model",
+                width, "threads", "workers", "fps", "ms", "ms", "p99/p50", "ms", "MB", "start s",
+                device ? "   calls    calls   time %" : "");
   for (const BenchResult& result : report.results) {
-    fmt::format_to(to,
-                   "{:<{}} {:>7} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.1f} {:>6.0f} "
-                   "{:>7.2f}{}\n",
-                   printable(result.model.name), width, threads(result), result.workers,
-                   result.stats.classified_fps, total_ms(result), to_ms(result.stats.inference.p50),
-                   jitter(result), result.cpu_ms, result.resident_mb, result.start_s,
-                   device_cells(result.device));
+    append_format(text,
+                  "{:<{}} {:>7} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.1f} {:>6.0f} "
+                  "{:>7.2f}{}\n",
+                  printable(result.model.name), width, threads(result), result.workers,
+                  result.stats.classified_fps, total_ms(result), to_ms(result.stats.inference.p50),
+                  jitter(result), result.cpu_ms, result.resident_mb, result.start_s,
+                  device_cells(result.device));
   }
   for (const BenchResult& result : report.results) {
     const StatsSnapshot& stats = result.stats;
-    fmt::format_to(to,
-                   "\n{}: {}\n  ms p50/p95/p99/max: capture {}, preprocess {}, inference {}, "
-                   "total {}\n",
-                   printable(title(result)), verdict(result, report.results),
-                   to_text(stats.capture), to_text(stats.preprocess), to_text(stats.inference),
-                   to_text(stats.total));
+    append_format(text,
+                  "\n{}: {}\n  ms p50/p95/p99/max: capture {}, preprocess {}, inference {}, "
+                  "total {}\n",
+                  printable(title(result)), verdict(result, report.results), to_text(stats.capture),
+                  to_text(stats.preprocess), to_text(stats.inference), to_text(stats.total));
   }
   return text;
 }
@@ -257,10 +254,9 @@ std::string to_markdown(const BenchReport& report) {
   std::string out = "# lookout bench\n\n";
   append_machine(report.machine, out);
   if (report.results.empty()) return out + "\nNothing was measured.\n";
-  fmt::format_to(std::back_inserter(out), "\nSource: {}.\n",
-                 printable(report.results.front().source));
+  append_format(out, "\nSource: {}.\n", printable(report.results.front().source));
   const std::string interrupted = interruption(report);
-  if (!interrupted.empty()) fmt::format_to(std::back_inserter(out), "\n**{}**\n", interrupted);
+  if (!interrupted.empty()) append_format(out, "\n**{}**\n", interrupted);
   out += "\n## Models\n\n";
   append_models(report.results, out);
   out += "\n## Rates\n\n";
@@ -276,8 +272,7 @@ std::string to_markdown(const BenchReport& report) {
   append_states(report.results, out);
   out += "\n## Verdicts\n\n";
   for (const BenchResult& result : report.results) {
-    fmt::format_to(std::back_inserter(out), "- {}: {}\n", printable(title(result)),
-                   verdict(result, report.results));
+    append_format(out, "- {}: {}\n", printable(title(result)), verdict(result, report.results));
   }
   return out;
 }

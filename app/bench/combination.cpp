@@ -6,6 +6,7 @@
 #include <opencv2/core/types.hpp>
 
 #include "pipeline/error.h"
+#include "pipeline/json_text.h"
 
 namespace nlohmann {
 
@@ -117,13 +118,13 @@ template <typename Value>
 std::string to_json_text(const Value& value) {
   nlohmann::json json(value);
   change_strings(json, to_characters);
-  return json.dump();
+  return to_text(json);
 }
 
 template <typename Value>
 Value from_json_text(const std::string& text) {
   try {
-    nlohmann::json json = nlohmann::json::parse(text);
+    nlohmann::json json = parse_json(text);
     change_strings(json, to_bytes);
     return json.get<Value>();
   } catch (const nlohmann::json::exception& error) {

@@ -1,7 +1,6 @@
 #include "app/collect/collect.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <system_error>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/reporters/snapshot_folder.h"
 #include "platform/sources/open_source.h"
 
@@ -61,11 +61,11 @@ class Collection {
   }
 
   void log_counts() const {
-    spdlog::info("{} picture{} of {} written{}", written_, written_ == 1 ? "" : "s", options_.label,
-                 similar_ == 0 ? ""
-                               : fmt::format(", {} left out that looked like the one before "
-                                             "(--keep-similar keeps them)",
-                                             similar_));
+    log_info("{} picture{} of {} written{}", written_, written_ == 1 ? "" : "s", options_.label,
+             similar_ == 0 ? ""
+                           : fmt::format(", {} left out that looked like the one before "
+                                         "(--keep-similar keeps them)",
+                                         similar_));
   }
 
  private:
@@ -86,7 +86,7 @@ class Collection {
     const auto now = Clock::now();
     if (now - reported_ < kInterval) return;
     reported_ = now;
-    spdlog::info("{} written, {} left out", written_, similar_);
+    log_info("{} written, {} left out", written_, similar_);
   }
 
   const CollectOptions& options_;
@@ -119,7 +119,7 @@ bool Similarity::is_similar(const cv::Mat& bgr) {
 
 void collect(const CollectOptions& options, const std::atomic<bool>& stop) {
   const auto source = open_source(options.camera.source, options.camera.source_options);
-  if (source->online()) spdlog::info("source: {}", source->info().description);
+  if (source->online()) log_info("source: {}", source->info().description);
   Collection collection(options, *source);
   const auto start = Clock::now();
   const auto timeout = options.camera.timeout;

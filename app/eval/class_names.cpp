@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <memory>
-#include <regex>
 
 #include "app/options/settings.h"
 #include "platform/system/parse_number.h"
@@ -39,10 +38,12 @@ std::string folded(const std::string& text) {
 }
 
 std::string without_wordnet_number(const std::string& name) {
-  static const std::regex number("[nN][0-9]{8}_(.+)");
-  std::smatch match;
-  if (!std::regex_match(name, match, number)) return {};
-  std::string label = match[1];
+  constexpr std::size_t kNumber = 9;  // n01440764
+  if (name.size() < kNumber + 2 || std::tolower(name[0]) != 'n' || name[kNumber] != '_' ||
+      name.find_first_not_of("0123456789", 1) != kNumber) {
+    return {};
+  }
+  std::string label = name.substr(kNumber + 1);
   std::replace(label.begin(), label.end(), '_', ' ');
   return label;
 }

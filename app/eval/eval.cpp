@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <memory>
@@ -17,6 +16,7 @@
 #include "app/report/picture.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/pipeline.h"
 #include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
@@ -40,8 +40,8 @@ class EvalReporter : public Reporter {
   void tick(const StatsSnapshot& stats) override {
     if (stats.final) return;
     const std::uint64_t done = counts_.pictures().size();
-    spdlog::info("{} of {} pictures; top-1 {}; {:.1f} a second", done + stats.skipped,
-                 set_.pictures.size(), share_of(counts_.top1(), done), stats.classified_fps);
+    log_info("{} of {} pictures; top-1 {}; {:.1f} a second", done + stats.skipped,
+             set_.pictures.size(), share_of(counts_.top1(), done), stats.classified_fps);
   }
 
  private:

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "app/report/html.h"
+#include "pipeline/append_format.h"
 
 namespace lookout {
 namespace {
@@ -51,10 +51,9 @@ class MatrixTable {
   }
 
   void append_head() {
-    auto to = std::back_inserter(out_);
     out_ += "<thead><tr><td></td>";
     for (const std::size_t column : shown_) {
-      fmt::format_to(to, "<th scope=\"col\" title=\"{0}\"><span>{0}</span></th>", name(column));
+      append_format(out_, "<th scope=\"col\" title=\"{0}\"><span>{0}</span></th>", name(column));
     }
     if (shown_.size() < matrix_.classes.size()) {
       out_ += "<th scope=\"col\"><span>all others</span></th>";
@@ -67,8 +66,7 @@ class MatrixTable {
     std::uint64_t all = 0;
     for (const std::uint64_t count : counts) all += count;
     if (all == 0) return;  // not in the set: only predicted
-    auto to = std::back_inserter(out_);
-    fmt::format_to(to, "<tr><th scope=\"row\" title=\"{0}\">{0}</th>", name(row));
+    append_format(out_, "<tr><th scope=\"row\" title=\"{0}\">{0}</th>", name(row));
     std::uint64_t others = all;
     for (const std::size_t column : shown_) {
       others -= counts[column];
@@ -80,24 +78,23 @@ class MatrixTable {
       append_cell(others, all, false,
                   fmt::format("{} taken for others: {} of {}", name(row), others, all));
     }
-    fmt::format_to(to, "<th scope=\"row\">{:.0f} %</th></tr>\n",
-                   percent(counts[row], all).value_or(0));
+    append_format(out_, "<th scope=\"row\">{:.0f} %</th></tr>\n",
+                  percent(counts[row], all).value_or(0));
   }
 
   // `html`: the title.
   void append_cell(std::uint64_t count, std::uint64_t all, bool right, const std::string& html) {
     constexpr double kFaintest = 0.15;
     constexpr double kDark = 0.55;
-    auto to = std::back_inserter(out_);
     if (count == 0) {
-      fmt::format_to(to, "<td class=\"zero{}\">0</td>", right ? " diagonal" : "");
+      append_format(out_, "<td class=\"zero{}\">0</td>", right ? " diagonal" : "");
       return;
     }
     const double share = static_cast<double>(count) / static_cast<double>(all);
     const double strength = kFaintest + (1 - kFaintest) * share;
-    fmt::format_to(to, "<td class=\"{}{}\" style=\"--share:{:.2f}\" title=\"{}\">{}</td>",
-                   right ? "right" : "wrong", strength > kDark ? " dark" : "", strength, html,
-                   count);
+    append_format(out_, "<td class=\"{}{}\" style=\"--share:{:.2f}\" title=\"{}\">{}</td>",
+                  right ? "right" : "wrong", strength > kDark ? " dark" : "", strength, html,
+                  count);
   }
 
   const ConfusionMatrix& matrix_;
@@ -109,34 +106,33 @@ class MatrixTable {
 // The diagram is a square of this side, at this place.
 constexpr double kSide = 240;
 constexpr double kLeft = 44;
-constexpr double kTop = 20;
+constexpr double kTopMargin = 20;
 
 double x_of(double score) { return kLeft + kSide * score; }
-double y_of(double accuracy) { return kTop + kSide * (1 - accuracy); }
+double y_of(double accuracy) { return kTopMargin + kSide * (1 - accuracy); }
 
 void append_axes(std::string& out) {
-  auto to = std::back_inserter(out);
   for (int i = 0; i <= 4; ++i) {
     const double share = i / 4.0;
-    fmt::format_to(to,
-                   "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\"/>"
-                   "<text class=\"soft\" x=\"{3}\" y=\"{4}\" text-anchor=\"end\">{5} %</text>"
-                   "<text class=\"soft\" x=\"{6}\" y=\"{7}\" text-anchor=\"middle\">{5} %</text>\n",
-                   kLeft, kLeft + kSide, y_of(share), kLeft - 6, y_of(share) + 4, 25 * i,
-                   x_of(share), kTop + kSide + 16);
+    append_format(out,
+                  "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\"/>"
+                  "<text class=\"soft\" x=\"{3}\" y=\"{4}\" text-anchor=\"end\">{5} %</text>"
+                  "<text class=\"soft\" x=\"{6}\" y=\"{7}\" text-anchor=\"middle\">{5} %</text>\n",
+                  kLeft, kLeft + kSide, y_of(share), kLeft - 6, y_of(share) + 4, 25 * i,
+                  x_of(share), kTopMargin + kSide + 16);
   }
-  fmt::format_to(to,
-                 "<text class=\"soft\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">score of the best "
-                 "prediction</text>\n",
-                 kLeft + kSide / 2, kTop + kSide + 34);
+  append_format(out,
+                "<text class=\"soft\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">score of the best "
+                "prediction</text>\n",
+                kLeft + kSide / 2, kTopMargin + kSide + 34);
 }
 
 void append_bin(const CalibrationBin& bin, std::string& out) {
   if (bin.pictures == 0) return;
   const double x = x_of(bin.from) + 1.5;
   const double width = x_of(bin.to) - x_of(bin.from) - 3;
-  fmt::format_to(
-      std::back_inserter(out),
+  append_format(
+      out,
       "<g><title>scores of {0:.0f} to {1:.0f} %: {2} pictures, mean score {3:.1f} %, right "
       "{4:.1f} %</title>"
       "<rect class=\"blue\" x=\"{5:.1f}\" y=\"{6:.1f}\" width=\"{7:.1f}\" height=\"{8:.1f}\"/>"
@@ -175,10 +171,10 @@ std::string confusion_map(const ConfusionMatrix& matrix, const std::vector<Confu
   for (std::size_t i = 0; i < std::min(kMaxDots, confusions.size()); ++i) {
     const Confusion& confusion = confusions[i];
     const double strength = 0.6 + 0.4 * static_cast<double>(confusion.count) / highest;
-    fmt::format_to(std::back_inserter(out),
-                   "<rect class=\"orange\" opacity=\"{:.2f}\" x=\"{:.1f}\" y=\"{:.1f}\" "
-                   "width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
-                   strength, position(confusion.predicted), position(confusion.expected), dot, dot);
+    append_format(out,
+                  "<rect class=\"orange\" opacity=\"{:.2f}\" x=\"{:.1f}\" y=\"{:.1f}\" "
+                  "width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                  strength, position(confusion.predicted), position(confusion.expected), dot, dot);
   }
   out += "</svg>\n<figcaption>All ";
   return out + fmt::format(
@@ -195,9 +191,8 @@ std::string reliability_chart(const Calibration& calibration) {
       "of right predictions for each tenth of the scores; the figures are in the table below\">\n";
   append_axes(out);
   for (const CalibrationBin& bin : calibration.bins) append_bin(bin, out);
-  fmt::format_to(std::back_inserter(out),
-                 "<line class=\"ideal\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n", x_of(0),
-                 x_of(1), y_of(0), y_of(1));
+  append_format(out, "<line class=\"ideal\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n", x_of(0),
+                x_of(1), y_of(0), y_of(1));
   return out + "</svg>\n";
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "app/eval/eval_charts.h"
 #include "app/report/charts.h"
 #include "app/report/picture.h"
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -25,7 +25,7 @@ std::string percent_text(std::uint64_t part, std::uint64_t all) {
 
 std::string of(std::uint64_t part, std::uint64_t all) { return fmt::format("{} of {}", part, all); }
 
-std::string numbered(const EvalReport& report, std::size_t index) {
+std::string numbered_label(const EvalReport& report, std::size_t index) {
   return fmt::format("{} {}", index, report.labels[index]);
 }
 
@@ -80,8 +80,8 @@ void add_confusions(const EvalReport& report, bool large, Page& page) {
   std::vector<Bar> bars;
   for (std::size_t i = 0; i < std::min(kConfusions, confusions.size()); ++i) {
     const Confusion& confusion = confusions[i];
-    bars.push_back({numbered(report, confusion.expected) + " taken for " +
-                        numbered(report, confusion.predicted),
+    bars.push_back({numbered_label(report, confusion.expected) + " taken for " +
+                        numbered_label(report, confusion.predicted),
                     std::to_string(confusion.count),
                     {static_cast<double>(confusion.count)},
                     std::nullopt});
@@ -120,12 +120,12 @@ class WorstClasses {
 
  private:
   void append(const ClassCounts& of_class, std::string& out) {
-    fmt::format_to(std::back_inserter(out),
-                   "<div class=\"class\"><h3>{}</h3>\n<p class=\"note\">{:.0f} % right, {}</p>\n"
-                   "<ul class=\"pictures\">\n",
-                   escaped(numbered(report_, of_class.index)),
-                   percent(of_class.top1, of_class.pictures).value_or(0),
-                   of(of_class.top1, of_class.pictures));
+    append_format(out,
+                  "<div class=\"class\"><h3>{}</h3>\n<p class=\"note\">{:.0f} % right, {}</p>\n"
+                  "<ul class=\"pictures\">\n",
+                  escaped(numbered_label(report_, of_class.index)),
+                  percent(of_class.top1, of_class.pictures).value_or(0),
+                  of(of_class.top1, of_class.pictures));
     const auto wrong = mistakes(report_.counts, of_class.index);
     for (std::size_t i = 0; i < std::min(kPicturesOfClass, wrong.size()); ++i) {
       append(*wrong[i], out);
@@ -136,7 +136,7 @@ class WorstClasses {
   void append(const EvaluatedPicture& picture, std::string& out) {
     const std::string uri = bytes_ < kMaxThumbnailBytes ? facts_.thumbnail(picture.file) : "";
     bytes_ += uri.size();
-    out += picture_html({picture.file, uri, numbered(report_, picture.predicted.front()),
+    out += picture_html({picture.file, uri, numbered_label(report_, picture.predicted.front()),
                          static_cast<double>(picture.scores.front())});
   }
 
@@ -190,7 +190,7 @@ void add_classes(const EvalReport& report, const std::vector<ClassCounts>& class
               {}};
   for (const ClassCounts& of_class : classes) {
     const auto precision = percent(of_class.top1, of_class.predicted);
-    table.rows.push_back({numbered(report, of_class.index), std::to_string(of_class.pictures),
+    table.rows.push_back({numbered_label(report, of_class.index), std::to_string(of_class.pictures),
                           std::to_string(of_class.top1), std::to_string(of_class.top5),
                           fmt::format("{:.1f}", *percent(of_class.top1, of_class.pictures)),
                           precision ? fmt::format("{:.1f}", *precision) : "never predicted"});

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "app/output/json.h"
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 #include "platform/reporters/terminal.h"
 
@@ -54,27 +54,26 @@ void append_confusions(const EvalReport& report, std::size_t columns, std::strin
       expected = shortened(expected, std::max(kMinLabel, left / 2));
       predicted = shortened(predicted, std::max(kMinLabel, left / 2));
     }
-    fmt::format_to(std::back_inserter(out), "{}{}{}{}\n", count, expected, kBetween, predicted);
+    append_format(out, "{}{}{}{}\n", count, expected, kBetween, predicted);
   }
 }
 
 void append_accuracy(const EvalReport& report, std::string& out) {
   const std::uint64_t all = report.counts.pictures().size();
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, "top-1   {}\n", share_of(report.counts.top1(), all));
-  fmt::format_to(to, "top-5   {}\n", share_of(report.counts.top5(), all));
+  append_format(out, "top-1   {}\n", share_of(report.counts.top1(), all));
+  append_format(out, "top-5   {}\n", share_of(report.counts.top5(), all));
   if (const auto refused = report.refused()) {
-    fmt::format_to(to, "unknown {}, which are wrong\n", share_of(*refused, all));
+    append_format(out, "unknown {}, which are wrong\n", share_of(*refused, all));
   }
   const std::vector<ClassCounts> classes = report.counts.classes();
   if (const auto mean = mean_class_percent(classes); mean && classes.size() > 1) {
-    fmt::format_to(to, "classes {}, mean top-1 {:.2f} %\n", classes.size(), *mean);
+    append_format(out, "classes {}, mean top-1 {:.2f} %\n", classes.size(), *mean);
   }
   if (const auto error = report.counts.calibration().error) {
-    fmt::format_to(to, "scores  differ from the accuracy by {:.1f} points (ECE)\n", *error * 100);
+    append_format(out, "scores  differ from the accuracy by {:.1f} points (ECE)\n", *error * 100);
   }
   if (report.stats.skipped > 0) {
-    fmt::format_to(to, "skipped {}, which could not be read\n", report.stats.skipped);
+    append_format(out, "skipped {}, which could not be read\n", report.stats.skipped);
   }
 }
 
@@ -167,21 +166,20 @@ std::string to_text(const EvalReport& report, std::size_t columns) {
   const std::uint64_t all = report.counts.pictures().size();
   std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
                                  printable(report.source));
-  auto to = std::back_inserter(text);
   if (report.missing > 0) {
     const std::uint64_t done = all + report.stats.skipped;
-    fmt::format_to(to, "interrupted after {} of {} pictures\n", done, done + report.missing);
+    append_format(text, "interrupted after {} of {} pictures\n", done, done + report.missing);
   }
   append_accuracy(report, text);
   append_classes(report, columns, text);
   append_confusions(report, columns, text);
   const StatsSnapshot& stats = report.stats;
-  fmt::format_to(to,
-                 "{:.1f} pictures a second; ms p50/p95/p99/max:\n"
-                 "  decode {}  preprocess {}\n"
-                 "  inference {}  total {}\n",
-                 stats.classified_fps, to_text(stats.capture), to_text(stats.preprocess),
-                 to_text(stats.inference), to_text(stats.total));
+  append_format(text,
+                "{:.1f} pictures a second; ms p50/p95/p99/max:\n"
+                "  decode {}  preprocess {}\n"
+                "  inference {}  total {}\n",
+                stats.classified_fps, to_text(stats.capture), to_text(stats.preprocess),
+                to_text(stats.inference), to_text(stats.total));
   return text;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +10,7 @@
 
 #include "app/eval/class_names.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/system/csv.h"
 #include "platform/system/input_file.h"
@@ -35,8 +35,8 @@ class Problems {
   void report(const std::string& subject) const {
     if (count_ == 0) return;
     if (count_ == 1) throw Error(kind_, sentences_.front());
-    for (const std::string& sentence : sentences_) spdlog::error("{}", sentence);
-    if (count_ > sentences_.size()) spdlog::error("and {} more", count_ - sentences_.size());
+    for (const std::string& sentence : sentences_) log_error("{}", sentence);
+    if (count_ > sentences_.size()) log_error("and {} more", count_ - sentences_.size());
     throw Error(kind_, fmt::format("{}: {} problems, nothing was measured; the first: {}", subject,
                                    count_, sentences_.front()));
   }
@@ -55,7 +55,7 @@ std::vector<std::string> pictures_of_class(const std::string& folder, Problems& 
     return list_pictures(folder, /*recursive=*/true);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kNoInput) {
-      spdlog::warn("{}; the class is left out", error.what());
+      log_warn("{}; the class is left out", error.what());
     } else {
       problems.add(error.kind(), [&error] { return std::string(error.what()); });
     }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
+#include "app/output/json.h"
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -85,10 +86,10 @@ std::string table(const DeviceUse& use, bool layers) {
                                  layers ? "layer" : "", layer, "device", "fallback", "moved kB",
                                  "time %", costs_head(use));
   for (const DeviceCalls& calls : use.calls) {
-    fmt::format_to(std::back_inserter(text), "{:<{}} {:<{}} {:>6} {:>8} {:>9.1f} {:>6.1f}{}\n",
-                   printable(calls.op), op, printable(calls.layer), layer, calls.on_device,
-                   calls.fallen_back, static_cast<double>(calls.bytes_moved) / kKilo,
-                   percent_of(calls.time, use.time), costs_cells(calls, use));
+    append_format(text, "{:<{}} {:<{}} {:>6} {:>8} {:>9.1f} {:>6.1f}{}\n", printable(calls.op), op,
+                  printable(calls.layer), layer, calls.on_device, calls.fallen_back,
+                  static_cast<double>(calls.bytes_moved) / kKilo, percent_of(calls.time, use.time),
+                  costs_cells(calls, use));
   }
   return text;
 }
@@ -102,12 +103,11 @@ std::string summary(const DeviceUse& use) {
       total.fallen_back, percent_of(fallen_time(use), use.time), total.bytes_moved, use.bytes_in,
       use.bytes_out);
   if (!use.counts_costs) return text;
-  fmt::format_to(
-      std::back_inserter(text),
-      "{:<14} {} multiply-adds, {} bytes read, {} written; at most {} bytes live, beside "
-      "{} of weights\n",
-      "costs", total.multiply_adds, total.bytes_read, total.bytes_written, total.peak_bytes,
-      use.resident_bytes);
+  append_format(text,
+                "{:<14} {} multiply-adds, {} bytes read, {} written; at most {} bytes live, beside "
+                "{} of weights\n",
+                "costs", total.multiply_adds, total.bytes_read, total.bytes_written,
+                total.peak_bytes, use.resident_bytes);
   return text;
 }
 

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "app/output/json.h"
+#include "pipeline/json_text.h"
 #include "pipeline/model/device.h"
 
 namespace lookout {
 
 // Null when there is no device.
-Json device_json(const DeviceUse& use);
+nlohmann::ordered_json device_json(const DeviceUse& use);
 
 // A summary, a table by operator, and one by operator and layer. Costs are in the tables when the
 // device counts them. Empty when there is no device.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -19,6 +18,7 @@
 #include "app/run/models.h"
 #include "app/run/mqtt.h"
 #include "app/run/run.h"
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
 #include "pipeline/results/format.h"
@@ -289,7 +289,7 @@ std::vector<ServiceState> ask_systemd() {
   return services;
 }
 
-const char* to_text(State state) {
+const char* state_text(State state) {
   switch (state) {
     case State::kOk:
       return "ok";
@@ -346,8 +346,8 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
 std::string to_text(const Diagnosis& diagnosis) {
   std::string text;
   for (const Check& check : diagnosis.checks) {
-    fmt::format_to(std::back_inserter(text), "{:<8} {:<12} {}\n", to_text(check.state), check.name,
-                   printable(check.text));
+    append_format(text, "{:<8} {:<12} {}\n", state_text(check.state), check.name,
+                  printable(check.text));
   }
   return text + verdict(diagnosis) + "\n";
 }
@@ -356,7 +356,7 @@ std::string to_json(const Diagnosis& diagnosis) {
   Json checks = Json::array();
   for (const Check& check : diagnosis.checks) {
     checks.push_back(
-        {{"check", check.name}, {"state", to_text(check.state)}, {"text", check.text}});
+        {{"check", check.name}, {"state", state_text(check.state)}, {"text", check.text}});
   }
   const SystemInfo& system = diagnosis.system;
   const Json report{{"schema", 1},

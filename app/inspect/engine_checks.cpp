@@ -27,9 +27,9 @@ Check check_engine(Engine engine, const std::function<EngineFacts(Engine)>& get_
 EngineFacts facts_apart(Engine engine) {
   const auto ask = [engine] {
     const EngineFacts facts = engine_facts(engine);
-    return Json{facts.version, facts.engines, facts.lack, facts.used}.dump();
+    return to_text(Json{facts.version, facts.engines, facts.lack, facts.used});
   };
-  const auto facts = Json::parse(run_apart(to_text(engine), ask));
+  const auto facts = parse_json(run_apart(to_text(engine), ask));
   return {facts[0], facts[1], facts[2], facts[3]};
 }
 
@@ -42,9 +42,9 @@ DescribedModel describe_model(const RunOptions& options) {
     const std::string text =
         fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
                     archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
-    return Json{text, input.width, input.height, input.resize}.dump();
+    return to_text(Json{text, input.width, input.height, input.resize});
   };
-  const auto model = Json::parse(run_apart("model " + archive.path().string(), describe));
+  const auto model = parse_json(run_apart("model " + archive.path().string(), describe));
   DescribedModel described{model[0], {}};
   described.input.width = model[1];
   described.input.height = model[2];

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "app/inspect/device_report.h"
 #include "app/output/json.h"
 #include "app/run/models.h"
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/results/format.h"
 
@@ -270,11 +270,11 @@ std::vector<Line> lines(const Description& description) {
 std::string to_text(const Description& description) {
   std::string text;
   for (const auto& [key, value] : lines(description)) {
-    fmt::format_to(std::back_inserter(text), "{:<15} {}\n", key, printable(value));
+    append_format(text, "{:<15} {}\n", key, printable(value));
   }
   if (!is_described(description.contents)) {
-    fmt::format_to(
-        std::back_inserter(text), "This file has no {}: ImageNet's values are assumed.\n",
+    append_format(
+        text, "This file has no {}: ImageNet's values are assumed.\n",
         metadata_name(description.contents.onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript));
   }
   if (!description.model && description.contents.onnx) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -113,7 +114,11 @@ void Command::set_values() {
   }
 }
 
-CommandLine::CommandLine() {
+bool Command::has(const std::string& flag) const { return app_.count(flag) > 0; }
+
+CommandLine::CommandLine()
+    : owner_(std::make_unique<CLI::App>("Watches a camera and says what it sees.", "lookout")),
+      app_(*owner_) {
   declare(settings_, options_);
   app_.require_subcommand(0, 1);  // so that `lookout run bench` watches a folder called bench
   app_.set_help_flag("-h,--help", "Print this and exit");
@@ -132,6 +137,8 @@ CommandLine::CommandLine() {
   }
   app_.footer(keys + "\n" + kKeysHelp);
 }
+
+CommandLine::~CommandLine() = default;
 
 void CommandLine::add_run_flags() {
   // A setting of the group, with the command line as its origin.
@@ -321,7 +328,8 @@ void CommandLine::check_source(const std::string& source) const {
   if (!is_word || std::filesystem::exists(source, ignored)) return;
   if (source == "help") throw usage_error("there is no command or file help");
   std::vector<std::string> names;
-  for (const CLI::App* command : app_.get_subcommands(std::function<bool(const CLI::App*)>())) {
+  for (const CLI::App* command :
+       std::as_const(app_).get_subcommands(std::function<bool(const CLI::App*)>())) {
     names.push_back(command->get_name());
   }
   const std::string meant = suggest_command(source, names);

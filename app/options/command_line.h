@@ -1,16 +1,22 @@
 // The command line: flags of `run`, which are those of the program, and sub-commands.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/options/options.h"
 #include "app/options/settings.h"
+
+// CLI11's header takes seconds to compile: only what uses its classes includes it.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace lookout {
 
@@ -30,7 +36,7 @@ class Command {
                    const std::string& help = "");
 
   // Whether `flag` was typed.
-  bool has(const std::string& flag) const { return app_.count(flag) > 0; }
+  bool has(const std::string& flag) const;
 
   // Checks the values together. Throws Error(kUsage).
   void check(std::function<void()> check) { check_ = std::move(check); }
@@ -62,6 +68,7 @@ class CommandLine {
   using RunAction = std::function<int(const RunOptions&)>;
 
   CommandLine();
+  ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
@@ -107,7 +114,8 @@ class CommandLine {
   bool has_own_options() const;
   Error usage_error(const std::string& sentence) const;
 
-  CLI::App app_{"Watches a camera and says what it sees.", "lookout"};
+  std::unique_ptr<CLI::App> owner_;
+  CLI::App& app_;
   RunOptions options_;
   Settings settings_;
   std::string config_;  // the file

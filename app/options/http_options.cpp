@@ -7,7 +7,7 @@ namespace lookout {
 namespace {
 
 constexpr double kMaxClients = 1000;
-constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
+constexpr double kMaxPredictPixels = 1U << 30;  // OpenCV's limit
 
 Value http_address(std::string& member) {
   Value value = text(member, "ADDRESS");
@@ -40,7 +40,7 @@ void declare(Settings& settings, HttpOptions& options) {
                "Maximum clients that watch the live picture");
   settings.add(section, "max-upload", size_value(options.max_upload),
                "Maximum size of a request with pictures");
-  settings.add(section, "max-pixels", number(options.max_pixels, 1, kMaxPixels),
+  settings.add(section, "max-pixels", number(options.max_pixels, 1, kMaxPredictPixels),
                "Refuse larger pictures of clients before they are decoded");
 }
 

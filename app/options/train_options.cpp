@@ -7,7 +7,7 @@
 namespace lookout {
 namespace {
 
-constexpr int kMaxThreads = 64;
+constexpr int kMaxTrainingThreads = 64;
 
 void add_view(Command& command, const Settings& settings) {
   for (const char* key : {"rotation", "roi"}) command.add_flag_of(settings, "camera", key);
@@ -43,7 +43,7 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
                  "Accept only a base with one of these SHA-256 hashes");
   train.add_flag("--mirror", boolean(options.mirror),
                  "Mirrored pictures are of the same class: train with these, too");
-  train.add_flag("--threads", number(options.model.threads, 1, kMaxThreads),
+  train.add_flag("--threads", number(options.model.threads, 1, kMaxTrainingThreads),
                  "Threads that the base computes with");
   add_view(train, state->settings);
   train.add_flag_of(state->settings, "results", "format");

@@ -1,5 +1,6 @@
 // The sentences for what is wrong on a command line.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/options/command_line.h"
 

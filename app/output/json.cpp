@@ -6,10 +6,6 @@
 
 namespace lookout {
 
-std::string to_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 double rounded(double value, int decimals) {
   const double scale = std::pow(10, decimals);
   return std::round(value * scale) / scale;

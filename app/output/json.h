@@ -5,14 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/json_text.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {
 
 using Json = nlohmann::ordered_json;
-
-// The value on one line, without a newline. Bytes that are not UTF-8 become U+FFFD.
-std::string to_text(const Json& json);
 
 template <typename Value>
 Json or_null(const std::optional<Value>& value) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "app/report/html.h"
+#include "pipeline/append_format.h"
 
 namespace lookout {
 namespace {
@@ -26,28 +26,27 @@ double scale_of(const std::vector<Bar>& bars) {
 }
 
 void append_bar(const Bar& bar, const std::vector<Color>& colors, double scale, std::string& out) {
-  auto to = std::back_inserter(out);
-  fmt::format_to(to,
-                 "<li><span>{}</span> <b>{}</b>\n<svg aria-hidden=\"true\">"
-                 "<rect class=\"track\" y=\"3\" width=\"100%\" height=\"12\" rx=\"3\"/>",
-                 escaped(bar.name), escaped(bar.figure));
+  append_format(out,
+                "<li><span>{}</span> <b>{}</b>\n<svg aria-hidden=\"true\">"
+                "<rect class=\"track\" y=\"3\" width=\"100%\" height=\"12\" rx=\"3\"/>",
+                escaped(bar.name), escaped(bar.figure));
   double x = 0;
   for (std::size_t i = 0; i < bar.parts.size(); ++i) {
     const double width = 100 * bar.parts[i] / scale;
-    fmt::format_to(to,
-                   "<rect class=\"{}\" x=\"{:.2f}%\" y=\"3\" width=\"{:.2f}%\" height=\"12\" "
-                   "rx=\"{}\"/>",
-                   class_of(colors.at(i)), x, width, bar.parts.size() == 1 ? 3 : 0);
+    append_format(out,
+                  "<rect class=\"{}\" x=\"{:.2f}%\" y=\"3\" width=\"{:.2f}%\" height=\"12\" "
+                  "rx=\"{}\"/>",
+                  class_of(colors.at(i)), x, width, bar.parts.size() == 1 ? 3 : 0);
     x += width;
   }
   if (bar.spread) {
     const double low = 100 * bar.spread->first / scale;
     const double high = 100 * bar.spread->second / scale;
-    fmt::format_to(to,
-                   "<g class=\"whisker\"><line x1=\"{0:.2f}%\" x2=\"{1:.2f}%\" y1=\"9\" y2=\"9\"/>"
-                   "<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"4\" y2=\"14\"/>"
-                   "<line x1=\"{1:.2f}%\" x2=\"{1:.2f}%\" y1=\"4\" y2=\"14\"/></g>",
-                   low, high);
+    append_format(out,
+                  "<g class=\"whisker\"><line x1=\"{0:.2f}%\" x2=\"{1:.2f}%\" y1=\"9\" y2=\"9\"/>"
+                  "<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"4\" y2=\"14\"/>"
+                  "<line x1=\"{1:.2f}%\" x2=\"{1:.2f}%\" y1=\"4\" y2=\"14\"/></g>",
+                  low, high);
   }
   out += "</svg></li>\n";
 }
@@ -106,33 +105,32 @@ void append_columns(const Columns& columns, std::string& out) {
     if (count == 0) continue;
     const double height = std::max(1.5, Columns::kHeight * static_cast<double>(count) / highest);
     const double x = columns.x(columns.start(i));
-    fmt::format_to(std::back_inserter(out),
-                   "<rect class=\"blue\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
-                   "height=\"{:.1f}\"><title>{:g} to {}{:g}: {}</title></rect>\n",
-                   x + 0.5, Columns::kTop + Columns::kHeight - height,
-                   columns.x(columns.start(i + 1)) - x - 1, height, columns.start(i),
-                   columns.open() && i + 1 == columns.counts().size() ? "more than " : "",
-                   columns.start(i + 1), count);
+    append_format(out,
+                  "<rect class=\"blue\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+                  "height=\"{:.1f}\"><title>{:g} to {}{:g}: {}</title></rect>\n",
+                  x + 0.5, Columns::kTop + Columns::kHeight - height,
+                  columns.x(columns.start(i + 1)) - x - 1, height, columns.start(i),
+                  columns.open() && i + 1 == columns.counts().size() ? "more than " : "",
+                  columns.start(i + 1), count);
   }
 }
 
 void append_axes(const Columns& columns, const std::string& unit, std::string& out) {
-  auto to = std::back_inserter(out);
   const double bottom = Columns::kTop + Columns::kHeight;
-  fmt::format_to(to,
-                 "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\"/>\n"
-                 "<text class=\"soft\" x=\"{3}\" y=\"{4}\" text-anchor=\"end\">{5}</text>\n",
-                 Columns::kLeft, Columns::kLeft + Columns::kWidth, bottom, Columns::kLeft - 6,
-                 Columns::kTop + 8, columns.highest());
+  append_format(out,
+                "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\"/>\n"
+                "<text class=\"soft\" x=\"{3}\" y=\"{4}\" text-anchor=\"end\">{5}</text>\n",
+                Columns::kLeft, Columns::kLeft + Columns::kWidth, bottom, Columns::kLeft - 6,
+                Columns::kTop + 8, columns.highest());
   const std::size_t every = (columns.counts().size() + 5) / 6;
   for (std::size_t i = 0; i <= columns.counts().size(); i += every) {
-    fmt::format_to(
-        to, "<text class=\"soft\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n",
-        columns.x(columns.start(i)), bottom + 16, columns.start(i));
+    append_format(out,
+                  "<text class=\"soft\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n",
+                  columns.x(columns.start(i)), bottom + 16, columns.start(i));
   }
-  fmt::format_to(to, "<text class=\"soft\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}{}</text>\n",
-                 Columns::kLeft + Columns::kWidth, bottom + 34, escaped(unit),
-                 columns.open() ? "; the last column has all above" : "");
+  append_format(out, "<text class=\"soft\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}{}</text>\n",
+                Columns::kLeft + Columns::kWidth, bottom + 34, escaped(unit),
+                columns.open() ? "; the last column has all above" : "");
 }
 
 // Marks that are close to each other have their names on different lines.
@@ -145,10 +143,10 @@ void append_marks(const Columns& columns, const std::vector<Mark>& marks, std::s
     last = x;
     const double y = up ? 12 : 26;
     const char* anchor = x > Columns::kLeft + Columns::kWidth - 40 ? "end" : "middle";
-    fmt::format_to(std::back_inserter(out),
-                   "<line class=\"ideal\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>"
-                   "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"{4}\">{5}</text>\n",
-                   x, y + 4, Columns::kTop + Columns::kHeight, y, anchor, escaped(mark.name));
+    append_format(out,
+                  "<line class=\"ideal\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>"
+                  "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"{4}\">{5}</text>\n",
+                  x, y + 4, Columns::kTop + Columns::kHeight, y, anchor, escaped(mark.name));
   }
 }
 
@@ -184,10 +182,10 @@ std::string bar_chart(const std::vector<Bar>& bars, const std::vector<Color>& co
 std::string legend(const std::vector<std::pair<Color, std::string>>& entries) {
   std::string out = "<ul class=\"legend\">\n";
   for (const auto& [color, name] : entries) {
-    fmt::format_to(std::back_inserter(out),
-                   "<li><svg aria-hidden=\"true\" viewBox=\"0 0 12 12\"><rect class=\"{}\" "
-                   "width=\"12\" height=\"12\" rx=\"2\"/></svg>{}</li>\n",
-                   class_of(color), escaped(name));
+    append_format(out,
+                  "<li><svg aria-hidden=\"true\" viewBox=\"0 0 12 12\"><rect class=\"{}\" "
+                  "width=\"12\" height=\"12\" rx=\"2\"/></svg>{}</li>\n",
+                  class_of(color), escaped(name));
   }
   return out + "</ul>\n";
 }

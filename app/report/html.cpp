@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "app/report/style.h"
+#include "pipeline/append_format.h"
 #include "pipeline/lower_case.h"
 #include "pipeline/printable.h"
 #include "pipeline/results/format.h"
@@ -42,8 +41,8 @@ bool is_html(const std::string& file) { return lower_case_extension(file) == ".h
 std::string to_html(const std::vector<Tile>& tiles) {
   std::string out = "<dl class=\"tiles\">\n";
   for (const Tile& tile : tiles) {
-    fmt::format_to(std::back_inserter(out), "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n",
-                   escaped(tile.name), escaped(tile.value), escaped(tile.note));
+    append_format(out, "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", escaped(tile.name),
+                  escaped(tile.value), escaped(tile.note));
   }
   return out + "</dl>\n";
 }
@@ -53,15 +52,14 @@ std::string to_html(const Table& table) {
       "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\">\n<caption>{}</caption>\n"
       "<thead><tr>",
       escaped(table.caption));
-  auto to = std::back_inserter(out);
   for (const std::string& name : table.head) {
-    fmt::format_to(to, "<th scope=\"col\">{}</th>", escaped(name));
+    append_format(out, "<th scope=\"col\">{}</th>", escaped(name));
   }
   out += "</tr></thead>\n<tbody>\n";
   for (const Row& row : table.rows) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      fmt::format_to(to, i == 0 ? "<th scope=\"row\">{}</th>" : "<td>{}</td>", escaped(row[i]));
+      append_format(out, i == 0 ? "<th scope=\"row\">{}</th>" : "<td>{}</td>", escaped(row[i]));
     }
     out += "</tr>\n";
   }
@@ -80,8 +78,7 @@ std::string to_html(const Facts& facts) {
   std::string out = "<dl class=\"facts\">\n";
   for (const auto& [name, value] : facts) {
     if (value.empty()) continue;
-    fmt::format_to(std::back_inserter(out), "<dt>{}</dt><dd>{}</dd>\n", escaped(name),
-                   escaped(value));
+    append_format(out, "<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
   }
   return out + "</dl>\n";
 }
@@ -120,10 +117,10 @@ void Page::add_warning(const std::string& text) {
 
 void Page::add_part(const std::string& title, const std::string& note, const std::string& html,
                     Width width) {
-  fmt::format_to(std::back_inserter(parts_), "<section{}>\n<h2>{}</h2>\n",
-                 width == Width::kFull ? " class=\"full\"" : "", escaped(title));
+  append_format(parts_, "<section{}>\n<h2>{}</h2>\n",
+                width == Width::kFull ? " class=\"full\"" : "", escaped(title));
   if (!note.empty()) {
-    fmt::format_to(std::back_inserter(parts_), "<p class=\"note\">{}</p>\n", escaped(note));
+    append_format(parts_, "<p class=\"note\">{}</p>\n", escaped(note));
   }
   parts_ += html + "</section>\n";
 }

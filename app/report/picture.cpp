@@ -4,9 +4,9 @@
 
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 
 #include "app/report/html.h"
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "platform/sources/picture_source.h"
 #include "platform/system/thumbnail.h"
@@ -32,13 +32,12 @@ std::string thumbnail_of(const std::string& path) {
 std::string picture_html(const PictureEntry& picture) {
   const std::string file = std::filesystem::path(picture.file).filename().string();
   std::string out = "<li><figure>";
-  auto to = std::back_inserter(out);
   if (!picture.thumbnail.empty()) {
-    fmt::format_to(to, "<img src=\"{}\" alt=\"{}\" title=\"{}\"/>", escaped(picture.thumbnail),
-                   escaped(file + ", taken for " + picture.label), escaped(picture.file));
+    append_format(out, "<img src=\"{}\" alt=\"{}\" title=\"{}\"/>", escaped(picture.thumbnail),
+                  escaped(file + ", taken for " + picture.label), escaped(picture.file));
   }
-  fmt::format_to(to, "<figcaption><b>{}</b> {:.0f} %<br/>{}</figcaption></figure></li>\n",
-                 escaped(picture.label), 100 * picture.score, escaped(file));
+  append_format(out, "<figcaption><b>{}</b> {:.0f} %<br/>{}</figcaption></figure></li>\n",
+                escaped(picture.label), 100 * picture.score, escaped(file));
   return out;
 }
 

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
 #include "app/report/html.h"
+#include "pipeline/append_format.h"
 
 namespace lookout {
 namespace {
 
-constexpr double kTop = 18;             // for the text above the highest value
+constexpr double kTopRoom = 18;         // for the text above the highest value
 constexpr double kColumnsBottom = 172;  // pixels, as in style.h: 190 less the text below
 constexpr double kStepsBottom = 66;     // 84 less the text below
 
@@ -34,32 +34,30 @@ std::vector<TimeColumn> highest_of_neighbours(const std::vector<TimeColumn>& col
 }
 
 void append_line(const char* kind, double y, std::string& out) {
-  fmt::format_to(std::back_inserter(out),
-                 "<line class=\"{}\" x1=\"0\" x2=\"100%\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kind, y,
-                 y);
+  append_format(out, "<line class=\"{}\" x1=\"0\" x2=\"100%\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
+                kind, y, y);
 }
 
 // Two texts in a line, at the ends of the chart.
 void append_texts(const std::string& left, const std::string& right, double y, std::string& out) {
-  fmt::format_to(std::back_inserter(out),
-                 "<text class=\"soft\" x=\"0\" y=\"{0}\">{1}</text>\n"
-                 "<text class=\"soft\" x=\"100%\" y=\"{0}\" text-anchor=\"end\">{2}</text>\n",
-                 y, escaped(left), escaped(right));
+  append_format(out,
+                "<text class=\"soft\" x=\"0\" y=\"{0}\">{1}</text>\n"
+                "<text class=\"soft\" x=\"100%\" y=\"{0}\" text-anchor=\"end\">{2}</text>\n",
+                y, escaped(left), escaped(right));
 }
 
 void append_column(const TimeColumn& column, const std::vector<Color>& colors, double x,
                    double width, double scale, std::string& out) {
-  const auto to = std::back_inserter(out);
-  fmt::format_to(to, "<g><title>{}</title>\n", escaped(column.title));
+  append_format(out, "<g><title>{}</title>\n", escaped(column.title));
   double y = kColumnsBottom;
   for (std::size_t i = 0; i < column.parts.size(); ++i) {
     const double height = column.parts[i] * scale;
     if (height < 0.05) continue;
     y -= height;
-    fmt::format_to(to,
-                   "<rect class=\"{}\" x=\"{:.3f}%\" y=\"{:.1f}\" width=\"{:.3f}%\" "
-                   "height=\"{:.1f}\"/>\n",
-                   class_of(colors.at(i)), x, y, width, height);
+    append_format(out,
+                  "<rect class=\"{}\" x=\"{:.3f}%\" y=\"{:.1f}\" width=\"{:.3f}%\" "
+                  "height=\"{:.1f}\"/>\n",
+                  class_of(colors.at(i)), x, y, width, height);
   }
   out += "</g>\n";
 }
@@ -98,11 +96,11 @@ void append_step(const Step& step, double width, double floor, double scale, std
   const std::string range = step.least == step.highest
                                 ? fmt::format("{:.5g}", step.least)
                                 : fmt::format("{:.5g} to {:.5g}", step.least, step.highest);
-  fmt::format_to(std::back_inserter(out),
-                 "<rect class=\"blue\" x=\"{:.3f}%\" y=\"{:.1f}\" width=\"{:.3f}%\" "
-                 "height=\"{:.1f}\"><title>{:.3f} s: {}</title></rect>\n",
-                 100 * step.start / width, y, 100 * (step.end - step.start) / width,
-                 std::max(1.0, kStepsBottom - y), step.start, range);
+  append_format(out,
+                "<rect class=\"blue\" x=\"{:.3f}%\" y=\"{:.1f}\" width=\"{:.3f}%\" "
+                "height=\"{:.1f}\"><title>{:.3f} s: {}</title></rect>\n",
+                100 * step.start / width, y, 100 * (step.end - step.start) / width,
+                std::max(1.0, kStepsBottom - y), step.start, range);
 }
 
 }  // namespace
@@ -115,17 +113,17 @@ std::string column_chart(const std::string& description, const std::vector<TimeC
   double highest = line.value;
   for (const TimeColumn& column : shown) highest = std::max(highest, height_of(column));
   if (highest <= 0) highest = 1;
-  const double scale = (kColumnsBottom - kTop) / highest;
+  const double scale = (kColumnsBottom - kTopRoom) / highest;
   std::string out = fmt::format("<svg class=\"over-time\" role=\"img\" aria-label=\"{}\">\n",
                                 escaped(description));
   const double width = 100 / static_cast<double>(shown.size());
   for (std::size_t i = 0; i < shown.size(); ++i) {
     append_column(shown[i], colors, width * static_cast<double>(i), 0.9 * width, scale, out);
   }
-  append_line("axis", kTop, out);
+  append_line("axis", kTopRoom, out);
   append_line("axis", kColumnsBottom, out);
   append_line("ideal", kColumnsBottom - line.value * scale, out);
-  append_texts(fmt::format("{:.1f} {}", highest, unit), line.name, kTop - 5, out);
+  append_texts(fmt::format("{:.1f} {}", highest, unit), line.name, kTopRoom - 5, out);
   append_texts(columns.front().title.substr(0, columns.front().title.find(':')),
                columns.back().title.substr(0, columns.back().title.find(':')), kColumnsBottom + 16,
                out);
@@ -142,15 +140,15 @@ std::string step_chart(const std::string& description, const TimeSteps& steps) {
     highest = std::max(highest, step.highest);
   }
   const double floor = floor_of(least, highest);
-  const double scale = (kStepsBottom - kTop) / (highest > floor ? highest - floor : 1);
+  const double scale = (kStepsBottom - kTopRoom) / (highest > floor ? highest - floor : 1);
   const double width = steps.end > 0 ? steps.end : 1;
   std::string out = fmt::format("<svg class=\"over-time low\" role=\"img\" aria-label=\"{}\">\n",
                                 escaped(description));
   for (const Step& step : shown) append_step(step, width, floor, scale, out);
-  append_line("axis", kTop, out);
+  append_line("axis", kTopRoom, out);
   append_line("axis", kStepsBottom, out);
   append_texts(fmt::format("{:.5g} {}", highest, steps.unit),
-               floor == 0 ? "" : fmt::format("from {:.5g} on", floor), kTop - 5, out);
+               floor == 0 ? "" : fmt::format("from {:.5g} on", floor), kTopRoom - 5, out);
   append_texts("0 s", fmt::format("{:.2f} s", steps.end), kStepsBottom + 16, out);
   return out + "</svg>\n";
 }

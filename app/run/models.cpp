@@ -1,13 +1,13 @@
 #include "app/run/models.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <opencv2/core/utility.hpp>
 
 #include "app/output/json.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/model/model_spec.h"
 #include "platform/system/free_processors.h"
 #include "platform/system/input_file.h"
@@ -48,26 +48,26 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
                const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
-  spdlog::info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
-               spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
-               facts.activations, facts.kernels, compute_text(options, classifier.threads()));
-  spdlog::debug("archive: {}", to_text(archive_facts(classifier)));
+  log_info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
+           spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
+           facts.activations, facts.kernels, compute_text(options, classifier.threads()));
+  log_debug("archive: {}", to_text(archive_facts(classifier)));
   if (is_selftest(options.file)) {
-    spdlog::warn(
+    log_warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
   }
   if (!facts.has_metadata) {
-    spdlog::warn("{} has no {}: ImageNet's size, mean and deviation are assumed",
-                 archive.path().string(), metadata_name(archive.format()));
+    log_warn("{} has no {}: ImageNet's size, mean and deviation are assumed",
+             archive.path().string(), metadata_name(archive.format()));
   }
   if (facts.recognised_probabilities) {
-    spdlog::info(
+    log_info(
         "model {}: its outputs are probabilities and are taken as scores; \"output\": "
         "\"probabilities\" in metadata.json would say so",
         spec.name);
   }
-  if (!spec.trained) spdlog::warn("{} was not trained: its predictions mean nothing", spec.name);
+  if (!spec.trained) log_warn("{} was not trained: its predictions mean nothing", spec.name);
 }
 
 // Links are followed. What is not there is refused where it is loaded. Throws Error(kPermission)
@@ -83,9 +83,9 @@ std::string absolute_library(const std::string& what, const std::string& file) {
 void log_device(const DeviceUse& use) {
   if (use.device.empty()) return;
   const DeviceCalls total = total_of(use);
-  spdlog::info("device {}: {} calls of operators a frame", use.device, total.on_device);
+  log_info("device {}: {} calls of operators a frame", use.device, total.on_device);
   if (total.fallen_back == 0) return;
-  spdlog::warn(
+  log_warn(
       "{} calls of operators a frame fall back from the device {} to the CPU, which moves {} "
       "bytes; lookout inspect --device {} lists them",
       total.fallen_back, use.device, total.bytes_moved, use.device);
@@ -164,7 +164,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   log_model(options, archive, *classifiers.front());
   log_device(classifiers.front()->device_use());
   if (observation.operators != nullptr && !classifiers.front()->facts().samples_operators) {
-    spdlog::warn(
+    log_warn(
         "--op-sampling: {} has no sampling of operators; a --trace has the times of its operators",
         classifiers.front()->facts().library);
   }

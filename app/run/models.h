@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "app/output/json.h"
+#include "pipeline/json_text.h"
 #include "pipeline/open_model.h"
 
 namespace lookout {
@@ -57,6 +57,6 @@ std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
                                              bool count_parameters = false);
 
 // Facts about the archive of a loaded model, for reports.
-Json archive_facts(const Classifier& classifier);
+nlohmann::ordered_json archive_facts(const Classifier& classifier);
 
 }  // namespace lookout

@@ -1,7 +1,6 @@
 #include "app/run/reporters.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "app/run/http.h"
 #include "app/run/mqtt.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
 #include "platform/reporters/operator_reporter.h"
@@ -118,7 +118,7 @@ std::shared_ptr<const MqttCounters> add_mqtt_reporter(const RunOptions& options,
                                                       RunReporters& reporters) {
   if (options.mqtt.url.empty()) return nullptr;
   if (info.source.empty()) {
-    spdlog::warn("mqtt: without a source there is nothing to publish");
+    log_warn("mqtt: without a source there is nothing to publish");
     return nullptr;
   }
   auto counters = std::make_shared<MqttCounters>();

@@ -1,7 +1,6 @@
 #include "app/run/run.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <functional>
@@ -18,6 +17,7 @@
 #include "app/run/reporters.h"
 #include "app/run/stats_interval.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/open_model.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/profile/operator_profile.h"
@@ -80,7 +80,7 @@ std::unique_ptr<Trace> make_trace(const RunOptions& options, const std::optional
   return std::make_unique<Trace>(
       trace_options, [file = *file, name = options.profile.trace](const Trace& trace) {
         file.save([&trace](const WritePart& write) { trace.write_json(write); });
-        spdlog::info("trace: {} frames in {}", trace.frames(), name);
+        log_info("trace: {} frames in {}", trace.frames(), name);
       });
 }
 
@@ -109,7 +109,7 @@ PipelineOptions pipeline_options(const RunOptions& options, std::optional<std::s
 
 void log_source(const Source& source) {
   const std::string& description = source.info().description;
-  if (source.online() && !description.empty()) spdlog::info("source: {}", description);
+  if (source.online() && !description.empty()) log_info("source: {}", description);
 }
 
 // A live source that commands can pause: `paused` is then not null.
@@ -137,7 +137,7 @@ void require_pictures(const std::string& source, const StatsSnapshot& total) {
 
 void log_dropped(std::uint64_t writes) {
   if (writes == 0) return;
-  spdlog::warn("stdout's reader was too slow: {} writes were dropped", writes);
+  log_warn("stdout's reader was too slow: {} writes were dropped", writes);
 }
 
 }  // namespace

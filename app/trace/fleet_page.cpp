@@ -12,7 +12,7 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxOperators = 30;
+constexpr std::size_t kMaxOperatorsOnPage = 30;
 
 double stage_ms(const TraceSummary& summary, const char* stage) {
   const auto found = summary.stages.find(stage);
@@ -88,7 +88,8 @@ void add_operators(const std::vector<BoardTrace>& boards, const FleetComparison&
     for (const double ms : across.ms) row.push_back(fmt::format("{:.3f}", ms));
     table.rows.push_back(std::move(row));
   }
-  page.add_part("Operators", "", to_html(std::move(table), kMaxOperators), Page::Width::kFull);
+  page.add_part("Operators", "", to_html(std::move(table), kMaxOperatorsOnPage),
+                Page::Width::kFull);
 }
 
 void add_verdicts(const std::vector<BoardTrace>& boards, Page& page) {

@@ -12,7 +12,7 @@
 namespace lookout {
 namespace {
 
-using Json = nlohmann::json;
+using ForeignJson = nlohmann::json;
 
 // 69 years: PyTorch counts from 1970. The time from any start to any end fits into 64 bits.
 constexpr double kMaxUs = 2.2e15;
@@ -20,7 +20,7 @@ constexpr std::string_view kStepName = "ProfilerStep#";
 
 [[noreturn]] void fail(const std::string& problem) { throw Error(ErrorKind::kBadData, problem); }
 
-std::chrono::nanoseconds time_of(const Json& number, const char* key) {
+std::chrono::nanoseconds time_of(const ForeignJson& number, const char* key) {
   const auto us = number.get<double>();
   if (!(std::abs(us) <= kMaxUs)) {
     fail(std::string("has an event whose \"") + key + "\" is no time in microseconds");
@@ -28,7 +28,7 @@ std::chrono::nanoseconds time_of(const Json& number, const char* key) {
   return std::chrono::nanoseconds(std::llround(us * 1000));
 }
 
-std::chrono::nanoseconds time_field(const Json& event, const char* key) {
+std::chrono::nanoseconds time_field(const ForeignJson& event, const char* key) {
   const auto found = event.find(key);
   if (found == event.end() || !found->is_number()) {
     fail(std::string("has an event without a number \"") + key + "\"");
@@ -37,12 +37,12 @@ std::chrono::nanoseconds time_field(const Json& event, const char* key) {
 }
 
 // Empty when there is no such text.
-std::string text_field(const Json& event, const char* key) {
+std::string text_field(const ForeignJson& event, const char* key) {
   const auto found = event.find(key);
   return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::int64_t thread_field(const Json& event) {
+std::int64_t thread_field(const ForeignJson& event) {
   const auto found = event.find("tid");
   if (found == event.end() || !found->is_number_integer()) {
     fail("has an event without an integer \"tid\"");
@@ -51,15 +51,15 @@ std::int64_t thread_field(const Json& event) {
 }
 
 // Null when there is no such argument.
-const Json* argument(const Json& event, const char* key) {
+const ForeignJson* argument(const ForeignJson& event, const char* key) {
   const auto arguments = event.find("args");
   if (arguments == event.end() || !arguments->is_object()) return nullptr;
   const auto found = arguments->find(key);
   return found == arguments->end() ? nullptr : &*found;
 }
 
-std::optional<std::uint64_t> frame_argument(const Json& event) {
-  const Json* frame = argument(event, "frame");
+std::optional<std::uint64_t> frame_argument(const ForeignJson& event) {
+  const ForeignJson* frame = argument(event, "frame");
   if (frame == nullptr || !frame->is_number_unsigned()) return std::nullopt;
   return frame->get<std::uint64_t>();
 }
@@ -82,7 +82,7 @@ struct Kind {
 // Nothing: a slice that says nothing here, such as one of Python's functions. PyTorch has called
 // operators "cpu_op" since 1.12, "Operator" before. One that was built without Kineto, as Debian's
 // is, has no categories.
-std::optional<Kind> kind_of(const Json& event) {
+std::optional<Kind> kind_of(const ForeignJson& event) {
   const std::string category = text_field(event, "cat");
   const std::string name = text_field(event, "name");
   if (category == "stage") return Kind{SliceKind::kStage};
@@ -103,29 +103,30 @@ std::uint64_t step_number(const std::string& name) {
   return std::strtoull(digits, nullptr, 10);
 }
 
-void read_use(const Json& event, TraceSlice& slice) {
-  if (const Json* cpu = argument(event, "cpu_us"); cpu != nullptr && cpu->is_number()) {
+void read_use(const ForeignJson& event, TraceSlice& slice) {
+  if (const ForeignJson* cpu = argument(event, "cpu_us"); cpu != nullptr && cpu->is_number()) {
     slice.cpu = std::clamp<Clock::duration>(time_of(*cpu, "cpu_us"), {}, slice.duration);
   }
-  if (const Json* writer = argument(event, "writer_us"); writer != nullptr && writer->is_number()) {
+  if (const ForeignJson* writer = argument(event, "writer_us");
+      writer != nullptr && writer->is_number()) {
     slice.writer =
         std::clamp<Clock::duration>(time_of(*writer, "writer_us"), {},
                                     slice.duration - slice.cpu.value_or(Clock::duration::zero()));
   }
 }
 
-void read_operator(const Json& event, TraceSlice& slice) {
-  if (const Json* layer = argument(event, "layer"); layer != nullptr && layer->is_string()) {
+void read_operator(const ForeignJson& event, TraceSlice& slice) {
+  if (const ForeignJson* layer = argument(event, "layer"); layer != nullptr && layer->is_string()) {
     slice.layer = layer->get<std::string>();
   }
-  const Json* bytes = argument(event, "bytes");
+  const ForeignJson* bytes = argument(event, "bytes");
   constexpr std::int64_t kMost = std::int64_t{1} << 48;  // so that a sum of them fits
   if (bytes != nullptr && bytes->is_number_integer()) {
     slice.bytes = std::clamp<std::int64_t>(bytes->get<std::int64_t>(), 0, kMost);
   }
 }
 
-TraceSlice read_slice(const Json& event, SliceKind kind) {
+TraceSlice read_slice(const ForeignJson& event, SliceKind kind) {
   TraceSlice slice;
   slice.thread = thread_field(event);
   slice.name = text_field(event, "name");
@@ -140,7 +141,7 @@ TraceSlice read_slice(const Json& event, SliceKind kind) {
 }
 
 // Each number among the arguments is a counter; those of lookout have one.
-void read_counter(const Json& event, TraceEvents& events) {
+void read_counter(const ForeignJson& event, TraceEvents& events) {
   const auto arguments = event.find("args");
   if (arguments == event.end() || !arguments->is_object()) return;
   for (const auto& [unit, value] : arguments->items()) {
@@ -155,20 +156,21 @@ void read_counter(const Json& event, TraceEvents& events) {
   }
 }
 
-void read_thread_name(const Json& event, TraceEvents& events) {
-  const Json* name = argument(event, "name");
+void read_thread_name(const ForeignJson& event, TraceEvents& events) {
+  const ForeignJson* name = argument(event, "name");
   if (name == nullptr || !name->is_string()) return;
   events.threads[thread_field(event)] = name->get<std::string>();
 }
 
-void read_wait(const Json& event, std::optional<TraceTime> TraceWait::*end, TraceEvents& events) {
+void read_wait(const ForeignJson& event, std::optional<TraceTime> TraceWait::*end,
+               TraceEvents& events) {
   const auto frame = frame_argument(event);
   if (!frame) fail("has a wait in the queue without a \"frame\"");
   events.waits[*frame].*end = time_field(event, "ts");
 }
 
 // Events that the summary does not need are skipped.
-void read_event(const Json& event, TraceEvents& events) {
+void read_event(const ForeignJson& event, TraceEvents& events) {
   const std::string phase = text_field(event, "ph");
   if (phase.empty()) fail("has an event without \"ph\"");
   const bool in_queue = text_field(event, "cat") == "queue";
@@ -188,7 +190,7 @@ void read_event(const Json& event, TraceEvents& events) {
   }
 }
 
-void read_about(const Json& root, TraceEvents& events) {
+void read_about(const ForeignJson& root, TraceEvents& events) {
   const auto about = root.find("otherData");
   if (about == root.end() || !about->is_object()) return;
   for (const auto& [key, value] : about->items()) {
@@ -202,16 +204,17 @@ class EventReader {
  public:
   explicit EventReader(TraceEvents& events) : events_(events) {}
 
-  bool keep(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::array_start && depth == 0) {
+  bool keep(int depth, ForeignJson::parse_event_t event, const ForeignJson& parsed) {
+    if (event == ForeignJson::parse_event_t::array_start && depth == 0) {
       in_events_ = true;
       depth_ = 1;
     }
-    if (event == Json::parse_event_t::key && depth == 1 && depth_ == 2) {
+    if (event == ForeignJson::parse_event_t::key && depth == 1 && depth_ == 2) {
       in_events_ = parsed == "traceEvents";
       found_ = found_ || in_events_;
     }
-    if (!in_events_ || depth != depth_ || event != Json::parse_event_t::object_end) return true;
+    if (!in_events_ || depth != depth_ || event != ForeignJson::parse_event_t::object_end)
+      return true;
     read_event(parsed, events_);
     found_ = true;
     return false;
@@ -235,9 +238,9 @@ TraceEvents read_trace_events(std::istream& json) {
   const auto first = json.rdbuf()->sgetc();
   if (first == std::istream::traits_type::eof()) fail("is empty: record it again");
   if (first == kGzip) fail("is compressed: unpack it first, as with gunzip");
-  const Json root = Json::parse(
+  const ForeignJson root = ForeignJson::parse(
       json,
-      [&reader](int depth, Json::parse_event_t event, const Json& parsed) {
+      [&reader](int depth, ForeignJson::parse_event_t event, const ForeignJson& parsed) {
         return reader.keep(depth, event, parsed);
       },
       /*allow_exceptions=*/false);

@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
 
+#include "app/output/json.h"
 #include "app/trace/trace_text.h"
+#include "pipeline/append_format.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxOperators = 15;  // in the text
+constexpr std::size_t kMaxOperatorsInText = 15;  // in the text
 // Less than this share of a frame is no difference between boards.
 constexpr double kMinExcess = 0.02;
 
@@ -85,36 +86,34 @@ std::string sentence_of(const FleetComparison& found, const std::vector<BoardTra
 }
 
 void append_boards(const std::vector<BoardTrace>& boards, std::string& text) {
-  const auto to = std::back_inserter(text);
-  fmt::format_to(to, "\n{:>3} {:>7} {:>7} {:>8} {:>8} | {:>8} {:>8} {:>8} {:>8} | {}\n", "",
-                 frame_word(boards) + "s", "fps", "p50 ms", "p99 ms", "camera %", "capture",
-                 "writer", "not run", "limited by, trace");
+  append_format(text, "\n{:>3} {:>7} {:>7} {:>8} {:>8} | {:>8} {:>8} {:>8} {:>8} | {}\n", "",
+                frame_word(boards) + "s", "fps", "p50 ms", "p99 ms", "camera %", "capture",
+                "writer", "not run", "limited by, trace");
   for (std::size_t i = 0; i < boards.size(); ++i) {
     const TraceSummary& summary = boards[i].summary;
     const VerdictShares& shares = summary.verdict.shares;
     const auto total = summary.stages.find(kTotalTime);
     const double p99 = total == summary.stages.end() ? 0 : to_ms(total->second.p99);
-    fmt::format_to(to,
-                   "{:>3} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} | {:>8.1f} {:>8.1f} {:>8.1f} {:>8.1f} | "
-                   "{}, {}\n",
-                   i + 1, summary.frames.size(), summary.fps, median_ms(summary), p99,
-                   100 * shares.camera, 100 * shares.capture, 100 * shares.writer,
-                   100 * shares.processor, to_text(summary.verdict.limit),
-                   printable(boards[i].file));
+    append_format(text,
+                  "{:>3} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} | {:>8.1f} {:>8.1f} {:>8.1f} {:>8.1f} | "
+                  "{}, {}\n",
+                  i + 1, summary.frames.size(), summary.fps, median_ms(summary), p99,
+                  100 * shares.camera, 100 * shares.capture, 100 * shares.writer,
+                  100 * shares.processor, to_text(summary.verdict.limit),
+                  printable(boards[i].file));
   }
 }
 
 void append_stages(const std::vector<BoardTrace>& boards, std::string& text) {
-  const auto to = std::back_inserter(text);
-  fmt::format_to(to, "\n{:<16}", "median ms");
-  for (std::size_t i = 0; i < boards.size(); ++i) fmt::format_to(to, " {:>8}", i + 1);
+  append_format(text, "\n{:<16}", "median ms");
+  for (std::size_t i = 0; i < boards.size(); ++i) append_format(text, " {:>8}", i + 1);
   text += '\n';
   for (const Stage stage : kAllStages) {
-    fmt::format_to(to, "{:<16}", to_text(stage));
+    append_format(text, "{:<16}", to_text(stage));
     for (const BoardTrace& board : boards) {
       const auto found = board.summary.stages.find(to_text(stage));
       const double ms = found == board.summary.stages.end() ? 0 : to_ms(found->second.p50);
-      fmt::format_to(to, " {:>8.2f}", ms);
+      append_format(text, " {:>8.2f}", ms);
     }
     text += '\n';
   }
@@ -122,20 +121,19 @@ void append_stages(const std::vector<BoardTrace>& boards, std::string& text) {
 
 void append_operators(const FleetComparison& found, const std::string& frame, std::string& text) {
   if (found.operators.empty()) return;
-  const auto to = std::back_inserter(text);
-  fmt::format_to(to, "\n{:<15}", "self ms a " + frame);
+  append_format(text, "\n{:<15}", "self ms a " + frame);
   for (std::size_t i = 0; i < found.operators.front().ms.size(); ++i) {
-    fmt::format_to(to, " {:>8}", i + 1);
+    append_format(text, " {:>8}", i + 1);
   }
   text += "  operator\n";
-  const std::size_t shown = std::min(kMaxOperators, found.operators.size());
+  const std::size_t shown = std::min(kMaxOperatorsInText, found.operators.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    fmt::format_to(to, "{:<15}", "");
-    for (const double ms : found.operators[i].ms) fmt::format_to(to, " {:>8.3f}", ms);
-    fmt::format_to(to, "  {}\n", printable(found.operators[i].name));
+    append_format(text, "{:<15}", "");
+    for (const double ms : found.operators[i].ms) append_format(text, " {:>8.3f}", ms);
+    append_format(text, "  {}\n", printable(found.operators[i].name));
   }
   if (shown < found.operators.size()) {
-    fmt::format_to(to, "and {} more\n", found.operators.size() - shown);
+    append_format(text, "and {} more\n", found.operators.size() - shown);
   }
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/output/json.h"
 #include "app/trace/trace_summary.h"
+#include "pipeline/json_text.h"
 
 namespace lookout {
 
@@ -41,7 +41,7 @@ std::string frame_word(const std::vector<BoardTrace>& boards);
 
 // With a newline at the end.
 std::string to_text(const std::vector<BoardTrace>& boards);
-Json to_json(const std::vector<BoardTrace>& boards);
+nlohmann::ordered_json to_json(const std::vector<BoardTrace>& boards);
 
 // Of a frame, in the median; 0 without frames.
 double median_ms(const TraceSummary& summary);

@@ -15,9 +15,9 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxBars = 12;      // operators and layers in a chart
-constexpr std::size_t kMaxRows = 20;      // of them that are shown at once
-constexpr std::size_t kMaxOutliers = 25;  // in the table
+constexpr std::size_t kMaxBars = 12;       // operators and layers in a chart
+constexpr std::size_t kMaxRowsShown = 20;  // of them that are shown at once
+constexpr std::size_t kMaxOutliers = 25;   // in the table
 constexpr const char* kIdleNote =
     "Between its stages a thread waits: for the camera, while no new frame is there; for the "
     "capture, while a frame is copied, converted or decoded; for the model, when the capture "
@@ -225,7 +225,8 @@ void add_rows(const std::string& title, const std::string& note,
                     {to_ms(rows[i].self)},
                     std::nullopt});
   }
-  page.add_part(title, note, bar_chart(bars, {Color::kBlue}) + to_html(table_of(rows), kMaxRows),
+  page.add_part(title, note,
+                bar_chart(bars, {Color::kBlue}) + to_html(table_of(rows), kMaxRowsShown),
                 Page::Width::kFull);
 }
 

@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <string>
 
-#include "app/output/json.h"
 #include "app/trace/trace_summary.h"
+#include "pipeline/json_text.h"
 
 namespace lookout {
 
 // With a newline at the end.
 std::string to_text(const TraceSummary& summary);
 
-Json to_json(const TraceSummary& summary);
+nlohmann::ordered_json to_json(const TraceSummary& summary);
 
 // "frame" or "frames"; those of PyTorch's profiler are "steps".
 std::string frame_word(const TraceSummary& summary, std::size_t count = 1);

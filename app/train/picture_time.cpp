@@ -1,11 +1,13 @@
 #include "app/train/picture_time.h"
 
+#include <regex.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 #include "platform/pictures/exif_time.h"
 
@@ -31,6 +33,32 @@ std::int64_t changed_ms(const std::string& file) {
   return status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000;
 }
 
+// A regular expression with groups of digits.
+class TimePattern {
+ public:
+  static constexpr std::size_t kGroups = 11;
+
+  explicit TimePattern(const char* pattern) { regcomp(&compiled_, pattern, REG_EXTENDED); }
+  ~TimePattern() { regfree(&compiled_); }
+  TimePattern(const TimePattern&) = delete;
+  TimePattern& operator=(const TimePattern&) = delete;
+
+  // The number of each group, by its index; 0 for a group that is empty or matches nothing.
+  std::optional<std::array<int, kGroups>> numbers_of(const std::string& text) const {
+    std::array<regmatch_t, kGroups> groups{};
+    if (regexec(&compiled_, text.c_str(), kGroups, groups.data(), 0) != 0) return std::nullopt;
+    std::array<int, kGroups> numbers{};
+    for (std::size_t i = 0; i < kGroups; ++i) {
+      const auto [start, end] = groups[i];
+      if (start < end) numbers[i] = std::atoi(text.substr(start, end - start).c_str());
+    }
+    return numbers;
+  }
+
+ private:
+  regex_t compiled_{};
+};
+
 }  // namespace
 
 int PictureTime::hour() const {
@@ -38,17 +66,16 @@ int PictureTime::hour() const {
 }
 
 std::optional<std::int64_t> time_in_name(const std::string& name) {
-  static const std::regex pattern(
-      "(?:^|[^0-9])([0-9]{4})([0-9]{2})([0-9]{2})[T_-]([0-9]{2})([0-9]{2})([0-9]{2})"
-      "(?:\\.([0-9]{3}))?(?:[^0-9]|$)");
-  std::smatch match;
-  if (!std::regex_search(name, match, pattern)) return std::nullopt;
-  const auto part = [&match](std::size_t i) {
-    return match[i].matched ? std::stoi(match[i].str()) : 0;
-  };
-  const auto seconds = seconds_of(part(1), part(2), part(3), part(4), part(5), part(6));
+  // POSIX's, since std::regex takes seconds to compile.
+  static const TimePattern pattern(
+      "(^|[^0-9])([0-9]{4})([0-9]{2})([0-9]{2})[T_-]([0-9]{2})([0-9]{2})([0-9]{2})"
+      "(\\.([0-9]{3}))?([^0-9]|$)");
+  const auto part = pattern.numbers_of(name);
+  if (!part) return std::nullopt;
+  const auto seconds =
+      seconds_of((*part)[2], (*part)[3], (*part)[4], (*part)[5], (*part)[6], (*part)[7]);
   if (!seconds) return std::nullopt;
-  return *seconds * 1000 + part(7);
+  return *seconds * 1000 + (*part)[9];
 }
 
 PictureTime time_of(const std::string& file) {

@@ -1,11 +1,12 @@
 #include "app/train/progress.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <utility>
+
+#include "pipeline/log.h"
 
 namespace lookout {
 namespace {
@@ -33,8 +34,7 @@ std::string progress_text(const std::string& what, std::size_t done, std::size_t
 }
 
 ProgressLine::ProgressLine(std::string what)
-    : what_(std::move(what)),
-      terminal_(isatty(STDERR_FILENO) == 1 && spdlog::should_log(spdlog::level::info)) {}
+    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1 && is_logged(LogLevel::kInfo)) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_) write_to_terminal("\r\x1b[K");
@@ -50,7 +50,7 @@ void ProgressLine::show(std::size_t done, std::size_t all) {
     write_to_terminal("\r\x1b[K" + text + "\r");
     shown_ = true;
   } else {
-    spdlog::info("{}", text);
+    log_info("{}", text);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "app/train/train.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +19,7 @@
 #include "app/train/train_pictures.h"
 #include "app/train/train_report.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/model/sha256.h"
 #include "pipeline/open_model.h"
 #include "pipeline/training/folds.h"
@@ -33,10 +33,10 @@ constexpr std::uint32_t kSeed = 20271122;
 std::string name_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
 void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFacts& facts) {
-  spdlog::info("base: {}, {}x{} {}, {} activations on {} kernels", spec.name, spec.input.width,
-               spec.input.height, to_text(spec.input.resize), facts.activations, facts.kernels);
+  log_info("base: {}, {}x{} {}, {} activations on {} kernels", spec.name, spec.input.width,
+           spec.input.height, to_text(spec.input.resize), facts.activations, facts.kernels);
   if (is_selftest(options.file)) {
-    spdlog::warn(
+    log_warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all and "
         "is "
         "a poor base for photographs; models/export.py makes a good one");
@@ -85,7 +85,7 @@ std::string metadata(const TrainReport& report, const Trainer& trainer) {
        fmt::format("last layer: lookout train on {} pictures; all others: {} (sha256 {}), {}",
                    report.files.size(), report.base, report.base_sha256, base.weights)},
       {"trained", true}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json, 2) + "\n";
 }
 
 std::string lines_of(const std::vector<std::string>& labels) {
@@ -193,7 +193,7 @@ void train(const TrainOptions& options, const std::atomic<bool>& stop, const Wri
   try {
     Training(options, stop).run(print);
   } catch (const Interrupted&) {
-    spdlog::warn("interrupted: {} was not written", options.output);
+    log_warn("interrupted: {} was not written", options.output);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "app/train/train_pictures.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +11,7 @@
 
 #include "app/eval/eval_set.h"
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/model/model_spec.h"
 #include "pipeline/model/sha256.h"
 #include "platform/system/csv.h"
@@ -87,7 +87,7 @@ void take_a_part(TrainPictures& pictures) {
   pictures.files.resize(kMaxPictures);
   pictures.classes.resize(kMaxPictures);
   pictures.left_out = all - kMaxPictures;
-  spdlog::warn(
+  log_warn(
       "{} pictures are more than the {} that a model is trained with: every class is "
       "thinned out evenly",
       all, kMaxPictures);
@@ -117,7 +117,7 @@ TrainPictures without_duplicates(TrainPictures all) {
     }
   }
   if (kept.duplicates > 0) {
-    spdlog::warn(
+    log_warn(
         "{} left out: the same as another picture of the class",
         kept.duplicates == 1 ? "1 picture is" : fmt::format("{} pictures are", kept.duplicates));
   }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 #include "app/eval/eval_result.h"
 #include "app/output/json.h"
 #include "app/train/advice.h"
+#include "pipeline/append_format.h"
 #include "pipeline/model/top_k.h"
 #include "pipeline/printable.h"
 #include "pipeline/training/calibration.h"
@@ -59,12 +59,12 @@ void append_classes(const TrainReport& report, std::string& out) {
     width = std::max(width, label_of(report, of_class.index).size());
   }
   for (const ClassCounts& of_class : classes) {
-    fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", label_of(report, of_class.index),
-                   width, share_of(of_class.top1, of_class.pictures));
+    append_format(out, "  {:<{}}  {}\n", label_of(report, of_class.index), width,
+                  share_of(of_class.top1, of_class.pictures));
   }
   for (const Confusion& confusion : report.counts.confusions()) {
-    fmt::format_to(std::back_inserter(out), "  {} of {} taken for {}\n", confusion.count,
-                   label_of(report, confusion.expected), label_of(report, confusion.predicted));
+    append_format(out, "  {} of {} taken for {}\n", confusion.count,
+                  label_of(report, confusion.expected), label_of(report, confusion.predicted));
   }
 }
 
@@ -75,9 +75,8 @@ void append_doubtful(const TrainReport& report, std::string& out) {
   for (const std::size_t i : doubtful) {
     if (is_right(report, i) || count == kDoubtfulInText) break;
     const ValidatedPicture& picture = report.validation.pictures[i];
-    fmt::format_to(std::back_inserter(text), "  {:>3.0f} %  {}  {}\n",
-                   100 * static_cast<double>(picture.score()), label_of(report, picture.predicted),
-                   printable(report.files[i]));
+    append_format(text, "  {:>3.0f} %  {}  {}\n", 100 * static_cast<double>(picture.score()),
+                  label_of(report, picture.predicted), printable(report.files[i]));
     ++count;
   }
   if (count > 0)
@@ -87,7 +86,7 @@ void append_doubtful(const TrainReport& report, std::string& out) {
 void append_curve(const TrainReport& report, std::string& out) {
   out += "accuracy by the number of pictures of each class:";
   for (const LearningPoint& point : report.validation.curve) {
-    fmt::format_to(std::back_inserter(out), " {}: {:.1f} %", point.pictures, 100 * point.accuracy);
+    append_format(out, " {}: {:.1f} %", point.pictures, 100 * point.accuracy);
   }
   out += "\n";
 }
@@ -203,24 +202,23 @@ std::string to_text(const TrainReport& report) {
   std::string text =
       fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
                   report.files.size(), report.seconds, printable(report.base));
-  auto to = std::back_inserter(text);
-  fmt::format_to(to, "right   {} of {}, {}\n        of pictures that were not trained with; {}\n",
-                 report.counts.top1(), report.files.size(), accuracy_text(report),
-                 validation_text(report));
+  append_format(text, "right   {} of {}, {}\n        of pictures that were not trained with; {}\n",
+                report.counts.top1(), report.files.size(), accuracy_text(report),
+                validation_text(report));
   append_classes(report, text);
-  fmt::format_to(to, "unknown {} of the classes' pictures\n",
-                 share_of(report.refused(), report.files.size()));
-  fmt::format_to(
-      to, "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
-      100 * report.validation.error_after, 100 * report.validation.error_before);
+  append_format(text, "unknown {} of the classes' pictures\n",
+                share_of(report.refused(), report.files.size()));
+  append_format(text,
+                "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
+                100 * report.validation.error_after, 100 * report.validation.error_before);
   if (report.skipped > 0) {
-    fmt::format_to(to, "skipped {}, which could not be read\n", report.skipped);
+    append_format(text, "skipped {}, which could not be read\n", report.skipped);
   }
   append_curve(report, text);
   append_doubtful(report, text);
   if (!report.advice.empty()) text += "advice:\n";
   for (const std::string& sentence : report.advice)
-    fmt::format_to(to, "- {}\n", printable(sentence));
+    append_format(text, "- {}\n", printable(sentence));
   return text;
 }
 
@@ -268,7 +266,7 @@ std::string producer_info(const TrainReport& report, const std::string& library)
                   {"validation", validation_text(report)},
                   {"accuracy", accuracy_json(report)},
                   {"ece", rounded(report.validation.error_after, 4)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json, 2) + "\n";
 }
 
 }  // namespace lookout

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "pipeline/error.h"
+#include "pipeline/json_text.h"
 #include "pipeline/model/byte_order_mark.h"
 #include "pipeline/printable.h"
 
@@ -61,7 +62,7 @@ std::array<float, 3> three_numbers(const Json& input, const char* key) {
 // A foreign value for a message, in short.
 std::string quoted(const Json& value) {
   if (!value.is_string()) return "what is no text";
-  const std::string text = value.dump();
+  const std::string text = to_text(value);
   return text.size() > kMaxQuoted ? "a long text" : text;
 }
 
@@ -101,19 +102,7 @@ InputSpec parse_input(const Json& input) {
 
 std::string version_to_text(const Json& version) {
   if (version.is_string()) return version.get<std::string>();
-  return version.is_primitive() ? version.dump() : "?";
-}
-
-// Values below kMaxDepth are discarded while they are read.
-Json parse_json(const std::string& text) {
-  bool too_deep = false;
-  const auto keep = [&too_deep](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return depth <= kMaxDepth;
-  };
-  Json root = Json::parse(text, keep, /*allow_exceptions=*/false);
-  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxDepth));
-  return root;
+  return version.is_primitive() ? to_text(version) : "?";
 }
 
 // One element a line; `what` they are, for errors.
@@ -146,7 +135,9 @@ const char* to_text(ModelOutput output) {
 }
 
 ModelSpec parse_metadata(const std::string& json) {
-  const Json root = parse_json(json);
+  bool too_deep = false;
+  const Json root = parse_json(json, kMaxDepth, too_deep);
+  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxDepth));
   if (!root.is_object()) fail("is not a JSON object");
   ModelSpec spec;
   spec.name = text_field(root, "name");

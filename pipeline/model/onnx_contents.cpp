@@ -26,7 +26,7 @@ using onnx::TypeField;
 using onnx::ValueField;
 
 template <typename Field>
-using Message = protozero::pbf_message<Field>;
+using OnnxMessage = protozero::pbf_message<Field>;
 
 // For switch: a field of this number and form. Others of the number are skipped.
 template <typename Field>
@@ -64,7 +64,7 @@ std::uint64_t times(std::uint64_t a, std::int64_t b) {
   return a * factor;
 }
 
-Tensor read_tensor(Message<TensorField> message) {
+Tensor read_tensor(OnnxMessage<TensorField> message) {
   Tensor tensor;
   const auto add_dim = [&tensor](std::int64_t dim) {
     tensor.scalar = false;
@@ -104,7 +104,7 @@ struct Node {
   std::vector<Tensor> tensors;  // of attributes
 };
 
-Node read_node(Message<NodeField> message) {
+Node read_node(OnnxMessage<NodeField> message) {
   Node node;
   while (message.next()) {
     switch (message.tag_and_type()) {
@@ -118,10 +118,10 @@ Node read_node(Message<NodeField> message) {
         node.type = message.get_string();
         break;
       case bytes(NodeField::kAttribute): {
-        Message<AttributeField> attribute(message.get_message());
+        OnnxMessage<AttributeField> attribute(message.get_message());
         while (
             attribute.next(AttributeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
-          node.tensors.push_back(read_tensor(Message<TensorField>(attribute.get_message())));
+          node.tensors.push_back(read_tensor(OnnxMessage<TensorField>(attribute.get_message())));
         }
         break;
       }
@@ -132,25 +132,25 @@ Node read_node(Message<NodeField> message) {
   return node;
 }
 
-std::vector<std::int64_t> read_shape(Message<ShapeField> message) {
+std::vector<std::int64_t> read_shape(OnnxMessage<ShapeField> message) {
   std::vector<std::int64_t> dims;
   while (message.next(ShapeField::kDim, protozero::pbf_wire_type::length_delimited)) {
     std::int64_t size = -1;
-    Message<DimField> dim(message.get_message());
+    OnnxMessage<DimField> dim(message.get_message());
     while (dim.next(DimField::kValue, protozero::pbf_wire_type::varint)) size = dim.get_int64();
     dims.push_back(size);
   }
   return dims;
 }
 
-void read_type(Message<TypeField> message, OnnxValue& value) {
+void read_type(OnnxMessage<TypeField> message, OnnxValue& value) {
   while (message.next(TypeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
-    Message<TensorTypeField> tensor(message.get_message());
+    OnnxMessage<TensorTypeField> tensor(message.get_message());
     while (tensor.next()) {
       if (tensor.tag_and_type() == number(TensorTypeField::kElement)) {
         value.type = type_text(tensor.get_int32());
       } else if (tensor.tag_and_type() == bytes(TensorTypeField::kShape)) {
-        value.dims = read_shape(Message<ShapeField>(tensor.get_message()));
+        value.dims = read_shape(OnnxMessage<ShapeField>(tensor.get_message()));
       } else {
         tensor.skip();
       }
@@ -158,14 +158,14 @@ void read_type(Message<TypeField> message, OnnxValue& value) {
   }
 }
 
-OnnxValue read_value(Message<ValueField> message) {
+OnnxValue read_value(OnnxMessage<ValueField> message) {
   OnnxValue value;
   value.type = "no tensor";
   while (message.next()) {
     if (message.tag_and_type() == bytes(ValueField::kName)) {
       value.name = message.get_string();
     } else if (message.tag_and_type() == bytes(ValueField::kType)) {
-      read_type(Message<TypeField>(message.get_message()), value);
+      read_type(OnnxMessage<TypeField>(message.get_message()), value);
     } else {
       message.skip();
     }
@@ -178,20 +178,20 @@ class Graph {
  public:
   explicit Graph(OnnxContents& contents) : contents_(contents) {}
 
-  void read(Message<GraphField> message) {
+  void read(OnnxMessage<GraphField> message) {
     while (message.next()) {
       switch (message.tag_and_type()) {
         case bytes(GraphField::kNode):
-          add(read_node(Message<NodeField>(message.get_message())));
+          add(read_node(OnnxMessage<NodeField>(message.get_message())));
           break;
         case bytes(GraphField::kInitializer):
-          add(read_tensor(Message<TensorField>(message.get_message())));
+          add(read_tensor(OnnxMessage<TensorField>(message.get_message())));
           break;
         case bytes(GraphField::kInput):
-          contents_.inputs.push_back(read_value(Message<ValueField>(message.get_message())));
+          contents_.inputs.push_back(read_value(OnnxMessage<ValueField>(message.get_message())));
           break;
         case bytes(GraphField::kOutput):
-          contents_.outputs.push_back(read_value(Message<ValueField>(message.get_message())));
+          contents_.outputs.push_back(read_value(OnnxMessage<ValueField>(message.get_message())));
           break;
         default:
           message.skip();
@@ -256,7 +256,7 @@ class Graph {
   std::vector<std::vector<std::string>> quantizations_;  // inputs of each
 };
 
-void read_opset(Message<OpsetField> message, OnnxContents& contents) {
+void read_opset(OnnxMessage<OpsetField> message, OnnxContents& contents) {
   std::string domain;
   std::int64_t version = 0;
   while (message.next()) {
@@ -271,7 +271,7 @@ void read_opset(Message<OpsetField> message, OnnxContents& contents) {
   if (domain.empty() || domain == "ai.onnx") contents.opset = version;
 }
 
-void read_text(Message<TextField> message, OnnxContents& contents) {
+void read_text(OnnxMessage<TextField> message, OnnxContents& contents) {
   std::string key;
   std::string value;
   while (message.next()) {
@@ -286,7 +286,7 @@ void read_text(Message<TextField> message, OnnxContents& contents) {
   contents.texts[std::move(key)] = std::move(value);
 }
 
-OnnxContents read_model(Message<ModelField> message) {
+OnnxContents read_model(OnnxMessage<ModelField> message) {
   OnnxContents contents;
   Graph graph(contents);
   std::string version;
@@ -300,14 +300,14 @@ OnnxContents read_model(Message<ModelField> message) {
         version = message.get_string();
         break;
       case bytes(ModelField::kGraph):
-        graph.read(Message<GraphField>(message.get_message()));
+        graph.read(OnnxMessage<GraphField>(message.get_message()));
         has_graph = true;
         break;
       case bytes(ModelField::kOpsetImport):
-        read_opset(Message<OpsetField>(message.get_message()), contents);
+        read_opset(OnnxMessage<OpsetField>(message.get_message()), contents);
         break;
       case bytes(ModelField::kMetadataProps):
-        read_text(Message<TextField>(message.get_message()), contents);
+        read_text(OnnxMessage<TextField>(message.get_message()), contents);
         break;
       default:
         message.skip();
@@ -324,7 +324,7 @@ OnnxContents read_model(Message<ModelField> message) {
 
 OnnxContents read_onnx(std::string_view bytes) {
   try {
-    OnnxContents contents = read_model(Message<ModelField>(bytes.data(), bytes.size()));
+    OnnxContents contents = read_model(OnnxMessage<ModelField>(bytes.data(), bytes.size()));
     contents.foreign_operators = onnx_foreign_operators(bytes);
     return contents;
   } catch (const protozero::exception& error) {

@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/json_text.h"
+
 namespace lookout {
 namespace {
 
-constexpr std::int64_t kMaxSide = 4096;  // as metadata.json's
+constexpr std::int64_t kMaxImageSide = 4096;  // as metadata.json's
 constexpr std::size_t kMaxLabels = 1'000'000;
 
 std::string shape_text(const OnnxValue& value) {
@@ -39,8 +41,9 @@ TensorLayout layout_of(const OnnxValue& input) {
   }
   const bool planar = dims[1] == 3;
   if (!planar && dims[3] != 3) refuse_input(input);
-  const bool is_size = std::all_of(dims.begin() + 1, dims.end(),
-                                   [](std::int64_t size) { return size != 0 && size <= kMaxSide; });
+  const bool is_size = std::all_of(dims.begin() + 1, dims.end(), [](std::int64_t size) {
+    return size != 0 && size <= kMaxImageSide;
+  });
   if (!is_size) refuse_input(input);
   return planar ? TensorLayout::kPlanar : TensorLayout::kChannelsLast;
 }
@@ -124,10 +127,10 @@ class PythonNames {
 
 // "[224, 224]": height and width.
 void take_size(const std::string& text, InputSpec& input) {
-  const auto size = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto size = parse_json(text);
   const bool two = size.is_array() && size.size() == 2;
   const auto is_side = [](const nlohmann::json& side) {
-    return side.is_number_integer() && side > 0 && side <= kMaxSide;
+    return side.is_number_integer() && side > 0 && side <= kMaxImageSide;
   };
   if (!two || !is_side(size[0]) || !is_side(size[1])) {
     throw std::runtime_error("its \"imgsz\" is not like [224, 224]");

@@ -1,8 +1,8 @@
 #include "pipeline/onnx/onnx_session.h"
 
 #include <onnxruntime_session_options_config_keys.h>
-#include <spdlog/spdlog.h>
 
+#include "pipeline/log.h"
 #include "pipeline/model/engine_facts.h"
 #include "pipeline/model/operator_library.h"
 #include "pipeline/onnx/onnx_operators.h"
@@ -18,7 +18,7 @@ constexpr const char* kX64QuantPrecision = "session.x64quantprecision";
 // Everything that ends a run is thrown, too.
 void log_message(void* /*unused*/, OrtLoggingLevel /*level*/, const char* /*category*/,
                  const char* /*id*/, const char* where, const char* message) {
-  spdlog::debug("ONNX Runtime: {} ({})", message, where);
+  log_debug("ONNX Runtime: {} ({})", message, where);
 }
 
 // Memory grows by what is asked for, not by powers of two.

@@ -1,7 +1,6 @@
 #include "pipeline/onnx/onnx_trace.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,10 +9,13 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/json_text.h"
+#include "pipeline/log.h"
 
 namespace lookout {
 namespace {
@@ -79,7 +81,8 @@ std::uint64_t output_bytes(const Json& event) {
 
 std::vector<Trace::Operator> read_profile(const std::string& json, const std::string& model,
                                           const std::vector<ProfiledRun>& runs) {
-  const Json events = Json::parse(json);
+  const Json events = parse_json(json);
+  if (events.is_discarded()) throw std::runtime_error("it is not JSON");
   const Runs matched = match_runs(events, runs);
   std::vector<Trace::Operator> operators;
   for (const Json& event : events) {
@@ -135,7 +138,7 @@ std::vector<Trace::Operator> OnnxTrace::operators() {
     std::ifstream file(session_.end_profiling());
     return read_profile({std::istreambuf_iterator<char>(file), {}}, model_, runs_);
   } catch (const std::exception& error) {
-    spdlog::warn("trace: the profile of ONNX Runtime cannot be read: {}", error.what());
+    log_warn("trace: the profile of ONNX Runtime cannot be read: {}", error.what());
     return {};
   }
 }

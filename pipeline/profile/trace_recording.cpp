@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "pipeline/append_format.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/profile/trace_counters.h"
 #include "pipeline/results/format.h"
@@ -31,9 +31,13 @@ class TraceWriter {
 
   void write(const std::map<std::string, std::string>& about) {
     for (const auto& what : recording_.operators) operators_.push_back(text_of(what));
-    part_ += "{\"displayTimeUnit\":\"ms\",\"otherData\":";
-    part_ += nlohmann::json(about).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    part_ += ",\"traceEvents\":[";
+    part_ += "{\"displayTimeUnit\":\"ms\",\"otherData\":{";
+    const char* separator = "";
+    for (const auto& [name, value] : about) {
+      append_format(part_, "{}{}:{}", separator, to_json(name), to_json(value));
+      separator = ",";
+    }
+    part_ += "},\"traceEvents\":[";
     write_names();
     const std::vector<Event> events = complete_events();
     for (const Event& event : events) write(event);
@@ -171,13 +175,12 @@ class TraceWriter {
   void write_operator(const Event& event, const OperatorText& text) {
     begin_element();
     part_ += text.begin;
-    const auto to = std::back_inserter(part_);
-    fmt::format_to(to, R"("pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{"frame":{})",
-                   process_, recording_.threads[event.thread].id, event.start_ns / 1000,
-                   event.start_ns % 1000, event.duration_ns / 1000, event.duration_ns % 1000,
-                   event.frame);
+    append_format(part_, R"("pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{"frame":{})",
+                  process_, recording_.threads[event.thread].id, event.start_ns / 1000,
+                  event.start_ns % 1000, event.duration_ns / 1000, event.duration_ns % 1000,
+                  event.frame);
     part_ += text.end;
-    if (event.bytes > 0) fmt::format_to(to, ",\"bytes\":{}", event.bytes);
+    if (event.bytes > 0) append_format(part_, ",\"bytes\":{}", event.bytes);
     part_ += "}}";
   }
 

@@ -8,45 +8,43 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
+
+#include "pipeline/append_format.h"
 
 namespace lookout {
 namespace {
 
 void append_percentiles(const char* stage, const Percentiles& percentiles, std::string& out) {
-  fmt::format_to(std::back_inserter(out), " {} {}", stage, to_text(percentiles));
+  append_format(out, " {} {}", stage, to_text(percentiles));
 }
 
 void append_json(const char* stage, const Percentiles& percentiles, std::string& out) {
-  fmt::format_to(std::back_inserter(out), R"("{}":)", stage);
+  append_format(out, R"("{}":)", stage);
   char separator = '{';
   for (const auto& [name, time] : named(percentiles)) {
-    fmt::format_to(std::back_inserter(out), R"({}"{}":{:.3f})", separator, name, to_ms(time));
+    append_format(out, R"({}"{}":{:.3f})", separator, name, to_ms(time));
     separator = ',';
   }
   out += '}';
 }
 
 void append_json(const OperatorRow& row, OperatorGroup group, std::string& out) {
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"model":{},"kind":"{}","name":{},)", to_json(row.model),
-                 row.is_label ? "label" : "operator", to_json(row.name));
-  if (group == OperatorGroup::kShape) fmt::format_to(to, R"("shapes":{},)", to_json(row.shapes));
-  if (group == OperatorGroup::kLayer) fmt::format_to(to, R"("layer":{},)", to_json(row.layer));
-  fmt::format_to(to,
-                 R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
-                 R"("bytes":{:.0f},"longest_ms":{:.3f},"longest_seq":{}}})",
-                 row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share, row.bytes,
-                 to_ms(row.max), row.max_frame);
+  append_format(out, R"({{"model":{},"kind":"{}","name":{},)", to_json(row.model),
+                row.is_label ? "label" : "operator", to_json(row.name));
+  if (group == OperatorGroup::kShape) append_format(out, R"("shapes":{},)", to_json(row.shapes));
+  if (group == OperatorGroup::kLayer) append_format(out, R"("layer":{},)", to_json(row.layer));
+  append_format(out,
+                R"("sampled":{},"calls":{:.0f},"total_ms":{:.3f},"self_ms":{:.3f},"share":{:.4f},)"
+                R"("bytes":{:.0f},"longest_ms":{:.3f},"longest_seq":{}}})",
+                row.sampled, row.calls, to_ms(row.total), to_ms(row.self), row.share, row.bytes,
+                to_ms(row.max), row.max_frame);
 }
 
 void append_json(const OperatorTable& table, std::string& out) {
-  fmt::format_to(std::back_inserter(out), R"("op_sampling":{},"peak_live_bytes":{},"operators":[)",
-                 table.probability,
-                 table.peak_live_bytes ? std::to_string(*table.peak_live_bytes) : "null");
+  append_format(out, R"("op_sampling":{},"peak_live_bytes":{},"operators":[)", table.probability,
+                table.peak_live_bytes ? std::to_string(*table.peak_live_bytes) : "null");
   const char* separator = "";
   for (const OperatorRow& row : table.rows) {
     out += separator;
@@ -124,14 +122,10 @@ std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& 
            {"max", percentiles.max}}};
 }
 
-std::string to_json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out) {
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-  fmt::format_to(std::back_inserter(out), "{}.{:03}", ms / 1000, ms % 1000);
+  append_format(out, "{}.{:03}", ms / 1000, ms % 1000);
 }
 
 void append_text(const SceneState& state, std::string& out) {
@@ -141,14 +135,13 @@ void append_text(const SceneState& state, std::string& out) {
     out += state.name();
   } else {
     append_escaped(state.name(), out);
-    fmt::format_to(std::back_inserter(out), " {:.1f} %", state.prediction.score * 100);
+    append_format(out, " {:.1f} %", state.prediction.score * 100);
   }
 }
 
 void append_text(const Result& result, const std::string& origin, std::string& out,
                  const ResultStyle& style) {
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, "{}", result.sequence);
+  append_format(out, "{}", result.sequence);
   if (!origin.empty()) {
     out += ' ';
     append_escaped(origin, out);
@@ -158,11 +151,11 @@ void append_text(const Result& result, const std::string& origin, std::string& o
     const Prediction& p = result.top[i];
     out += separator;
     append_escaped(p.label, out);
-    fmt::format_to(to, " {:.1f} %", p.score * 100);
+    append_format(out, " {:.1f} %", p.score * 100);
     separator = ", ";
   }
   if (result.top.empty()) out += ": nothing above the threshold";
-  fmt::format_to(to, " ({:.1f} ms)", to_ms(result.durations.total));
+  append_format(out, " ({:.1f} ms)", to_ms(result.durations.total));
   if (style.with_state) {
     out += result.state_changed ? ", now " : ", state ";
     append_text(result.state, out);
@@ -202,20 +195,19 @@ std::string to_text(const MachineState& machine) {
 }
 
 void append_text(const StatsSnapshot& stats, std::string& out) {
-  auto to = std::back_inserter(out);
   if (stats.final) {
-    fmt::format_to(to,
-                   "summary of {:.1f} s: ", std::chrono::duration<double>(stats.interval).count());
+    append_format(out,
+                  "summary of {:.1f} s: ", std::chrono::duration<double>(stats.interval).count());
   }
-  fmt::format_to(to, "camera {:.1f} fps, classified {:.1f} fps, dropped {}", stats.camera_fps,
-                 stats.classified_fps, stats.dropped);
-  if (stats.skipped > 0) fmt::format_to(to, ", skipped {}", stats.skipped);
+  append_format(out, "camera {:.1f} fps, classified {:.1f} fps, dropped {}", stats.camera_fps,
+                stats.classified_fps, stats.dropped);
+  if (stats.skipped > 0) append_format(out, ", skipped {}", stats.skipped);
   if (stats.final) {
-    fmt::format_to(to, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
-                   stats.classified, stats.dropped, stats.in_flight);
+    append_format(out, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
+                  stats.classified, stats.dropped, stats.in_flight);
   }
   if (const std::string machine = to_text(stats.machine); !machine.empty()) {
-    fmt::format_to(to, "; {}", machine);
+    append_format(out, "; {}", machine);
   }
   out += "; ms p50/p95/p99/max:";
   for (const auto& [name, times] : latencies(stats)) append_percentiles(name, *times, out);
@@ -284,14 +276,13 @@ void JsonFormat::append_head(const char* type, const Result& result, const std::
     origin_ = origin;
     file_ = origin.empty() ? "" : file_json(origin);
   }
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
+  append_format(out, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
   append_timestamp(result.timestamp, out);
   out += ',';
   out += file_;
   if (result.media_time) {
-    fmt::format_to(to, R"("media_time":{:.3f},)",
-                   std::chrono::duration<double>(*result.media_time).count());
+    append_format(out, R"("media_time":{:.3f},)",
+                  std::chrono::duration<double>(*result.media_time).count());
   }
 }
 
@@ -308,49 +299,46 @@ void JsonFormat::append_state(const Result& result, const std::string& origin, s
     return "null";
   };
   append_head("state", result, origin, out);
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, R"("state":{},)", name(result.state));
+  append_format(out, R"("state":{},)", name(result.state));
   if (result.state.kind == SceneState::Kind::kClass) {
     const Prediction& p = result.state.prediction;
-    fmt::format_to(to, R"("index":{},"score":{:.4f},)", p.index, p.score);
+    append_format(out, R"("index":{},"score":{:.4f},)", p.index, p.score);
   } else {
     out += R"("index":null,"score":null,)";
   }
-  fmt::format_to(to, "\"previous\":{}}}\n", name(result.previous_state));
+  append_format(out, "\"previous\":{}}}\n", name(result.previous_state));
 }
 
 void JsonFormat::append(const Result& result, const std::string& origin, std::string& out) {
   append_head("classification", result, origin, out);
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, R"("frame_age_ms":{:.3f},"results":[)", to_ms(result.frame_age));
+  append_format(out, R"("frame_age_ms":{:.3f},"results":[)", to_ms(result.frame_age));
   const char* separator = "";
   for (const Prediction& p : result.top) {
-    fmt::format_to(to, R"({}{{"index":{},"label":{},"score":{:.4f}}})", separator, p.index,
-                   labels_[p.index], p.score);
+    append_format(out, R"({}{{"index":{},"label":{},"score":{:.4f}}})", separator, p.index,
+                  labels_[p.index], p.score);
     separator = ",";
   }
   const StageDurations& d = result.durations;
-  fmt::format_to(
-      to,
+  append_format(
+      out,
       R"(],"timing_ms":{{"capture":{:.3f},"preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}},)",
       to_ms(d.capture), to_ms(d.preprocess), to_ms(d.inference), to_ms(d.total));
-  fmt::format_to(to, "\"dropped\":{}}}\n", result.dropped);
+  append_format(out, "\"dropped\":{}}}\n", result.dropped);
 }
 
 void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
                         const OperatorTable* operators) const {
-  auto to = std::back_inserter(out);
-  fmt::format_to(
-      to, R"({{"schema":1,"type":"{}",{},"interval_s":{:.3f},"fps":{:.2f},"camera_fps":{:.2f},)",
+  append_format(
+      out, R"({{"schema":1,"type":"{}",{},"interval_s":{:.3f},"fps":{:.2f},"camera_fps":{:.2f},)",
       stats.final ? "summary" : "stats", source_,
       std::chrono::duration<double>(stats.interval).count(), stats.classified_fps,
       stats.camera_fps);
-  fmt::format_to(to, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
-                 stats.captured, stats.classified, stats.dropped, stats.skipped, stats.in_flight);
+  append_format(out, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
+                stats.captured, stats.classified, stats.dropped, stats.skipped, stats.in_flight);
   const MachineState& machine = stats.machine;
-  fmt::format_to(to, R"("temperature_c":{},"throttled":{},)",
-                 machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
-                 machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
+  append_format(out, R"("temperature_c":{},"throttled":{},)",
+                machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
+                machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
   out += R"("latency_ms":{)";
   append_json("frame_age", stats.frame_age, out);
   out += ',';
@@ -374,11 +362,15 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
 }
 
 void JsonFormat::append(const CameraStatus& status, std::string& out) const {
-  fmt::format_to(std::back_inserter(out),
-                 R"({{"schema":1,"type":"status","camera":{},"state":"{}",)", camera_,
-                 status.online ? "online" : "offline");
+  append_format(out, R"({{"schema":1,"type":"status","camera":{},"state":"{}",)", camera_,
+                status.online ? "online" : "offline");
   append_timestamp(status.since, out);
   out += "}\n";
+}
+
+std::string without_newline(std::string line) {
+  if (!line.empty() && line.back() == '\n') line.pop_back();
+  return line;
 }
 
 }  // namespace lookout

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/json_text.h"
 #include "pipeline/printable.h"
 #include "pipeline/reporter.h"
 #include "pipeline/result.h"
@@ -38,10 +39,6 @@ std::array<std::pair<const char*, Clock::duration>, 4> named(const Percentiles& 
 
 // The age of a frame and the times of its stages, with their names, in the order of texts.
 std::array<std::pair<const char*, const Percentiles*>, 5> latencies(const StatsSnapshot& stats);
-
-// A JSON string with its quotes.
-// Bytes that are not UTF-8 become U+FFFD; file names may have some.
-std::string to_json(const std::string& text);
 
 // Seconds since 1970: `1795262400.123`.
 void append_seconds(std::chrono::system_clock::time_point time, std::string& out);
@@ -111,5 +108,8 @@ class JsonFormat {
   std::string origin_;               // of the last result
   std::string file_;                 // cache: the fields of origin_, with a comma
 };
+
+// A formatted line without the newline at its end.
+std::string without_newline(std::string line);
 
 }  // namespace lookout

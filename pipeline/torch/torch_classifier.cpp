@@ -2,7 +2,6 @@
 
 #include <c10/util/Logging.h>
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/model/thread_tuner.h"
 #include "pipeline/model/warm_up.h"
 #include "pipeline/mutex.h"
@@ -122,8 +122,7 @@ class TorchClassifier::Impl {
     const bool starting = tuner_->starting();
     tuner_->record(inference);
     if (tuner_->threads() == threads_) return;
-    if (!starting)
-      spdlog::debug("computing threads: {} instead of {}", tuner_->threads(), threads_);
+    if (!starting) log_debug("computing threads: {} instead of {}", tuner_->threads(), threads_);
     threads_ = tuner_->threads();
     set_compute_threads(threads_, quantized());
   }
@@ -204,7 +203,7 @@ void log_libtorch_api_usage() {
   c10::SetAPIUsageLogger([](const std::string& event) {
     ApiUsage& all = usage();
     const MutexLock lock(all.mutex);
-    if (++all.reports[event] == 1) spdlog::debug("LibTorch: {} is used", event);
+    if (++all.reports[event] == 1) log_debug("LibTorch: {} is used", event);
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <ATen/quantized/Quantizer.h>
 #include <caffe2/serialize/read_adapter_interface.h>
-#include <spdlog/spdlog.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/version.h>
 
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/model/engine_facts.h"
 #include "pipeline/model/operator_library.h"
 #include "pipeline/printable.h"
@@ -43,7 +43,7 @@ class ArchiveReader : public caffe2::serialize::ReadAdapterInterface {
 // Logs what print() of an archive's code writes. `text` ends with a newline.
 void log_print(const std::string& text) {
   const auto end = text.find_last_not_of('\n');
-  spdlog::info("the model prints: {}", text.substr(0, end == std::string::npos ? 0 : end + 1));
+  log_info("the model prints: {}", text.substr(0, end == std::string::npos ? 0 : end + 1));
 }
 
 std::string kernels_of(const std::string& activations) {

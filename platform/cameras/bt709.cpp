@@ -9,9 +9,9 @@ constexpr int kShift = 14;  // of fixed-point numbers
 constexpr int kHalf = 1 << (kShift - 1);
 
 // ITU-R BT.709-6, item 3.2: the shares of red, green and blue in luma.
-constexpr double kRed = 0.2126;
-constexpr double kBlue = 0.0722;
-constexpr double kGreen = 1 - kRed - kBlue;
+constexpr double kRedWeight = 0.2126;
+constexpr double kBlueWeight = 0.0722;
+constexpr double kGreenWeight = 1 - kRedWeight - kBlueWeight;
 
 constexpr int fixed(double value) {
   return static_cast<int>(value * (1 << kShift) + (value < 0 ? -0.5 : 0.5));
@@ -30,10 +30,10 @@ constexpr Coefficients make_coefficients(int black, double luma_range, double ch
   const double chroma = 255 / chroma_range;
   return {black,
           fixed(255 / luma_range),
-          fixed(2 * (1 - kRed) * chroma),
-          fixed(-2 * (1 - kBlue) * kBlue / kGreen * chroma),
-          fixed(-2 * (1 - kRed) * kRed / kGreen * chroma),
-          fixed(2 * (1 - kBlue) * chroma)};
+          fixed(2 * (1 - kRedWeight) * chroma),
+          fixed(-2 * (1 - kBlueWeight) * kBlueWeight / kGreenWeight * chroma),
+          fixed(-2 * (1 - kRedWeight) * kRedWeight / kGreenWeight * chroma),
+          fixed(2 * (1 - kBlueWeight) * chroma)};
 }
 
 constexpr Coefficients kLimited = make_coefficients(16, 219, 224);

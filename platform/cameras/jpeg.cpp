@@ -18,7 +18,7 @@ struct Errors {
   std::jmp_buf way_out;
 };
 
-[[noreturn]] void give_up(j_common_ptr codec) {
+[[noreturn]] void give_up_frame(j_common_ptr codec) {
   std::longjmp(reinterpret_cast<Errors*>(codec->err)->way_out, 1);
 }
 
@@ -36,10 +36,10 @@ void take_message(j_common_ptr codec, int level) {
     default:
       break;
   }
-  give_up(codec);
+  give_up_frame(codec);
 }
 
-bool decode(jpeg_decompress_struct& codec, cv::Mat& bgr) {
+bool decode_frame(jpeg_decompress_struct& codec, cv::Mat& bgr) {
   jpeg_read_header(&codec, TRUE);
   if (codec.image_width > kMaxSide || codec.image_height > kMaxSide) return false;
   bgr.create(static_cast<int>(codec.image_height), static_cast<int>(codec.image_width), CV_8UC3);
@@ -61,7 +61,7 @@ bool decode_jpeg(const unsigned char* data, std::size_t length, cv::Mat& bgr) {
   Errors errors{};
   jpeg_decompress_struct codec{};
   codec.err = jpeg_std_error(&errors.manager);
-  errors.manager.error_exit = give_up;
+  errors.manager.error_exit = give_up_frame;
   errors.manager.emit_message = take_message;
   if (setjmp(errors.way_out) != 0) {
     jpeg_destroy_decompress(&codec);
@@ -69,7 +69,7 @@ bool decode_jpeg(const unsigned char* data, std::size_t length, cv::Mat& bgr) {
   }
   jpeg_create_decompress(&codec);
   jpeg_mem_src(&codec, data, static_cast<unsigned long>(length));
-  const bool good = decode(codec, bgr);
+  const bool good = decode_frame(codec, bgr);
   jpeg_destroy_decompress(&codec);
   return good;
 }

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <system_error>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/module.h"
 #include "platform/cameras/libcamera_source.h"
 #include "platform/system/paths_in.h"
@@ -111,7 +111,7 @@ const LookoutLibcamera* try_module(const std::string& path, std::string& reason)
   } catch (const Error& error) {
     reason = error.what();
   }
-  spdlog::debug("{}", reason);
+  log_debug("{}", reason);
   return nullptr;
 }
 
@@ -161,7 +161,7 @@ const LookoutLibcamera& load_libcamera_module(const fs::path& folder,
     const LookoutLibcamera* module =
         try_module(fs::absolute(folder / (name + ".so")), reasons[name]);
     if (module == nullptr) continue;
-    spdlog::debug("module for libcamera {}, which is {}", name, module->version());
+    log_debug("module for libcamera {}, which is {}", name, module->version());
     return *module;
   }
   throw Error(ErrorKind::kUnsupported,

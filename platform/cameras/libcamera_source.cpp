@@ -1,7 +1,6 @@
 #include "platform/cameras/libcamera_source.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/thread.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/frame_time.h"
@@ -18,8 +18,8 @@
 namespace lookout {
 namespace {
 
-constexpr std::uint32_t kBuffers = 4;
-constexpr double kMicroseconds = 1e6;
+constexpr std::uint32_t kRequests = 4;
+constexpr double kMicrosecondsPerSecond = 1e6;
 constexpr std::size_t kMaxModes = 64;
 
 constexpr std::uint32_t drm_fourcc(char a, char b, char c, char d) {
@@ -35,7 +35,7 @@ struct StreamFormat {
 
 // Cheapest first: BGR is only copied. DRM names formats by their order in a little-endian word: its
 // RGB888 is B G R in memory.
-constexpr std::array<StreamFormat, 4> kFormats{
+constexpr std::array<StreamFormat, 4> kStreamFormats{
     {{drm_fourcc('R', 'G', '2', '4'), RawFormat::kBgr, "RGB888"},
      {drm_fourcc('B', 'G', '2', '4'), RawFormat::kRgb, "BGR888"},
      {drm_fourcc('N', 'V', '1', '2'), RawFormat::kNv12, "NV12"},
@@ -106,14 +106,15 @@ int configure_camera(const LookoutLibcamera& module, LookoutCamera* camera, std:
   wish.fourcc = fourcc;
   wish.width = size.width;
   wish.height = size.height;
-  wish.buffers = kBuffers;
+  wish.buffers = kRequests;
   wish.sensor_mode = {mode.width, mode.height, mode.bits};
   granted = {};
   return module.configure(camera, &wish, &granted);
 }
 
 GrantedSensorMode granted_mode(const SensorMode& mode, const LookoutStream& stream) {
-  const double fps = stream.min_frame_duration > 0 ? kMicroseconds / stream.min_frame_duration : 0;
+  const double fps =
+      stream.min_frame_duration > 0 ? kMicrosecondsPerSecond / stream.min_frame_duration : 0;
   return {mode, fps, stream.field_width, stream.field_height};
 }
 
@@ -122,7 +123,7 @@ std::vector<GrantedSensorMode> granted_modes(const LookoutLibcamera& module, Loo
                                              const SensorSize& size,
                                              const std::vector<SensorMode>& modes) {
   std::vector<GrantedSensorMode> granted;
-  for (const StreamFormat& format : kFormats) {
+  for (const StreamFormat& format : kStreamFormats) {
     for (const SensorMode& mode : modes) {
       LookoutStream stream{};
       if (configure_camera(module, camera, format.fourcc, size, mode, stream) != 0) continue;
@@ -209,7 +210,7 @@ void LibcameraSource::configure(const SourceOptions& options) {
   SensorSize active;
   const auto modes = sensor_modes(module_, camera_.get(), active);
   const auto mode = choose_sensor_mode(modes, active, size);
-  for (const StreamFormat& format : kFormats) {
+  for (const StreamFormat& format : kStreamFormats) {
     if (mode && request(format.fourcc, size, *mode)) {
       if (!reaches(granted_mode(sensor_mode_, stream_), wish.framerate)) {
         take_fast_mode(format.fourcc, size, modes, wish.framerate);
@@ -263,8 +264,8 @@ void LibcameraSource::take_fast_mode(std::uint32_t fourcc, const SensorSize& siz
   const GrantedSensorMode chosen = choose_fast_mode(granted, framerate);
   request(fourcc, size, chosen.mode);
   if (field_of(chosen) > 0 && field_of(chosen) < field_of(granted.front())) {
-    spdlog::warn("{}: at {} the sensor shows {} instead of {}", name_, rate_to_text(framerate),
-                 field_to_text(chosen), field_to_text(granted.front()));
+    log_warn("{}: at {} the sensor shows {} instead of {}", name_, rate_to_text(framerate),
+             field_to_text(chosen), field_to_text(granted.front()));
   }
 }
 
@@ -281,7 +282,7 @@ void LibcameraSource::start(const SourceOptions& options) {
         frame_duration(wish.framerate, {stream_.min_frame_duration, stream_.max_frame_duration});
     controls.push_back({"FrameDurationLimits", {duration, duration}});
     info_.asked_fps = wish.framerate;
-    info_.fps = kMicroseconds / duration;
+    info_.fps = kMicrosecondsPerSecond / duration;
   }
   std::vector<LookoutSetting> settings;
   settings.reserve(controls.size());
@@ -289,7 +290,7 @@ void LibcameraSource::start(const SourceOptions& options) {
     settings.push_back({control.name.c_str(), control.values.data(), control.values.size()});
   }
   std::vector<int> memory;
-  if (plane_count(layout_.format) == 1) memory = memory_.allocate(kBuffers, stream_.frame_size);
+  if (plane_count(layout_.format) == 1) memory = memory_.allocate(kRequests, stream_.frame_size);
   const LookoutStart request{memory.data(), memory.size(), settings.data(), settings.size()};
   const SignalsBlocked blocked;  // some pipelines start threads now
   const int error = module_.start_camera(camera_.get(), &request);
@@ -303,8 +304,8 @@ void LibcameraSource::start(const SourceOptions& options) {
   if (sensor_mode_.width > 0) {
     info_.description += ", sensor " + to_text(granted_mode(sensor_mode_, stream_));
   }
-  spdlog::debug("{}: libcamera {}, memory of {}", name_, module_.version(),
-                memory_.heap().empty() ? "the driver" : memory_.heap());
+  log_debug("{}: libcamera {}, memory of {}", name_, module_.version(),
+            memory_.heap().empty() ? "the driver" : memory_.heap());
 }
 
 ReadStatus LibcameraSource::read(Frame& frame, std::chrono::milliseconds timeout) {

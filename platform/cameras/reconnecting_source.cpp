@@ -1,13 +1,13 @@
 #include "platform/cameras/reconnecting_source.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <thread>
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/cameras/unusable_device.h"
 
 namespace lookout {
@@ -80,7 +80,7 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   const double expected = info.fps > 0 && info.asked_fps > 0 ? std::min(info.fps, info.asked_fps)
                                                              : std::max(info.fps, info.asked_fps);
   if (const auto measured = rate_.frame(frame.captured, expected)) {
-    spdlog::warn(
+    log_warn(
         "camera {}: asked for {:.4g} fps, granted {:.4g}, but only {:.1f} come; in poor light "
         "many cameras expose longer",
         info_.name, info.asked_fps, info.fps, *measured);
@@ -100,7 +100,7 @@ void ReconnectingSource::opened() {
 void ReconnectingSource::note_shortfall() {
   const SourceInfo& info = camera_->info();
   if (info.shortfall.empty() || !logged_shortfalls_.insert(info.shortfall).second) return;
-  spdlog::warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, info.shortfall);
+  log_warn("camera {}: {}", options_.name.empty() ? info.name : options_.name, info.shortfall);
 }
 
 // Closes a camera that sends no frames or only damaged ones.
@@ -140,9 +140,9 @@ void ReconnectingSource::note_loss(ErrorKind kind, const std::string& why) {
   damage_noted_ = false;
   reason_ = why;
   if (was_there_) {
-    spdlog::warn("camera {} lost: {}; trying again", info_.name, why);
+    log_warn("camera {} lost: {}; trying again", info_.name, why);
   } else {
-    spdlog::warn("waiting for camera {}: {}", info_.name, why);
+    log_warn("waiting for camera {}: {}", info_.name, why);
   }
 }
 
@@ -151,18 +151,18 @@ void ReconnectingSource::note_attempt(ErrorKind kind, const std::string& why) {
   if (kind != last_kind_) kind_since_ = now;
   last_kind_ = kind;
   if (now - kind_since_ < kLasting || !logged_kinds_.insert(kind).second) {
-    spdlog::debug("camera {}: {}", info_.name, why);
+    log_debug("camera {}: {}", info_.name, why);
     return;
   }
   reason_ = why;
-  spdlog::warn("still waiting for camera {}: {}", info_.name, why);
+  log_warn("still waiting for camera {}: {}", info_.name, why);
 }
 
 void ReconnectingSource::note_return(Clock::time_point now) {
   if (was_there_) {
-    spdlog::info("camera {} is back after {:.1f} s", info_.name, seconds(now - *lost_since_));
+    log_info("camera {} is back after {:.1f} s", info_.name, seconds(now - *lost_since_));
   } else {
-    spdlog::info("source: {}", camera_->info().description);
+    log_info("source: {}", camera_->info().description);
   }
   was_there_ = true;
   lost_since_.reset();
@@ -172,8 +172,8 @@ void ReconnectingSource::note_return(Clock::time_point now) {
 void ReconnectingSource::note_damage(Clock::time_point now) {
   if (!damaged_since_) damaged_since_ = now;
   if (damage_noted_ || lost_since_) return;
-  spdlog::warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
-               info_.name);
+  log_warn("camera {}: a damaged frame was skipped; further ones are skipped in silence",
+           info_.name);
   damage_noted_ = true;
 }
 

@@ -60,7 +60,7 @@ std::string field_text(const __u8 (&text)[N]) {  // NOLINT(modernize-avoid-c-arr
   return {start, strnlen(start, N)};
 }
 
-double rate_of(const v4l2_fract& interval) {
+double rate_of_interval(const v4l2_fract& interval) {
   return rate_of(FrameInterval{interval.numerator, interval.denominator});
 }
 
@@ -218,11 +218,11 @@ void V4l2Device::read_rates(std::uint32_t fourcc, CameraSize& size) const {
   found.height = static_cast<std::uint32_t>(size.height);
   for (; found.index < kMany && control(VIDIOC_ENUM_FRAMEINTERVALS, &found); ++found.index) {
     if (found.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
-      size.rates.push_back(rate_of(found.discrete));
+      size.rates.push_back(rate_of_interval(found.discrete));
       continue;
     }
     size.any_rate = true;
-    size.rates = {rate_of(found.stepwise.min), rate_of(found.stepwise.max)};
+    size.rates = {rate_of_interval(found.stepwise.min), rate_of_interval(found.stepwise.max)};
     break;
   }
   std::sort(size.rates.begin(), size.rates.end(), std::greater<>());

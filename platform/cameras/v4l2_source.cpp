@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <linux/videodev2.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/cameras/jpeg.h"
 
 namespace lookout {
@@ -37,7 +37,7 @@ std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::st
 // Logs at level debug which modes were rejected, and why.
 CameraMode choose(const V4l2Device& device, const std::string& path, const ModeWish& wish) {
   const ModeChoice choice = choose_mode(camera_formats(device, path), wish);
-  for (const std::string& line : to_text(choice)) spdlog::debug("{}: {}", path, line);
+  for (const std::string& line : to_text(choice)) log_debug("{}: {}", path, line);
   if (!choice.mode) throw no_readable_format(path);
   return *choice.mode;
 }
@@ -71,7 +71,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
 }
 
 V4l2Source::~V4l2Source() {
-  if (dropped_ > 0) spdlog::debug("{}: the driver dropped {} frames", path_, dropped_);
+  if (dropped_ > 0) log_debug("{}: the driver dropped {} frames", path_, dropped_);
 }
 
 ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {

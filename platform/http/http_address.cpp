@@ -12,8 +12,8 @@
 namespace lookout {
 namespace {
 
-constexpr const char* kUnix = "unix:";
-constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
+constexpr const char* kUnixPrefix = "unix:";
+constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
 
 bool is_address_of(int family, const std::string& text) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
@@ -21,7 +21,7 @@ bool is_address_of(int family, const std::string& text) {
   return is_whole && inet_pton(family, text.c_str(), bytes.data()) == 1;
 }
 
-Error bad_address(const std::string& text) {
+Error bad_listen_address(const std::string& text) {
   return {
       ErrorKind::kUsage,
       "expected an address to listen on, as 127.0.0.1:8090, [::]:8090 or unix:PATH, not " + text};
@@ -35,20 +35,21 @@ bool is_ip_address(const std::string& text) {
 
 HttpAddress parse_http_address(const std::string& text) {
   HttpAddress address;
-  if (text.rfind(kUnix, 0) == 0) {
-    address.path = text.substr(std::strlen(kUnix));
-    if (address.path.empty() || address.path.size() > kMaxPath) throw bad_address(text);
+  if (text.rfind(kUnixPrefix, 0) == 0) {
+    address.path = text.substr(std::strlen(kUnixPrefix));
+    if (address.path.empty() || address.path.size() > kMaxSocketPath)
+      throw bad_listen_address(text);
     return address;
   }
   const auto colon = text.rfind(':');
-  if (colon == std::string::npos) throw bad_address(text);
+  if (colon == std::string::npos) throw bad_listen_address(text);
   const auto port = parse_number<std::uint16_t>(text.substr(colon + 1));
   address.host = text.substr(0, colon);
   const bool brackets =
       address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']';
   if (brackets) address.host = address.host.substr(1, address.host.size() - 2);
   if (!port || !is_address_of(brackets ? AF_INET6 : AF_INET, address.host)) {
-    throw bad_address(text);
+    throw bad_listen_address(text);
   }
   address.port = *port;
   return address;
@@ -63,7 +64,7 @@ bool is_loopback(const HttpAddress& address) {
 }
 
 std::string to_text(const HttpAddress& address) {
-  if (!address.path.empty()) return kUnix + address.path;
+  if (!address.path.empty()) return kUnixPrefix + address.path;
   const bool v6 = address.host.find(':') != std::string::npos;
   const std::string host = v6 ? "[" + address.host + "]" : address.host;
   return "http://" + host + ":" + std::to_string(address.port) + "/";

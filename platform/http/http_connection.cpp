@@ -1,7 +1,6 @@
 #include "platform/http/http_connection.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "platform/http/http_header.h"
 
 namespace lookout {
@@ -259,7 +259,7 @@ void HttpConnection::handle() {
   try {
     owner_.handler.handle(std::exchange(request_, {}), respond);
   } catch (const std::exception& error) {
-    spdlog::error("http: {}", error.what());
+    log_error("http: {}", error.what());
     answer(http_error(500, "internal", "this server made a mistake"));
   }
   if (phase_ == Phase::kHandling) watch();

@@ -1,10 +1,10 @@
 #include "platform/http/http_reporter.h"
 
-#include <spdlog/spdlog.h>
-
 #include <functional>
 #include <string>
 #include <utility>
+
+#include "pipeline/log.h"
 
 namespace lookout {
 namespace {
@@ -28,7 +28,7 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
       sockets_(std::move(sockets)) {
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits, http_metrics_);
   service_.set_wake([this] { server_->wake(); });
-  for (const std::string& name : sockets_->names()) spdlog::info("http: {}", name);
+  for (const std::string& name : sockets_->names()) log_info("http: {}", name);
 }
 
 HttpReporter::~HttpReporter() {
@@ -36,7 +36,7 @@ HttpReporter::~HttpReporter() {
   service_.set_wake({});
   server_.reset();
   if (service_.dropped() == 0) return;
-  spdlog::warn("http: clients were too slow: {} events were dropped", service_.dropped());
+  log_warn("http: clients were too slow: {} events were dropped", service_.dropped());
 }
 
 void HttpReporter::report(const Result& result, const Frame& frame) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "pipeline/thread.h"
 #include "platform/http/http_connection.h"
 
@@ -105,7 +105,7 @@ class HttpServer::Impl {
         io_.run();
         return;
       } catch (const std::exception& error) {
-        spdlog::error("http: {}", error.what());
+        log_error("http: {}", error.what());
       }
     }
   }
@@ -134,7 +134,7 @@ class HttpServer::Impl {
     try {
       handler_.beat();
     } catch (const std::exception& error) {
-      if (last_error_ != error.what()) spdlog::error("http: {}", error.what());
+      if (last_error_ != error.what()) log_error("http: {}", error.what());
       last_error_ = error.what();
     }
   }

@@ -5,11 +5,6 @@
 namespace lookout {
 namespace {
 
-std::string without_newline(std::string line) {
-  if (!line.empty() && line.back() == '\n') line.pop_back();
-  return line;
-}
-
 std::string or_null(std::string line) { return line.empty() ? "null" : std::move(line); }
 
 std::string about(const RunInfo& info) {

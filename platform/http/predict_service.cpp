@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "pipeline/append_format.h"
 #include "pipeline/lower_case.h"
 #include "pipeline/results/format.h"
 #include "platform/predict/multipart.h"
@@ -134,18 +134,18 @@ std::string PredictService::fields_of(const PredictedPicture& picture) const {
   fields += R"(,"results":[)";
   const char* separator = "";
   for (const Prediction& prediction : result.top) {
-    fmt::format_to(std::back_inserter(fields), R"({}{{{},"index":{},"label":{}}})", separator,
-                   class_fields(prediction), prediction.index, labels_.at(prediction.index));
+    append_format(fields, R"({}{{{},"index":{},"label":{}}})", separator, class_fields(prediction),
+                  prediction.index, labels_.at(prediction.index));
     separator = ",";
   }
   const auto classifying = result.durations.preprocess + result.durations.inference;
-  fmt::format_to(std::back_inserter(fields),
-                 R"(],"model":{},"timing_ms":{{"decode":{:.3f},"wait":{:.3f},)"
-                 R"("preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}})",
-                 model_, to_ms(picture.decoding),
-                 to_ms(std::max(result.frame_age - classifying, Clock::duration::zero())),
-                 to_ms(result.durations.preprocess), to_ms(result.durations.inference),
-                 to_ms(picture.decoding + result.frame_age));
+  append_format(fields,
+                R"(],"model":{},"timing_ms":{{"decode":{:.3f},"wait":{:.3f},)"
+                R"("preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}})",
+                model_, to_ms(picture.decoding),
+                to_ms(std::max(result.frame_age - classifying, Clock::duration::zero())),
+                to_ms(result.durations.preprocess), to_ms(result.durations.inference),
+                to_ms(picture.decoding + result.frame_age));
   return fields;
 }
 
@@ -163,8 +163,7 @@ HttpResponse PredictService::answer(const std::vector<PredictedPicture>& picture
         picture.result ? fields_of(picture)
                        : fmt::format(R"("error":{{"code":"{}","message":{}}})",
                                      picture.failure.code, to_json(picture.failure.message));
-    fmt::format_to(std::back_inserter(body), R"({}{{"file":{},{}}})", separator,
-                   to_json(picture.name), content);
+    append_format(body, R"({}{{"file":{},{}}})", separator, to_json(picture.name), content);
     separator = ",";
   }
   return http_text("application/json", body + "]}\n");
@@ -175,8 +174,8 @@ HttpResponse PredictService::answer_like_torchserve(const PredictedPicture& pict
   std::string body = "{";
   const auto& top = picture.result->top;
   for (std::size_t i = 0; i < std::min(top.size(), kTorchServeRows); ++i) {
-    fmt::format_to(std::back_inserter(body), R"({}{}:{:.6f})", i == 0 ? "" : ",",
-                   labels_.at(top[i].index), top[i].score);
+    append_format(body, R"({}{}:{:.6f})", i == 0 ? "" : ",", labels_.at(top[i].index),
+                  top[i].score);
   }
   return http_text("application/json", body + "}\n");
 }

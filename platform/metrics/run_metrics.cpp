@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "pipeline/json_text.h"
 #include "platform/system/process_usage.h"
 
 namespace lookout {
@@ -26,7 +27,7 @@ double since_1970(std::chrono::system_clock::time_point time) {
 
 // A text among the facts about the archive; empty when it is not there.
 std::string fact_of(const RunInfo& info, const char* name) {
-  const auto facts = nlohmann::json::parse(info.archive, nullptr, /*allow_exceptions=*/false);
+  const auto facts = parse_json(info.archive);
   return facts.is_object() && facts.contains(name) && facts[name].is_string()
              ? facts[name].get<std::string>()
              : std::string();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "pipeline/json_text.h"
 #include "platform/mqtt/mqtt_payloads.h"
 
 namespace lookout {
@@ -160,13 +161,13 @@ std::string discovery_payload(const MqttTopics& topics, const RunInfo& info,
                     {"o", {{"name", "lookout"}, {"sw", LOOKOUT_VERSION}}},
                     {"cmps", device.take()},
                     {"qos", 1}};
-  return config.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return to_text(config);
 }
 
 std::optional<std::string> discovered_camera(const MqttMessage& message,
                                              const std::string& machine) {
   if (message.topic.find("/" + device_prefix(machine)) == std::string::npos) return std::nullopt;
-  const Json json = Json::parse(message.payload, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(message.payload);
   const Json::json_pointer name("/dev/name");
   if (!json.is_object() || !json.contains(name) || !json.at(name).is_string()) return std::nullopt;
   return json.at(name).get<std::string>();

@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::string_view kPlain = "mqtt://";
 constexpr std::string_view kTls = "mqtts://";
-constexpr std::string_view kUnix = "mqtt+unix:";
+constexpr std::string_view kUnixScheme = "mqtt+unix:";
 constexpr std::uint16_t kPlainPort = 1883;
 constexpr std::uint16_t kTlsPort = 8883;
-constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t kMaxBrokerPath = sizeof(sockaddr_un::sun_path) - 1;
 
 bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-Error bad_address(const std::string& text) {
+Error bad_broker_address(const std::string& text) {
   const std::string what =
       "expected the address of an MQTT broker, as mqtt://HOST, mqtts://USER@HOST:8883 or "
       "mqtt+unix:PATH";
@@ -47,13 +47,13 @@ std::string take_user(std::string& rest) {
 
 MqttAddress parse_unix(const std::string& text) {
   MqttAddress address;
-  const std::string rest = text.substr(kUnix.size());
+  const std::string rest = text.substr(kUnixScheme.size());
   const auto slash = std::min(rest.find('/'), rest.size());
   address.path = rest.substr(slash);
   std::string user = rest.substr(0, slash);
   address.user = take_user(user);
-  const bool is_path = !address.path.empty() && address.path.size() <= kMaxPath;
-  if (!user.empty() || !is_path) throw bad_address(text);
+  const bool is_path = !address.path.empty() && address.path.size() <= kMaxBrokerPath;
+  if (!user.empty() || !is_path) throw bad_broker_address(text);
   return address;
 }
 
@@ -74,21 +74,21 @@ bool split_host(const std::string& rest, MqttAddress& address) {
 }  // namespace
 
 MqttAddress parse_mqtt_address(const std::string& text) {
-  if (begins_with(text, kUnix)) return parse_unix(text);
+  if (begins_with(text, kUnixScheme)) return parse_unix(text);
   MqttAddress address;
   address.tls = begins_with(text, kTls);
-  if (!address.tls && !begins_with(text, kPlain)) throw bad_address(text);
+  if (!address.tls && !begins_with(text, kPlain)) throw bad_broker_address(text);
   address.port = address.tls ? kTlsPort : kPlainPort;
   std::string rest = text.substr((address.tls ? kTls : kPlain).size());
   address.user = take_user(rest);
   if (!rest.empty() && rest.back() == '/') rest.pop_back();
   const bool clean = rest.find_first_of("/?# \t\r\n") == std::string::npos;
-  if (!clean || !split_host(rest, address)) throw bad_address(text);
+  if (!clean || !split_host(rest, address)) throw bad_broker_address(text);
   return address;
 }
 
 std::string to_text(const MqttAddress& address) {
-  if (!address.path.empty()) return fmt::format("{}{}", kUnix, address.path);
+  if (!address.path.empty()) return fmt::format("{}{}", kUnixScheme, address.path);
   const bool v6 = address.host.find(':') != std::string::npos;
   return fmt::format("{}{}:{}", address.tls ? kTls : kPlain,
                      v6 ? "[" + address.host + "]" : address.host, address.port);

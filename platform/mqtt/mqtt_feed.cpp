@@ -1,27 +1,21 @@
 #include "platform/mqtt/mqtt_feed.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "platform/mqtt/mqtt_payloads.h"
 #include "platform/pictures/encode_picture.h"
 
 namespace lookout {
 namespace {
 
-constexpr int kQuality = 80;  // of JPEG
+constexpr int kPictureQuality = 80;  // of JPEG
 
 bool is_due(std::optional<Clock::time_point>& time, Clock::time_point now) {
   if (!time || now < *time) return false;
   time.reset();
   return true;
-}
-
-std::string without_newline(std::string line) {
-  if (!line.empty() && line.back() == '\n') line.pop_back();
-  return line;
 }
 
 }  // namespace
@@ -71,7 +65,7 @@ void MqttFeed::obey(const MqttMessage& message) {
 void MqttFeed::set_enabled(bool enabled) {
   if (!options_.enable) return;
   if (enabled != enabled_) {
-    spdlog::info("mqtt: {} by a command", enabled ? "switched on" : "switched off");
+    log_info("mqtt: {} by a command", enabled ? "switched on" : "switched off");
   }
   enabled_ = enabled;
   options_.enable(enabled);
@@ -130,7 +124,7 @@ void MqttFeed::want_picture() {
 }
 
 void MqttFeed::take_picture(const cv::Mat& bgr) {
-  snapshot_ = encode_jpeg(turned(bgr, options_.view), kQuality);
+  snapshot_ = encode_jpeg(turned(bgr, options_.view), kPictureQuality);
   picture_waits_ = false;
   picture_at_ = options_.now() + kBetweenPictures;
   publish(options_.topics.snapshot, snapshot_, /*retained=*/true);

@@ -1,18 +1,18 @@
 #include "platform/mqtt/mqtt_link.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <random>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "pipeline/printable.h"
 
 namespace lookout {
 namespace {
 
-constexpr std::chrono::seconds kBeat{1};  // libmosquitto's keepalive counts seconds
+constexpr std::chrono::seconds kLinkBeat{1};  // libmosquitto's keepalive counts seconds
 
 // A broker that refuses a size closes the connection at once, and only large messages are suspect.
 constexpr std::size_t kLarge = 1024;
@@ -35,7 +35,7 @@ MqttLink::MqttLink(MqttLinkOptions options, OpenMqtt open, std::shared_ptr<MqttC
 
 Clock::time_point MqttLink::next_due() const {
   if (closed_) return Clock::time_point::max();
-  return transport_ ? options_.now() + kBeat : next_attempt_;
+  return transport_ ? options_.now() + kLinkBeat : next_attempt_;
 }
 
 void MqttLink::advance(bool readable, bool writable) {
@@ -108,9 +108,9 @@ std::string MqttLink::reason_text(const MqttFailure& failure, bool flapping) con
 
 void MqttLink::warn(const std::string& sentence) {
   if (options_.log && logged_.insert(sentence).second) {
-    spdlog::warn("mqtt: {}", sentence);
+    log_warn("mqtt: {}", sentence);
   } else {
-    spdlog::debug("mqtt: {}", sentence);
+    log_debug("mqtt: {}", sentence);
   }
 }
 
@@ -129,7 +129,7 @@ bool MqttLink::check_suspect(const MqttFailure& failure, Clock::time_point now) 
 void MqttLink::ban(const Sent& sent) {
   banned_[sent.topic] = sent.size;
   if (logged_once_.insert(sent.topic).second) {
-    spdlog::warn("mqtt: {}", too_large_text(sent.topic, sent.size, options_.party));
+    log_warn("mqtt: {}", too_large_text(sent.topic, sent.size, options_.party));
   }
 }
 
@@ -138,9 +138,9 @@ void MqttLink::on_connected() {
   since_ = options_.now();
   counters_->connected = true;
   if (!was_connected_ && options_.log) {
-    spdlog::info("mqtt: connected to {}", options_.party.broker);
+    log_info("mqtt: connected to {}", options_.party.broker);
   } else if (was_connected_ && logged_.insert("connected").second) {
-    spdlog::info("mqtt: connected again to {}", options_.party.broker);
+    log_info("mqtt: connected again to {}", options_.party.broker);
   }
   was_connected_ = true;
   if (handlers_.connected) handlers_.connected();
@@ -166,13 +166,13 @@ void MqttLink::settle(const Sent& sent, int reason) {
   if (reason == kMqttTooLarge) {
     ban(sent);
   } else if (logged_once_.insert(sent.topic).second) {
-    spdlog::warn("mqtt: {}", refused_message_text(sent.topic, reason, options_.party));
+    log_warn("mqtt: {}", refused_message_text(sent.topic, reason, options_.party));
   }
 }
 
 void MqttLink::on_subscribed(int reason) {
   if (reason < kMqttRefused || !logged_once_.insert("").second) return;
-  spdlog::warn("mqtt: {}", refused_subscription_text(reason, options_.party));
+  log_warn("mqtt: {}", refused_subscription_text(reason, options_.party));
 }
 
 void MqttLink::on_message(const MqttMessage& message) {
@@ -226,8 +226,8 @@ bool MqttLink::send(const MqttMessage& message) {
   if (!published.problem.empty()) {
     ++counters_->dropped;
     if (logged_once_.insert(message.topic).second) {
-      spdlog::warn("mqtt: {} cannot be published on {}: {}", printable(message.topic),
-                   options_.party.broker, published.problem);
+      log_warn("mqtt: {} cannot be published on {}: {}", printable(message.topic),
+               options_.party.broker, published.problem);
     }
     return true;
   }

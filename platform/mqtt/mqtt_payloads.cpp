@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "pipeline/append_format.h"
 #include "pipeline/printable.h"
 #include "pipeline/results/format.h"
 
@@ -57,22 +57,21 @@ std::string state_payload(const SceneState& state, const RunInfo& info) {
 std::string attributes_payload(const Result& result, std::chrono::system_clock::time_point since,
                                const RunInfo& info) {
   std::string json;
-  auto to = std::back_inserter(json);
   if (result.state.kind == SceneState::Kind::kClass) {
-    fmt::format_to(to, R"({{"index":{},"class_id":{},"score":{:.4f},)",
-                   result.state.prediction.index, class_id(result.state, info),
-                   result.state.prediction.score);
+    append_format(json, R"({{"index":{},"class_id":{},"score":{:.4f},)",
+                  result.state.prediction.index, class_id(result.state, info),
+                  result.state.prediction.score);
   } else {
     json += R"({"index":null,"class_id":null,"score":null,)";
   }
-  fmt::format_to(to, R"("previous":{},"since":)", name_json(result.previous_state, info));
+  append_format(json, R"("previous":{},"since":)", name_json(result.previous_state, info));
   append_seconds(since, json);
   json += R"(,"results":[)";
   const std::size_t count = std::min(result.top.size(), kMaxResults);
   for (std::size_t i = 0; i < count; ++i) {
     const Prediction& prediction = result.top[i];
-    fmt::format_to(to, R"({}{{"label":{},"score":{:.4f}}})", i == 0 ? "" : ",",
-                   to_json(info.labels[prediction.index]), prediction.score);
+    append_format(json, R"({}{{"label":{},"score":{:.4f}}})", i == 0 ? "" : ",",
+                  to_json(info.labels[prediction.index]), prediction.score);
   }
   return json + "]}";
 }

@@ -1,12 +1,11 @@
 #include "platform/mqtt/mqtt_reporter.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "pipeline/mutex.h"
 #include "pipeline/thread.h"
 #include "platform/mqtt/mqtt_poll.h"
@@ -39,7 +38,7 @@ class MqttReporter::Worker {
       }
       finish();
     } catch (const std::exception& error) {
-      spdlog::error("mqtt: nothing is published any more: {}", error.what());
+      log_error("mqtt: nothing is published any more: {}", error.what());
     }
     const MutexLock lock(mutex_);
     ended_ = true;

@@ -1,7 +1,6 @@
 #include "platform/overlay/overlay_reporter.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <opencv2/imgproc.hpp>
 #include <system_error>
 
+#include "pipeline/log.h"
 #include "pipeline/module.h"
 #include "pipeline/results/format.h"
 
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kPoll{5};  // between two looks at a window that is not ready
-constexpr milliseconds kMaxWait{100};
+constexpr milliseconds kMaxReplyWait{100};
 constexpr seconds kTimeToEnd{1};
 constexpr int kCannotRun = 127;  // exit status of the dynamic loader
 
@@ -131,7 +131,7 @@ void OverlayReporter::show_offline() {
 void OverlayReporter::beat() { serve(milliseconds(0)); }
 
 void OverlayReporter::linger(std::optional<Clock::time_point> end) {
-  while (open_ && !stop_ && (!end || Clock::now() < *end)) serve(kMaxWait);
+  while (open_ && !stop_ && (!end || Clock::now() < *end)) serve(kMaxReplyWait);
 }
 
 void OverlayReporter::wait_until_ready() {
@@ -172,7 +172,7 @@ void OverlayReporter::handle_end() {
 }
 
 void OverlayReporter::give_up(const std::string& why) {
-  spdlog::warn("overlay: {}; going on without it", why);
+  log_warn("overlay: {}; going on without it", why);
   open_ = false;
   if (process_) process_->send_kill();  // serve() reaps it
 }

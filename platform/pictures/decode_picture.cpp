@@ -1,12 +1,12 @@
 #include "platform/pictures/decode_picture.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/jpeg_file.h"
 #include "platform/pictures/picture_size.h"
@@ -21,18 +21,16 @@ namespace {
 constexpr const char* kUnreadable = "cannot be read as a picture";
 constexpr const char* kNoMemory = "needs more memory than there is";
 
-using Level = spdlog::level::level_enum;
-
-void log_warnings(const std::string& name, const DecodedFile& file, Level level) {
+void log_warnings(const std::string& name, const DecodedFile& file, LogLevel level) {
   if (file.warning.empty() || name.empty()) return;
   const std::string more =
       file.further_warnings > 0 ? fmt::format(" (and {} more)", file.further_warnings) : "";
-  spdlog::log(level, "{}: {}{}", name, file.warning, more);
+  log_at(level, "{}: {}{}", name, file.warning, more);
 }
 
 // These return why there is no picture; nothing when there is one.
 
-std::string take(const std::string& name, DecodedFile& file, Level level, cv::Mat& bgr) {
+std::string take(const std::string& name, DecodedFile& file, LogLevel level, cv::Mat& bgr) {
   if (file.truncated) return "is truncated: the end of the picture is missing";
   if (file.out_of_memory) return kNoMemory;
   log_warnings(name, file, level);
@@ -42,8 +40,8 @@ std::string take(const std::string& name, DecodedFile& file, Level level, cv::Ma
 }
 
 std::string decode_file(const std::string& name, const std::string& path, cv::Mat& bgr) {
-  if (auto jpeg = read_jpeg_file(path)) return take(name, *jpeg, Level::warn, bgr);
-  if (auto png = read_png_file(path)) return take(name, *png, Level::debug, bgr);
+  if (auto jpeg = read_jpeg_file(path)) return take(name, *jpeg, LogLevel::kWarn, bgr);
+  if (auto png = read_png_file(path)) return take(name, *png, LogLevel::kDebug, bgr);
   bgr = cv::imread(path, cv::IMREAD_COLOR);
   if (bgr.empty()) return unreadable_format(path).value_or(kUnreadable);
   if (is_damaged_tiff(path)) return "is damaged: a part of the picture cannot be decoded";

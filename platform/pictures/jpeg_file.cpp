@@ -16,10 +16,10 @@ namespace lookout {
 namespace {
 
 constexpr int kColorComponents = 3;
-constexpr std::int64_t kMaxPixels = std::int64_t{1} << 30;  // OpenCV's limit
+constexpr std::int64_t kMaxJpegPixels = std::int64_t{1} << 30;  // OpenCV's limit
 constexpr std::size_t kMaxMarker = 0xffff;
 
-struct Messages {
+struct JpegMessages {
   jpeg_error_mgr manager;  // first: libjpeg knows only this member
   std::jmp_buf on_error;
   std::array<char, JMSG_LENGTH_MAX> first;
@@ -27,8 +27,8 @@ struct Messages {
   bool out_of_memory;
 };
 
-[[noreturn]] void give_up(j_common_ptr codec) {
-  auto* messages = reinterpret_cast<Messages*>(codec->err);
+[[noreturn]] void give_up_jpeg(j_common_ptr codec) {
+  auto* messages = reinterpret_cast<JpegMessages*>(codec->err);
   messages->out_of_memory = messages->manager.msg_code == JERR_OUT_OF_MEMORY;
   std::longjmp(messages->on_error, 1);
 }
@@ -36,10 +36,10 @@ struct Messages {
 void keep_message(j_common_ptr codec, int level) {
   constexpr int kWarning = -1;  // other levels are traces
   if (level != kWarning) return;
-  auto* messages = reinterpret_cast<Messages*>(codec->err);
+  auto* messages = reinterpret_cast<JpegMessages*>(codec->err);
   if (messages->manager.msg_code == JWRN_JPEG_EOF) {
     messages->truncated = true;
-    give_up(codec);
+    give_up_jpeg(codec);
   }
   if (messages->manager.num_warnings++ > 0) return;
   messages->manager.format_message(codec, messages->first.data());
@@ -57,7 +57,7 @@ int orientation_of(const jpeg_decompress_struct& codec) {
 
 bool is_supported(const jpeg_decompress_struct& codec) {
   return codec.num_components <= kColorComponents &&
-         std::int64_t{codec.image_width} * codec.image_height <= kMaxPixels;
+         std::int64_t{codec.image_width} * codec.image_height <= kMaxJpegPixels;
 }
 
 void read_lines(jpeg_decompress_struct& codec, cv::Mat& bgr) {
@@ -69,7 +69,7 @@ void read_lines(jpeg_decompress_struct& codec, cv::Mat& bgr) {
 }
 
 // Header, pixels and orientation. False when the picture is left to OpenCV.
-bool decode(jpeg_decompress_struct& codec, cv::Mat& bgr) {
+bool decode_jpeg(jpeg_decompress_struct& codec, cv::Mat& bgr) {
   jpeg_save_markers(&codec, JPEG_APP0 + 1, kMaxMarker);
   jpeg_read_header(&codec, TRUE);
   if (!is_supported(codec)) return false;
@@ -96,19 +96,19 @@ std::optional<DecodedFile> read_jpeg_file(const std::string& path) {
                                                              std::fclose);
   if (file == nullptr || !is_jpeg(file.get())) return std::nullopt;
   DecodedFile result;
-  Messages messages{};
+  JpegMessages messages{};
   jpeg_decompress_struct codec{};
   const std::unique_ptr<jpeg_decompress_struct, void (*)(j_decompress_ptr)> destroy(
       &codec, jpeg_destroy_decompress);
   // Nothing below has a destructor that a jump would pass over.
   codec.err = jpeg_std_error(&messages.manager);
-  messages.manager.error_exit = give_up;
+  messages.manager.error_exit = give_up_jpeg;
   messages.manager.emit_message = keep_message;
   volatile bool ours = true;
   if (setjmp(messages.on_error) == 0) {
     jpeg_create_decompress(&codec);
     jpeg_stdio_src(&codec, file.get());
-    ours = decode(codec, result.bgr);
+    ours = decode_jpeg(codec, result.bgr);
   } else {
     result.bgr.release();
   }

@@ -54,7 +54,7 @@ struct Scan {
   bool has_tables;    // before it
 };
 
-unsigned int byte_at(const std::string& jpeg, std::size_t place) {
+unsigned int jpeg_byte_at(const std::string& jpeg, std::size_t place) {
   return static_cast<unsigned char>(jpeg[place]);
 }
 
@@ -68,7 +68,7 @@ std::optional<Scan> first_scan(const std::string& jpeg) {
   std::size_t place = kStart.size();
   while ((place = jpeg.find('\xff', place)) != std::string::npos) {
     if (place + 2 * kMarker > jpeg.size()) return std::nullopt;
-    const unsigned int marker = byte_at(jpeg, place + 1);
+    const unsigned int marker = jpeg_byte_at(jpeg, place + 1);
     if (marker == kScan) return Scan{place, has_tables};
     if (marker == 0 || marker == 0xff) {  // no marker, or a byte that fills
       ++place;
@@ -77,7 +77,7 @@ std::optional<Scan> first_scan(const std::string& jpeg) {
     const bool is_alone = marker == 1 || (marker >= 0xd0 && marker <= 0xd9);
     if (is_alone) return std::nullopt;
     has_tables = has_tables || marker == kTables;
-    place += kMarker + (byte_at(jpeg, place + 2) << 8U | byte_at(jpeg, place + 3));
+    place += kMarker + (jpeg_byte_at(jpeg, place + 2) << 8U | jpeg_byte_at(jpeg, place + 3));
   }
   return std::nullopt;
 }

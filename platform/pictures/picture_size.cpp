@@ -183,20 +183,20 @@ struct Format {
   Size (*size)(FileBytes& file);
 };
 
-constexpr std::array<Format, 14> kFormats{{{0, "\xff\xd8\xff", size_of_jpeg},
-                                           {0, "\x89PNG", size_of_png},
-                                           {0, "RIFF", size_of_webp},
-                                           {0, "II", size_of_tiff},
-                                           {0, "MM", size_of_tiff},
-                                           {0, "BM", size_of_bmp},
-                                           {4, "jP  ", size_of_jpeg2000},
-                                           {0, "\xff\x4f\xff\x51", size_of_jpeg2000},
-                                           {4, "ftypavi", size_of_avif},
-                                           {0, "\x76\x2f\x31\x01", size_of_exr},
-                                           {0, "\x59\xa6\x6a\x95", size_of_sun_raster},
-                                           {0, "#?R", size_of_hdr},
-                                           {0, "P", size_of_netpbm},
-                                           {0, "", nullptr}}};
+constexpr std::array<Format, 14> kPictureFormats{{{0, "\xff\xd8\xff", size_of_jpeg},
+                                                  {0, "\x89PNG", size_of_png},
+                                                  {0, "RIFF", size_of_webp},
+                                                  {0, "II", size_of_tiff},
+                                                  {0, "MM", size_of_tiff},
+                                                  {0, "BM", size_of_bmp},
+                                                  {4, "jP  ", size_of_jpeg2000},
+                                                  {0, "\xff\x4f\xff\x51", size_of_jpeg2000},
+                                                  {4, "ftypavi", size_of_avif},
+                                                  {0, "\x76\x2f\x31\x01", size_of_exr},
+                                                  {0, "\x59\xa6\x6a\x95", size_of_sun_raster},
+                                                  {0, "#?R", size_of_hdr},
+                                                  {0, "P", size_of_netpbm},
+                                                  {0, "", nullptr}}};
 
 }  // namespace
 
@@ -205,9 +205,10 @@ Size picture_size(const std::string& path) {
   const std::string start = file.text(0, 16);
   constexpr std::size_t kMinHeader = 8;
   if (start.size() < kMinHeader) return std::nullopt;
-  const auto format = std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& each) {
-    return start.compare(each.place, each.signature.size(), each.signature) == 0;
-  });
+  const auto format =
+      std::find_if(kPictureFormats.begin(), kPictureFormats.end(), [&](const Format& each) {
+        return start.compare(each.place, each.signature.size(), each.signature) == 0;
+      });
   return format->size == nullptr ? std::nullopt : format->size(file);
 }
 

@@ -15,13 +15,13 @@
 namespace lookout {
 namespace {
 
-constexpr std::int64_t kMaxPixels = std::int64_t{1} << 30;  // OpenCV's limit
+constexpr std::int64_t kMaxPngPixels = std::int64_t{1} << 30;  // OpenCV's limit
 constexpr std::size_t kSignature = 8;                       // bytes
 constexpr std::size_t kChannels = 3;
 
 using Text = std::array<char, 128>;
 
-struct Messages {
+struct PngMessages {
   std::FILE* file;
   Text error;
   Text warning;
@@ -33,18 +33,18 @@ void copy(const char* message, Text& text) {
   std::strncpy(text.data(), message, text.size() - 1);  // NUL ends it, since it was zero
 }
 
-[[noreturn]] void give_up(png_structp codec, png_const_charp message) {
-  copy(message, static_cast<Messages*>(png_get_error_ptr(codec))->error);
+[[noreturn]] void give_up_png(png_structp codec, png_const_charp message) {
+  copy(message, static_cast<PngMessages*>(png_get_error_ptr(codec))->error);
   png_longjmp(codec, 1);
 }
 
 void keep_warning(png_structp codec, png_const_charp message) {
-  auto* messages = static_cast<Messages*>(png_get_error_ptr(codec));
+  auto* messages = static_cast<PngMessages*>(png_get_error_ptr(codec));
   if (messages->warnings++ == 0) copy(message, messages->warning);
 }
 
 void read_bytes(png_structp codec, png_bytep bytes, std::size_t count) {
-  auto* messages = static_cast<Messages*>(png_get_io_ptr(codec));
+  auto* messages = static_cast<PngMessages*>(png_get_io_ptr(codec));
   if (std::fread(bytes, 1, count, messages->file) == count) return;
   messages->truncated = std::feof(messages->file) != 0;
   png_error(codec, "the file cannot be read on");
@@ -52,8 +52,8 @@ void read_bytes(png_structp codec, png_bytep bytes, std::size_t count) {
 
 // The structures of libpng, which are destroyed with this.
 struct Codec {
-  explicit Codec(Messages& messages)
-      : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &messages, give_up, keep_warning)) {
+  explicit Codec(PngMessages& messages)
+      : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &messages, give_up_png, keep_warning)) {
     if (png == nullptr) return;
     info = png_create_info_struct(png);
     end = png_create_info_struct(png);
@@ -95,11 +95,11 @@ void turn(const Codec& codec, cv::Mat& bgr) {
   turn_upright(before != 0 ? before : orientation_of(codec.png, codec.end), bgr);
 }
 
-void decode(const Codec& codec, cv::Mat& bgr) {
+void decode_png(const Codec& codec, cv::Mat& bgr) {
   png_read_info(codec.png, codec.info);
   const std::int64_t width = png_get_image_width(codec.png, codec.info);
   const std::int64_t height = png_get_image_height(codec.png, codec.info);
-  if (width * height > kMaxPixels) png_error(codec.png, "it has too many pixels");
+  if (width * height > kMaxPngPixels) png_error(codec.png, "it has too many pixels");
   ask_for_bgr(codec.png, codec.info);
   const int passes = png_set_interlace_handling(codec.png);
   png_read_update_info(codec.png, codec.info);
@@ -127,14 +127,14 @@ std::optional<DecodedFile> read_png_file(const std::string& path) {
                                                              std::fclose);
   if (file == nullptr || !is_png(file.get())) return std::nullopt;
   DecodedFile result;
-  Messages messages{};
+  PngMessages messages{};
   messages.file = file.get();
   const Codec codec(messages);
   result.out_of_memory = codec.end == nullptr;
   if (result.out_of_memory) return result;
   // Nothing that a jump passes over has a destructor.
   if (setjmp(png_jmpbuf(codec.png)) == 0) {
-    decode(codec, result.bgr);
+    decode_png(codec, result.bgr);
     turn(codec, result.bgr);
   } else {
     result.bgr.release();

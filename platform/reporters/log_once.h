@@ -1,10 +1,10 @@
 // Warnings that would come again and again.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <set>
 #include <string>
+
+#include "pipeline/log.h"
 
 namespace lookout {
 
@@ -12,7 +12,7 @@ namespace lookout {
 class LogOnce {
  public:
   void warn(const std::string& text) {
-    if (logged_.insert(text).second) spdlog::warn("{}; this is logged once", text);
+    if (logged_.insert(text).second) log_warn("{}; this is logged once", text);
   }
 
  private:

@@ -1,12 +1,12 @@
 #include "platform/reporters/on_change_reporter.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <exception>
 #include <string_view>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "pipeline/results/format.h"
 #include "platform/reporters/log_once.h"
 #include "platform/system/process.h"
@@ -14,7 +14,7 @@
 namespace lookout {
 namespace {
 
-constexpr std::chrono::milliseconds kMaxWait{100};  // before the end is looked for again
+constexpr std::chrono::milliseconds kMaxCommandWait{100};  // before the end is looked for again
 
 }  // namespace
 
@@ -56,7 +56,7 @@ class OnChangeReporter::Runner {
   std::string wait_for_snapshot(Change& change, const HandOver<Change>::Task& task) const {
     if (!change.snapshot.valid()) return "";
     const auto limit = Clock::now() + options_.time_limit;
-    while (change.snapshot.wait_for(kMaxWait) != std::future_status::ready) {
+    while (change.snapshot.wait_for(kMaxCommandWait) != std::future_status::ready) {
       if (Clock::now() >= limit || task.expired()) return "";
     }
     return change.snapshot.get().string();
@@ -89,11 +89,11 @@ OnChangeReporter::~OnChangeReporter() {
   const auto deadline = Clock::now() + patience_;
   const bool in_time = changes_.end_by(deadline);
   if (snapshots_) snapshots_->end_by(deadline);
-  if (!in_time) spdlog::warn("--on-change: the last command could not be ended");
+  if (!in_time) log_warn("--on-change: the last command could not be ended");
   const Runner::Counts counts = runner_->counts();
   if (counts.runs == 0) return;
-  spdlog::info("--on-change: {} run{}, {} failed, {} changes coalesced", counts.runs,
-               counts.runs == 1 ? "" : "s", counts.failed, counts.coalesced);
+  log_info("--on-change: {} run{}, {} failed, {} changes coalesced", counts.runs,
+           counts.runs == 1 ? "" : "s", counts.failed, counts.coalesced);
 }
 
 void OnChangeReporter::report(const Result& result, const Frame& frame) {

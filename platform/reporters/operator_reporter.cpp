@@ -1,10 +1,9 @@
 #include "platform/reporters/operator_reporter.h"
 
-#include <spdlog/spdlog.h>
-
 #include <string>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -27,13 +26,13 @@ void OperatorReporter::beat() {
   if (table_) {
     log();
   } else {
-    spdlog::info("operators are not sampled: start with --op-sampling 0.01");
+    log_info("operators are not sampled: start with --op-sampling 0.01");
   }
 }
 
 void OperatorReporter::log() const {
   for (const std::string& line : to_text(table_(), OperatorTimes::kPerFrame, rows_)) {
-    spdlog::info("{}", line);
+    log_info("{}", line);
   }
 }
 

@@ -1,12 +1,12 @@
 #include "platform/reporters/snapshot_reporter.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <exception>
 #include <optional>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "platform/reporters/log_once.h"
 
 namespace lookout {
@@ -118,12 +118,12 @@ void SnapshotReporter::end_by(Clock::time_point deadline) {
   const bool in_time = pictures_.end_by(deadline);
   const Writer::Counts counts = writer_->counts();
   if (!in_time) {
-    spdlog::warn("--snapshot-on-change: the last picture is not complete: the storage is too slow");
+    log_warn("--snapshot-on-change: the last picture is not complete: the storage is too slow");
   } else if (counts.written + counts.failed + dropped_ == 0) {
     return;
   }
-  spdlog::info("--snapshot-on-change: {} written, {} failed, {} dropped by the cool-down",
-               counts.written, counts.failed, dropped_);
+  log_info("--snapshot-on-change: {} written, {} failed, {} dropped by the cool-down",
+           counts.written, counts.failed, dropped_);
 }
 
 }  // namespace lookout

@@ -1,13 +1,13 @@
 #include "platform/reporters/stdout_reporters.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "pipeline/results/summary.h"
 #include "platform/system/journal.h"
 
@@ -121,13 +121,13 @@ void LogReporter::tick(const StatsSnapshot& stats) {
   if (stats.final && style_.terminal) {
     const std::size_t columns = terminal_size(*style_.terminal).columns;
     const std::size_t room = columns - std::min(columns, kLogPrefixColumns);
-    for (const std::string& line : summary_lines(stats, room)) spdlog::info(line);
+    for (const std::string& line : summary_lines(stats, room)) log_info("{}", line);
     return;
   }
   line_.clear();
   if (!camera_.online) line_ += "camera offline; ";
   append_text(stats, line_);
-  spdlog::log(style_.display && !stats.final ? spdlog::level::debug : spdlog::level::info, line_);
+  log_at(style_.display && !stats.final ? LogLevel::kDebug : LogLevel::kInfo, "{}", line_);
 }
 
 void LogReporter::status(const CameraStatus& status) { camera_ = status; }

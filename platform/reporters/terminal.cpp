@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -43,7 +43,7 @@ void append_redraw(std::size_t old_lines, std::string_view above,
                    const std::vector<std::string>& lines, const TerminalSize& size,
                    std::string& out) {
   out += '\r';
-  if (old_lines > 0) fmt::format_to(std::back_inserter(out), "\x1b[{}A", old_lines);
+  if (old_lines > 0) append_format(out, "\x1b[{}A", old_lines);
   out += "\x1b[J";
   out += above;
   const std::size_t count = std::min(lines.size(), size.rows - 1);

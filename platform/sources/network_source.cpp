@@ -10,7 +10,7 @@ namespace lookout {
 namespace {
 
 // Of each wait for the reader of a file: a stop is seen within this time.
-constexpr std::chrono::milliseconds kWait{20};
+constexpr std::chrono::milliseconds kConnectWait{20};
 // For the thread to say why it failed after its own limit.
 constexpr std::chrono::seconds kGrace{2};
 
@@ -94,7 +94,8 @@ void NetworkSource::read_all() {
 void NetworkSource::read_live(Source& source) {
   Frame frame;
   try {
-    while (!stop_ && source.read(frame, kWait) == ReadStatus::kFrame) frames_.put_newest(frame);
+    while (!stop_ && source.read(frame, kConnectWait) == ReadStatus::kFrame)
+      frames_.put_newest(frame);
   } catch (const Error& error) {
     throw Error(ErrorKind::kDeviceLost, error.what());
   }
@@ -103,8 +104,8 @@ void NetworkSource::read_live(Source& source) {
 
 void NetworkSource::read_file(Source& source) {
   Frame frame;
-  while (!stop_ && source.read(frame, kWait) == ReadStatus::kFrame) {
-    while (!frames_.put_next(frame, kWait) && !stop_) {
+  while (!stop_ && source.read(frame, kConnectWait) == ReadStatus::kFrame) {
+    while (!frames_.put_next(frame, kConnectWait) && !stop_) {
     }
   }
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/reconnecting_source.h"
@@ -89,18 +89,17 @@ void check_controls(const std::string& text, Kind kind, const SourceOptions& opt
                 fmt::format("{} is for CSI cameras (csi://0); v4l2-ctl sets the controls of {}",
                             key, text));
   }
-  spdlog::warn("{}: {} is for CSI cameras", text, key);
+  log_warn("{}: {} is for CSI cameras", text, key);
 }
 
 void warn_of_unused_mode(const std::string& text, const SourceOptions& options) {
   if (!options.width && !options.height && !options.framerate) return;
-  spdlog::warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
+  log_warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
 }
 
 void warn_of_unused_network_options(const std::string& text, const SourceOptions& options) {
   if (options.credentials.empty() && !options.rtsp_udp) return;
-  spdlog::warn("{}: camera.credentials and camera.rtsp-transport are for cameras on the network",
-               text);
+  log_warn("{}: camera.credentials and camera.rtsp-transport are for cameras on the network", text);
 }
 
 // Of options that do nothing for such a source.
@@ -108,10 +107,10 @@ void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& opt
   const bool has_mode = kind == Kind::kTest || kind == Kind::kCamera || kind == Kind::kCsi;
   if (!has_mode) warn_of_unused_mode(text, options);
   if (options.live && (kind == Kind::kFolder || kind == Kind::kFile)) {
-    spdlog::warn("{}: --live is for streams (- or a FIFO); every frame is classified", text);
+    log_warn("{}: --live is for streams (- or a FIFO); every frame is classified", text);
   }
   if (options.recursive && kind != Kind::kFolder) {
-    spdlog::warn("{}: --recursive is for folders", text);
+    log_warn("{}: --recursive is for folders", text);
   }
   if (kind != Kind::kNetwork) warn_of_unused_network_options(text, options);
   check_controls(text, kind, options);
@@ -192,8 +191,8 @@ class OpenAutoCamera {
   void choose() {
     const CameraChoice choice = choose_camera(find_cameras());
     if (choice.text == chosen_) return;
-    if (!choice.warning.empty()) spdlog::warn("{}", choice.warning);
-    spdlog::info("auto: {}", choice.text);
+    if (!choice.warning.empty()) log_warn("{}", choice.warning);
+    log_info("auto: {}", choice.text);
     const auto uri = parse_source_uri(choice.source, {});
     const auto* csi = std::get_if<CsiUri>(&uri);
     open_ = csi != nullptr ? opening_csi(csi->camera, options_)

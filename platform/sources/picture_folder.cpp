@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/lower_case.h"
 #include "platform/system/input_file.h"
 
@@ -103,7 +103,7 @@ class Listing {
       add(*entries, within, folders);
     }
     if (error && within.empty()) throw cannot_read("folder " + path.string(), error);
-    if (error) spdlog::warn("folder {} cannot be read: {}", path.string(), error.message());
+    if (error) log_warn("folder {} cannot be read: {}", path.string(), error.message());
     for (const fs::path& folder : folders) read(folder);
   }
 
@@ -177,8 +177,8 @@ std::vector<std::string> list_pictures(const std::string& folder, bool recursive
                                                  left_out.empty() ? "" : ": ", left_out));
   }
   if (!left_out.empty()) {
-    spdlog::log(listing.is_notable() ? spdlog::level::warn : spdlog::level::info, "folder {}: {}",
-                folder, left_out);
+    log_at(listing.is_notable() ? LogLevel::kWarn : LogLevel::kInfo, "folder {}: {}", folder,
+           left_out);
   }
   return pictures;
 }

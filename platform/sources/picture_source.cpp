@@ -1,7 +1,6 @@
 #include "platform/sources/picture_source.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/open_file.h"
 #include "platform/pictures/decode_picture.h"
 #include "platform/sources/picture_folder.h"
@@ -31,7 +31,7 @@ bool is_regular(const OpenFile& file) {
 }
 
 // Why there is no picture; empty when there is one.
-std::string decode(const std::string& path, std::int64_t max_pixels, cv::Mat& bgr) {
+std::string decode_or_explain(const std::string& path, std::int64_t max_pixels, cv::Mat& bgr) {
   // Something else may have taken the name since the folder was listed: this very file is meant.
   const OpenFile file(path);
   if (!is_regular(file)) return "cannot be read as a picture";
@@ -68,14 +68,14 @@ ReadStatus PictureSource::read(Frame& frame, std::chrono::milliseconds /*timeout
   if (next_ == pictures_.size()) return ReadStatus::kEnd;
   const std::string& path = pictures_[next_++];
   frame.captured = Clock::now();
-  const std::string problem = decode(path, max_pixels_, frame.bgr);
+  const std::string problem = decode_or_explain(path, max_pixels_, frame.bgr);
   frame.capture_duration = Clock::now() - frame.captured;
   if (problem.empty()) {
     frame.origin = path;
     return ReadStatus::kFrame;
   }
   if (!folder_) throw Error(ErrorKind::kNoInput, fmt::format("{} {}", path, problem));
-  spdlog::warn("{} {}; skipped", path, problem);
+  log_warn("{} {}; skipped", path, problem);
   return ReadStatus::kSkipped;
 }
 

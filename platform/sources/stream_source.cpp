@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <system_error>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/thread.h"
 #include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
@@ -20,7 +20,7 @@ namespace lookout {
 namespace {
 
 // Of each wait: a stop is seen within this time.
-constexpr std::chrono::milliseconds kWait{20};
+constexpr std::chrono::milliseconds kStreamWait{20};
 
 // A FIFO, opened while it lives, or stdin.
 class Descriptor {
@@ -65,7 +65,7 @@ ReadStatus StreamSource::read(Frame& frame, std::chrono::milliseconds timeout) {
   if (!thread_.joinable() && !stop_) {
     thread_ = start_thread("stream", [this] { run(); });
   }
-  switch (frames_.take(frame, std::min(timeout, kWait))) {
+  switch (frames_.take(frame, std::min(timeout, kStreamWait))) {
     case TakeStatus::kTaken:
       return ReadStatus::kFrame;
     case TakeStatus::kTimeout:
@@ -92,11 +92,11 @@ void StreamSource::read_all() {
   const Descriptor descriptor(options_.path);
   const auto source =
       open_video_stream({descriptor.fd(), what_, &stop_, options_.live}, options_.max_pixels);
-  spdlog::info("{}", source->info().description);
+  log_info("{}", source->info().description);
   Frame frame;
-  while (!stop_ && source->read(frame, kWait) == ReadStatus::kFrame) {
+  while (!stop_ && source->read(frame, kStreamWait) == ReadStatus::kFrame) {
     // A live stream's older frames are dropped by who takes them, which counts them.
-    while (!frames_.put_next(frame, kWait) && !stop_) {
+    while (!frames_.put_next(frame, kStreamWait) && !stop_) {
     }
   }
 }

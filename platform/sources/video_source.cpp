@@ -8,7 +8,6 @@ extern "C" {
 }
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +20,7 @@ extern "C" {
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/thread.h"
 #include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/picture_size.h"
@@ -43,8 +43,8 @@ void log_message(void* context, int level, const char* format, va_list arguments
   std::array<char, 512> line{};
   av_log_format_line2(context, level, format, arguments, line.data(), line.size(), &prefix);
   const std::string_view text(line.data());
-  spdlog::debug("FFmpeg: {}",
-                hide_secrets(std::string(text.substr(0, text.find_last_not_of('\n') + 1))));
+  log_debug("FFmpeg: {}",
+            hide_secrets(std::string(text.substr(0, text.find_last_not_of('\n') + 1))));
 }
 
 int refuse_to_open(AVFormatContext* /*container*/, AVIOContext** /*file*/, const char* /*url*/,
@@ -343,7 +343,7 @@ void VideoSource::check_end() const {
   if (network_ && read_error_ != 0) throw network_->error(read_error_);
   if (frames_ == 0 && path_.empty()) check_video(false);
   if (frames_ == 0) fail("has no frame that can be read");
-  if (undecodable_ > 0) spdlog::warn("{}: {} packets could not be decoded", what_, undecodable_);
+  if (undecodable_ > 0) log_warn("{}: {} packets could not be decoded", what_, undecodable_);
   if (!path_.empty()) {
     check_file_end();
   } else if (!network_ && read_error_ != 0 && !stream_input_->at_end()) {
@@ -360,7 +360,7 @@ void VideoSource::check_file_end() const {
   const bool is_complete = announced > 0 && frames_ >= announced && announced <= stream_->nb_frames;
   if (!is_complete && (last_packet_cut_ || is_cut(path_))) fail(ends + ": the file is truncated");
   if (read_error_ != 0) fail(fmt::format("{}: {}", ends, message(read_error_)));
-  if (announced > frames_ && !counts_pauses()) spdlog::warn("{} {}", what_, ends);
+  if (announced > frames_ && !counts_pauses()) log_warn("{} {}", what_, ends);
 }
 
 // Whether the announced frames may include some that only make the one before last: AVI has empty

@@ -10,7 +10,7 @@
 namespace lookout {
 namespace {
 
-constexpr int kQuality = 80;
+constexpr int kThumbnailQuality = 80;
 
 std::string base64(const std::vector<unsigned char>& bytes) {
   namespace iterators = boost::archive::iterators;
@@ -35,7 +35,8 @@ cv::Mat middle_square(const cv::Mat& picture, int side) {
 std::string thumbnail_uri(const cv::Mat& bgr, int side) {
   try {
     std::vector<unsigned char> jpeg;
-    cv::imencode(".jpg", middle_square(bgr, side), jpeg, {cv::IMWRITE_JPEG_QUALITY, kQuality});
+    cv::imencode(".jpg", middle_square(bgr, side), jpeg,
+                 {cv::IMWRITE_JPEG_QUALITY, kThumbnailQuality});
     return "data:image/jpeg;base64," + base64(jpeg);
   } catch (const cv::Exception&) {
     return {};

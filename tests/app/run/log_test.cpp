@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include "pipeline/log.h"
+
 namespace lookout {
 namespace {
 
@@ -13,7 +15,7 @@ TEST(Log, AWarningGoesToStderrAndNotBetweenTheData) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   set_up_log();
-  spdlog::warn("this is odd");
+  log_warn("this is odd");
   spdlog::default_logger()->flush();
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("this is odd"));
