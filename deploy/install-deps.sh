@@ -4,7 +4,9 @@
 # the tests need the program alone; Debian starts their services, too.
 #
 #   install-deps.sh           to build and run
-#   install-deps.sh --test    to run every test too
+#   install-deps.sh --test    to run the tests too
+#   install-deps.sh --check   to run them under sanitizers, and clang's checks, too
+#   install-deps.sh --processors  to run tests on other x86 processors, emulated
 #   install-deps.sh --models  to make models
 #   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --network to test cameras and clients on the network
@@ -21,8 +23,10 @@ build='build-essential ccache cmake ninja-build pkg-config libavcodec-dev libavf
   libprotozero-dev libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
   libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
-test='clang clang-format clang-tidy libclang-rt-dev libfaketime libgmock-dev libgtest-dev
-  libx11-dev llvm locales openssl python3-venv strace unzip xvfb zlib1g-dev'
+test='ccache libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3 python3-torch
+  python3-venv strace unzip xvfb zlib1g-dev'
+check='clang clang-format clang-tidy libclang-rt-dev llvm'
+processors='qemu-user'
 bench='binutils gcc hey libbenchmark-dev python3-flask python3-opencv python3-venv python3-waitress qemu-user'
 page='chromium chromium-driver fonts-dejavu-core nginx python3-pil python3-selenium python3-venv'
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
@@ -47,7 +51,9 @@ get_onnxruntime() {
 case ${1-} in
 '') packages=$build ;;
 --models) packages=$models ;;
---test) packages="$build $models $test" ;;
+--test) packages="$build $test" ;;
+--check) packages="$build $test $check" ;;
+--processors) packages="$build $test $processors" ;;
 --bench) packages="$build $models $test $bench" ;;
 --page) packages=$page ;;
 --fleet) packages=$fleet ;;
