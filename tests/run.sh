@@ -1,27 +1,155 @@
 #!/bin/bash
 # The tests, from nothing: installs what is missing, builds, runs.
 #
-#   run.sh            all stages on this machine: host models asan tsan style
-#   run.sh --target   also soak, and the one on the emulated Raspberry Pi: target
-#   run.sh STAGE...   some of the stages, which tests/README.md lists
+#   run.sh              builds and tests on this machine: host
+#   run.sh --all        also models, under sanitizers, and style: models asan tsan style
+#   run.sh --target     also minutes under faults, and on the emulated Raspberry Pi: soak target
+#   run.sh STAGE...     these stages alone; after an option, also these
+#   run.sh --help       shows this
 #
 # LOOKOUT_SOAK_MINUTES: how long soak takes, by default 10.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A checkout elsewhere finds what another one compiled.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
+# What runs a stage besides its name; the minutes that it takes however many processors there are, and
+# the minutes of processors that it shares among all; whether it needs root; what install-deps.sh is
+# to install, where `?` marks what the tests are skipped without. The minutes are for a first run: they
+# were measured on two processors.
+soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
+table="
+host             default   1  27  -     test
+models           --all     1   0  -     test models
+asan             --all     1  14  -     check
+tsan             --all     0   4  -     check
+soak             --target  $soak_minutes  1  -     test mqtt?
+style            --all     0   7  -     check
+target           --target  9  19  root  test target
+lint             -         0  30  -     check
+analyzer         -         0  20  -     check
+processors       -         5   0  -     processors
+network          -         1   0  -     test network
+predict          -         3   0  -     test network
+mqtt             -         2   0  -     test mqtt?
+ha               -         5   0  root  test mqtt? root?
+fleet            -         1   0  -     test fleet?
+fuzz             -         0  14  -     check models
+page             -         2   0  -     test page?
+target-trixie    -         9  19  root  test target
+package          -        15  50  root  target
+target-mqtt      -         5   0  root  target
+target-train     -        15   0  root  target
+camera           -        20   0  root  target
+libcamera        -        20   0  root  target
+libcamera-trixie -        70   0  root  target
+mutants          -        30 500  root  test
+host-trixie      -         5  60  root  root
+"
+declare -A groups=() alone=() shared=() rights=() lists=()
+order=()
+while read -r stage group minutes processors right list; do
+  [ -n "$stage" ] || continue
+  order+=("$stage")
+  groups[$stage]=$group
+  alone[$stage]=$minutes
+  shared[$stage]=$processors
+  rights[$stage]=$right
+  lists[$stage]=$list
+done <<<"$table"
 
-stages=("$@")
-here=(host models asan tsan style)
-[ $# -gt 0 ] || stages=("${here[@]}")
-[ "${1-}" != --target ] || stages=("${here[@]}" soak target)
-passed=0
-failed=0
-skipped=0
-failures=() # for the end of the output, where they are looked for
+# minutes STAGE...: how many they take here. The shorter one of soak and style costs nothing where both run.
+minutes() {
+  local stage
+  for stage in "$@"; do
+    echo "$stage ${alone[$stage]} ${shared[$stage]}"
+  done | LC_ALL=C awk -v processors="$(nproc)" '
+    { took[$1] = $2 + $3 / processors; sum += took[$1] }
+    END {
+      if (("soak" in took) && ("style" in took))
+        sum -= took["soak"] < took["style"] ? took["soak"] : took["style"]
+      printf "%.0f\n", sum < 1 ? 1 : sum
+    }'
+}
 
-say() { printf '\n== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+help() {
+  local stage
+  sed -n '2,/^set -euo/s/^# \{0,1\}//p' tests/run.sh | sed '$d'
+  printf '\nStages, and the minutes that a first one takes here:\n'
+  for stage in "${order[@]}"; do
+    printf '  %-18s%4d\n' "$stage" "$(minutes "$stage")"
+  done
+}
+
+is_stage() {
+  local stage
+  for stage in "${order[@]}"; do
+    [ "$stage" != "$1" ] || return 0
+  done
+  return 1
+}
+
+options=
+named=()
+for argument in "$@"; do
+  case $argument in
+  -h | --help)
+    help
+    exit
+    ;;
+  --all | --target) options+=" $argument " ;;
+  *)
+    is_stage "$argument" || {
+      echo "run.sh: no option or stage '$argument'; --help lists them" >&2
+      exit 64
+    }
+    named+=("$argument")
+    ;;
+  esac
+done
+stages=()
+if [ -n "$options" ] || [ ${#named[@]} = 0 ]; then
+  for stage in "${order[@]}"; do
+    [[ " default $options" != *" ${groups[$stage]} "* ]] || stages+=("$stage")
+  done
+fi
+already=" ${stages[*]} "
+for stage in "${named[@]}"; do
+  [[ $already == *" $stage "* ]] || stages+=("$stage")
+done
+for stage in "${stages[@]}"; do
+  if [ "${rights[$stage]}" = root ] &&
+    { [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; }; then
+    echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot, a namespace or a virtual machine" >&2
+    exit 77
+  fi
+done
+
+# shellcheck source=tests/counting.sh
+. tests/counting.sh
+declare -A started=()
+trap 'kill "${started[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
+total=$(minutes "${stages[@]}")
+at=0 # the number of the stage
+
+say() {
+  printf '\n== %d of %d, %s: %s (%s of about %d min)\n' $at ${#stages[@]} "$stage" "$1" "$(clock $SECONDS)" "$total"
+}
+
+# All lists are installed before the first stage. `check` has `test`.
+install_lists() {
+  local stage list all=' '
+  for stage in "${stages[@]}"; do
+    for list in ${lists[$stage]}; do
+      [[ $all == *" $list "* ]] || all+="$list "
+    done
+  done
+  [[ $all != *' check '* ]] || all=${all/ test / }
+  for list in $all; do
+    deploy/install-deps.sh "--${list%\?}" || {
+      [[ $list == *\? ]] || exit 1
+      echo "run.sh: tests that need '${list%\?}' of install-deps.sh are skipped" >&2
+    }
+  done
+}
 
 # The demo configures without tests.
 configure() { cmake --preset "$1" -DBUILD_TESTING=ON >/dev/null; }
@@ -31,81 +159,70 @@ build() {
   cmake --build --preset "$@"
 }
 
-# Runs a preset's test programs and counts their tests. A program that ends badly though none of its
-# tests failed (it crashed, hung or leaked) counts as one.
-run_ctest() {
-  local log=build/$1/Testing/Temporary/LastTest.log ran bad skips
-  rm -f "$log"
-  ctest --preset "$@" -j "$(nproc)" | grep -vE '^ *Start |^\[ RUN  |^\[       OK|^\[---|^$' || true
-  read -r ran bad skips < <(awk '
-    /^[0-9]+\/[0-9]+ Testing: /   { told = 0 }
-    /^\[  PASSED  \] [0-9]+ test/ { ran += $4 }
-    /^\[  FAILED  \] [0-9]+ test/ { bad += $4; told = 1 }
-    /^\[  SKIPPED \] [0-9]+ test/ { skips += $4 }
-    /^Test Failed|^Unable to find/ { bad += !told }
-    END { print ran + 0, bad + 0, skips + 0 }' "$log")
-  awk '/: Skipped$/ { at = $1; getline; print "skipped: " at " " $0 }' "$log"
-  mapfile -t -O "${#failures[@]}" failures < <(awk -v preset="$1" '
-    /^[0-9]+\/[0-9]+ Testing: /            { program = $3; told = 0 }
-    /^\[  FAILED  \] [^ ]+\.[^ ]+ \([0-9]/ { print preset ": " $4; told = 1 }
-    /^Test Failed|^Unable to find/        { if (!told) print preset ": " program " ended badly" }' "$log")
-  printf '%s passed, %s failed, %s skipped\n' "$ran" "$bad" "$skips"
-  passed=$((passed + ran))
-  failed=$((failed + bad))
-  skipped=$((skipped + skips))
+need_program() { [ -x build/host/app/lookout ] || build host --target lookout; }
+
+# start NAME COMMAND...: runs it beside what follows.
+start() {
+  local name=$1
+  shift
+  "$@" >"$work/$name.log" 2>&1 &
+  started[$name]=$!
 }
 
-# Runs tests/trixie.sh and adds the tests that it counts. It counts as a failed test itself when it ends
-# badly without one.
-run_trixie() {
-  local log status=0 ran=0 bad=0 skips=0
-  log=$(mktemp)
-  tests/trixie.sh 2>&1 | tee "$log" || status=$?
-  read -r ran bad skips < <(
-    tail -n 1 "$log" | sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'
-  ) || true
-  mapfile -t -O "${#failures[@]}" failures < <(sed -n 's/^failed: /Debian 13: /p' "$log")
-  rm "$log"
-  [ "$status" = 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
-  passed=$((passed + ran))
-  failed=$((failed + bad))
-  skipped=$((skipped + skips))
-}
-
-# check COMMAND...: one more test, a whole command.
-check() {
+# finish NAME: waits for what was started, shows its output, and returns its exit status.
+finish() {
   local status=0
-  "$@" || status=$?
-  case $status in
-  0) passed=$((passed + 1)) ;;
-  77) skipped=$((skipped + 1)) ;;
-  *)
-    failed=$((failed + 1))
-    failures+=("$* (exit status $status)")
-    ;;
-  esac
+  wait "${started[$1]}" || status=$?
+  unset "started[$1]"
+  cat "$work/$1.log"
+  return $status
 }
 
-for stage in "${stages[@]}"; do
-  case $stage in
-  target* | package | camera | libcamera* | ha | host-trixie | mutants)
-    if [ "$(id -u)" != 0 ] || [ -z "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ]; then
-      echo "run.sh: $stage has to be run as root, with HOME set: it makes a root, a sysroot, a namespace or a virtual machine" >&2
-      exit 77
-    fi
-    ;;
-  esac
-done
+# The soak keeps a processor half busy: it runs beside the stage style where that is the next one.
+soak=(tests/soak/soak.py --minutes "$soak_minutes")
+start_soak() {
+  if [ "${stages[at]-}" != style ]; then
+    check "${soak[@]}"
+    return
+  fi
+  echo 'This runs beside the stage style, after which its output is shown.'
+  soak_begin=$(now)
+  start soak "${soak[@]}"
+}
+finish_soak() {
+  local status=0
+  say 'the end of soak'
+  finish soak || status=$?
+  judge $status $(($(stat -c %Y "$work/soak.log") * 1000 - soak_begin)) "${soak[@]}"
+}
 
-say 'install what is missing'
-deploy/install-deps.sh --test
+# The first sysroot that is needed takes minutes, of the network most: it is made beside the first stages.
+start_sysroot() {
+  local stage
+  for stage in "${stages[@]}"; do
+    case $stage in
+    target) start sysroot toolchains/make-sysroot.sh bookworm ;;
+    target-trixie) start sysroot toolchains/make-sysroot.sh trixie ;;
+    *) continue ;;
+    esac
+    return
+  done
+}
+
+printf 'Stages: %s. A first run takes about %d minutes on %d processors, after what is missing is installed.\n' \
+  "${stages[*]}" "$total" "$(nproc)"
+install_lists
+SECONDS=0
+start_sysroot
 
 for stage in "${stages[@]}"; do
+  at=$((at + 1))
+  begin_stage
   case $stage in
   host)
-    say 'host: build'
+    say build
     build host
-    say 'host: tests'
+    say tests
     run_ctest host
     ;;
   asan)
@@ -122,77 +239,75 @@ for stage in "${stages[@]}"; do
     ;;
   style)
     say 'units, layering, links, clang-format and clang-tidy'
-    configure host
+    configure develop
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
     check tests/tools/check_size.py .
+    check tests/run_test.sh
     check tests/deploy/install_deps_test.sh
     check tests/deploy/package_test.sh
     check tests/deploy/libcamera_module_test.sh
     check tests/tools/check_links.py .
-    check tests/tools/check_style.sh build/host
+    # The soak, which may run now, waits for events: it comes first.
+    check nice tests/tools/check_style.sh build/develop
     ;;
   lint)
     say 'clang-tidy over the tests'
-    configure host
-    check tests/tools/check_style.sh build/host --tests
+    configure develop
+    check tests/tools/check_style.sh build/develop --tests
+    ;;
+  processors)
+    say 'what computes, on other processors'
+    check tests/processors.sh
     ;;
   analyzer)
     say 'static analyzer'
-    configure host
-    check tests/tools/check_style.sh build/host --analyzer
+    configure develop
+    check tests/tools/check_style.sh build/develop --analyzer
     ;;
   soak)
-    say 'soak: the program under faults'
+    say 'the program under faults'
     { [ -x build/host/app/lookout ] && [ -e build/host/tests/libfake_camera.so ]; } ||
       build host --target lookout fake_camera
-    deploy/install-deps.sh --mqtt || echo 'run.sh: there is no mosquitto here' >&2
-    check tests/soak/soak.py --minutes "${LOOKOUT_SOAK_MINUTES:-10}"
+    start_soak
     ;;
   fuzz)
-    say 'fuzz: damaged archives and pictures, and the readers of what others wrote under libFuzzer'
-    [ -x build/host/app/lookout ] || build host --target lookout
+    say 'damaged archives and pictures, and the readers of what others wrote under libFuzzer'
+    need_program
     check tests/tools/mutated_archives.py
     check tests/tools/damaged_pictures.py
     check tests/fuzz/fuzz.sh
     ;;
   network)
-    say 'network: cameras of RTSP and HTTP'
-    deploy/install-deps.sh --network
-    [ -x build/host/app/lookout ] || build host --target lookout
+    say 'cameras of RTSP and HTTP'
+    need_program
     check /usr/bin/python3 tests/network/network_test.py
     check /usr/bin/python3 tests/network/proxy_test.py
     ;;
   predict)
-    say 'predict: pictures over HTTP'
-    deploy/install-deps.sh --network
-    [ -x build/host/app/lookout ] || build host --target lookout
+    say 'pictures over HTTP'
+    need_program
     check /usr/bin/python3 tests/predict/predict_test.py
     check /usr/bin/python3 tests/predict/attacks_test.py
     check /usr/bin/python3 tests/predict/crowd_test.py
     ;;
   mqtt)
-    say 'mqtt: a real broker'
-    deploy/install-deps.sh --mqtt || echo 'run.sh: there is no mosquitto here' >&2
-    [ -x build/host/app/lookout ] || build host --target lookout
+    say 'a real broker'
+    need_program
     check /usr/bin/python3 tests/mqtt/mqtt_test.py
     ;;
   ha)
-    say 'ha: a real Home Assistant'
-    deploy/install-deps.sh --mqtt && deploy/install-deps.sh --root ||
-      echo 'run.sh: there is no mosquitto or mmdebstrap here' >&2
-    [ -x build/host/app/lookout ] || build host --target lookout
+    say 'a real Home Assistant'
+    need_program
     check /usr/bin/python3 tests/ha/ha_test.py
     ;;
   fleet)
-    say 'fleet: rules and dashboard with Prometheus'
-    deploy/install-deps.sh --fleet || echo 'run.sh: there is no Prometheus here' >&2
-    [ -x build/host/app/lookout ] || build host --target lookout
+    say 'rules and dashboard with Prometheus'
+    need_program
     check /usr/bin/python3 tests/fleet/fleet_test.py
     ;;
   page)
-    say "page: the HTTP server's page and the reports in Chromium"
-    deploy/install-deps.sh --page || echo 'run.sh: there is no Chromium here' >&2
+    say "the HTTP server's page and the reports in Chromium"
     build host --target lookout fake_camera
     check tests/page/page_test.py
     check tests/page/form_test.py
@@ -202,21 +317,24 @@ for stage in "${stages[@]}"; do
     preset=pi4${stage#target}
     suite=bookworm
     [ "$stage" = target ] || suite=trixie
-    say "Raspberry Pi 4, $suite: tools and sysroot"
-    deploy/install-deps.sh --target
+    say "Raspberry Pi 4, $suite: sysroot"
+    [ -z "${started[sysroot]-}" ] || finish sysroot || echo 'run.sh: the sysroot is tried again' >&2
     toolchains/make-sysroot.sh $suite
-    say "Raspberry Pi 4, $suite: build"
+    say "Raspberry Pi 4, $suite: build and packages"
     build "$preset"
-    [ -x build/host/app/lookout ] || build host --target lookout
+    rm -f build/"$preset"/*.deb
+    check cpack --preset "$preset"
+    need_program
+    # The virtual machine is made meanwhile, mostly by one processor.
+    start guest tests/target.sh guest "$preset"
     say "Raspberry Pi 4, $suite: tests in the emulator"
     run_ctest "$preset"
     check tests/target.sh models "$preset"
     [ "$suite" != bookworm ] || check tests/tools/check_libcamera.sh
-    say "Raspberry Pi 4, $suite: package"
-    rm -f build/"$preset"/*.deb
-    check cpack --preset "$preset"
+    say "Raspberry Pi 4, $suite: packages"
     check tests/target.sh package "$preset"
     say "Raspberry Pi 4, $suite: the service in a virtual machine"
+    finish guest || echo 'run.sh: the virtual machine is tried again' >&2
     check tests/target.sh service "$preset"
     ;;
   package)
@@ -246,25 +364,22 @@ for stage in "${stages[@]}"; do
     ;;
   host-trixie)
     say 'Debian 13: app/demo.sh and tests/run.sh'
-    deploy/install-deps.sh --root
     run_trixie
     ;;
   mutants)
-    say 'mutants: do the tests notice faults in pipeline/ and platform/?'
+    say 'do the tests notice faults in pipeline/ and platform/?'
     check tests/tools/mutants.py
     ;;
   models)
-    say 'models: tests'
+    say tests
     check /usr/bin/python3 tests/models/run.py
     ;;
-  *)
-    echo "run.sh: no stage $stage" >&2
-    exit 64
-    ;;
   esac
+  [ "$stage" = soak ] || [ -z "${started[soak]-}" ] || finish_soak
+  end_stage "$stage"
 done
 
-say 'done'
+show_times
 [ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

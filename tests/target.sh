@@ -6,6 +6,7 @@
 #                               instruction, and the answers of build/host; 77 where they are absent
 #   target.sh package PRESET    the packages that cpack made of build/PRESET
 #   target.sh repeated PRESET   deploy/package.sh in two clones of the last commit makes the same bytes
+#   target.sh guest PRESET      makes the virtual machine for them, which `service` does itself otherwise
 #   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own
@@ -351,6 +352,7 @@ case $what in
 models) models ;;
 package) package ;;
 repeated) repeated ;;
+guest) find_packages; make_guest ;;
 service) service ;;
 mqtt) mqtt ;;
 train) train ;;

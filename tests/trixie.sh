@@ -1,5 +1,5 @@
 #!/bin/bash
-# The two commands of the README on Debian 13: app/demo.sh, then tests/run.sh, on a clone of this
+# The two commands of the README on Debian 13: app/demo.sh, then tests/run.sh --all, on a clone of this
 # checkout's last commit, in a Debian 13 root of its own.
 #
 #   trixie.sh
@@ -44,7 +44,7 @@ enter() {
   for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name-}" ] || settings+=("$name=${!name}")
   done
-  exec chroot "$root" env -i "${settings[@]}" sh -ec 'cd /src/lookout; app/demo.sh; tests/run.sh'
+  exec chroot "$root" env -i "${settings[@]}" sh -ec 'cd /src/lookout; app/demo.sh; tests/run.sh --all'
 }
 
 if [ "${1-}" = --enter ]; then

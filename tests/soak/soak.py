@@ -13,6 +13,7 @@ import argparse
 import collections
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--memory", type=int, default=1536, help="MB of address space")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends what this started
     print(f"soak: {options.program} for {options.minutes:g} minutes, seed {options.seed}", flush=True)
 
     totals = Totals()
