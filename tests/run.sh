@@ -72,7 +72,7 @@ minutes() {
 
 help() {
   local stage
-  sed -n '2,/^set -euo/s/^# \{0,1\}//p' tests/run.sh | sed '$d'
+  sed -n '2,/^set -euo/s/^# \{0,1\}//p' tests/run.sh
   printf '\nStages, and the minutes that a first one takes here:\n'
   for stage in "${order[@]}"; do
     printf '  %-18s%4d\n' "$stage" "$(minutes "$stage")"

@@ -359,5 +359,5 @@ train) train ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;
 upgrade) upgrade ;;
-*) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64 ;;
+*) sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"; exit 64 ;;
 esac

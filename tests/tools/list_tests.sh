@@ -29,7 +29,7 @@ case $# in
   [ -z "$lost" ]
   ;;
 *)
-  sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'
+  sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"
   exit 64
   ;;
 esac

@@ -7,7 +7,7 @@
 # FOLDER   gets the packages' files
 # PACKAGE  NAME/SUITE or NAME/SUITE-backports; fetched also when the guest has it
 set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
+[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"; exit 64; }
 guest=$1 folder=$2
 shift 2
 read -r suite arch _ < "$guest/stamp"

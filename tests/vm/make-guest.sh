@@ -11,7 +11,7 @@
 # Done at once when GUEST was made with the same arguments. Needs root, and what install-deps.sh
 # --target installs. Maintainer scripts of a foreign architecture run through binfmt_misc, which this sets up.
 set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
+[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"; exit 64; }
 guest=$1 suite=$2 arch=$3
 shift 3
 

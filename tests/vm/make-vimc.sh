@@ -8,7 +8,7 @@
 # Does nothing when it is there. Made from Debian's source of that kernel: 150 MB are fetched and
 # only unpacked. Needs what install-deps.sh --target installs.
 set -euo pipefail
-[ $# = 1 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
+[ $# = 1 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"; exit 64; }
 guest=$(realpath "$1")
 
 fail() {

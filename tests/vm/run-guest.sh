@@ -11,7 +11,7 @@
 #
 # Exit status: the command's; 124 when the time was over, 125 when the guest died.
 set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
+[ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"; exit 64; }
 guest=$1 folder=$2 command=$3 seconds=${4:-900}
 arch=$(cut -d ' ' -f 2 "$guest/stamp")
 rm -rf "$folder/.guest"
