@@ -136,7 +136,7 @@ say() {
 
 # All lists are installed before the first stage. `check` has `test`.
 install_lists() {
-  local stage list all=' '
+  local stage list status all=' '
   for stage in "${stages[@]}"; do
     for list in ${lists[$stage]}; do
       [[ $all == *" $list "* ]] || all+="$list "
@@ -145,7 +145,8 @@ install_lists() {
   [[ $all != *' check '* ]] || all=${all/ test / }
   for list in $all; do
     deploy/install-deps.sh "--${list%\?}" || {
-      [[ $list == *\? ]] || exit 1
+      status=$?
+      [[ $list == *\? ]] || exit $status
       echo "run.sh: tests that need '${list%\?}' of install-deps.sh are skipped" >&2
     }
   done

@@ -109,6 +109,13 @@ expect 'stages are run as they are named' test "$(stages)" = 'tsan models'
 expect 'each list is installed once' test "$(calls install-deps)" = \
   'install-deps.sh --check|install-deps.sh --models|'
 
+echo '[ "$*" != --mqtt ] && [ "$*" != --network ] || exit 77' >>"$root/deploy/install-deps.sh"
+run network
+expect 'what cannot be installed ends it' test "$status$(calls cmake)" = 77
+run mqtt
+expect 'but for what tests are skipped without' grep -q "tests that need 'mqtt'" "$work/err"
+stand_in "$root/deploy/install-deps.sh"
+
 run --all
 expect '--all adds stages' test "$(stages)" = 'host models asan tsan style'
 expect 'they are counted' test "$(tail -n 1 "$work/out")" = '18 passed, 3 failed, 4 skipped'
