@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
 table="
 host             default   1  27  -     test
-models           --all     1   0  -     test models
+models           --all     0   3  -     test models
 asan             --all     1  14  -     check
 tsan             --all     0   4  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
