@@ -153,7 +153,7 @@ install_lists() {
 }
 
 # The demo configures without tests.
-configure() { cmake --preset "$1" -DBUILD_TESTING=ON >/dev/null; }
+configure() { cmake --preset "$@" -DBUILD_TESTING=ON >/dev/null; }
 
 build() {
   configure "$1"
@@ -240,7 +240,8 @@ for stage in "${stages[@]}"; do
     ;;
   style)
     say 'units, layering, links, clang-format and clang-tidy'
-    configure develop
+    configure host
+    configure develop -B build/alone -DLOOKOUT_JOINED=NONE
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
     check tests/tools/check_size.py .
@@ -250,12 +251,13 @@ for stage in "${stages[@]}"; do
     check tests/deploy/libcamera_module_test.sh
     check tests/tools/check_links.py .
     # The soak, which may run now, waits for events: it comes first.
-    check nice tests/tools/check_style.sh build/develop
+    check nice tests/tools/check_style.sh build/host build/alone
     ;;
   lint)
     say 'clang-tidy over the tests'
-    configure develop
-    check tests/tools/check_style.sh build/develop --tests
+    configure host
+    configure develop -B build/alone -DLOOKOUT_JOINED=NONE
+    check tests/tools/check_style.sh build/host build/alone --tests
     ;;
   processors)
     say 'what computes, on other processors'
@@ -263,8 +265,9 @@ for stage in "${stages[@]}"; do
     ;;
   analyzer)
     say 'static analyzer'
-    configure develop
-    check tests/tools/check_style.sh build/develop --analyzer
+    configure host
+    configure develop -B build/alone -DLOOKOUT_JOINED=NONE
+    check tests/tools/check_style.sh build/host build/alone --analyzer
     ;;
   soak)
     say 'the program under faults'
