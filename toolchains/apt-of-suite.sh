@@ -2,12 +2,13 @@
 # Debian release, or its backports, with a state of its own in FOLDER; apt then runs it there.
 # shellcheck shell=sh
 
+debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # shellcheck disable=SC2034  # for apt
 apt_of_suite() {
   apt_architecture=$2
   apt_folder=$3
   ./mirrors.sh "${1%-backports}" |
-    sed -n "s/ ${1%-backports} main$/ $1 main/p" > "$3/sources.list"
+    sed -n "s,^deb \(.*\) ${1%-backports} main$,deb [signed-by=$debian_keyring] \1 $1 main,p" > "$3/sources.list"
   mkdir -p "$3/lists/partial" "$3/archives/partial" "$3/etc"
   apt update
 }
@@ -16,7 +17,6 @@ apt_of_suite() {
 apt() {
   apt-get -qq -o Dir::Etc::SourceList="$apt_folder/sources.list" -o Dir::Etc::SourceParts=/dev/null \
     -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null \
-    -o Dir::Etc::Trusted=/usr/share/keyrings/debian-archive-keyring.gpg \
     -o Dir::State="$apt_folder" -o Dir::State::status=/dev/null -o Dir::Cache="$apt_folder" \
     -o APT::Architecture="$apt_architecture" -o APT::Architectures="$apt_architecture" \
     -o APT::Sandbox::User=root -o Acquire::Languages=none "$@"

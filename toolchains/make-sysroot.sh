@@ -11,15 +11,17 @@
 # shellcheck disable=SC2016,SC2086  # hooks and formats for others to expand; lists to be split
 set -eu
 
+debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 torch_version=2.9.1
 torch_wheel=torch-$torch_version-cp311-cp311-manylinux_2_28_aarch64.whl
 torch_sha256=62b3fd888277946918cba4478cf849303da5359f0fb4e3bfb86b0533ba2eaf8d
 
 packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost-dev libc6-dev
   libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
-  libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-dev libpng-dev
-  libprotozero-dev libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
+  libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev
+  libopencv-highgui-dev libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev
+  libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev liburiparser-dev
+  libutf8proc-dev libwebp-dev nlohmann-json3-dev'
 
 die() {
   echo "make-sysroot: $*" >&2
@@ -71,7 +73,7 @@ command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
 command -v unzip >/dev/null || missing="$missing unzip"
 command -v patch >/dev/null || missing="$missing patch"
 python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
-[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ||
+[ -e $debian_keyring ] ||
   missing="$missing debian-archive-keyring"
 [ -z "$missing" ] || die "missing on this machine: apt-get install$missing"
 
@@ -101,7 +103,7 @@ if ! wheel_is_good; then
 fi
 
 mmdebstrap --mode=root --variant=extract --architectures=arm64 --quiet \
-  --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+  --keyring=$debian_keyring \
   --aptopt="$tmp/apt.conf" \
   --include="$(echo $packages libstdc++-$gcc-dev | tr ' ' ,)" \
   --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -130,12 +132,11 @@ done
 
 # OpenCV's source, Debian's patches applied; of its modules those that lookout uses. In parts, since
 # there are mirrors that lack some .dsc.
-sed 's/^deb /deb-src /' "$tmp/sources.list" > "$tmp/source.list"
+sed "s,^deb ,deb-src [signed-by=$debian_keyring] ," "$tmp/sources.list" > "$tmp/source.list"
 mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial" "$tmp/opencv/contrib"
 (
   cd "$tmp"
   set -- -qq -o Dir::Etc::SourceList="$tmp/source.list" -o Dir::Etc::SourceParts=/dev/null \
-    -o Dir::Etc::Trusted=/usr/share/keyrings/debian-archive-keyring.gpg \
     -o Dir::State="$tmp/apt" -o Dir::State::status=/dev/null -o Dir::Cache="$tmp/apt" \
     -o APT::Sandbox::User=root
   apt-get "$@" update
@@ -166,8 +167,6 @@ unzip -q "$cache/$torch_wheel" 'torch/include/*' 'torch/lib/*.so' 'torch/share/c
   -d "$tmp"
 mv "$tmp/torch/include" "$tmp/torch/lib" "$tmp/torch/share" "$tmp"/*.dist-info/licenses "$libtorch"
 mv "$tmp/torch.libs"/* "$libtorch/lib"
-# Asks for a static library that the wheel does not contain, with a warning in every configuration.
-sed -i '/append_torchlib_if_found(kineto)/d' "$libtorch/share/cmake/Torch/TorchConfig.cmake"
 
 # libcamera of the suite's backports, for which the package has a module, too.
 set -- $("$(dirname "$0")/get-libcamera.sh" "$suite-backports" "$tmp/libcamera")
