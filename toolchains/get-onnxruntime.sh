@@ -3,6 +3,7 @@
 # Debian 13's package, since the wheel has none.
 #
 #   get-onnxruntime.sh [x86_64|aarch64] [DIR]
+#   get-onnxruntime.sh --size    tells what that takes for this machine; nothing when DIR is up to date
 #
 # For this machine, if not said otherwise. DIR is by default where CMake looks for this machine's:
 # onnxruntime-MACHINE in ${LOOKOUT_CACHE}, or in lookout/ of ${XDG_CACHE_HOME} or ~/.cache.
@@ -13,6 +14,8 @@
 set -eu
 
 version=1.27.0
+size=
+[ "${1-}" != --size ] || { size='30 MB to download, 25 MB on the disk'; shift; }  # measured
 machine=${1:-$(uname -m)}
 case $machine in
   x86_64) sha256=e4f7b0e90d2d212e2c2deaa6c8291616183ab815d3ec558ea12d3ac8b26d36f4 ;;
@@ -29,13 +32,19 @@ cd "$(dirname "$0")"
 . ./apt-of-suite.sh
 stamp=$(cat get-onnxruntime.sh | sha256sum | cut -c 1-64)
 [ "$(cat "$dir/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
+[ -z "$size" ] || { echo "ONNX Runtime: $size."; exit; }
 
+# One at a time; what an earlier one left when it was killed goes.
 mkdir -p "$cache"
+exec 9>"$cache/onnxruntime.lock"
+flock 9
+[ "$(cat "$dir/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
+rm -rf "$cache"/onnxruntime.??????
 tmp=$(mktemp -d "$cache/onnxruntime.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
-  --platform "$platform" --dest "$tmp" onnxruntime==$version
+python3 -m pip download --disable-pip-version-check --no-cache-dir --no-deps \
+  --only-binary=:all: --python-version 3.11 --platform "$platform" --dest "$tmp" onnxruntime==$version
 if ! echo "$sha256  $tmp/$wheel" | sha256sum --check --status; then
   echo "get-onnxruntime: the wheel $wheel is not the one that is pinned here" >&2
   exit 65
