@@ -9,10 +9,14 @@ script=$work/deploy/install-deps.sh
 printf '#!/bin/sh\n' >"$work/toolchains/get-onnxruntime.sh"
 chmod +x "$work/toolchains/get-onnxruntime.sh"
 
-# apt-get finds a lock taken as often as the file "taken" says, and writes down its calls.
+# apt-get tells sizes when it is asked for them, finds a lock taken as often as the file "taken" says, and writes down its calls.
 mkdir "$work/bin"
 cat >"$work/bin/apt-get" <<'END'
 #!/bin/sh
+[ "$1" != --assume-no ] || {
+  cat "$WORK/sizes"
+  exit 1
+}
 taken=$(cat "$WORK/taken")
 if [ "$taken" -gt 0 ]; then
   echo $((taken - 1)) >"$WORK/taken"
@@ -20,13 +24,18 @@ if [ "$taken" -gt 0 ]; then
   exit 100
 fi
 echo "$1" >>"$WORK/calls"
+[ "$1" != install ] || [ ! -e "$WORK/broken" ] || {
+  cat "$WORK/broken" >&2
+  exit 100
+}
 [ "$1" != install ] || [ -e "$WORK/works" ] || {
   echo 'E: Unable to locate package' >&2
   exit 100
 }
 [ "$1" != update ] || cat "$WORK/taken-next" >"$WORK/taken"
 END
-printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
+printf '#!/bin/sh\ncat "$WORK/installed"\n' >"$work/bin/dpkg-query"
+printf '#!/bin/sh\necho "dpkg $*" >>"$WORK/calls"\nrm -f "$WORK/broken"\n' >"$work/bin/dpkg"
 printf '#!/bin/sh\necho "$1" >>"$WORK/sleeps"\n' >"$work/bin/sleep"
 printf '#!/bin/sh\nexec "$@"\n' >"$work/bin/sudo"
 chmod +x "$work"/bin/*
@@ -53,10 +62,42 @@ expect() {
 }
 count() { grep -c "$1" "$2" || true; }
 
-touch "$work/works"
+cat >"$work/sizes" <<'END'
+Need to get 12.5 MB/345 MB of archives.
+After this operation, 1540 MB of additional disk space will be used.
+END
+touch "$work/works" "$work/installed"
 install 0 0
 expect 'it installs' test "$status $(tr '\n' ' ' <"$work/calls")" = '0 update install '
 expect 'without a lock it says nothing' test ! -s "$work/err"
+
+expect 'it tells what it takes' \
+  grep -qx 'The packages: 12 MB to download, 1540 MB on the disk, 2 min to unpack.' "$work/out"
+expect 'and what is missing' grep -q '^Missing: .*libtorch-dev' "$work/out"
+
+cat >"$work/sizes" <<'END'
+Need to get 950 kB of archives.
+After this operation, 4321 kB of additional disk space will be used.
+END
+echo 'not-installed cmake' >"$work/installed"
+install 0 0
+expect 'it tells little in MB, too' \
+  grep -qx 'The packages: 1 MB to download, 4 MB on the disk, 1 min to unpack.' "$work/out"
+expect 'a package that was removed is missing' grep -q '^Missing: .* cmake ' "$work/out"
+
+echo 'installed cmake' >"$work/installed"
+install 0 0
+expect 'a package that is there is not missing' test "$(count '^Missing: .* cmake ' "$work/out")" = 0
+sed -n "/^build='/,/'\$/p" "$script" | sed "s/^build=//; s/'//g" | tr -s ' ' '\n' |
+  sed 's/^/installed /' >"$work/installed"
+install 0 0
+expect 'when nothing is missing it calls nothing' test "$status $(cat "$work/calls" "$work/out")" = '0 '
+: >"$work/installed"
+
+echo "E: dpkg was interrupted, you must manually run 'dpkg --configure -a'" >"$work/broken"
+install 0 0
+expect 'an installation that was interrupted is completed' \
+  test "$status $(tr '\n' ' ' <"$work/calls")" = '0 update install dpkg --configure -a install install '
 
 install 3 2
 expect 'it waits for both locks' test "$status $(tr '\n' ' ' <"$work/calls")" = '0 update install '
@@ -72,4 +113,4 @@ rm "$work/works"
 install 0 0
 expect 'another failure is not waited for' test "$status $(count . "$work/sleeps")" = '100 0'
 expect 'and is shown' test "$(count 'Unable to locate' "$work/err")" = 1
-echo 'install-deps.sh: locks of others are waited for'
+echo 'install-deps.sh: locks of others are waited for, what it takes is told'
