@@ -1,10 +1,19 @@
 #!/bin/sh
 # Shows lookout at work, from nothing: installs what is missing, builds, and lets the self-test model
 # watch the built-in test camera for 10 seconds. Each result names the pattern that is shown and the
-# model's answer.
+# model's answer. What was interrupted goes on where it was when this is run again.
 set -eu
 cd "$(dirname "$0")/.."
 
+# Measured on Debian 12 and 13, x86_64: the build's processor time, its folder, and ONNX Runtime.
+build_seconds=550
+build_mb=90
+
+if [ ! -e build/host/app/lookout ]; then
+  processors=$(nproc)
+  echo "Compiling takes about $((build_seconds / processors / 60 + 1)) minutes on" \
+    "$processors processors, and $build_mb MB on the disk."
+fi
 deploy/install-deps.sh
 [ -f build/host/build.ninja ] || cmake --preset host -DBUILD_TESTING=OFF
 cmake --build --preset host --target lookout
