@@ -36,18 +36,19 @@ class Model:
 
 
 def session_options():
+    """Those of `lookout`. Every session has them: what it computes depends on them."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = ERRORS_ONLY
-    return options
-
-
-def open_session(proto):
-    options = session_options()
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Sums of 8-bit products saturate without it on x86 processors that have no VNNI.
     options.add_session_config_entry("session.x64quantprecision", "1")
+    return options
+
+
+def open_session(proto, options=None):
+    """`options`: made by session_options()."""
     return onnxruntime.InferenceSession(
-        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        proto.SerializeToString(), options or session_options(), providers=["CPUExecutionProvider"]
     )
 
 
@@ -57,9 +58,7 @@ def simplified(proto):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     with tempfile.TemporaryDirectory() as folder:
         path = options.optimized_model_filepath = os.path.join(folder, "simplified.onnx")
-        onnxruntime.InferenceSession(
-            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        open_session(proto, options)
         return without_unused_domains(onnx.load(path))
 
 

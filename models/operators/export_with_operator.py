@@ -94,7 +94,6 @@ class OnnxModel:
 
     def write(self, options, metadata, labels, class_ids):
         import onnx
-        import onnxruntime
 
         from onnx_format import model
 
@@ -111,18 +110,16 @@ class OnnxModel:
         scores = onnx.helper.make_tensor_value_info(SCORES, floats, ["batch", len(labels)])
         del graph.output[:]
         graph.output.extend([scores, *others])
-        session = model.session_options()
+        session_options = model.session_options()
         try:
-            session.register_custom_ops_library(os.path.abspath(options.operators))
+            session_options.register_custom_ops_library(os.path.abspath(options.operators))
         except Exception as error:  # of onnxruntime's own classes, which have no base in common
             raise Failure(
                 BAD_DATA,
                 f"{options.operators} has no operators for ONNX Runtime, whose library is "
                 f"liblookout_example_onnx.so ({reason(error)})",
             ) from error
-        onnxruntime.InferenceSession(
-            self.model.proto.SerializeToString(), session, providers=["CPUExecutionProvider"]
-        )
+        model.open_session(self.model.proto, session_options)
         model.save(options.output, self.model, metadata, labels, class_ids)
 
 

@@ -204,11 +204,9 @@ class OperatorsTest(OnnxFolder):
         )
         self.assertEqual((status, err), (0, ""))
         self.assertIn("16 labels and unknown", out)
-        options = onnxruntime.SessionOptions()
+        options = model.session_options()
         options.register_custom_ops_library(library)
-        session = onnxruntime.InferenceSession(
-            self.out, options, providers=["CPUExecutionProvider"]
-        )
+        session = model.open_session(onnx.load(self.out), options)
         inputs = torch.randn(2, 3, 224, 224)
         scores = session.run(["scores"], {"input": inputs.numpy()})[0]
         expected = operators_test.expected(model.load(selftest)(inputs))
@@ -297,7 +295,7 @@ class EngineTest(OnnxFolder):
 class SuperResolutionTest(TemporaryFolder):
     def test_outputs_are_those_of_pytorch(self):
         super_resolution.write(self.folder)
-        session = onnxruntime.InferenceSession(self.path("super_resolution.onnx"))
+        session = model.open_session(onnx.load(self.path("super_resolution.onnx")))
         for batch in super_resolution.BATCHES:
             inputs, outputs = (
                 np.fromfile(self.path(f"{name}_{batch}.f32"), "<f4").reshape(batch, 1, size, size)

@@ -6,6 +6,9 @@
 A folder that is not in the table below is an error: a new one says here what it may include. The
 library of an engine stays in the engine's folder, in .cpp files and headers that nobody else includes,
 and nobody else includes the folder; OpenCV's devices, windows and files stay in platform/.
+
+Sessions of ONNX Runtime are made in few files, all with lookout's settings: without them, scores are
+wrong on processors that the author of a test may not have.
 """
 
 import os
@@ -97,6 +100,13 @@ ENGINES_HEADERS = {
     "pipeline/torch/torch_graph.h",
     "pipeline/torch/torch_network.h",
 }
+# Makes a session of ONNX Runtime, or settings for one.
+SESSION = re.compile(r"\bInferenceSession\(|\bSessionOptions(\(\)| \w+;)")
+SESSIONS_FILES = {
+    "models/onnx_format/model.py",
+    "pipeline/onnx/onnx_session.cpp",
+    "tests/bench/bare_session.cpp",
+}
 
 
 def may_include(path, folder, header):
@@ -129,10 +139,21 @@ def problems_of(path, folder):
             yield f"{name} must not include {header}: devices and files belong to platform/"
 
 
+def files_of(tops, suffixes):
+    return sorted(p for top in tops for p in pathlib.Path(top).rglob("*") if p.suffix in suffixes)
+
+
+def sessions():
+    """Yields a sentence for each file that makes sessions of its own."""
+    for path in files_of((*TOPS, "models", "tests"), (".h", ".cpp", ".py")):
+        if str(path) not in SESSIONS_FILES and SESSION.search(path.read_text(encoding="utf-8")):
+            yield f"{path} must not make a session of ONNX Runtime: {sorted(SESSIONS_FILES)} do"
+
+
 def check():
     """Yields a sentence for each problem of the tree in the current folder."""
-    files = (p for top in TOPS for p in pathlib.Path(top).rglob("*") if p.suffix in (".h", ".cpp"))
-    for path in sorted(files):
+    yield from sessions()
+    for path in files_of(TOPS, (".h", ".cpp")):
         folder = str(path.parent)
         if folder in ALLOWED:
             yield from problems_of(path, folder)
