@@ -221,14 +221,14 @@ class Needs {
 
   // Returns its input; of a model that cannot be loaded the default, that of most models.
   InputSpec check_model() {
-    InputSpec input;
+    DescribedModel model;
     checks_.push_back(check_need("model", [&] {
       if (!unit_.empty()) check_files_of_service(options_);
-      DescribedModel model = probes_.load_model(options_);
-      input = model.input;
-      return std::move(model.text);
+      model = probes_.load_model(options_);
+      return model.text;
     }));
-    return input;
+    if (!model.advice.empty()) checks_.push_back({"model", State::kNote, model.advice});
+    return model.input;
   }
 
   void check_source(const InputSpec& input) {

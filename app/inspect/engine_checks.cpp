@@ -42,13 +42,14 @@ DescribedModel describe_model(const RunOptions& options) {
     const std::string text =
         fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
                     archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
-    return to_text(Json{text, input.width, input.height, input.resize});
+    return to_text(Json{text, input.width, input.height, input.resize, facts.advice});
   };
   const auto model = parse_json(run_apart("model " + archive.path().string(), describe));
   DescribedModel described{model[0], {}};
   described.input.width = model[1];
   described.input.height = model[2];
   described.input.resize = model[3];
+  described.advice = model[4];
   return described;
 }
 

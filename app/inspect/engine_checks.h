@@ -21,7 +21,8 @@ Check check_engine(Engine engine, const std::function<EngineFacts(Engine)>& get_
 
 struct DescribedModel {
   std::string text;
-  InputSpec input;  // its size and how pictures are brought to it
+  InputSpec input;          // its size and how pictures are brought to it
+  std::string advice = {};  // as ModelFacts
 };
 
 // Loads the model that `options` name. Throws Error.

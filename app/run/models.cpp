@@ -67,6 +67,7 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
         "\"probabilities\" in metadata.json would say so",
         spec.name);
   }
+  if (!facts.advice.empty()) log_warn("model {}: {}", spec.name, facts.advice);
   if (!spec.trained) log_warn("{} was not trained: its predictions mean nothing", spec.name);
 }
 

@@ -16,6 +16,7 @@ struct ModelFacts {
   bool recognised_probabilities = false;  // not stated: the outputs of a blank image were
   bool has_metadata = true;               // false: a bare archive; ImageNet's values are assumed
   bool samples_operators = false;         // for ClassifierOptions::operators
+  std::string advice = {};  // what makes it slow here, and the way out; empty: nothing
 };
 
 // "LibTorch 2.9.1".

@@ -17,6 +17,7 @@
 #include "pipeline/model/operator_library.h"
 #include "pipeline/printable.h"
 #include "pipeline/torch/live_bytes.h"
+#include "pipeline/torch/torch_blas.h"
 #include "pipeline/torch/torch_device.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_operators.h"
@@ -182,6 +183,7 @@ void TorchNetwork::describe(ModelFacts& facts) const {
   facts.engine = toString(at::globalContext().qEngine());
   facts.activations = activations_;
   facts.kernels = kernels_of(activations_);
+  if (device_.is_cpu() && !quantized()) facts.advice = blas_advice(blas_library());
 }
 
 }  // namespace lookout

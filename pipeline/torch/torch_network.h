@@ -45,7 +45,8 @@ class TorchNetwork {
   TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive,
                c10::Device device = at::kCPU);
 
-  // Fills in the library, its version and engine, the activations and their kernels.
+  // Fills in the library, its version and engine, the activations and their kernels, and the
+  // advice.
   void describe(ModelFacts& facts) const;
   // Fills in the quantization and the flip with which images come to forward().
   void describe(InputSpec& input) const;

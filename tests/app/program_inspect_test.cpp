@@ -1,19 +1,25 @@
 // The sub-commands that explain: inspect, list-cameras and doctor.
 #include "tests/support/program.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "paths.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/torch_archives.h"
 
 namespace lookout {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
 using Json = nlohmann::json;
 
 TEST(Program, ListCamerasNeedsNone) {
@@ -48,6 +54,44 @@ TEST(Program, DoctorTellsWhetherARunWouldStart) {
   const TempDir directory;
   const std::string model = directory.write("random.pt", std::string(5000, 'z'));
   EXPECT_EQ(run_lookout({"doctor", "test://all", "--model", model}).status, 65);
+}
+
+// The folder of Debian's alternative with that name; empty where it is not installed.
+std::string blas_folder(const std::string& alternative) {
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib")) {
+    const std::filesystem::path folder = entry.path() / alternative;
+    if (std::filesystem::exists(folder / "libblas.so.3")) return folder.string();
+  }
+  return {};
+}
+
+// What `lookout run` logs and `lookout doctor` prints with that BLAS.
+std::string run_and_doctor(const std::string& model, const std::string& blas) {
+  Program::Options options;
+  options.environment = {"LD_LIBRARY_PATH=" + blas};
+  const ProgramResult run = run_lookout({"test://red?frames=1", "--model", model}, options);
+  const ProgramResult doctor = run_lookout({"doctor", "test://red", "--model", model}, options);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(doctor.status, 0) << doctor.out;
+  return run.err + doctor.out;
+}
+
+TEST(Program, AReferenceBlasIsToldOfWhereItIsSlow) {
+  const TempDir directory;
+  const std::string floats = directory / "floats.pt";
+  write_archive(floats, kMeanOfChannels, small_metadata(), kThreeLabels);
+  const std::string quantized = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+  const std::string reference = blas_folder("blas");
+  const std::string fast = blas_folder("openblas-pthread");
+  if (reference.empty() || fast.empty()) {
+    GTEST_SKIP() << "needs the packages libblas3 and libopenblas0-pthread";
+  }
+  const std::string sentence = "floats are multiplied by the reference BLAS, " + reference;
+  const std::string told = run_and_doctor(floats, reference);
+  EXPECT_THAT(told, HasSubstr("warning model small: " + sentence));
+  EXPECT_THAT(told, HasSubstr("note     model        " + sentence));
+  EXPECT_THAT(run_and_doctor(floats, fast), Not(HasSubstr("BLAS")));
+  EXPECT_THAT(run_and_doctor(quantized, reference), Not(HasSubstr("BLAS")));
 }
 
 // Expects that both end with `status` and say the same of the option.

@@ -173,6 +173,14 @@ TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
   EXPECT_EQ(diagnose().exit_status, 74) << "a run tries its trace first";
 }
 
+TEST_F(DoctorTest, WhatSlowsDownTheModelIsANote) {
+  probes_.load_model = [](const RunOptions&) {
+    return DescribedModel{"a model", {}, "this is why"};
+  };
+  EXPECT_THAT(to_text(diagnose()), HasSubstr("ok       model        a model\n"
+                                             "note     model        this is why\n"));
+}
+
 TEST_F(DoctorTest, ABrokerIsTriedAndIsNoFailureWhenItIsAway) {
   options_.mqtt.url = "mqtt://broker";
   probes_.try_mqtt = [](const MqttOptions& mqtt) { return mqtt.url + " works"; };
