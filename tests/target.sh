@@ -81,6 +81,8 @@ END
 
 needed() { aarch64-linux-gnu-readelf -d "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u; }
 
+opencv_functions() { aarch64-linux-gnu-nm -D "$@" | grep -oE '_Z(T[ISV])?NK?2cv\w+' | sort -u; }
+
 # deb NAME: the package's file.
 deb() { echo "$build/$1"_*_arm64.deb; }
 
@@ -171,6 +173,12 @@ package() {
     [[ $library != */*lookout-* && ! -d $library ]] || continue
     grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
   done
+  # The package's OpenCV is a part of Debian's. The overlay's window, which is suggested alone, runs with Debian's.
+  opencv_functions --undefined-only usr/bin/lookout usr/lib/lookout/*.so > "$work/called"
+  opencv_functions --defined-only usr/lib/lookout/libopencv_*.so.* > "$work/there"
+  [ -s "$work/called" ] || fail 'nothing calls OpenCV'
+  comm -23 "$work/called" "$work/there" > "$work/absent"
+  [ ! -s "$work/absent" ] || fail "the package's OpenCV lacks $(c++filt < "$work/absent")"
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
     fail 'the RUNPATH is not the package'\''s own'
   for library in usr/lib/lookout/liblookout-{torch,onnxruntime}.so; do
