@@ -7,7 +7,8 @@
 #
 # The same commit, Debian packages and options make the same bytes, whatever the folder and the day; but on
 # another kind of file system, whose folders have other sizes, Installed-Size may be another.
-# SOURCE_DATE_EPOCH, if set, is the packages' date instead of the commit's.
+# SOURCE_DATE_EPOCH, if set, is the packages' date instead of the commit's. Packages of the same date and the
+# same files are not made again.
 set -eu
 umask 022  # CPack puts it into the packages
 cd "$(dirname "$0")/.."
@@ -58,8 +59,30 @@ elif ! toolchains/make-sysroot.sh "$suite" 2>/dev/null; then  # it has to be mad
 fi
 cmake --preset "$preset"
 cmake --build --preset "$preset"
-rm -f build/$preset/lookout*_arm64.deb
-cpack --preset "$preset"
+
+# Packing takes minutes: packages stay that were made of the same files.
+stage=$(mktemp -d -p "$PWD/build/$preset" installed.XXXXXX)
+trap 'rm -rf "$stage"' EXIT
+DESTDIR=$stage cmake --install "build/$preset" >/dev/null
+sysroot=$(sed -n 's/^set(CPACK_LOOKOUT_SYSROOT "\(.*\)")$/\1/p' "build/$preset/CPackConfig.cmake")
+contents=$(
+  export LC_ALL=C
+  echo "$SOURCE_DATE_EPOCH"
+  sha256sum "build/$preset/CPackConfig.cmake" "$sysroot/shlibs" deploy/depends.cmake deploy/debian/*
+  cd "$stage"
+  find . -printf '%M %p %l\n' | sort
+  find . -type f -exec sha256sum {} + | sort
+)
+rm -rf "$stage"
+made() {
+  echo "$contents"
+  sha256sum build/$preset/lookout*_arm64.deb
+}
+if [ "$(made 2>/dev/null)" != "$(cat "build/$preset/packed" 2>/dev/null)" ]; then
+  rm -f build/$preset/lookout*_arm64.deb
+  cpack --preset "$preset"
+  made >"build/$preset/packed"
+fi
 
 echo
 sha256sum build/$preset/lookout*_arm64.deb

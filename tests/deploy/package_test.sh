@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 root=$work/checkout
 
 # Each writes down its call and the date that it is given.
-mkdir -p "$work/bin" "$root/deploy" "$root/toolchains"
+mkdir -p "$work/bin" "$root/deploy/debian" "$root/toolchains"
 cat >"$work/bin/cmake" <<'END'
 #!/bin/sh
 echo "${0##*/} $* ${SOURCE_DATE_EPOCH-}" >>"$WORK/calls"
@@ -17,11 +17,21 @@ cp "$work/bin/cmake" "$root/deploy/install-deps.sh"
 cp "$work/bin/cmake" "$root/toolchains/make-sysroot.sh"
 cp "$work/bin/cmake" "$work/bin/cpack"
 cat >>"$work/bin/cpack" <<'END'
-mkdir -p "build/$2"
 for package in lookout lookout-torch lookout-onnxruntime; do
   echo "$package $2" >"build/$2/${package}_0.2_arm64.deb"
 done
 END
+cat >>"$work/bin/cmake" <<'END'
+case $1 in
+--preset)
+  mkdir -p "build/$2"
+  echo "set(CPACK_LOOKOUT_SYSROOT \"$WORK\")" >"build/$2/CPackConfig.cmake"
+  ;;
+--install) cp "$WORK/program" "$DESTDIR" ;;
+esac
+END
+touch "$work/shlibs" "$root/deploy/depends.cmake" "$root/deploy/debian/postinst"
+echo 1 >"$work/program"
 printf '#!/bin/sh\necho 1700000000\n' >"$work/bin/git"
 printf '#!/bin/sh\necho "$USER_ID"\n' >"$work/bin/id"
 printf '#!/bin/sh\necho "sudo $*" >>"$WORK/calls"\nUSER_ID=0 exec env "$@"\n' >"$work/bin/sudo"
@@ -59,6 +69,7 @@ install-deps.sh --target
 make-sysroot.sh trixie 1700000000
 cmake --preset pi4-trixie 1700000000
 cmake --build --preset pi4-trixie 1700000000
+cmake --install build/pi4-trixie 1700000000
 cpack --preset pi4-trixie 1700000000
 END
 expect 'it does everything, for trixie, with the date of the commit' cmp "$work/expected" "$work/calls"
@@ -75,10 +86,36 @@ lookout
 END
 expect 'it ends with three commands' cmp "$work/expected" "$work/next"
 
+# packs COUNT WHAT: the last call of package() packed so many times, and the packages are printed.
+packs() {
+  expect "$2" test "$status $(grep -c '^cpack' "$work/calls") $(lines "$work/out")" = "0 $1 $(lines "$work/first")"
+}
+cp "$work/out" "$work/first"
+package
+packs 0 'without changes it packs nothing'
+expect 'and prints the same' cmp "$work/first" "$work/out"
+echo 2 >"$work/program"
+package
+packs 1 'a changed program is packed'
+echo 2 >"$root/deploy/debian/postinst"
+package
+packs 1 'so is a changed script of the packages'
+rm "$root/build/pi4-trixie/lookout-torch_0.2_arm64.deb"
+package
+packs 1 'a package that is missing is made again'
+echo 3 >"$root/build/pi4-trixie/lookout_0.2_arm64.deb"
+package
+packs 1 'so is one that is another'
+printf '#!/bin/sh\necho 1800000000\n' >"$work/bin/git"
+package
+packs 1 'another date makes other packages'
+package
+packs 0 'once'
+
 mkdir -p "$root/build/pi4"
 touch "$root/build/pi4/lookout_0.1_arm64.deb" "$root/build/pi4/lookout-torch_0.1_arm64.deb"
 package bookworm
-expect 'it makes the package of the other release' grep -qx 'cpack --preset pi4 1700000000' "$work/calls"
+expect 'it makes the package of the other release' grep -qx 'cpack --preset pi4 1800000000' "$work/calls"
 expect 'older packages do not stay' test "$(echo "$root"/build/pi4/*_0.1_*)" = "$root/build/pi4/*_0.1_*"
 
 user_id=1000
