@@ -29,3 +29,4 @@ ExternalProject_Add(opencv
   INSTALL_COMMAND ""
   BUILD_BYPRODUCTS ${LOOKOUT_OPENCV}
   LOG_CONFIGURE ON LOG_BUILD ON LOG_OUTPUT_ON_FAILURE ON)
+ExternalProject_Add_StepDependencies(opencv configure ${CMAKE_CURRENT_SOURCE_DIR}/opencv-project.cmake)
