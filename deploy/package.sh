@@ -24,7 +24,7 @@ case $suite in
 trixie) preset=pi4-trixie ;;
 bookworm) preset=pi4 ;;
 -h | --help)
-  sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'
+  sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"
   exit
   ;;
 *) usage "unknown release '$suite'" ;;
