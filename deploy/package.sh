@@ -47,8 +47,6 @@ if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
   }
 fi
 export SOURCE_DATE_EPOCH
-# A checkout elsewhere finds what another one compiled.
-export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=true
 export LOOKOUT_CACHE="${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}"
 
 if [ "$(id -u)" = 0 ]; then
