@@ -41,7 +41,7 @@ void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFac
         "is "
         "a poor base for photographs; models/export.py makes a good one");
   }
-  if (!facts.advice.empty()) spdlog::warn("base: {}", facts.advice);
+  if (!facts.advice.empty()) log_warn("base: {}", facts.advice);
 }
 
 // Of each class in the order of time or, where the times tell nothing, in a random one.
