@@ -20,7 +20,7 @@ machine=${1:-$(uname -m)}
 case $machine in
   x86_64) sha256=e4f7b0e90d2d212e2c2deaa6c8291616183ab815d3ec558ea12d3ac8b26d36f4 ;;
   aarch64) sha256=2eb083321af8a236a84c7c140a7f4cecbfa2a987a18c07c78db471c20cd390ef ;;
-  -h | --help) sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" | sed '$d'; exit ;;
+  -h | --help) sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"; exit ;;
   *) echo "get-onnxruntime: no ONNX Runtime is pinned for the machine $machine" >&2; exit 69 ;;
 esac
 platform=manylinux_2_28_$machine
