@@ -13,17 +13,9 @@
 namespace lookout {
 namespace {
 
-const std::string kAddress = "http: http://127.0.0.1:";
-
-std::uint16_t port_of(const Program& program) {
-  const std::string log = program.err();
-  return static_cast<std::uint16_t>(std::stoi(log.substr(log.find(kAddress) + kAddress.size())));
-}
-
 TEST(Program, ShowsItsPictureAndItsStateOverHttp) {
   Program program({"test://red", "--set", "http.address=127.0.0.1:0", "--format", "json"});
-  ASSERT_TRUE(program.wait_for(kAddress)) << program.err();
-  const std::uint16_t port = port_of(program);
+  const std::uint16_t port = http_port(program);
   HttpAnswer snapshot;
   while (snapshot.status != 200) snapshot = http_get(port, "/snapshot.jpg");
   EXPECT_EQ(snapshot.body.substr(0, 2), "\xff\xd8");

@@ -88,9 +88,9 @@ TEST_F(ProgramWithOnnx, TracesItsOperators) {
 }
 
 TEST_F(ProgramWithOnnx, BenchMeasuresBothEngines) {
-  const ProgramResult result = run_lookout({"bench", "--model", model(), "--model",
-                                            std::string(LOOKOUT_MODELS) + "/selftest.pt",
-                                            "--threads", "1", "--frames", "5", "--format", "json"});
+  const ProgramResult result =
+      run_lookout({"bench", "--model", model(), "--model", LOOKOUT_SELFTEST, "--threads", "1",
+                   "--frames", "5", "--format", "json"});
   ASSERT_EQ(result.status, 0) << result.err;
   const Json results = Json::parse(result.out)["results"];
   ASSERT_EQ(results.size(), 2U);

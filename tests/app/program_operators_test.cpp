@@ -22,14 +22,14 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kLabels = "red\ngreen\nblue\nunknown\n";
+constexpr const char* kColorLabels = "red\ngreen\nblue\nunknown\n";
 
 class ProgramWithOperators : public testing::Test {
  protected:
   ProgramWithOperators() {
     dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
     write_archive(archive_, "return lookout_example.calibrated_scores(x.mean([2, 3]), 0.1, 0.0)",
-                  small_metadata(), kLabels, "x", "lookout_example");
+                  small_metadata(), kColorLabels, "x", "lookout_example");
   }
 
   std::vector<std::string> arguments(std::vector<std::string> others = {}) const {

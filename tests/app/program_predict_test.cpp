@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
@@ -18,13 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kAddress = "http: http://127.0.0.1:";
-
-std::uint16_t port_of(const Program& program) {
-  const std::string log = program.err();
-  return static_cast<std::uint16_t>(std::stoi(log.substr(log.find(kAddress) + kAddress.size())));
-}
-
 json predict(std::uint16_t port, const std::string& picture) {
   HttpClient client(port);
   client.send(
@@ -32,11 +23,6 @@ json predict(std::uint16_t port, const std::string& picture) {
       "Content-Length: " +
       std::to_string(picture.size()) + "\r\n\r\n" + picture);
   return json::parse(client.read_answer().body);
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Half red, half white, which is turned or cut by nobody.
@@ -53,8 +39,7 @@ TEST(Program, ServesTheAnswersOfARunOnTheSameFile) {
   const std::string path = write_picture(directory);
   const json run = classifications(run_lookout({path, "--format", "json"})).at(0);
   Program server({"serve", "--set", "http.address=127.0.0.1:0"});
-  ASSERT_TRUE(server.wait_for(kAddress)) << server.err();
-  const json answer = predict(port_of(server), read_file(path));
+  const json answer = predict(http_port(server), read_file(path));
   ASSERT_EQ(answer["results"].size(), run["results"].size());
   for (std::size_t i = 0; i < run["results"].size(); ++i) {
     EXPECT_EQ(answer["results"][i]["label"], run["results"][i]["label"]);
@@ -70,12 +55,10 @@ TEST(Program, ClassifiesPicturesBesideItsCameraWithoutTurningThem) {
   const TempDir directory;
   const std::string picture = read_file(write_picture(directory));
   Program server({"serve", "--set", "http.address=127.0.0.1:0"});
-  ASSERT_TRUE(server.wait_for(kAddress)) << server.err();
-  const json alone = predict(port_of(server), picture);
+  const json alone = predict(http_port(server), picture);
   Program program(
       {"test://red", "--set", "http.address=127.0.0.1:0", "--rotation", "90", "--workers", "2"});
-  ASSERT_TRUE(program.wait_for(kAddress)) << program.err();
-  EXPECT_EQ(predict(port_of(program), picture)["results"], alone["results"]);
+  EXPECT_EQ(predict(http_port(program), picture)["results"], alone["results"]);
   kill(program.pid(), SIGTERM);
   kill(server.pid(), SIGTERM);
   EXPECT_EQ(program.finish().status, 0);

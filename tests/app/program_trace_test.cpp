@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json summary_of(const std::string& file) {
+Json printed_summary_of(const std::string& file) {
   const ProgramResult result = run_lookout({"trace-summary", file, "--format", "json"});
   EXPECT_EQ(result.status, 0) << result.err;
   return result.status == 0 ? Json::parse(result.out) : Json();
@@ -39,7 +39,7 @@ Json trace_of(const TempDir& directory, std::vector<std::string> arguments, int 
   EXPECT_TRUE(program.wait_for("trace: " + std::to_string(frames) + " frames")) << program.err();
   kill(program.pid(), SIGTERM);
   program.finish();
-  return summary_of(file);
+  return printed_summary_of(file);
 }
 
 // While it lives, this thread, and what it starts, share one processor with busy threads.
@@ -151,7 +151,7 @@ with torch.no_grad(), profile(activities=[ProfilerActivity.CPU], schedule=steps)
 profiler.export_chrome_trace(sys.argv[1])
 )");
   ASSERT_EQ(std::system((python + " " + script + " " + file + " >&2").c_str()), 0);
-  const Json summary = summary_of(file);
+  const Json summary = printed_summary_of(file);
   EXPECT_TRUE(summary["by_pytorch"]);
   EXPECT_EQ(summary["frames"], 4);
   std::set<std::string> names;

@@ -1,5 +1,6 @@
 #include "tests/support/program.h"
 #include "paths.h"
+#include "tests/support/temp_dir.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,16 +9,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 
 namespace lookout {
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 int open_for_writing(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

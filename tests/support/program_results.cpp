@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 namespace lookout {
@@ -31,6 +32,13 @@ void expect_failure(const ProgramResult& result, int status, const std::string& 
   const std::string sentence = result.err.substr(start);
   EXPECT_EQ(sentence.find('\n'), sentence.size() - 1) << "one line: " << sentence;
   EXPECT_NE(sentence.find(named), std::string::npos) << sentence;
+}
+
+std::uint16_t http_port(Program& program) {
+  const std::string address = "http: http://127.0.0.1:";
+  if (!program.wait_for(address)) throw std::runtime_error(program.err());
+  const std::string log = program.err();
+  return static_cast<std::uint16_t>(std::stoi(log.substr(log.find(address) + address.size())));
 }
 
 }  // namespace lookout

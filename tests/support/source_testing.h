@@ -3,20 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
-#include <memory>
 #include <string>
-#include <string_view>
 
 #include "pipeline/error.h"
-#include "pipeline/mutex.h"
 #include "pipeline/source.h"
+#include "tests/support/captured_log.h"
 
 namespace lookout {
 
@@ -46,52 +41,6 @@ inline ReadStatus read_next(Source& source, Frame& frame) {
   ADD_FAILURE() << "no frame came";
   return ReadStatus::kTimeout;
 }
-
-// Keeps the lines that are logged while it lives.
-class CapturedLog {
- public:
-  CapturedLog() : before_(spdlog::default_logger()) {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink_));
-  }
-  ~CapturedLog() { spdlog::set_default_logger(before_); }
-  CapturedLog(const CapturedLog&) = delete;
-  CapturedLog& operator=(const CapturedLog&) = delete;
-
-  std::string text() const { return sink_->text(); }
-  // Waits until the log holds `part`.
-  void wait_for(std::string_view part) const { sink_->wait_for(part); }
-
- private:
-  class Sink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
-   public:
-    std::string text() const {
-      const MutexLock lock(text_mutex_);
-      return text_;
-    }
-    void wait_for(std::string_view part) {
-      const MutexLock lock(text_mutex_);
-      while (text_.find(part) == std::string::npos) logged_.wait(text_mutex_);
-    }
-
-   protected:
-    void sink_it_(const spdlog::details::log_msg& message) override {
-      const MutexLock lock(text_mutex_);
-      spdlog::memory_buf_t line;
-      formatter_->format(message, line);
-      text_.append(line.data(), line.size());
-      logged_.notify_all();
-    }
-    void flush_() override {}
-
-   private:
-    mutable Mutex text_mutex_;
-    ConditionVariable logged_;
-    std::string text_ GUARDED_BY(text_mutex_);
-  };
-
-  std::shared_ptr<Sink> sink_ = std::make_shared<Sink>();
-  std::shared_ptr<spdlog::logger> before_;
-};
 
 // Like expect_error, with the action done as somebody whom file permissions concern.
 inline void expect_error_unprivileged(ErrorKind kind, const std::string& part_of_sentence,

@@ -1,14 +1,16 @@
-// A folder of a test's own, removed with everything in it.
+// Files of a test.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
 namespace lookout {
 
+// A folder of a test's own, removed with everything in it.
 class TempDir {
  public:
   TempDir() {
@@ -35,5 +37,11 @@ class TempDir {
  private:
   std::filesystem::path path_;
 };
+
+// The bytes of a file; none where there is no file.
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 }  // namespace lookout

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "app/trace/trace_summary.h"
+#include "paths.h"
+#include "tests/support/temp_dir.h"
 
 namespace lookout {
 
@@ -64,6 +66,11 @@ inline TraceSummary summarize(const std::string& json, const OutlierRule& outlie
 
 inline TraceSummary summarize(const WrittenTrace& trace, const OutlierRule& outliers = {}) {
   return summarize(trace.text(), outliers);
+}
+
+// Of a trace in tests/data.
+inline TraceSummary summary_of(const std::string& name) {
+  return summarize(read_file(std::string(LOOKOUT_TEST_DATA) + "/" + name));
 }
 
 }  // namespace lookout

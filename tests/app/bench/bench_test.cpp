@@ -13,12 +13,12 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "pipeline/error.h"
 #include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
 namespace lookout {
@@ -124,11 +124,6 @@ TEST(BenchOptions, WrongValuesAreUsageErrors) {
   expect_usage_error({"--top-k", "3"}, "--top-k");
 }
 
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 TEST(Bench, MeasuresEachCombinationInAProcessOfItsOwn) {
   const TempDir directory;
   const std::string report = directory / "report.md";
@@ -155,7 +150,7 @@ TEST(Bench, MeasuresEachCombinationInAProcessOfItsOwn) {
     EXPECT_GE(result["latency_ms"]["total"]["max"], result["latency_ms"]["inference"]["p50"]);
     EXPECT_FALSE(result["verdict"].get<std::string>().empty());
   }
-  EXPECT_THAT(content(report), HasSubstr("| selftest | 1 | 2 |"));
+  EXPECT_THAT(read_file(report), HasSubstr("| selftest | 1 | 2 |"));
 }
 
 TEST(Bench, EachProcessLogsAtTheLevelThatWasAsked) {
@@ -248,7 +243,7 @@ TEST(Bench, WhatWasMeasuredBeforeAFailureIsPrinted) {
   EXPECT_EQ(ran.status, 65) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("not today"));
   EXPECT_THAT(ran.out, HasSubstr("interrupted: 1 of 2 combinations\n"));
-  EXPECT_THAT(content(report), HasSubstr("interrupted: 1 of 2 combinations"));
+  EXPECT_THAT(read_file(report), HasSubstr("interrupted: 1 of 2 combinations"));
 }
 
 TEST(Bench, FailsAsARunWould) {
@@ -285,7 +280,7 @@ TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
   const json found = json::parse(ended.out);
   EXPECT_TRUE(found["results"].empty());
   EXPECT_EQ(found["complete"], false);
-  EXPECT_EQ(content(report), "an earlier one") << "which nothing has not replaced";
+  EXPECT_EQ(read_file(report), "an earlier one") << "which nothing has not replaced";
 }
 
 TEST(Bench, ASignalBeforeTheFirstFrameEndsItWithNothing) {

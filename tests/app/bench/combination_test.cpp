@@ -126,7 +126,7 @@ Percentiles percentiles(int first) {
           nanoseconds(first + 3)};
 }
 
-BenchResult result() {
+BenchResult full_result() {
   BenchResult made;
   made.model = {"net",     "m.pt",       "ab", "224x224", "qint8", "XNNPACK",
                 "QNNPACK", "LibTorch 1", "w",  "t 1",     false,   {"o.so, sha256 cd"}};
@@ -170,7 +170,7 @@ TEST(Combination, EveryFieldSurvives) {
 
 TEST(Outcome, EveryFieldOfAResultSurvives) {
   Outcome sent;
-  sent.result = result();
+  sent.result = full_result();
   const Outcome received = outcome_from_json(to_json(sent));
   ASSERT_TRUE(received.result);
   EXPECT_EQ(fields(*received.result), fields(*sent.result));

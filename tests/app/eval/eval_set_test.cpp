@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> kLabels{
+const std::vector<std::string> kModelLabels{
     "tench, Tinca tinca", "goldfish", "crane", "crane", "Siamese cat", "1", "n07745940 strawberry"};
 
 void expect_refused(ErrorKind kind, const std::string& named, const std::function<void()>& action) {
@@ -31,7 +31,7 @@ class EvalSetTest : public testing::Test {
     folder_.write(path, "");
   }
   EvalSet read(const std::string& csv = "") const {
-    return read_eval_set(folder_.path().string(), csv, kLabels);
+    return read_eval_set(folder_.path().string(), csv, kModelLabels);
   }
 
   TempDir folder_;
@@ -53,9 +53,10 @@ TEST_F(EvalSetTest, AFolderForEachClass) {
 
 TEST_F(EvalSetTest, FoldersThatAreNone) {
   expect_refused(ErrorKind::kNoInput, "has no folders, one for each class", [this] { read(); });
-  expect_refused(ErrorKind::kNoInput, "/no/such", [] { read_eval_set("/no/such", "", kLabels); });
+  expect_refused(ErrorKind::kNoInput, "/no/such",
+                 [] { read_eval_set("/no/such", "", kModelLabels); });
   expect_refused(ErrorKind::kNoInput, "Not a directory",
-                 [this] { read_eval_set(folder_.write("file", ""), "", kLabels); });
+                 [this] { read_eval_set(folder_.write("file", ""), "", kModelLabels); });
   put("dog/a.jpg");
   expect_refused(ErrorKind::kBadData, folder_ / "dog" + ": 'dog'", [this] { read(); });
 }

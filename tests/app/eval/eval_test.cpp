@@ -121,7 +121,7 @@ TEST_F(Eval, SaysThatItWasInterrupted) {
   const TempDir elsewhere;
   const std::string earlier = elsewhere.write("earlier.json", "earlier");
   EvalOptions options = parse_eval({folder_.path().string(), "--output", earlier, "--threads", "1",
-                                    "--model", std::string(LOOKOUT_MODELS) + "/selftest.pt"});
+                                    "--model", LOOKOUT_SELFTEST});
   const std::atomic<bool> stop{true};
   std::string text;
   const auto print = [&text](std::string_view part) { text = part; };
@@ -209,7 +209,7 @@ void expect_agreement(const std::string& model, const std::string& folder) {
 
 TEST_F(Eval, AgreesWithThePythonPipeline) {
   draw_all();
-  expect_agreement(std::string(LOOKOUT_MODELS) + "/selftest.pt", folder_.path().string());
+  expect_agreement(LOOKOUT_SELFTEST, folder_.path().string());
 }
 
 class EvalOfRealModels : public testing::TestWithParam<const char*> {};

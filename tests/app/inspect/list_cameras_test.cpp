@@ -155,7 +155,7 @@ TEST(ListCameras, TheChoiceIsThatOfARunWithTheModelAndTheView) {
   const ModeWish without = wish_of_run(options);
   EXPECT_EQ(without.needed_width, 448);
   EXPECT_EQ(without.needed_height, 224);
-  options.model.file = std::string(LOOKOUT_MODELS) + "/selftest.pt";
+  options.model.file = LOOKOUT_SELFTEST;
   EXPECT_EQ(wish_of_run(options).needed_width, 448);
 
   const TempDir directory;

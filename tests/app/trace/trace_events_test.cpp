@@ -15,12 +15,6 @@ namespace {
 
 using std::chrono::microseconds;
 
-TraceSummary summary_of(const std::string& name) {
-  std::ifstream file(std::string(LOOKOUT_TESTS) + "/data/" + name);
-  EXPECT_TRUE(file) << name;
-  return summarize_trace(file);
-}
-
 TEST(TraceEvents, OfPyTorchHaveStepsAndOperators) {
   const TraceSummary summary = summary_of("trace_pytorch.json");
   EXPECT_TRUE(summary.by_pytorch);

@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/report/time_charts.h"
@@ -21,15 +19,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-const std::string kData = std::string(LOOKOUT_TESTS) + "/data/";
-
-std::string read(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TraceSummary summary_of(const std::string& name) { return summarize(read(kData + name)); }
 
 std::string small_page() {
   return to_html(summary_of("trace_small.json"), "trace_small.json", "made by a test");
@@ -55,7 +44,9 @@ nlohmann::json check(const std::string& html) {
 
 // When the page is meant to change: `lookout trace-summary trace_small.json --html x.html` in
 // tests/data, and the footer is set to that of the test.
-TEST(TracePage, IsTheGoldenOne) { EXPECT_EQ(small_page(), read(kData + "trace_small.golden")); }
+TEST(TracePage, IsTheGoldenOne) {
+  EXPECT_EQ(small_page(), read_file(LOOKOUT_TEST_DATA "/trace_small.golden"));
+}
 
 TEST(TracePage, IsWellFormedAndHasTheFiguresOfTheJson) {
   const nlohmann::json page = check(small_page());

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
@@ -20,6 +19,7 @@
 #include "platform/sources/test_pattern.h"
 #include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
+#include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
@@ -28,11 +28,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
-
-std::string content(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 TEST(TrainOptions, EveryOptionIsUnderstood) {
   const TrainOptions options =
@@ -122,7 +117,7 @@ class Train : public testing::Test {
     EXPECT_EQ(ran.status, status) << ran.err;
     EXPECT_THAT(ran.err, HasSubstr(named));
     EXPECT_EQ(ran.out, "");
-    EXPECT_EQ(content(model_), "the old model");
+    EXPECT_EQ(read_file(model_), "the old model");
   }
 
   std::mt19937 random_{5};
@@ -142,8 +137,8 @@ TEST_F(Train, TheModelKnowsItsClasses) {
   EXPECT_EQ(report["pictures"], 24);
   EXPECT_EQ(report["blocks_of_time"], true);
   EXPECT_GE(report["accuracy"]["right"], 22);
-  EXPECT_THAT(content(page), HasSubstr("The most doubtful pictures"));
-  EXPECT_THAT(content(page), Not(HasSubstr("<script")));
+  EXPECT_THAT(read_file(page), HasSubstr("The most doubtful pictures"));
+  EXPECT_THAT(read_file(page), Not(HasSubstr("<script")));
 
   const ProgramResult inspected = run_lookout({"inspect", model_, "--format", "json"});
   ASSERT_EQ(inspected.status, 0) << inspected.err;
@@ -176,9 +171,9 @@ TEST_F(Train, SaysHowGoodItIsInWords) {
 TEST_F(Train, TheSamePicturesGiveTheSameArchive) {
   draw_two_classes(6);
   ASSERT_EQ(train().status, 0);
-  const std::string first = content(model_);
+  const std::string first = read_file(model_);
   ASSERT_EQ(train().status, 0);
-  EXPECT_TRUE(first == content(model_));
+  EXPECT_TRUE(first == read_file(model_));
 }
 
 TEST_F(Train, CounterExamplesAreUnknownToEvalToo) {
@@ -269,7 +264,7 @@ TEST_F(Train, AnInterruptedTrainingLeavesTheOldModel) {
   const ProgramResult ran = program.finish();
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("interrupted: " + model_ + " was not written"));
-  EXPECT_EQ(content(model_), "the old model");
+  EXPECT_EQ(read_file(model_), "the old model");
   for (const auto& entry : fs::directory_iterator(elsewhere_.path())) {
     EXPECT_EQ(entry.path().string(), model_) << "something is left";
   }

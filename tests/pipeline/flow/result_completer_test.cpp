@@ -11,12 +11,12 @@ namespace {
 
 using std::chrono::seconds;
 
-const std::vector<std::string> kLabels{"cat", "dog"};
+const std::vector<std::string> kPets{"cat", "dog"};
 
 // Returns the numbers of the frames at which the state changes. In the video, frames are a second
 // apart, and after three of a class three of the other follow.
 std::vector<int> changes(const StateOptions& options, Clock::duration between_captures) {
-  ResultCompleter completer(kLabels, options);
+  ResultCompleter completer(kPets, options);
   ClassifiedFrame classified;
   std::vector<int> numbers;
   for (int i = 0; i < 12; ++i) {
@@ -40,7 +40,7 @@ TEST(ResultCompleter, StatesOfAVideoFollowItsOwnTime) {
 }
 
 TEST(ResultCompleter, AddsCountersAndAgeOfACamerasFrame) {
-  ResultCompleter completer(kLabels, {});
+  ResultCompleter completer(kPets, {});
   ClassifiedFrame classified;
   classified.scores = {0.2F, 0.8F};
   classified.frame.captured = Clock::now() - seconds(10);

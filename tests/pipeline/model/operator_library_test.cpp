@@ -6,8 +6,6 @@
 #include <elf.h>
 
 #include <cstddef>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "pipeline/model/elf_file.h"
@@ -36,11 +34,6 @@ std::string refusal(const std::string& path, Engine engine, ErrorKind kind = Err
   }
 }
 
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class OperatorLibraryTest : public testing::TestWithParam<Engine> {
  protected:
   TempDir directory_;
@@ -60,7 +53,7 @@ TEST_P(OperatorLibraryTest, WhatIsNoLibraryIsRefused) {
 }
 
 TEST_P(OperatorLibraryTest, OfAnotherProcessorIsRefused) {
-  std::string bytes = content(operator_library("wrong_pointer"));
+  std::string bytes = read_file(operator_library("wrong_pointer"));
   bytes[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_RISCV);
   EXPECT_THAT(refusal(directory_.write("riscv.so", bytes), GetParam()),
               HasSubstr("another processor"));
@@ -103,7 +96,7 @@ TEST(OperatorLibrary, UndefinedSymbolsAreNamed) {
 // Whatever is wrong in a file, reading it is safe.
 TEST(ElfFile, DamagedAndCutFilesAreRead) {
   const TempDir directory;
-  const std::string whole = content(operator_library("wrong_other_onnx"));
+  const std::string whole = read_file(operator_library("wrong_other_onnx"));
   for (std::size_t size = 0; size < whole.size(); size += 97) {
     const ElfFile file("file", directory.write("cut.so", whole.substr(0, size)));
     file.needed();

@@ -10,13 +10,13 @@
 namespace lookout {
 namespace {
 
-const std::vector<std::string> kLabels{"a", "b", "c", "d"};
+const std::vector<std::string> kLetters{"a", "b", "c", "d"};
 
 void best(const std::vector<float>& logits, std::size_t k, float threshold,
           std::vector<Prediction>& top) {
   std::vector<float> scores;
   softmax(logits, scores);
-  top_k(logits, scores, kLabels, k, threshold, top);
+  top_k(logits, scores, kLetters, k, threshold, top);
 }
 
 TEST(TopK, SoftmaxOfTheBestInOrder) {

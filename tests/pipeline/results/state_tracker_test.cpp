@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const std::vector<std::string> kLabels{"cat", "dog", "bird"};
+const std::vector<std::string> kAnimals{"cat", "dog", "bird"};
 
 // Feeds a tracker and records its states.
 class StateTrackerTest : public testing::Test {
@@ -22,7 +22,7 @@ class StateTrackerTest : public testing::Test {
   // The state's name after a frame with these scores, with a '*' when it changed.
   static std::string feed(StateTracker& tracker, milliseconds at,
                           const std::vector<float>& scores) {
-    const bool changed = tracker.update(scores, kLabels, Clock::time_point(at));
+    const bool changed = tracker.update(scores, kAnimals, Clock::time_point(at));
     return std::string(tracker.state().name()) + (changed ? "*" : "");
   }
 };

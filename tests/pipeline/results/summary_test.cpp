@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::IsSupersetOf;
 
-StatsSnapshot example() {
+StatsSnapshot example_stats() {
   StatsSnapshot stats;
   stats.interval = std::chrono::seconds(3);
   stats.camera_fps = 30.3;
@@ -29,7 +29,7 @@ StatsSnapshot example() {
 }
 
 TEST(Summary, IsATableWithCounters) {
-  EXPECT_THAT(summary_lines(example(), 66),
+  EXPECT_THAT(summary_lines(example_stats(), 66),
               ElementsAre("summary of 3.0 s: camera 30.3 fps, classified 29.9 fps",
                           "91 captured = 90 classified + 0 dropped + 1 in flight", "2 skipped",
                           "ms               p50       p95       p99       max",
@@ -41,17 +41,18 @@ TEST(Summary, IsATableWithCounters) {
 }
 
 TEST(Summary, OfANarrowTerminalBreaksBetweenFiguresAndHasFewerPercentiles) {
-  EXPECT_THAT(summary_lines(example(), 26),
+  EXPECT_THAT(summary_lines(example_stats(), 26),
               IsSupersetOf({"summary of 3.0 s:", "camera 30.3 fps,", "classified 29.9 fps",
                             "91 captured =", "90 classified +", "0 dropped + 1 in flight",
                             "ms             p50     max", "inference      2.0  1024.0"}));
-  EXPECT_THAT(summary_lines(example(), 40), IsSupersetOf({"ms             p50     p99     max",
-                                                          "inference      2.0    23.0  1024.0"}));
+  EXPECT_THAT(
+      summary_lines(example_stats(), 40),
+      IsSupersetOf({"ms             p50     p99     max", "inference      2.0    23.0  1024.0"}));
 }
 
 TEST(Summary, FitsTheWidth) {
   for (std::size_t columns = 26; columns < 80; ++columns) {
-    for (const std::string& line : summary_lines(example(), columns)) {
+    for (const std::string& line : summary_lines(example_stats(), columns)) {
       EXPECT_LE(line.size(), columns) << line;
     }
   }

@@ -200,7 +200,7 @@ TEST(OperatorLayers, AreThoseOfTheModel) {
   OperatorProfile profile(1, OperatorGroup::kLayer);
   ClassifierOptions options;
   options.operators = &profile;
-  TorchClassifier classifier(ModelArchive(std::string(LOOKOUT_MODELS) + "/selftest.pt"), options);
+  TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), options);
   std::vector<float> logits;
   const InputSpec& input = classifier.spec().input;
   ImageTensor image;

@@ -15,8 +15,6 @@
 namespace lookout {
 namespace {
 
-const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
-
 void expect_refused(const std::string& archive, const std::string& named,
                     ErrorKind kind = ErrorKind::kBadData) {
   try {
@@ -72,11 +70,12 @@ TEST_F(TorchArchives, RefusesWhatIsNoArchive) {
 }
 
 TEST_F(TorchArchives, RefusesTruncatedArchives) {
-  if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
-  const auto size = std::filesystem::file_size(kSelftest);
+  if (!std::filesystem::exists(LOOKOUT_SELFTEST)) GTEST_SKIP() << "no self-test model in models/";
+  const auto size = std::filesystem::file_size(LOOKOUT_SELFTEST);
   for (const double share : {0.01, 0.5, 0.9, 0.999}) {
     const std::string path = directory_ / "cut.pt";
-    std::filesystem::copy_file(kSelftest, path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(LOOKOUT_SELFTEST, path,
+                               std::filesystem::copy_options::overwrite_existing);
     std::filesystem::resize_file(path,
                                  static_cast<std::uintmax_t>(static_cast<double>(size) * share));
     expect_refused(path, "not a TorchScript archive, or a damaged one");
@@ -84,9 +83,9 @@ TEST_F(TorchArchives, RefusesTruncatedArchives) {
 }
 
 TEST_F(TorchArchives, RefusesDamagedWeights) {
-  if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+  if (!std::filesystem::exists(LOOKOUT_SELFTEST)) GTEST_SKIP() << "no self-test model in models/";
   const std::string path = directory_ / "damaged.pt";
-  std::filesystem::copy_file(kSelftest, path);
+  std::filesystem::copy_file(LOOKOUT_SELFTEST, path);
   const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(middle);
@@ -178,10 +177,10 @@ TEST_F(TorchArchives, RefusesAModelThatThrows) {
 }
 
 TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
-  if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+  if (!std::filesystem::exists(LOOKOUT_SELFTEST)) GTEST_SKIP() << "no self-test model in models/";
   ClassifierOptions options;
   options.count_parameters = true;
-  const TorchClassifier classifier(ModelArchive(kSelftest), options);
+  const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), options);
   EXPECT_EQ(classifier.facts().activations, "qint8");
   EXPECT_EQ(classifier.facts().kernels, "XNNPACK");
   EXPECT_EQ(classifier.facts().engine, "QNNPACK");

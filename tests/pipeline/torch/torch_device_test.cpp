@@ -27,7 +27,6 @@ using testing::Pair;
 using testing::UnorderedElementsAre;
 
 const std::string kFloatModel = std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_float.pt";
-const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
 
 ClassifierOptions on_meter(bool forbid = false) {
   ClassifierOptions options;
@@ -55,7 +54,7 @@ TEST(DevicePlugins, NothingIsLoadedWithoutADevice) {
   if (::dlopen(meter.c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr) {
     GTEST_SKIP() << "another test of this process has loaded the device";
   }
-  const TorchClassifier classifier(ModelArchive(kSelftest), {});
+  const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), {});
   std::ostringstream maps;
   maps << std::ifstream("/proc/self/maps").rdbuf();
   EXPECT_THAT(maps.str(), testing::Not(HasSubstr("meter")));
@@ -79,7 +78,7 @@ TEST(DevicePlugins, WrongOnesAreRefusedInOneSentence) {
 TEST(DevicePlugins, OldLibTorchIsNamed) {
   if (libtorch_facts().version.rfind("1.", 0) != 0) GTEST_SKIP() << "LibTorch is new enough";
   try {
-    const TorchClassifier classifier(ModelArchive(kSelftest), on_meter());
+    const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), on_meter());
     FAIL() << "accepted a device";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
@@ -174,7 +173,7 @@ TEST_F(Meter, AForbiddenFallbackNamesOperatorAndLayer) {
 
 TEST_F(Meter, TakesNoQuantizedArchives) {
   try {
-    const TorchClassifier classifier(ModelArchive(kSelftest), on_meter());
+    const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), on_meter());
     FAIL() << "accepted a quantized archive";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);

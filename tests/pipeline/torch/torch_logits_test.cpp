@@ -20,8 +20,6 @@
 namespace lookout {
 namespace {
 
-const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
-
 class QuantizedInput : public testing::Test {
  protected:
   std::string write(const std::string& body) {
@@ -266,7 +264,8 @@ TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Archives,
-    testing::Values(kSelftest, std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_qnnpack.pt",
+    testing::Values(LOOKOUT_SELFTEST,
+                    std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_qnnpack.pt",
                     std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_xnnpack.pt",
                     std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_float.pt"),
     [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });

@@ -37,7 +37,7 @@ TEST_P(TorchThreads, NoMoreThreadsAreBusyThanAskedFor) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, TorchThreads,
-    testing::Values(std::string(LOOKOUT_MODELS) + "/selftest.pt",
+    testing::Values(LOOKOUT_SELFTEST,
                     std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_qnnpack.pt",
                     std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_xnnpack.pt",
                     std::string(LOOKOUT_SHARED_MODELS) + "/mobilenet_v2_float.pt"),

@@ -21,8 +21,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kSelftest = std::string(LOOKOUT_MODELS) + "/selftest.pt";
-
 ImageTensor image_of(const Trainer& trainer, int red) {
   const InputSpec& input = trainer.spec().input;
   const cv::Mat bgr(64, 64, CV_8UC3, cv::Scalar(40, 90, red));
@@ -106,7 +104,7 @@ TEST_F(TorchTrainerTest, RefusesABaseWhoseLastLayerIsNotLinear) {
 class TrainedArchive : public TorchTrainerTest {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(kSelftest)) GTEST_SKIP() << "no self-test model in models/";
+    if (!std::filesystem::exists(LOOKOUT_SELFTEST)) GTEST_SKIP() << "no self-test model in models/";
   }
 
   static std::vector<float> classify(Classifier& classifier, const ImageTensor& image) {
@@ -117,10 +115,10 @@ class TrainedArchive : public TorchTrainerTest {
 };
 
 TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
-  TorchTrainer trainer(ModelArchive(kSelftest), {});
+  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
   TrainedModel model = trained(trainer);
   // The metadata of the base's input.
-  model.metadata = read_contents(ModelArchive(kSelftest)).metadata;
+  model.metadata = read_contents(ModelArchive(LOOKOUT_SELFTEST)).metadata;
   model.metadata.insert(1, "\"unknown\": 2, ");
   const auto output = model.metadata.find("\"logits\"");
   if (output != std::string::npos) model.metadata.replace(output, 8, "\"probabilities\"");
@@ -145,14 +143,14 @@ TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
 }
 
 TEST_F(TrainedArchive, HasTheSameBytesForTheSameModel) {
-  TorchTrainer first(ModelArchive(kSelftest), {});
+  TorchTrainer first(ModelArchive(LOOKOUT_SELFTEST), {});
   const std::string bytes = first.write(trained(first));
-  TorchTrainer second(ModelArchive(kSelftest), {});
+  TorchTrainer second(ModelArchive(LOOKOUT_SELFTEST), {});
   EXPECT_TRUE(bytes == second.write(trained(second)));
 }
 
 TEST_F(TrainedArchive, CarriesWhatTheHookAttached) {
-  TorchTrainer trainer(ModelArchive(kSelftest), {});
+  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
   const ArchiveContents contents =
       read_contents(ModelArchive(save(trainer.write(trained(trainer)))));
   EXPECT_EQ(contents.producer_info, "{\"pictures\": 10}");
@@ -160,9 +158,9 @@ TEST_F(TrainedArchive, CarriesWhatTheHookAttached) {
 }
 
 TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
-  TorchTrainer trainer(ModelArchive(kSelftest), {});
+  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
   const TrainedModel model = trained(trainer);
-  const ModelArchive base(kSelftest);
+  const ModelArchive base(LOOKOUT_SELFTEST);
   ClassifierOptions options;
   options.count_parameters = true;
   const TorchClassifier before(base, options);
@@ -176,7 +174,7 @@ TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
 }
 
 TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
-  TorchTrainer trainer(ModelArchive(kSelftest), {});
+  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
   TorchTrainer again(ModelArchive(save(trainer.write(trained(trainer)))), {});
   std::vector<float> first;
   std::vector<float> second;
@@ -186,7 +184,7 @@ TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
 }
 
 TEST_F(TrainedArchive, IsRefusedWhenItIsDamaged) {
-  TorchTrainer trainer(ModelArchive(kSelftest), {});
+  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
   std::string bytes = trainer.write(trained(trainer));
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   try {

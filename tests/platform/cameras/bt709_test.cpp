@@ -9,8 +9,8 @@
 namespace lookout {
 namespace {
 
-constexpr int kWidth = 6;
-constexpr int kHeight = 4;
+constexpr int kPatchWidth = 6;
+constexpr int kPatchHeight = 4;
 
 struct Yuv {
   unsigned char y;
@@ -55,16 +55,16 @@ std::vector<Bytes> units_of(RawFormat format, const Yuv& c) {
 Bytes draw(RawFormat format, const Yuv& color, RawPicture& picture) {
   constexpr unsigned char kPadding = 0xEE;
   picture.format = format;
-  picture.width = kWidth;
-  picture.height = kHeight;
-  picture.stride = min_stride(format, kWidth) + 4;
-  Bytes memory(picture.stride * kHeight * 3, kPadding);
+  picture.width = kPatchWidth;
+  picture.height = kPatchHeight;
+  picture.stride = min_stride(format, kPatchWidth) + 4;
+  Bytes memory(picture.stride * kPatchHeight * 3, kPadding);
   set_planes(memory.data(), picture);
   const std::vector<Bytes> units = units_of(format, color);
   for (std::size_t plane = 0; plane < units.size(); ++plane) {
     const std::size_t stride = plane_stride(picture, plane);
     const std::size_t length = stride - 4 / (plane > 0 && units.size() == 3 ? 2 : 1);
-    for (std::size_t y = 0; y < (plane == 0 ? kHeight : kHeight / 2); ++y) {
+    for (std::size_t y = 0; y < (plane == 0 ? kPatchHeight : kPatchHeight / 2); ++y) {
       auto line = memory.begin() + (picture.planes[plane] - memory.data()) +
                   static_cast<std::ptrdiff_t>(y * stride);
       for (std::size_t x = 0; x < length; ++x) *line++ = units[plane][x % units[plane].size()];
@@ -89,7 +89,7 @@ TEST_P(Bt709Test, ColorsComeBack) {
       const auto memory = draw(GetParam(), yuv_of(color, full_range), picture);
       cv::Mat bgr;
       RawConverter().convert(picture, bgr);
-      ASSERT_EQ(bgr.size(), cv::Size(kWidth, kHeight));
+      ASSERT_EQ(bgr.size(), cv::Size(kPatchWidth, kPatchHeight));
       const cv::Mat expected(bgr.size(), CV_8UC3, cv::Scalar(color[0], color[1], color[2]));
       EXPECT_LE(cv::norm(bgr, expected, cv::NORM_INF), 2) << expected << bgr;
     }

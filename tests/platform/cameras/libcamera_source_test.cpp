@@ -27,7 +27,7 @@ using testing::Pair;
 
 constexpr std::uint32_t kBgr = 0x34324752;  // RG24, libcamera's RGB888
 constexpr std::size_t kMemory = 1U << 20U;  // bytes, more than any picture here
-constexpr const char* kImx219 = "/base/soc/i2c0mux/i2c@1/imx219@10";
+constexpr const char* kImx219Id = "/base/soc/i2c0mux/i2c@1/imx219@10";
 constexpr int kOpenings = 50;
 
 // An imx219 as libcamera shows it, with frames of one color.
@@ -36,7 +36,7 @@ class LibcameraSourceTest : public testing::Test {
   void SetUp() override {
     FakeLibcamera& fake = fake_libcamera;
     fake = {};
-    fake.cameras = {{kImx219, "imx219"}};
+    fake.cameras = {{kImx219Id, "imx219"}};
     fake.modes = {{640, 480, 10}, {1640, 1232, 10}, {3280, 2464, 10}};
     fake.active = {3280, 2464, 0};
     fake.granted[{640, 480}] = {4840, 0.39, 0.39};
@@ -108,7 +108,7 @@ TEST_F(LibcameraSourceTest, FasterRateCostsFieldAndIsTold) {
 
 TEST_F(LibcameraSourceTest, WhoseMemoryHoldsTheFramesIsLoggedForDebugging) {
   const CapturedLog log;
-  spdlog::default_logger()->set_level(spdlog::level::debug);
+  log.keep_debug();
   const LibcameraSource source(module_, "0", {});
   EXPECT_THAT(log.text(), testing::ContainsRegex("csi://0: libcamera v9.8.7, memory of [a-z]+"));
 }
@@ -187,7 +187,7 @@ TEST_F(LibcameraSourceTest, FormatThatCannotBeReadIsAnError) {
 }
 
 TEST_F(LibcameraSourceTest, ModesAreListedAsGrantedWithTheOneOfARun) {
-  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219Id);
   ASSERT_EQ(modes.modes.size(), 3U);
   EXPECT_EQ(to_text(modes.modes[0]),
             "640x480, 10 bit, 39 % of the field's width and 39 % of its height");
@@ -206,7 +206,7 @@ TEST_F(LibcameraSourceTest, ListNamesTheModeThatARunTakes) {
       options.width = width;
       { const LibcameraSource source(module_, "0", options); }
       const LookoutSensorMode taken = fake_libcamera.requests.back().sensor_mode;
-      const auto listed = list_sensor_modes(module_, wish_of(options)).at(kImx219).taken;
+      const auto listed = list_sensor_modes(module_, wish_of(options)).at(kImx219Id).taken;
       EXPECT_EQ(listed, (SensorMode{taken.width, taken.height, taken.bits}))
           << width << " pixels at " << framerate << " fps";
     }
@@ -215,21 +215,21 @@ TEST_F(LibcameraSourceTest, ListNamesTheModeThatARunTakes) {
 
 TEST_F(LibcameraSourceTest, ModeThatIsNotGrantedIsNotListed) {
   fake_libcamera.granted[{1640, 1232}].refused = true;
-  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219Id);
   EXPECT_EQ(modes.modes.size(), 2U);
   EXPECT_EQ(modes.taken, std::nullopt) << "libcamera chooses";
 }
 
 TEST_F(LibcameraSourceTest, CameraInUseHasAProblemForModes) {
   fake_libcamera.open_error = -EBUSY;
-  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219Id);
   EXPECT_EQ(modes.problem, "camera csi://0 is in use by another program");
   EXPECT_EQ(modes.modes.size(), 0U);
 }
 
 TEST_F(LibcameraSourceTest, CameraWithoutModesListsNone) {
   fake_libcamera.modes.clear();
-  const auto modes = list_sensor_modes(module_, {}).at(kImx219);
+  const auto modes = list_sensor_modes(module_, {}).at(kImx219Id);
   EXPECT_EQ(modes.modes.size(), 0U);
   EXPECT_EQ(modes.taken, std::nullopt);
   EXPECT_EQ(modes.problem, "");

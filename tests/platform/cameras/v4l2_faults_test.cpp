@@ -313,7 +313,7 @@ TEST_F(FaultyCameraTest, NoFrameIsFromTheFuture) {
 
 TEST_F(FaultyCameraTest, FramesThatTheDriverDroppedAreCounted) {
   const CapturedLog log;
-  spdlog::default_logger()->set_level(spdlog::level::debug);
+  log.keep_debug();
   {
     V4l2Source source(camera_, {});
     set_fault("gaps");

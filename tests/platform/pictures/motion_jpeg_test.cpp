@@ -15,7 +15,7 @@ namespace {
 
 const std::string kEnd = "\xff\xd9";
 
-cv::Mat drawn() {
+cv::Mat small_noise() {
   cv::Mat bgr(48, 64, CV_8UC3);
   draw_pattern(Pattern::kNoise, bgr);
   return bgr;
@@ -29,13 +29,14 @@ cv::Mat decoded(const std::string& jpeg) {
 
 TEST(MotionJpeg, AWholePictureStaysAsItIs) {
   for (const int progressive : {0, 1}) {
-    const std::string jpeg = text_of(encoded(drawn(), {cv::IMWRITE_JPEG_PROGRESSIVE, progressive}));
+    const std::string jpeg =
+        text_of(encoded(small_noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, progressive}));
     EXPECT_EQ(complete_jpeg(jpeg), jpeg);
   }
 }
 
 TEST(MotionJpeg, MissingHuffmanTablesAreInserted) {
-  const Bytes jpeg = encoded(drawn());
+  const Bytes jpeg = encoded(small_noise());
   const std::string bare = text_of(without_huffman_tables(jpeg));
   const auto complete = complete_jpeg(bare);
   ASSERT_TRUE(complete);
@@ -64,7 +65,7 @@ std::map<char, std::string> huffman_tables(const std::string& jpeg) {
 
 // ITU-T T.81, K.3, as libjpeg writes them.
 TEST(MotionJpeg, TheInsertedTablesAreThoseOfTheStandard) {
-  const Bytes jpeg = encoded(drawn());
+  const Bytes jpeg = encoded(small_noise());
   const auto complete = complete_jpeg(text_of(without_huffman_tables(jpeg)));
   ASSERT_TRUE(complete);
   EXPECT_EQ(huffman_tables(*complete), huffman_tables(text_of(jpeg)));
@@ -72,13 +73,13 @@ TEST(MotionJpeg, TheInsertedTablesAreThoseOfTheStandard) {
 }
 
 TEST(MotionJpeg, TheEndMarkerIsTheEnd) {
-  const std::string jpeg = text_of(encoded(drawn()));
+  const std::string jpeg = text_of(encoded(small_noise()));
   EXPECT_EQ(complete_jpeg(jpeg.substr(0, jpeg.size() - 2)), jpeg);
   EXPECT_EQ(complete_jpeg(jpeg + std::string(1000, '\0')), jpeg);
 }
 
 TEST(MotionJpeg, BytesBetweenSegmentsArePassedOver) {
-  std::string jpeg = text_of(encoded(drawn()));
+  std::string jpeg = text_of(encoded(small_noise()));
   jpeg.insert(2, std::string("\0\0\xff\0\xff\xff", 6));
   EXPECT_EQ(complete_jpeg(jpeg), jpeg);
 }
@@ -88,7 +89,7 @@ TEST(MotionJpeg, WhatHasNoScanIsNone) {
   EXPECT_FALSE(complete_jpeg("\xff"));
   EXPECT_FALSE(complete_jpeg(std::string(5000, 'U')));
   EXPECT_FALSE(complete_jpeg("\xff\xd8" + kEnd));
-  const std::string jpeg = text_of(encoded(drawn()));
+  const std::string jpeg = text_of(encoded(small_noise()));
   const std::size_t scan = jpeg.find("\xff\xda");
   for (std::size_t size = 0; size < scan + 4; ++size) {
     EXPECT_FALSE(complete_jpeg(jpeg.substr(0, size))) << size;

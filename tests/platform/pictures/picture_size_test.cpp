@@ -16,8 +16,8 @@ namespace {
 using testing::HasSubstr;
 using namespace std::string_literals;
 
-constexpr int kWidth = 300;
-constexpr int kHeight = 200;
+constexpr int kFullWidth = 300;
+constexpr int kFullHeight = 200;
 
 struct Format {
   const char* name;
@@ -45,13 +45,13 @@ std::vector<Format> formats() {
   return all;
 }
 
-void write(const std::string& path, const Format& format) {
+void write_as(const std::string& path, const Format& format) {
   const std::string name = format.name;
   const bool is_float = name == "a.hdr" || name == "a.pfm";
   const bool is_gray = name == "text.pgm";
   const int type = is_float ? CV_32FC3 : is_gray ? CV_8UC1 : CV_8UC3;
-  ASSERT_TRUE(
-      cv::imwrite(path, cv::Mat(kHeight, kWidth, type, cv::Scalar::all(0.5)), format.parameters))
+  ASSERT_TRUE(cv::imwrite(path, cv::Mat(kFullHeight, kFullWidth, type, cv::Scalar::all(0.5)),
+                          format.parameters))
       << path;
 }
 
@@ -59,15 +59,15 @@ void write(const std::string& path, const Format& format) {
 void expect_size(const std::string& path) {
   const auto size = picture_size(path);
   ASSERT_TRUE(size) << path;
-  EXPECT_EQ(size->width, kWidth) << path;
-  EXPECT_EQ(size->height, kHeight) << path;
+  EXPECT_EQ(size->width, kFullWidth) << path;
+  EXPECT_EQ(size->height, kFullHeight) << path;
 }
 
 TEST(PictureSize, IsThatOfTheHeaderInEveryFormat) {
   const TempDir dir;
   for (const Format& format : formats()) {
     const std::string path = dir / format.name;
-    write(path, format);
+    write_as(path, format);
     expect_size(path);
   }
 }
@@ -138,17 +138,17 @@ TEST(PictureSize, OfAnExrIsThatOfItsWindow) {
   const TempDir dir;
   const std::string path = dir.write(
       "a.exr", "\x76\x2f\x31\x01\x02\0\0\0dataWindow\0box2i\0"s + little(16, 4) + little(5, 4) +
-                   little(7, 4) + little(5 + kWidth - 1, 4) + little(7 + kHeight - 1, 4));
+                   little(7, 4) + little(5 + kFullWidth - 1, 4) + little(7 + kFullHeight - 1, 4));
   expect_size(path);
 }
 
 TEST(PictureSize, APictureBeyondTheLimitIsRefusedAndNotDecoded) {
   const TempDir dir;
   PictureOptions options;
-  options.max_pixels = kWidth * kHeight - 1;
+  options.max_pixels = kFullWidth * kFullHeight - 1;
   for (const Format& format : formats()) {
     const std::string path = dir / format.name;
-    write(path, format);
+    write_as(path, format);
     PictureSource source(path, options);
     Frame frame;
     expect_error(ErrorKind::kNoInput,
@@ -157,7 +157,7 @@ TEST(PictureSize, APictureBeyondTheLimitIsRefusedAndNotDecoded) {
                      "(camera.max-pixels)",
                  [&] { source.read(frame, kTimeout); });
   }
-  options.max_pixels = kWidth * kHeight;
+  options.max_pixels = kFullWidth * kFullHeight;
   for (const Format& format : formats()) {
     PictureSource source(dir / format.name, options);
     Frame frame;

@@ -16,8 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kWidth = 13;  // so that lines of 1, 2 and 4 bits end within a byte
-constexpr int kHeight = 9;
+constexpr int kPngWidth = 13;  // so that lines of 1, 2 and 4 bits end within a byte
+constexpr int kPngHeight = 9;
 
 enum Color : unsigned char { kGray = 0, kRgb = 2, kPalette = 3, kGrayAlpha = 4, kRgba = 6 };
 
@@ -60,13 +60,14 @@ std::string deflated(const std::string& raw) {
 std::string png_of(Color color, std::size_t bits, const std::string& before = "",
                    const std::string& after = "") {
   std::string lines;
-  const std::size_t bytes = (kWidth * channels_of(color) * bits + 7) / 8;
-  for (std::size_t y = 0; y < kHeight; ++y) {
+  const std::size_t bytes = (kPngWidth * channels_of(color) * bits + 7) / 8;
+  for (std::size_t y = 0; y < kPngHeight; ++y) {
     lines += '\0';  // no filter
     for (std::size_t i = 0; i < bytes; ++i) lines += static_cast<char>(i * 37 + y * 91 + 5);
   }
-  const std::string header = big_endian(kWidth) + big_endian(kHeight) + static_cast<char>(bits) +
-                             static_cast<char>(color) + std::string(3, '\0');
+  const std::string header = big_endian(kPngWidth) + big_endian(kPngHeight) +
+                             static_cast<char>(bits) + static_cast<char>(color) +
+                             std::string(3, '\0');
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + before + chunk("IDAT", deflated(lines)) +
          after + chunk("IEND", "");
 }
@@ -130,7 +131,7 @@ TEST_F(PngFileTest, IsTurnedAsItsExifDataSay) {
     expect_as_opencv(png_of(kRgb, 8, orientation(value)), "before " + std::to_string(value));
     expect_as_opencv(png_of(kRgb, 8, "", orientation(value)), "after " + std::to_string(value));
   }
-  EXPECT_EQ(read(png_of(kRgb, 8, orientation(6))).bgr.size(), cv::Size(kHeight, kWidth));
+  EXPECT_EQ(read(png_of(kRgb, 8, orientation(6))).bgr.size(), cv::Size(kPngHeight, kPngWidth));
 }
 
 TEST_F(PngFileTest, AMessageOfLibpngIsReturnedInsteadOfPrinted) {

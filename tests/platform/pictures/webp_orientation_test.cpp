@@ -18,7 +18,7 @@ std::string little_endian(std::size_t number, int bytes) {
   return text;
 }
 
-std::string chunk(const std::string& name, const std::string& content) {
+std::string riff_chunk(const std::string& name, const std::string& content) {
   return name + little_endian(content.size(), 4) + content + std::string(content.size() % 2, '\0');
 }
 
@@ -37,7 +37,8 @@ std::string webp(const std::string& prefix, char orientation) {
   constexpr char kHasExif = 8;
   const std::string extended = std::string(1, kHasExif) + std::string(3, '\0') +
                                little_endian(kWidth - 1, 3) + little_endian(kHeight - 1, 3);
-  return chunk("RIFF", "WEBP" + chunk("VP8X", extended) + picture + chunk("EXIF", prefix + tiff));
+  return riff_chunk(
+      "RIFF", "WEBP" + riff_chunk("VP8X", extended) + picture + riff_chunk("EXIF", prefix + tiff));
 }
 
 TEST(WebpOrientation, IsReadWithAndWithoutThePrefixOfJpegFiles) {

@@ -9,12 +9,12 @@ const std::string kFile =
     "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"cat.jpg\"\r\n"
     "Content-Type: image/jpeg\r\n\r\nbytes\r\n--not the boundary\r\n--\r\n--x--\r\n";
 
-std::string form_of(const std::string& headers, const std::string& content = "c") {
+std::string form_with_headers(const std::string& headers, const std::string& content = "c") {
   return "--x\r\n" + headers + "\r\n\r\n" + content + "\r\n--x--";
 }
 
 FormPart only_part(const std::string& disposition) {
-  const auto parts = parse_multipart(form_of("Content-Disposition: " + disposition), "x");
+  const auto parts = parse_multipart(form_with_headers("Content-Disposition: " + disposition), "x");
   return parts && parts->size() == 1 ? parts->front() : FormPart();
 }
 
@@ -73,8 +73,9 @@ TEST(Multipart, WhatIsCutOrMalformedIsRefused) {
     EXPECT_FALSE(parse_multipart(kFile.substr(0, size), "x")) << size;
   }
   EXPECT_FALSE(parse_multipart(kFile, "y"));
-  EXPECT_FALSE(parse_multipart(form_of("no colon"), "x"));
-  EXPECT_FALSE(parse_multipart(form_of("Content-Disposition: attachment; name=file"), "x"));
+  EXPECT_FALSE(parse_multipart(form_with_headers("no colon"), "x"));
+  EXPECT_FALSE(
+      parse_multipart(form_with_headers("Content-Disposition: attachment; name=file"), "x"));
   EXPECT_FALSE(parse_multipart("--xyz\r\nA: b\r\n\r\nc\r\n--x--", "x"));
 }
 
@@ -89,12 +90,12 @@ TEST(Multipart, KeepsItsLimits) {
   const auto lines = [](std::size_t count) {
     std::string headers = "A: b";
     for (std::size_t i = 1; i < count; ++i) headers += "\r\nA: b";
-    return parse_multipart(form_of(headers), "x");
+    return parse_multipart(form_with_headers(headers), "x");
   };
   EXPECT_TRUE(lines(FormPart::kMaxHeaderLines));
   EXPECT_FALSE(lines(FormPart::kMaxHeaderLines + 1));
   const auto header = [](std::size_t bytes) {
-    return parse_multipart(form_of("A:" + std::string(bytes - 2, 'b')), "x");
+    return parse_multipart(form_with_headers("A:" + std::string(bytes - 2, 'b')), "x");
   };
   EXPECT_TRUE(header(FormPart::kMaxHeader));
   EXPECT_FALSE(header(FormPart::kMaxHeader + 1));

@@ -37,12 +37,12 @@ std::vector<std::string> names_in(const TempDir& directory) {
   return names;
 }
 
-cv::Mat picture(int value = 200) { return {48, 64, CV_8UC3, cv::Scalar(0, 0, value)}; }
+cv::Mat red_picture(int value = 200) { return {48, 64, CV_8UC3, cv::Scalar(0, 0, value)}; }
 
 TEST(SnapshotFolder, WritesAJpegThatSaysWhatWhereAndWhen) {
   const TempDir directory;
   SnapshotFolder folder(directory.path(), "/dev/video0", kMegabyte);
-  folder.write(picture(), "Egyptian cat/2", kNoon + milliseconds(7));
+  folder.write(red_picture(), "Egyptian cat/2", kNoon + milliseconds(7));
   const std::string name = "dev-video0~a0192d77_20261121T120000.007Z_Egyptian-cat-2.jpg";
   EXPECT_THAT(names_in(directory), ElementsAre(name));
   const cv::Mat read = cv::imread(directory / name);
@@ -58,10 +58,10 @@ TEST(SnapshotFolder, TheOldestOfItsOwnMakeRoom) {
   const TempFile at_work(directory / "front_20300101T000000.000Z_cat.jpg");
   directory.write(".front_notes.part", "not ours");
   SnapshotFolder unlimited(directory.path(), "front", kMegabyte);
-  for (int i = 0; i < 3; ++i) unlimited.write(picture(), "cat", kNoon + seconds(i));
+  for (int i = 0; i < 3; ++i) unlimited.write(red_picture(), "cat", kNoon + seconds(i));
   const auto size = std::filesystem::file_size(directory / "front_20261121T120000.000Z_cat.jpg");
   SnapshotFolder limited(directory.path(), "front", 3 * size);
-  limited.write(picture(), "cat", kNoon + seconds(3));
+  limited.write(red_picture(), "cat", kNoon + seconds(3));
   EXPECT_THAT(names_in(directory),
               ElementsAre(StartsWith(".front_20300101T000000.000Z_cat.jpg."), ".front_notes.part",
                           "back_20200101T000000.000Z_cat.jpg", "front_20261121T120001.000Z_cat.jpg",
@@ -78,7 +78,7 @@ TEST(SnapshotFolder, CamerasInEveryScriptKeepTheirPicturesApart) {
       "前",     "后",    "ü",       "*",       "",  "front door", "front-door", "front/d",
       "-front", "front", end + "1", end + "2", end, "北~大门",    "北 大门"};
   for (const std::string& camera : cameras) {
-    SnapshotFolder(directory.path(), camera, kMegabyte).write(picture(), "cat", kNoon);
+    SnapshotFolder(directory.path(), camera, kMegabyte).write(red_picture(), "cat", kNoon);
   }
   const std::vector<std::string> names = names_in(directory);
   EXPECT_EQ(names.size(), cameras.size() + 1);
@@ -86,17 +86,17 @@ TEST(SnapshotFolder, CamerasInEveryScriptKeepTheirPicturesApart) {
   EXPECT_THAT(names, Contains("front-door_20261121T120000.000Z_cat.jpg"));
   EXPECT_THAT(names, Contains(testing::MatchesRegex("front-door~[0-9a-f]+_2026.*")));
   const auto size = std::filesystem::file_size(directory / "front_20261121T120000.000Z_cat.jpg");
-  SnapshotFolder(directory.path(), "前", size).write(picture(), "cat", kNoon + seconds(1));
+  SnapshotFolder(directory.path(), "前", size).write(red_picture(), "cat", kNoon + seconds(1));
   EXPECT_EQ(names_in(directory).size(), cameras.size() + 1) << "it replaced its own alone";
   EXPECT_TRUE(std::filesystem::exists(old));
 }
 
 TEST(SnapshotFolder, OneThatIsTooLargeIsRefusedAndNothingRemoved) {
   const TempDir directory;
-  SnapshotFolder(directory.path(), "front", kMegabyte).write(picture(), "cat", kNoon);
+  SnapshotFolder(directory.path(), "front", kMegabyte).write(red_picture(), "cat", kNoon);
   SnapshotFolder folder(directory.path(), "front", 100);
   expect_error(ErrorKind::kOutput, HasSubstr("larger than the limit"),
-               [&] { folder.write(picture(), "cat", kNoon); });
+               [&] { folder.write(red_picture(), "cat", kNoon); });
   EXPECT_EQ(names_in(directory).size(), 1U);
 }
 
@@ -109,7 +109,7 @@ TEST(SnapshotFolder, WhatCannotBeWrittenAsAWholeIsNotThere) {
   setrlimit(RLIMIT_FSIZE, &small);  // as if the disk were full after 100 bytes
   SnapshotFolder folder(directory.path(), "front", kMegabyte);
   expect_error(ErrorKind::kOutput, HasSubstr(directory.path().string() + ": File too large"),
-               [&] { folder.write(picture(), "cat", kNoon); });
+               [&] { folder.write(red_picture(), "cat", kNoon); });
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_THAT(names_in(directory), IsEmpty());
@@ -118,7 +118,7 @@ TEST(SnapshotFolder, WhatCannotBeWrittenAsAWholeIsNotThere) {
 TEST(SnapshotFolder, IsMadeWhereItsParentIs) {
   const TempDir directory;
   SnapshotFolder folder(directory.path() / "pictures", "front", kMegabyte);
-  EXPECT_TRUE(std::filesystem::exists(folder.write(picture(), "cat", kNoon)));
+  EXPECT_TRUE(std::filesystem::exists(folder.write(red_picture(), "cat", kNoon)));
   const SnapshotFolder again(directory.path() / "pictures/", "front", kMegabyte);
   EXPECT_THAT(names_in(directory), ElementsAre("pictures"));
 }
@@ -141,7 +141,7 @@ class SnapshotReporterTest : public testing::Test {
     result.state = {SceneState::Kind::kClass, {0, label, 1}};
     result.timestamp = kNoon + at;
     Frame frame;
-    frame.bgr = picture();
+    frame.bgr = red_picture();
     frame.captured = Clock::time_point(at);
     return reporter.take(result, frame);
   }
@@ -177,7 +177,7 @@ TEST_F(SnapshotReporterTest, PicturesOfUnsureFramesHaveTheirBestLabel) {
     result.state_changed = true;
     result.top = {{0, "cat", 0.71F}};
     Frame frame;
-    frame.bgr = picture();
+    frame.bgr = red_picture();
     EXPECT_FALSE(reporter.take(result, frame).valid()) << "sure";
     result.top = {{1, "dog", 0.69F}};
     EXPECT_NE(reporter.take(result, frame).get(), "");

@@ -16,11 +16,11 @@ CameraNode node(const std::string& path, NodeKind kind) {
   return node;
 }
 
-const LibcameraCamera kImx708{"/base/soc/i2c0mux/i2c@1/imx708@1a", "imx708", 0};
+const LibcameraCamera kImx708Camera{"/base/soc/i2c0mux/i2c@1/imx708@1a", "imx708", 0};
 
 TEST(AutoCamera, ACsiCameraComesFirst) {
   const CameraChoice choice =
-      choose_camera({{node("/dev/video0", NodeKind::kCamera)}, {kImx708}, ""});
+      choose_camera({{node("/dev/video0", NodeKind::kCamera)}, {kImx708Camera}, ""});
   EXPECT_EQ(choice.source, "csi://0");
   EXPECT_EQ(choice.text, "csi://0 (imx708); there is also /dev/video0 (C920)");
   EXPECT_EQ(choice.warning, "");

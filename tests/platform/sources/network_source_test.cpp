@@ -32,9 +32,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int kFrames = 20;
-constexpr int kFirstLevel = 20;  // of the luma
-constexpr int kStep = 10;        // from frame to frame
+constexpr int kServedFrames = 20;
+constexpr int kServedFirstLevel = 20;  // of the luma
+constexpr int kServedStep = 10;        // from frame to frame
 constexpr int kPollMs = 10;
 
 enum class Then { kClose, kSilence };
@@ -104,8 +104,8 @@ std::string video(const std::string& container) {
   format.size = {64, 48};
   {
     VideoFile file(path, format);
-    for (int i = 0; i < kFrames; ++i) {
-      file.write({static_cast<unsigned char>(kFirstLevel + i * kStep), 128, 128});
+    for (int i = 0; i < kServedFrames; ++i) {
+      file.write({static_cast<unsigned char>(kServedFirstLevel + i * kServedStep), 128, 128});
     }
   }
   std::ifstream file(path, std::ios::binary);
@@ -135,7 +135,7 @@ NetworkOptions options(const std::string& url) {
 
 int frame_number(const Frame& frame) {
   const double level = frame.bgr.at<cv::Vec3b>(24, 32)[0];
-  return static_cast<int>(std::lround((level - kFirstLevel) / kStep));
+  return static_cast<int>(std::lround((level - kServedFirstLevel) / kServedStep));
 }
 
 TEST(NetworkSource, OfACameraTheNewestFrameComes) {
@@ -149,7 +149,7 @@ TEST(NetworkSource, OfACameraTheNewestFrameComes) {
   EXPECT_THAT(source.info().description, AllOf(HasSubstr("64x48"), Not(HasSubstr("secret"))));
   Frame frame;
   int last = -1;
-  while (last < kFrames - 1) {
+  while (last < kServedFrames - 1) {
     ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
     EXPECT_GT(frame_number(frame), last);
     last = frame_number(frame);
@@ -174,7 +174,7 @@ TEST(NetworkSource, OfAFileEveryFrameComes) {
   const auto source = open_source(server.url(), {});
   EXPECT_FALSE(source->info().live);
   Frame frame;
-  for (int i = 0; i < kFrames; ++i) {
+  for (int i = 0; i < kServedFrames; ++i) {
     ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
     EXPECT_EQ(frame_number(frame), i);
     EXPECT_TRUE(frame.media_time);
@@ -197,12 +197,10 @@ TEST(NetworkSource, ARefusalIsToldWithoutThePassword) {
 
 TEST(NetworkSource, NothingOfFfmpegsShowsThePassword) {
   const CapturedLog log;
-  spdlog::set_level(spdlog::level::debug);
-  spdlog::default_logger()->set_level(spdlog::level::debug);
+  log.keep_debug();
   const WebServer server(status_answer("404 No"));
   EXPECT_THROW(open_source(server.url("user:secret@"), {}), Error);
   EXPECT_THAT(log.text(), Not(HasSubstr("secret")));
-  spdlog::set_level(spdlog::level::info);
 }
 
 TEST(NetworkSource, ARedirectionToAFileIsRefused) {

@@ -28,7 +28,7 @@ void expect_usage(const std::string& text, const testing::Matcher<std::string>& 
   expect_error(ErrorKind::kUsage, sentence, [&] { open_source(text, {}); });
 }
 
-void write_picture(const std::string& path) {
+void write_small_picture(const std::string& path) {
   ASSERT_TRUE(cv::imwrite(path, cv::Mat(4, 4, CV_8UC3, cv::Scalar::all(9)))) << path;
 }
 
@@ -129,7 +129,7 @@ TEST(OpenSource, MalformedTextIsAnError) {
 
 TEST(OpenSource, PictureFolderAndVideoAreToldApart) {
   const TempDir dir;
-  write_picture(dir / "a.png");
+  write_small_picture(dir / "a.png");
   EXPECT_TRUE(is<PictureSource>(open_source(dir / "a.png", {})));
   EXPECT_TRUE(is<PictureSource>(open_source(dir.path().string(), {})));
   std::filesystem::rename(dir / "a.png", dir / "picture");
@@ -142,7 +142,7 @@ TEST(OpenSource, PictureFolderAndVideoAreToldApart) {
 
 TEST(OpenSource, FileUriIsDecoded) {
   const TempDir dir;
-  write_picture(dir / "a b#1.png");
+  write_small_picture(dir / "a b#1.png");
   Frame frame;
   const auto source = open_source("file://" + (dir / "a%20b%231.png"), {});
   ASSERT_EQ(source->read(frame, kTimeout), ReadStatus::kFrame);
@@ -151,7 +151,7 @@ TEST(OpenSource, FileUriIsDecoded) {
 
 TEST(OpenSource, OptionsThatDoNothingForTheSourceAreWarnedOf) {
   const TempDir dir;
-  write_picture(dir / "a.png");
+  write_small_picture(dir / "a.png");
   SourceOptions mode;
   mode.framerate = 5;
   SourceOptions live;
@@ -270,7 +270,7 @@ TEST(OpenSource, UnreadableFileIsAPermissionError) {
   const TempDir dir;
   namespace fs = std::filesystem;
   fs::permissions(dir.path(), fs::perms::owner_all | fs::perms::others_exec);
-  write_picture(dir / "a.png");
+  write_small_picture(dir / "a.png");
   fs::permissions(dir / "a.png", fs::perms::none);
   expect_error_unprivileged(ErrorKind::kPermission, dir / "a.png",
                             [&] { open_source(dir / "a.png", {}); });

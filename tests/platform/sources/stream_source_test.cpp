@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,14 +25,9 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kFrames = 40;
-constexpr int kFirstLevel = 20;  // of the luma
-constexpr int kStep = 5;         // from frame to frame
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+constexpr int kPipedFrames = 40;
+constexpr int kPipedFirstLevel = 20;  // of the luma
+constexpr int kPipedStep = 5;         // from frame to frame
 
 class StreamSourceTest : public testing::Test {
  protected:
@@ -49,11 +43,11 @@ class StreamSourceTest : public testing::Test {
     const std::string path = dir_ / "video";
     {
       VideoFile file(path, format);
-      for (int i = 0; i < kFrames; ++i) {
-        file.write({static_cast<unsigned char>(kFirstLevel + i * kStep), 128, 128});
+      for (int i = 0; i < kPipedFrames; ++i) {
+        file.write({static_cast<unsigned char>(kPipedFirstLevel + i * kPipedStep), 128, 128});
       }
     }
-    return content(path);
+    return read_file(path);
   }
 
   StreamOptions options(bool live = false) const { return {fifo_, live, kDefaultMaxPixels}; }
@@ -67,7 +61,7 @@ std::optional<int> frame_number(Source& source, Frame& frame, bool full_range) {
   if (read_next(source, frame) != ReadStatus::kFrame) return std::nullopt;
   const double value = frame.bgr.at<cv::Vec3b>(24, 32)[0];
   const double level = full_range ? value : 16 + value * 219 / 255;
-  return static_cast<int>(std::lround((level - kFirstLevel) / kStep));
+  return static_cast<int>(std::lround((level - kPipedFirstLevel) / kPipedStep));
 }
 
 struct Piped {
@@ -99,7 +93,7 @@ TEST_F(StreamSourceTest, EveryFrameComesOnceAndInOrder) {
     EXPECT_FALSE(source.info().live);
     Frame frame;
     std::chrono::nanoseconds last{-1};
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < kPipedFrames; ++i) {
       ASSERT_EQ(frame_number(source, frame, std::string_view(codec) == "mjpeg"), i);
       EXPECT_EQ(frame.origin, "");
       ASSERT_TRUE(frame.media_time);
@@ -118,8 +112,8 @@ TEST_F(StreamSourceTest, AStreamThatWasCutIsItsEnd) {
   Frame frame;
   int frames = 0;
   while (read_next(source, frame) == ReadStatus::kFrame) ++frames;
-  EXPECT_GT(frames, kFrames / 4);
-  EXPECT_LT(frames, kFrames);
+  EXPECT_GT(frames, kPipedFrames / 4);
+  EXPECT_LT(frames, kPipedFrames);
 }
 
 TEST_F(StreamSourceTest, NothingIsReadBeforeTheFirstFrameIsAskedFor) {

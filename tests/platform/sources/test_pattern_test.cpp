@@ -15,7 +15,7 @@
 namespace lookout {
 namespace {
 
-constexpr int kRed = 2;  // place in a BGR pixel
+constexpr int kRedChannel = 2;  // place in a BGR pixel
 
 cv::Mat draw(Pattern pattern, int width, int height) {
   cv::Mat bgr(height, width, CV_8UC3);
@@ -71,7 +71,7 @@ TEST(TestPattern, ColorBarsBeginWhiteAndEndBlackAtThreeQuarters) {
 }
 
 TEST(TestPattern, RedIsInTheThirdByte) {
-  EXPECT_EQ(draw(Pattern::kRed, 16, 16).at<cv::Vec3b>(3, 3)[kRed], 255);
+  EXPECT_EQ(draw(Pattern::kRed, 16, 16).at<cv::Vec3b>(3, 3)[kRedChannel], 255);
   EXPECT_EQ(draw(Pattern::kRed, 16, 16).at<cv::Vec3b>(3, 3)[0], 0);
 }
 

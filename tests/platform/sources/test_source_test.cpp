@@ -22,7 +22,7 @@ TestSourceOptions unpaced(std::optional<Pattern> pattern) {
   return options;
 }
 
-bool equal(const cv::Mat& a, const cv::Mat& b) { return cv::norm(a, b, cv::NORM_INF) == 0; }
+bool same_pixels(const cv::Mat& a, const cv::Mat& b) { return cv::norm(a, b, cv::NORM_INF) == 0; }
 
 TEST(TestSource, SaysWhatItShows) {
   const TestSource paced(TestSourceOptions{});
@@ -45,9 +45,9 @@ TEST(TestSource, FirstFrameIsThePatternButForTheMarker) {
   draw_pattern(Pattern::kColorSquares, pattern);
   // The square in the middle is 96 pixels wide, the marker 6, at its left at first.
   const cv::Rect marker(32, 84, 6, 6);
-  EXPECT_FALSE(equal(frame.bgr(marker), pattern(marker)));
+  EXPECT_FALSE(same_pixels(frame.bgr(marker), pattern(marker)));
   draw_marker(marker, frame.bgr);
-  EXPECT_TRUE(equal(frame.bgr, pattern));
+  EXPECT_TRUE(same_pixels(frame.bgr, pattern));
 }
 
 TEST(TestSource, TheMarkerIsAtTheLowerEdgeOfTheSquareInTheMiddle) {
@@ -74,7 +74,7 @@ TEST(TestSource, FramesDifferEvenWhenThePatternIsPlain) {
   ASSERT_EQ(source.read(before, kTimeout), ReadStatus::kFrame);
   for (int i = 0; i < 63; ++i) {
     ASSERT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
-    EXPECT_FALSE(equal(before.bgr, frame.bgr)) << "frame " << i + 1;
+    EXPECT_FALSE(same_pixels(before.bgr, frame.bgr)) << "frame " << i + 1;
     std::swap(before, frame);
   }
 }
@@ -104,7 +104,7 @@ TEST(TestSource, IsTheSameInEveryRun) {
   for (int i = 0; i < 40; ++i) {
     ASSERT_EQ(one.read(a, kTimeout), ReadStatus::kFrame);
     ASSERT_EQ(other.read(b, kTimeout), ReadStatus::kFrame);
-    ASSERT_TRUE(equal(a.bgr, b.bgr)) << "frame " << i;
+    ASSERT_TRUE(same_pixels(a.bgr, b.bgr)) << "frame " << i;
   }
 }
 

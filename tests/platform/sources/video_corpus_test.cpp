@@ -13,10 +13,10 @@ namespace {
 
 using testing::IsEmpty;
 
-constexpr int kFrames = 30;
+constexpr int kCorpusFrames = 30;
 constexpr int kFps = 25;
-constexpr int kFirstLevel = 30;  // of the luma
-constexpr int kStep = 6;
+constexpr int kCorpusFirstLevel = 30;  // of the luma
+constexpr int kCorpusStep = 6;
 
 enum class Rhythm { kEven, kPauses };
 
@@ -36,7 +36,7 @@ std::int64_t tick_of(int frame, Rhythm rhythm) {
 }
 
 unsigned char level_of(int frame) {
-  return static_cast<unsigned char>(kFirstLevel + frame * kStep);
+  return static_cast<unsigned char>(kCorpusFirstLevel + frame * kCorpusStep);
 }
 
 // Gray and motion JPEG's pictures have the full range.
@@ -44,7 +44,7 @@ int frame_of(const cv::Mat& bgr, AVPixelFormat pixels) {
   const double value = bgr.at<cv::Vec3b>(bgr.rows / 2, bgr.cols / 2)[1];
   const bool full = pixels == AV_PIX_FMT_YUVJ420P || pixels == AV_PIX_FMT_GRAY8;
   const double level = full ? value : 16 + value * 219 / 255;
-  return static_cast<int>(std::lround((level - kFirstLevel) / kStep));
+  return static_cast<int>(std::lround((level - kCorpusFirstLevel) / kCorpusStep));
 }
 
 class VideoCorpus : public testing::TestWithParam<Made> {};
@@ -64,7 +64,7 @@ TEST_P(VideoCorpus, EveryFrameComesOnceInOrderAtItsTime) {
   format.audio_seconds = made.audio_seconds;
   {
     VideoFile file(path, format);
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < kCorpusFrames; ++i) {
       const Yuv color{level_of(i), 128, 128};
       file.write(color, color, tick_of(i, made.rhythm));
     }
@@ -72,7 +72,7 @@ TEST_P(VideoCorpus, EveryFrameComesOnceInOrderAtItsTime) {
   const CapturedLog log;
   const auto source = open_video(path);
   Frame frame;
-  for (int i = 0; i < kFrames; ++i) {
+  for (int i = 0; i < kCorpusFrames; ++i) {
     ASSERT_EQ(source->read(frame, kTimeout), ReadStatus::kFrame) << "frame " << i;
     EXPECT_EQ(frame_of(frame.bgr, made.pixels), i);
     const std::chrono::duration<double, std::milli> time = frame.media_time.value();
@@ -128,14 +128,14 @@ TEST(VideoStill, RepeatedFramesThatTheEncoderLeavesOutAreNotMissed) {
     const std::string path = dir / name;
     {
       VideoFile file(path, format);
-      for (int i = 0; i < kFrames; ++i) file.write({100, 128, 128});
+      for (int i = 0; i < kCorpusFrames; ++i) file.write({100, 128, 128});
     }
     const auto source = open_video(path);
     Frame frame;
     int frames = 0;
     while (source->read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
     EXPECT_GT(frames, 0) << codec;
-    EXPECT_LE(frames, kFrames) << codec;
+    EXPECT_LE(frames, kCorpusFrames) << codec;
   }
 }
 

@@ -18,7 +18,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kFrames = 90;
+constexpr int kWholeFrames = 90;
 const Yuv kGray{128, 128, 128};
 
 int count_frames(Source& source) {
@@ -43,9 +43,9 @@ class VideoEnd : public testing::Test {
     if (name.find(".mp4") != std::string::npos) format.options = "movflags=" + mp4_flags;
     const std::string path = dir_ / name;
     VideoFile file(path, format);
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < kWholeFrames; ++i) {
       const Yuv color{static_cast<unsigned char>(2 * i), 128, 128};
-      const bool late = pause && i == kFrames - 1;
+      const bool late = pause && i == kWholeFrames - 1;
       file.write(color, kGray, late ? i + 300 : i);
     }
     return path;
@@ -69,7 +69,7 @@ const Container kContainers[] = {
 
 TEST_F(VideoEnd, AFragmentThatIsCutIsAnErrorToo) {
   const std::string path = make("a.mp4", "mpeg4", false, "frag_keyframe+empty_moov");
-  EXPECT_EQ(count_frames(*open_video(path)), kFrames);
+  EXPECT_EQ(count_frames(*open_video(path)), kWholeFrames);
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   const auto second = bytes.find("moof", bytes.find("moof") + 1);
@@ -84,7 +84,7 @@ TEST_F(VideoEnd, AFragmentThatIsCutIsAnErrorToo) {
 TEST_F(VideoEnd, ACutFileIsAnErrorAfterItsLastFrame) {
   for (const auto& [name, codec, ends] : kContainers) {
     const std::string path = make(name, codec);
-    EXPECT_EQ(count_frames(*open_video(path)), kFrames) << name;
+    EXPECT_EQ(count_frames(*open_video(path)), kWholeFrames) << name;
     std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
     int frames = 0;
     expect_error(ErrorKind::kNoInput, AllOf(HasSubstr(path), ContainsRegex(ends)), [&] {
@@ -93,7 +93,7 @@ TEST_F(VideoEnd, ACutFileIsAnErrorAfterItsLastFrame) {
       while (source->read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
     });
     if (*ends != '\0') {
-      EXPECT_GT(frames, kFrames / 4) << name;
+      EXPECT_GT(frames, kWholeFrames / 4) << name;
     }
   }
 }
@@ -103,7 +103,7 @@ TEST_F(VideoEnd, AVariableRateIsNoTruncation) {
   const CapturedLog log;
   for (const char* name : {"pause.mkv", "pause.mp4"}) {
     const std::string path = make(name, "mpeg4", true);
-    EXPECT_EQ(count_frames(*open_video(path)), kFrames) << name;
+    EXPECT_EQ(count_frames(*open_video(path)), kWholeFrames) << name;
   }
   EXPECT_THAT(log.text(), IsEmpty());
 }
@@ -123,7 +123,7 @@ TEST_F(VideoEnd, AnEditThatLeavesFramesOutIsNoTruncation) {
   file.close();
   const CapturedLog log;
   const int frames = count_frames(*open_video(path));
-  EXPECT_LT(frames, kFrames);
+  EXPECT_LT(frames, kWholeFrames);
   EXPECT_GT(frames, 0);
   EXPECT_THAT(log.text(), IsEmpty());
 }
@@ -132,7 +132,7 @@ TEST_F(VideoEnd, OtherDataBehindTheVideoIsNoTruncation) {
   for (const auto& [name, codec, ends] : kContainers) {
     const std::string path = make(name, codec);
     append(path, "TAGdata that another program added");
-    EXPECT_EQ(count_frames(*open_video(path)), kFrames) << name;
+    EXPECT_EQ(count_frames(*open_video(path)), kWholeFrames) << name;
   }
 }
 
@@ -148,7 +148,7 @@ TEST_F(VideoEnd, FramesThatAreAnnouncedButDoNotComeAreLogged) {
   file << std::string(third - second, '\0');
   file.close();
   const CapturedLog log;
-  EXPECT_EQ(count_frames(*open_video(path)), kFrames - 1);
+  EXPECT_EQ(count_frames(*open_video(path)), kWholeFrames - 1);
   EXPECT_THAT(log.text(), AllOf(HasSubstr("1 packets could not be decoded"),
                                 HasSubstr("ends after 89 of 90 frames")));
 }
@@ -166,7 +166,7 @@ TEST_F(VideoEnd, WhenAtLeastTheAnnouncedFramesCameTheRestMayBeCut) {
   file.close();
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);  // of the index
   EXPECT_TRUE(is_cut(path));
-  EXPECT_EQ(count_frames(*open_video(path)), kFrames);
+  EXPECT_EQ(count_frames(*open_video(path)), kWholeFrames);
 }
 
 TEST_F(VideoEnd, WhatIsTooShortForAContainerIsNotCut) {

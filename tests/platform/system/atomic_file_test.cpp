@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "pipeline/error.h"
 #include "platform/system/temp_file.h"
 #include "tests/support/source_testing.h"
@@ -16,22 +13,17 @@ namespace {
 
 using testing::StrEq;
 
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 TEST(AtomicFile, IsWrittenAsAWholeInPlaceOfAnOldOne) {
   const TempDir directory;
   const std::string file = directory.write("trace.json", "old");
   directory.write(".trace.json.ab12yz.part", "of a program that was killed");
   const AtomicFile saved("trace", file);
-  EXPECT_EQ(content(file), "old") << "nothing is changed until there is a trace";
+  EXPECT_EQ(read_file(file), "old") << "nothing is changed until there is a trace";
   saved.save([](const WritePart& write) {
     write("ne");
     write("w");
   });
-  EXPECT_EQ(content(file), "new");
+  EXPECT_EQ(read_file(file), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
@@ -42,7 +34,7 @@ TEST(AtomicFile, TwoProgramsMayWriteTheSameFile) {
     AtomicFile("trace", file).save([](const WritePart& other) { other("the first to end"); });
     write("the last to end");
   });
-  EXPECT_EQ(content(file), "the last to end");
+  EXPECT_EQ(read_file(file), "the last to end");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
@@ -65,7 +57,7 @@ TEST(AtomicFile, ALongNameIsWritten) {
   const TempDir directory;
   const std::string file = directory / std::string(255, 'x');
   AtomicFile("trace", file).save([](const WritePart& write) { write("new"); });
-  EXPECT_EQ(content(file), "new");
+  EXPECT_EQ(read_file(file), "new");
 }
 
 TEST(AtomicFile, AFolderThatGoesAwayIsSaidAtTheEnd) {

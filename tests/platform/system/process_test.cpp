@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "tests/support/source_testing.h"
@@ -24,11 +22,6 @@ bool never() { return false; }
 
 std::string run_shell(const std::string& script, const std::vector<std::string>& environment = {}) {
   return run_process({"sh", "-c", script}, environment, never);
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(SplitCommand, AsAShellWould) {
@@ -100,7 +93,7 @@ TEST(RunProcess, TheEnvironmentIsTheCallersWithTheAdditions) {
   EXPECT_EQ(run_shell("echo \"$COLOR $SHAPE ${NOTIFY_SOCKET-unset}\" > " + (directory / "out"),
                       {"COLOR=dark green"}),
             "");
-  EXPECT_EQ(content(directory / "out"), "dark green round unset\n");
+  EXPECT_EQ(read_file(directory / "out"), "dark green round unset\n");
   for (const char* name : {"COLOR", "SHAPE", "NOTIFY_SOCKET"}) unsetenv(name);
 }
 
@@ -122,11 +115,12 @@ TEST(RunProcess, NeitherSignalsNorDescriptorsAreInherited) {
   std::signal(SIGPIPE, pipe_handler);
   close(kOpen);
   EXPECT_EQ(failure, "");
-  EXPECT_THAT(content(out), HasSubstr("SigBlk:\t0000000000000000\n"));
-  const auto ignored = content(out).find("SigIgn:\t");
+  EXPECT_THAT(read_file(out), HasSubstr("SigBlk:\t0000000000000000\n"));
+  const auto ignored = read_file(out).find("SigIgn:\t");
   ASSERT_NE(ignored, std::string::npos);
-  EXPECT_EQ(std::stoull(content(out).substr(ignored + 8), nullptr, 16) & (1U << (SIGPIPE - 1)), 0U);
-  EXPECT_THAT(content(out), EndsWith("\n0\n1\n2\n/dev/null\n"));
+  EXPECT_EQ(std::stoull(read_file(out).substr(ignored + 8), nullptr, 16) & (1U << (SIGPIPE - 1)),
+            0U);
+  EXPECT_THAT(read_file(out), EndsWith("\n0\n1\n2\n/dev/null\n"));
 }
 
 // A process and its child that hold a FIFO open.

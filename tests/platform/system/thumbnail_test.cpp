@@ -13,7 +13,7 @@ namespace lookout {
 namespace {
 
 // RFC 4648, section 4: a whole number of four letters, filled up with '='.
-std::vector<unsigned char> decoded(const std::string& text) {
+std::vector<unsigned char> from_base64(const std::string& text) {
   namespace iterators = boost::archive::iterators;
   using SixBits = iterators::binary_from_base64<std::string::const_iterator>;
   using Bytes = iterators::transform_width<SixBits, 8, 6>;
@@ -37,7 +37,7 @@ TEST(Thumbnail, IsAJpegWhateverItsLength) {
     const std::string text = uri.substr(before.size());
     ASSERT_EQ(text.size() % 4, 0U);
     paddings.insert(text.size() - 1 - text.find_last_not_of('='));
-    const cv::Mat seen = cv::imdecode(decoded(text), cv::IMREAD_COLOR);
+    const cv::Mat seen = cv::imdecode(from_base64(text), cv::IMREAD_COLOR);
     EXPECT_EQ(seen.size(), cv::Size(side, side));
   }
   EXPECT_EQ(paddings, (std::set<std::size_t>{0, 1, 2}));
