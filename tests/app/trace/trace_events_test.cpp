@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "app/trace/trace_text.h"
 #include "paths.h"
@@ -49,7 +49,7 @@ TEST(TraceEvents, WhatPyTorchDoesNotTellIsLeftOutInWords) {
   const std::string text = to_text(summary_of("trace_pytorch.json"));
   EXPECT_EQ(text.rfind("A trace of PyTorch, without the stages of frames: 3 steps", 0), 0U) << text;
   EXPECT_EQ(text.find("camera"), std::string::npos) << text;
-  const Json json = to_json(summary_of("trace_pytorch.json"));
+  const auto json = to_json(summary_of("trace_pytorch.json"));
   EXPECT_TRUE(json["by_pytorch"]);
   EXPECT_EQ(json["verdict"]["limit"], "unknown");
   EXPECT_FALSE(json["threads"][0].contains("idle_ms"));
