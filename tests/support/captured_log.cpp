@@ -47,6 +47,4 @@ std::string CapturedLog::text() const { return sink_->text(); }
 
 void CapturedLog::wait_for(std::string_view part) const { sink_->wait_for(part); }
 
-void flush_log() { spdlog::default_logger()->flush(); }
-
 }  // namespace lookout

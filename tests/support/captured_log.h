@@ -34,7 +34,4 @@ class CapturedLog {
   std::shared_ptr<spdlog::logger> before_;
 };
 
-// Flushes the logger that the program has now.
-void flush_log();
-
 }  // namespace lookout
