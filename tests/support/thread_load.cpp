@@ -48,11 +48,28 @@ long work_since(const std::map<std::string, long>& before, std::map<std::string,
   return all;
 }
 
+// Threads that a library starts when it is loaded may spin before they sleep, as OpenBLAS's do: on
+// a machine that has other work, while the model classifies.
+void wait_until_others_sleep() {
+  constexpr int kMaxRounds = 50;
+  const std::string self = std::to_string(gettid());
+  std::map<std::string, long> work;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const std::map<std::string, long> before = thread_ticks();
+    long all = 0;
+    do {
+      all = work_since(before, work);
+    } while (work[self] < kSecond / 10);
+    if (all == work[self]) return;
+  }
+}
+
 }  // namespace
 
 int busy_threads(Classifier& classifier) {
   const ImageTensor image = blank_image(classifier.spec().input);
   std::vector<float> logits;
+  wait_until_others_sleep();
   const std::map<std::string, long> before = thread_ticks();
   std::map<std::string, long> work;
   long all = 0;
@@ -67,6 +84,7 @@ int busy_threads(Classifier& classifier) {
 double work_of_others(Classifier& classifier) {
   const ImageTensor image = blank_image(classifier.spec().input);
   std::vector<float> logits;
+  wait_until_others_sleep();
   const std::string self = std::to_string(gettid());
   const std::map<std::string, long> before = thread_ticks();
   std::map<std::string, long> work;
