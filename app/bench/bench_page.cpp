@@ -1,7 +1,6 @@
 #include "app/bench/bench_page.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +8,7 @@
 #include "app/report/charts.h"
 #include "app/report/html.h"
 #include "app/report/machine_facts.h"
+#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -151,18 +151,17 @@ void add_models(const BenchReport& report, Page& page) {
   for (const BenchResult& result : report.results) {
     const BenchModel& model = result.model;
     if (!seen.insert(model.file).second) continue;
-    page.add_part(
-        "Model " + model.name, "",
-        to_html(Facts{{"archive", model.file},
-                      {"sha256", model.sha256},
-                      {"input", model.input},
-                      {"activations", model.activations},
-                      {"kernels", model.kernels},
-                      {"engine", model.engine},
-                      {"quantization", model.quantization},
-                      {"producer", model.producer},
-                      {"trained", model.trained ? "yes" : "no: random weights"},
-                      {"operators of", fmt::format("{}", fmt::join(model.operators, "; "))}}));
+    page.add_part("Model " + model.name, "",
+                  to_html(Facts{{"archive", model.file},
+                                {"sha256", model.sha256},
+                                {"input", model.input},
+                                {"activations", model.activations},
+                                {"kernels", model.kernels},
+                                {"engine", model.engine},
+                                {"quantization", model.quantization},
+                                {"producer", model.producer},
+                                {"trained", model.trained ? "yes" : "no: random weights"},
+                                {"operators of", joined(model.operators, "; ")}}));
   }
 }
 

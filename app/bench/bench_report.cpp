@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "app/bench/bench_result.h"
 #include "pipeline/append_format.h"
+#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -29,7 +29,7 @@ std::string number_or(const std::optional<double>& number, const char* unit) {
 std::string throttling_or(const std::optional<std::uint32_t>& bits) {
   if (!bits) return "not told";
   const auto words = throttling_words(*bits);
-  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+  return words.empty() ? "none" : joined(words, ", ");
 }
 
 std::string processor(const BenchMachine& machine) {
@@ -99,7 +99,7 @@ void append_models(const std::vector<BenchResult>& results, std::string& out) {
     seen.push_back(model.file);
     append_row({model.name, model.file, model.sha256, model.input, model.activations, model.kernels,
                 model.engine, model.library, model.quantization, model.producer,
-                model.trained ? "yes" : "no", fmt::format("{}", fmt::join(model.operators, "; "))},
+                model.trained ? "yes" : "no", joined(model.operators, "; ")},
                out);
   }
 }

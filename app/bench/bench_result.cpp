@@ -1,13 +1,13 @@
 #include "app/bench/bench_result.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <set>
 
 #include "app/output/json.h"
+#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -172,7 +172,7 @@ std::string interruption(const BenchReport& report) {
 std::string libraries(const BenchReport& report) {
   std::set<std::string> names;
   for (const BenchResult& result : report.results) names.insert(result.model.library);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names, ", ");
 }
 
 double total_ms(const BenchResult& result) { return ratio(1000, result.stats.classified_fps); }
@@ -193,7 +193,7 @@ std::string verdict(const BenchResult& result, const std::vector<BenchResult>& a
   const auto slowed = throttling(result);
   if (!slowed.empty()) {
     return fmt::format("throttled: {}; measure again with better cooling or power",
-                       fmt::join(slowed, ", "));
+                       joined(slowed, ", "));
   }
   if (const auto* better =
           better_with_less(result, all, &BenchResult::threads, &BenchResult::workers)) {

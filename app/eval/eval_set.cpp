@@ -1,7 +1,6 @@
 #include "app/eval/eval_set.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "app/eval/class_names.h"
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/log.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/system/csv.h"
@@ -118,7 +118,7 @@ class CsvReader {
  private:
   // Whether the first row is a header. Complains of one that is not `file,label`.
   bool is_header(const CsvRow& row) {
-    const std::string text = fmt::format("{}", fmt::join(row.values, ","));
+    const std::string text = joined(row.values, ",");
     if (text == "file,label") return true;
     std::error_code ignored;
     const bool picture = has_picture_extension(row.values[0]) || fs::exists(path_of(row), ignored);

@@ -1,7 +1,6 @@
 #include "app/inspect/csi_checks.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <grp.h>
 #include <sys/stat.h>
 
@@ -9,6 +8,7 @@
 #include <string>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "platform/system/paths_in.h"
 
 namespace lookout {
@@ -70,7 +70,7 @@ Check check_heaps(const fs::path& root) {
                     heap.string(), group, status.st_mode & 0777U)};
   }
   return {"dma-heap", State::kOk,
-          fmt::format("{} of the group video", fmt::join(names_of(heaps), ", "))};
+          fmt::format("{} of the group video", joined(names_of(heaps), ", "))};
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "app/inspect/doctor.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +20,7 @@
 #include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
+#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
@@ -50,7 +50,7 @@ Check check_cpu(const SystemInfo& system) {
     for (const char* feature : {"avx2", "fma", "avx512f", "avx512_vnni"}) {
       if (system.has_feature(feature)) used.emplace_back(feature);
     }
-    if (!used.empty()) text += fmt::format(", {}", fmt::join(used, " "));
+    if (!used.empty()) text += fmt::format(", {}", joined(used, " "));
     return {"cpu", State::kOk, text};
   }
   if (!system.has_feature("asimd")) return {"cpu", State::kNote, text + ", without NEON"};
@@ -88,7 +88,7 @@ Check check_throttling(const SystemInfo& system) {
   const auto words = throttling_words(*system.state.throttled);
   if (words.empty()) return {"throttling", State::kOk, "none since the start"};
   return {"throttling", State::kNote,
-          fmt::format("{} (0x{:x})", fmt::join(words, ", "), *system.state.throttled)};
+          fmt::format("{} (0x{:x})", joined(words, ", "), *system.state.throttled)};
 }
 
 Check check_service(const SystemInfo& system, const std::vector<ServiceState>& services) {

@@ -1,11 +1,11 @@
 #include "app/inspect/engine_checks.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/open_model.h"
 #include "platform/system/run_apart.h"
 
@@ -16,7 +16,7 @@ Check check_engine(Engine engine, const std::function<EngineFacts(Engine)>& get_
   try {
     const EngineFacts facts = get_facts(engine);
     const std::string text =
-        fmt::format("{}, engines {}; ", facts.version, fmt::join(facts.engines, ", "));
+        fmt::format("{}, engines {}; ", facts.version, joined(facts.engines, ", "));
     if (facts.lack.empty()) return {name, Check::State::kOk, text + facts.used + " is used"};
     return {name, Check::State::kNote, text + facts.lack};
   } catch (const Error& error) {

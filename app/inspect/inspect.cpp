@@ -14,6 +14,7 @@
 #include "app/run/models.h"
 #include "pipeline/append_format.h"
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -248,7 +249,7 @@ std::vector<Line> lines(const Description& description) {
       {"input", fmt::format("{}x{} {}, {}", input.width, input.height, to_text(input.channel_order),
                             to_text(input.resize))},
       {"normalisation", fmt::format("(pixel / 255 - mean) / std, mean {}, std {}",
-                                    fmt::join(input.mean, " "), fmt::join(input.std, " "))},
+                                    joined(input.mean, " "), joined(input.std, " "))},
       {"output", spec.output ? to_text(*spec.output) : "not stated: found out when it is run"},
       {"labels", labels_text(spec.labels)},
       {"quantization", spec.quantization},
@@ -259,7 +260,7 @@ std::vector<Line> lines(const Description& description) {
   const OperatorNames& foreign = description.contents.foreign_operators;
   if (!foreign.empty()) {
     lines.push_back({"needs operators",
-                     fmt::format("{}, of a library: --operators FILE", fmt::join(foreign, ", "))});
+                     fmt::format("{}, of a library: --operators FILE", joined(foreign, ", "))});
   }
   const std::string training = training_text(description.contents);
   if (!training.empty()) lines.insert(lines.end() - 1, {"training", training});

@@ -1,13 +1,13 @@
 #include "app/inspect/list_cameras.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "app/run/run.h"
+#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/libcamera_loader.h"
@@ -44,7 +44,7 @@ std::string size_and_rates(const CameraSize& size) {
   if (size.rates.empty()) return to_text(size);
   std::vector<std::string> rates;
   for (const double rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate));
-  return fmt::format("{} {} fps", to_text(size), fmt::join(rates, size.any_rate ? "..." : " "));
+  return fmt::format("{} {} fps", to_text(size), joined(rates, size.any_rate ? "..." : " "));
 }
 
 void append_line(const std::string& line, std::string& text) {
@@ -64,7 +64,7 @@ void append_formats(const CameraNode& node, std::string& text) {
     for (const CameraSize& size : format.sizes) append_line("      " + size_and_rates(size), text);
   }
   if (unreadable.empty()) return;
-  append_line(fmt::format("    formats that lookout cannot read: {}", fmt::join(unreadable, " ")),
+  append_line(fmt::format("    formats that lookout cannot read: {}", joined(unreadable, " ")),
               text);
 }
 

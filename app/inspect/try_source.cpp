@@ -1,13 +1,13 @@
 #include "app/inspect/try_source.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 #include <exception>
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/source.h"
 #include "pipeline/thread.h"
 #include "platform/sources/open_source.h"
@@ -59,9 +59,9 @@ std::string try_scheduling(const Scheduling& scheduling) {
     granted.push_back(fmt::format("real-time priority {}", scheduling.realtime_priority));
   }
   if (!scheduling.cpus.empty()) {
-    granted.push_back(fmt::format("processors {}", fmt::join(scheduling.cpus, ",")));
+    granted.push_back(fmt::format("processors {}", joined(scheduling.cpus, ",")));
   }
-  return fmt::format("{}", fmt::join(granted, ", "));
+  return joined(granted, ", ");
 }
 
 }  // namespace lookout

@@ -1,7 +1,6 @@
 #include "app/options/config_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
@@ -136,7 +136,7 @@ class Reader {
       }
       parts.push_back(element.text);
     }
-    return fmt::format("{}", fmt::join(parts, ","));
+    return joined(parts, ",");
   }
 
   const std::string& path_;

@@ -1,7 +1,6 @@
 #include "app/options/value.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/lower_case.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/parse_number.h"
@@ -274,7 +274,7 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
                                automatic ? ", or auto" : "");
   value.accepted = {TomlType::kString, TomlType::kInteger, TomlType::kArray};
   value.placeholder = automatic ? "N|auto,..." : "N,...";
-  value.default_text = fmt::format("{}", fmt::join(member, ","));
+  value.default_text = joined(member, ",");
   return value;
 }
 
@@ -345,7 +345,7 @@ Value report_file(std::string& member, const std::vector<std::string>& suffixes)
     member = text;
     return true;
   };
-  value.expected = fmt::format("a file that ends in {}", fmt::join(suffixes, " or "));
+  value.expected = fmt::format("a file that ends in {}", joined(suffixes, " or "));
   return value;
 }
 
@@ -383,9 +383,9 @@ Value choice_value(const std::vector<std::string>& names, std::function<void(std
   };
   const std::vector<std::string> front(names.begin(), names.end() - 1);
   value.expected =
-      front.empty() ? names.back() : fmt::format("{} or {}", fmt::join(front, ", "), names.back());
+      front.empty() ? names.back() : fmt::format("{} or {}", joined(front, ", "), names.back());
   value.accepted = {TomlType::kString};
-  value.placeholder = fmt::format("{}", fmt::join(names, "|"));
+  value.placeholder = joined(names, "|");
   return value;
 }
 

@@ -1,7 +1,6 @@
 #include "pipeline/flow/scheduling.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 
 namespace lookout {
 namespace {
@@ -36,7 +36,7 @@ void schedule_this_thread(const Scheduling& scheduling) {
     CPU_ZERO(&set);
     for (const int cpu : scheduling.cpus) CPU_SET(cpu, &set);
     const int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    const std::string what = fmt::format("processors {}", fmt::join(scheduling.cpus, ","));
+    const std::string what = fmt::format("processors {}", joined(scheduling.cpus, ","));
     if (error == EINVAL) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{} for the thread \"{}\": this machine has none of them", what,

@@ -1,13 +1,13 @@
 #include "pipeline/onnx/onnx_operators.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/model/operator_library.h"
 #include "pipeline/printable.h"
 
@@ -53,7 +53,7 @@ bool defines_domain_twice(const std::string& message) {
 }
 
 void refuse_domain(const std::vector<std::string>& libraries) {
-  throw bad_operator_library(fmt::format("{}", fmt::join(libraries, ", ")),
+  throw bad_operator_library(joined(libraries, ", "),
                              libraries.size() > 1
                                  ? "define a domain of operators twice: give one of them"
                                  : "defines a domain of operators that ONNX Runtime has already");

@@ -1,7 +1,6 @@
 #include "pipeline/results/format.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/append_format.h"
+#include "pipeline/joined.h"
 
 namespace lookout {
 namespace {
@@ -191,7 +191,7 @@ std::string to_text(const MachineState& machine) {
   if (machine.temperature && *machine.temperature >= MachineState::kHot) {
     reasons.push_back(fmt::format("{:.1f} °C", *machine.temperature));
   }
-  return fmt::format("{}", fmt::join(reasons, ", "));
+  return joined(reasons, ", ");
 }
 
 void append_text(const StatsSnapshot& stats, std::string& out) {

@@ -1,7 +1,6 @@
 #include "platform/cameras/camera_mode.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linux/videodev2.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <cstdlib>
 #include <tuple>
 #include <utility>
+
+#include "pipeline/joined.h"
 
 namespace lookout {
 namespace {
@@ -216,7 +217,7 @@ std::vector<std::string> to_text(const ModeChoice& choice) {
     if (rejected.empty() || rejected.back() != what) rejected.push_back(std::move(what));
   }
   for (const auto& [reason, rejected] : reasons) {
-    lines.push_back(fmt::format("not taken, {}: {}", reason, fmt::join(rejected, ", ")));
+    lines.push_back(fmt::format("not taken, {}: {}", reason, joined(rejected, ", ")));
   }
   return lines;
 }

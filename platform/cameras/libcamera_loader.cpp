@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <system_error>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/log.h"
 #include "pipeline/module.h"
 #include "platform/cameras/libcamera_source.h"
@@ -90,11 +90,11 @@ std::string why_not(const fs::path& folder, const std::vector<Module>& modules,
   }
   if (installed.empty()) {
     return fmt::format("libcamera is not installed (lookout has modules for {})",
-                       fmt::join(versions, ", "));
+                       joined(versions, ", "));
   }
   std::error_code ignored;
   return fmt::format("libcamera {} is installed, lookout has modules for {}{}",
-                     fmt::join(installed, " and "), fmt::join(versions, ", "),
+                     joined(installed, " and "), joined(versions, ", "),
                      fs::exists(folder / kBuild, ignored)
                          ? ": sudo apt install libcamera-dev g++ pkg-config makes one"
                          : "");

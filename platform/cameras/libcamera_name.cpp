@@ -1,10 +1,10 @@
 #include "platform/cameras/libcamera_name.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "pipeline/joined.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -53,7 +53,7 @@ std::string to_text(const std::vector<LibcameraCamera>& cameras) {
   for (std::size_t i = 0; i < cameras.size(); ++i) {
     texts.push_back(fmt::format("{} {} ({})", i, cameras[i].model, cameras[i].id));
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts, ", ");
 }
 
 }  // namespace lookout

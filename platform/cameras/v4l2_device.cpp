@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linux/videodev2.h>
 #include <pwd.h>
 #include <sys/ioctl.h>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <system_error>
 
+#include "pipeline/joined.h"
 #include "platform/cameras/camera_nodes.h"
 
 namespace lookout {
@@ -31,7 +31,7 @@ std::string user_name() {
 Error absent(const std::string& path) {
   const auto devices = video_devices();
   const std::string there = devices.empty() ? "there is no /dev/video* at all"
-                                            : fmt::format("there is {}", fmt::join(devices, ", "));
+                                            : fmt::format("there is {}", joined(devices, ", "));
   return {ErrorKind::kNoInput, fmt::format("no such device, file or folder: {}; {}", path, there)};
 }
 

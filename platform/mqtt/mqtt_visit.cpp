@@ -1,13 +1,13 @@
 #include "platform/mqtt/mqtt_visit.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/printable.h"
 #include "platform/mqtt/home_assistant.h"
 #include "platform/mqtt/mqtt_topics.h"
@@ -55,7 +55,7 @@ std::string choose_camera(const std::vector<MqttMessage>& messages, const std::s
   throw Error(ErrorKind::kUsage,
               fmt::format("this broker knows several cameras of this machine: choose with --set "
                           "camera.name=NAME one of {}",
-                          fmt::join(cameras, ", ")));
+                          joined(cameras, ", ")));
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ namespace {
 constexpr int kNice = 10;
 
 // A file in memory, for what reads files.
-class MemoryFile {
+class PictureFile {
  public:
-  explicit MemoryFile(std::string_view bytes) : fd_(memfd_create("picture", MFD_CLOEXEC)) {
+  explicit PictureFile(std::string_view bytes) : fd_(memfd_create("picture", MFD_CLOEXEC)) {
     for (std::size_t written = 0; written < bytes.size();) {
       const auto count =
           fd_ < 0 ? -1 : ::write(fd_, bytes.data() + written, bytes.size() - written);
@@ -29,11 +29,11 @@ class MemoryFile {
       written += static_cast<std::size_t>(count);
     }
   }
-  ~MemoryFile() {
+  ~PictureFile() {
     if (fd_ >= 0) ::close(fd_);
   }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
+  PictureFile(const PictureFile&) = delete;
+  PictureFile& operator=(const PictureFile&) = delete;
 
   std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
 
@@ -62,7 +62,7 @@ PredictFailure decode(const UploadedPicture& picture, const PredictLimits& limit
   if (!is_supported(picture.bytes)) {
     return {415, "not_a_picture", name + " is neither JPEG nor PNG"};
   }
-  const MemoryFile file(picture.bytes);
+  const PictureFile file(picture.bytes);
   const auto size = picture_size(file.path());
   if (!size || size->width <= 0 || size->height <= 0) {
     return not_decoded(name, "has a damaged header");

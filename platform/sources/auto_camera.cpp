@@ -1,11 +1,11 @@
 #include "platform/sources/auto_camera.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "platform/cameras/libcamera_loader.h"
 
 namespace lookout {
@@ -70,7 +70,8 @@ CameraChoice choose_camera(const Cameras& cameras) {
   choice.text = texts.front();
   if (texts.size() > 1) {
     choice.text +=
-        fmt::format("; there is also {}", fmt::join(texts.begin() + 1, texts.end(), ", "));
+        fmt::format("; there is also {}",
+                    joined(std::vector<std::string>(texts.begin() + 1, texts.end()), ", "));
   }
   return choice;
 }

@@ -1,7 +1,6 @@
 #include "platform/sources/picture_folder.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/log.h"
 #include "pipeline/lower_case.h"
 #include "platform/system/input_file.h"
@@ -81,12 +81,12 @@ class Listing {
     if (videos_ > 0) kinds.push_back(counted(videos_, "video"));
     if (others_ > 0) kinds.push_back(counted(others_, "other file"));
     std::vector<std::string> parts;
-    if (files > 0) parts.push_back(fmt::format("{} left out: {}", files, fmt::join(kinds, ", ")));
+    if (files > 0) parts.push_back(fmt::format("{} left out: {}", files, joined(kinds, ", ")));
     if (folders_ > 0) {
       parts.push_back(fmt::format("{} {} not entered (--recursive)", counted(folders_, "folder"),
                                   folders_ == 1 ? "is" : "are"));
     }
-    return fmt::format("{}", fmt::join(parts, "; "));
+    return joined(parts, "; ");
   }
 
   // Whether what was left out may be missed.

@@ -1,7 +1,6 @@
 #include "platform/sources/source_uri.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <uriparser/Uri.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/joined.h"
 #include "pipeline/lower_case.h"
 #include "platform/sources/network_url.h"
 #include "platform/system/parse_number.h"
@@ -203,10 +203,10 @@ std::optional<Pattern> parse_pattern(const Uri& uri) {
   if (pattern) return pattern;
   if (uri.host.empty()) {
     throw usage(fmt::format("the test patterns are all, {}; as in test://all",
-                            fmt::join(kPatternNames, ", ")));
+                            joined(kPatternNames, ", ")));
   }
   throw usage(fmt::format("{}: there is no test pattern '{}', only all, {}", uri.text, uri.host,
-                          fmt::join(kPatternNames, ", ")));
+                          joined(kPatternNames, ", ")));
 }
 
 template <typename Number>
