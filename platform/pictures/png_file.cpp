@@ -16,7 +16,7 @@ namespace lookout {
 namespace {
 
 constexpr std::int64_t kMaxPngPixels = std::int64_t{1} << 30;  // OpenCV's limit
-constexpr std::size_t kSignature = 8;                       // bytes
+constexpr std::size_t kSignature = 8;                          // bytes
 constexpr std::size_t kChannels = 3;
 
 using Text = std::array<char, 128>;
