@@ -8,7 +8,7 @@
 #include "app/report/charts.h"
 #include "app/report/html.h"
 #include "app/report/machine_facts.h"
-#include "pipeline/joined.h"
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

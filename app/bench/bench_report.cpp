@@ -8,7 +8,6 @@
 
 #include "app/bench/bench_result.h"
 #include "pipeline/append_format.h"
-#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "app/eval/class_names.h"
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/log.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/system/csv.h"

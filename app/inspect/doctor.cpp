@@ -20,7 +20,6 @@
 #include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/flow/scheduling.h"
-#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"

@@ -4,8 +4,8 @@
 
 #include "app/output/json.h"
 #include "app/run/models.h"
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/open_model.h"
 #include "platform/system/run_apart.h"
 

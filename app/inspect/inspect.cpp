@@ -14,7 +14,6 @@
 #include "app/run/models.h"
 #include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

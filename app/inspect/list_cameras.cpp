@@ -7,7 +7,7 @@
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "app/run/run.h"
-#include "pipeline/joined.h"
+#include "pipeline/append_format.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/libcamera_loader.h"

@@ -6,8 +6,8 @@
 #include <exception>
 #include <vector>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/source.h"
 #include "pipeline/thread.h"
 #include "platform/sources/open_source.h"

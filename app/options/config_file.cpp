@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {

@@ -9,8 +9,8 @@
 #include <map>
 #include <sstream>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/lower_case.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/parse_number.h"

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <string>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 
 namespace lookout {
 namespace {

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/model/operator_library.h"
 #include "pipeline/printable.h"
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "pipeline/append_format.h"
-#include "pipeline/joined.h"
 
 namespace lookout {
 namespace {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "pipeline/joined.h"
+#include "pipeline/append_format.h"
 
 namespace lookout {
 namespace {

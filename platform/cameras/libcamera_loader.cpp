@@ -11,8 +11,8 @@
 #include <set>
 #include <system_error>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/log.h"
 #include "pipeline/module.h"
 #include "platform/cameras/libcamera_source.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pipeline/joined.h"
+#include "pipeline/append_format.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {

@@ -14,7 +14,7 @@
 #include <optional>
 #include <system_error>
 
-#include "pipeline/joined.h"
+#include "pipeline/append_format.h"
 #include "platform/cameras/camera_nodes.h"
 
 namespace lookout {

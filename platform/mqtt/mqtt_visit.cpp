@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/printable.h"
 #include "platform/mqtt/home_assistant.h"
 #include "platform/mqtt/mqtt_topics.h"

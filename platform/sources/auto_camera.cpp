@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "platform/cameras/libcamera_loader.h"
 
 namespace lookout {

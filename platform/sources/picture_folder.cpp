@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/log.h"
 #include "pipeline/lower_case.h"
 #include "platform/system/input_file.h"

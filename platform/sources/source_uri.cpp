@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
-#include "pipeline/joined.h"
 #include "pipeline/lower_case.h"
 #include "platform/sources/network_url.h"
 #include "platform/system/parse_number.h"
