@@ -57,4 +57,4 @@ done
 users=$(grep -rlE '^ *(using [a-z_:]+::[A-Za-z_]+|namespace [a-z_]+ = .*);' --include='*.cpp' app pipeline platform)
 # shellcheck disable=SC2086
 tidy "$alone" -checks='-*,misc-unused-alias-decls,misc-unused-using-decls' \
-  "$PWD/($(echo pipeline/torch/.* $users | tr ' ' '|'))$"
+  "$PWD/($(echo pipeline/torch/*.cpp $users | tr ' ' '|'))$"
