@@ -17,13 +17,13 @@ cd "$(dirname "$0")/.."
 # were measured on two processors.
 soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
 table="
-host             default   1  27  -     test
-models           --all     0   3  -     test models
-asan             --all     1  14  -     check
-tsan             --all     0   4  -     check
+host             default   1  14  -     test
+models           --all     0   4  -     test models
+asan             --all     1  18  -     check
+tsan             --all     0   7  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
-style            --all     0   7  -     check
-target           --target  9  19  root  test target
+style            --all     1   6  -     check
+target           --target  9  22  root  test target
 lint             -         0  30  -     check
 analyzer         -         0  20  -     check
 processors       -         5   0  -     processors
