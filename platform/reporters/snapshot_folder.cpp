@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <opencv2/imgcodecs.hpp>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "pipeline/error.h"
@@ -19,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxPartBytes = 60;  // a file's name takes 255
+constexpr std::size_t kDateBytes = 20;     // 20271122T101500.123Z
+constexpr std::string_view kEnding = ".jpg";
 
 // ASCII only, whatever the locale.
 bool is_plain(char c) {
@@ -56,6 +60,11 @@ std::string stamp(std::chrono::system_clock::time_point time) {
                      ms % 1000);
 }
 
+// "new/" has an empty file name.
+fs::path without_slash(const fs::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
 [[noreturn]] void refuse(const fs::path& folder, const std::error_code& why) {
   throw Error(
       why == std::errc::permission_denied ? ErrorKind::kPermission : ErrorKind::kOutput,
@@ -80,7 +89,7 @@ SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::
 }
 
 void check_snapshot_folder(const fs::path& folder) {
-  const fs::path named = folder.has_filename() ? folder : folder.parent_path();  // "new/"
+  const fs::path named = without_slash(folder);
   std::error_code ignored;
   const bool exists = fs::exists(named, ignored);
   const std::error_code why = why_not_writable(exists ? named : named.parent_path());
@@ -92,10 +101,24 @@ bool SnapshotFolder::is_own(const std::string& name) const {
   return fnmatch((prefix_ + "????????T??????.???Z_*.jpg").c_str(), name.c_str(), 0) == 0;
 }
 
-void SnapshotFolder::make_room(std::uint64_t bytes) const {
-  if (limit_ == kNoLimit) return;
-  std::vector<std::pair<std::string, std::uint64_t>> own;
-  std::uint64_t sum = bytes;
+std::string SnapshotFolder::date_of(const std::string& name) const {
+  return name.substr(prefix_.size(), kDateBytes);
+}
+
+// The number behind the label, which has no '_' itself; pictures of the first era have none.
+std::uint64_t SnapshotFolder::era_of(const std::string& name) const {
+  const std::size_t label = prefix_.size() + kDateBytes + 1;
+  const std::size_t before = name.rfind('_');
+  if (before < label) return 0;
+  std::uint64_t era = 0;
+  const char* end = name.data() + name.size() - kEnding.size();
+  const auto [rest, error] = std::from_chars(name.data() + before + 1, end, era);
+  return rest == end && error == std::errc() ? era : 0;
+}
+
+// In the order in which they were written. Removes what programs that were killed left.
+std::vector<SnapshotFolder::Picture> SnapshotFolder::pictures() const {
+  std::vector<Picture> own;
   std::error_code error;
   fs::directory_iterator entries(folder_, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
@@ -104,15 +127,31 @@ void SnapshotFolder::make_room(std::uint64_t bytes) const {
     std::error_code gone;  // another program removed it
     if (!is_own(name) || !fs::is_regular_file(entries->symlink_status(gone))) continue;
     const std::uintmax_t size = entries->file_size(gone);
-    if (gone) continue;
-    own.emplace_back(name, size);
-    sum += size;
+    if (!gone) own.push_back({era_of(name), name, size});
   }
   if (error) throw std::system_error(error);
-  std::sort(own.begin(), own.end());
-  for (auto oldest = own.begin(); sum > limit_ && oldest != own.end(); ++oldest) {
-    fs::remove(folder_ / oldest->first);
-    sum -= oldest->second;
+  std::sort(own.begin(), own.end(), [](const Picture& a, const Picture& b) {
+    return std::tie(a.era, a.name) < std::tie(b.era, b.name);
+  });
+  return own;
+}
+
+// Of a picture that is written now: "_2", or nothing in the first era.
+std::string SnapshotFolder::number_after(const std::vector<Picture>& oldest_first,
+                                         const std::string& date) const {
+  if (oldest_first.empty()) return {};
+  const Picture& newest = oldest_first.back();
+  const std::uint64_t era = newest.era + (date < date_of(newest.name) ? 1 : 0);
+  return era == 0 ? std::string() : fmt::format("_{}", era);
+}
+
+void SnapshotFolder::make_room(const std::vector<Picture>& oldest_first,
+                               std::uint64_t bytes) const {
+  std::uint64_t sum = bytes;
+  for (const Picture& picture : oldest_first) sum += picture.bytes;
+  for (auto oldest = oldest_first.begin(); sum > limit_ && oldest != oldest_first.end(); ++oldest) {
+    fs::remove(folder_ / oldest->name);
+    sum -= oldest->bytes;
   }
 }
 
@@ -128,9 +167,15 @@ fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
   if (jpeg_.size() > limit_) {
     throw Error(ErrorKind::kOutput, folder_.string() + ": one snapshot is larger than the limit");
   }
-  fs::path path = folder_ / (prefix_ + stamp(time) + "_" + plain(label) + ".jpg");
+  const std::string date = stamp(time);
+  std::string name = prefix_ + date + "_" + plain(label);
   try {
-    make_room(jpeg_.size());
+    if (limit_ != kNoLimit) {
+      const std::vector<Picture> oldest_first = pictures();
+      name += number_after(oldest_first, date);
+      make_room(oldest_first, jpeg_.size());
+    }
+    fs::path path = folder_ / name.append(kEnding);
     write_file(path);
     return path;
   } catch (const std::system_error& error) {

@@ -18,6 +18,10 @@ namespace lookout {
 // that no two cameras share their pictures: front-door~1a2b3c4d_2027... A picture is complete or
 // absent. Files with other names, such as another camera's, are neither changed nor counted. Used
 // by one thread at a time.
+//
+// With a limit, the order in which pictures were written can be told from their names, also when
+// the clock was set back in between: the later ones end with a higher number, ..._LABEL_1.jpg,
+// where the first have none.
 class SnapshotFolder {
  public:
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
@@ -27,15 +31,25 @@ class SnapshotFolder {
   // cannot be created or written into.
   SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
 
-  // Removes the oldest pictures, by the times in their names, until there is room, then writes.
+  // Removes the pictures that were written first until there is room, then writes.
   // Returns the picture's path. Throws Error(kOutput) when the system refuses or the picture alone
   // is larger than the limit.
   std::filesystem::path write(const cv::Mat& bgr, std::string_view label,
                               std::chrono::system_clock::time_point time);
 
  private:
+  struct Picture {
+    std::uint64_t era = 0;  // in one era, dates rise
+    std::string name;
+    std::uint64_t bytes = 0;
+  };
+
   bool is_own(const std::string& name) const;
-  void make_room(std::uint64_t bytes) const;
+  std::string date_of(const std::string& name) const;
+  std::uint64_t era_of(const std::string& name) const;
+  std::vector<Picture> pictures() const;
+  std::string number_after(const std::vector<Picture>& oldest_first, const std::string& date) const;
+  void make_room(const std::vector<Picture>& oldest_first, std::uint64_t bytes) const;
   void write_file(const std::filesystem::path& path) const;
 
   std::filesystem::path folder_;

@@ -69,6 +69,48 @@ TEST(SnapshotFolder, TheOldestOfItsOwnMakeRoom) {
                           "front_20261121T120003.000Z_cat.jpg", "holiday.jpg"));
 }
 
+// The board has no clock of its own: it may start in the past, or once have been in the future.
+TEST(SnapshotFolder, TheOldestIsTheOneThatWasWrittenFirstWhateverItsDate) {
+  const TempDir directory;
+  directory.write("front_20300101T000000.000Z_cat.jpg", std::string(100, 'x'));
+  directory.write("front_20300101T000001.000Z_cat.jpg", std::string(100, 'x'));
+  const auto size = std::filesystem::file_size(
+      SnapshotFolder(directory.path(), "sample", kMegabyte).write(red_picture(), "cat", kNoon));
+  const std::vector<seconds> clock{seconds(0),    seconds(1),     seconds(-5000), seconds(-4999),
+                                   seconds(2000), seconds(-6000), seconds(-5999), seconds(-5998)};
+  std::vector<std::string> written;
+  for (const seconds time : clock) {
+    SnapshotFolder restarted(directory.path(), "front", 3 * size);
+    written.push_back(restarted.write(red_picture(), "cat", kNoon + time).filename().string());
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      EXPECT_EQ(std::filesystem::exists(directory / written[i]), i + 3 >= written.size())
+          << written[i] << " after " << written.back();
+    }
+  }
+  EXPECT_THAT(
+      names_in(directory),
+      ElementsAre("front_20261121T102000.000Z_cat_3.jpg", "front_20261121T102001.000Z_cat_3.jpg",
+                  "front_20261121T102002.000Z_cat_3.jpg", "sample_20261121T120000.000Z_cat.jpg"));
+}
+
+TEST(SnapshotFolder, PicturesOfAnEarlierVersionGoFirst) {
+  const TempDir directory;
+  const std::string size_of_one(
+      SnapshotFolder(directory.path(), "sample", kMegabyte).write(red_picture(), "cat", kNoon));
+  const auto size = std::filesystem::file_size(size_of_one);
+  for (const char* old : {"front_20250101T000000.000Z_cat.jpg", "front_20300101T000000.000Z_7.jpg",
+                          "front_20300102T000000.000Z_.jpg"}) {
+    directory.write(old, std::string(size, 'x'));
+  }
+  SnapshotFolder folder(directory.path(), "front", 4 * size);
+  for (int i = 0; i < 3; ++i) folder.write(red_picture(), "7", kNoon + seconds(i));
+  EXPECT_THAT(
+      names_in(directory),
+      ElementsAre("front_20261121T120000.000Z_7_1.jpg", "front_20261121T120001.000Z_7_1.jpg",
+                  "front_20261121T120002.000Z_7_1.jpg", "front_20300102T000000.000Z_.jpg",
+                  "sample_20261121T120000.000Z_cat.jpg"));
+}
+
 // The limit of one would remove another's pictures.
 TEST(SnapshotFolder, CamerasInEveryScriptKeepTheirPicturesApart) {
   const TempDir directory;
