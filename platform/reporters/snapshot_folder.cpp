@@ -71,9 +71,17 @@ fs::path without_slash(const fs::path& folder) {
       fmt::format("snapshots cannot be written into {}: {}", folder.string(), why.message()));
 }
 
+bool group_reads(const fs::path& folder) {
+  return (fs::status(folder).permissions() & fs::perms::group_read) != fs::perms::none;
+}
+
 void make(const fs::path& folder, const std::string& prefix) {
   try {
-    fs::create_directory(folder);  // does nothing when it exists
+    const fs::path above = fs::absolute(without_slash(folder)).parent_path();
+    if (fs::create_directory(folder) && group_reads(above)) {
+      constexpr fs::perms kRead = fs::perms::group_read | fs::perms::group_exec;
+      fs::permissions(folder, kRead, fs::perm_options::add);
+    }
     remove_abandoned(folder / prefix);
     const TempFile can_be_made(folder / prefix);
   } catch (const std::system_error& error) {
@@ -158,6 +166,7 @@ void SnapshotFolder::make_room(const std::vector<Picture>& oldest_first,
 void SnapshotFolder::write_file(const fs::path& path) const {
   TempFile file(path);
   file.write({reinterpret_cast<const char*>(jpeg_.data()), jpeg_.size()});
+  if (group_reads(folder_)) file.let_group_read();
   file.keep();
 }
 

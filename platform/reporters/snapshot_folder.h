@@ -22,6 +22,8 @@ namespace lookout {
 // With a limit, the order in which pictures were written can be told from their names, also when
 // the clock was set back in between: the later ones end with a higher number, ..._LABEL_1.jpg,
 // where the first have none.
+//
+// The group of a folder that it can read can read the pictures, too, whatever the umask.
 class SnapshotFolder {
  public:
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();

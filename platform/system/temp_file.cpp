@@ -71,6 +71,11 @@ void TempFile::write(std::string_view bytes) {
   }
 }
 
+void TempFile::let_group_read() {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0 || fchmod(fd_, (status.st_mode & 07777) | S_IRGRP) != 0) fail();
+}
+
 void TempFile::keep() {
   // The content has to be on the disk before the new name is.
   if (fsync(fd_) != 0 || rename(unfinished_.c_str(), path_.c_str()) != 0) fail();

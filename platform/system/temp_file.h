@@ -25,6 +25,9 @@ class TempFile {
 
   void write(std::string_view bytes);
 
+  // Lets the file's group read it, whatever the umask.
+  void let_group_read();
+
   // Writes the content to the disk and gives the file its name. Replaces a file of that name.
   void keep();
 

@@ -1,6 +1,7 @@
 #include "platform/reporters/snapshot_reporter.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -109,6 +110,27 @@ TEST(SnapshotFolder, PicturesOfAnEarlierVersionGoFirst) {
       ElementsAre("front_20261121T120000.000Z_7_1.jpg", "front_20261121T120001.000Z_7_1.jpg",
                   "front_20261121T120002.000Z_7_1.jpg", "front_20300102T000000.000Z_.jpg",
                   "sample_20261121T120000.000Z_cat.jpg"));
+}
+
+// The service's umask lets nobody else read, but members of its group may read its folder.
+TEST(SnapshotFolder, WhoeverOfTheGroupReadsTheFolderReadsThePictures) {
+  using std::filesystem::perms;
+  const TempDir directory;
+  const mode_t before = umask(077);
+  for (const perms of_folder : {perms{0700}, perms{0750}}) {
+    std::filesystem::permissions(directory.path(), of_folder);
+    const std::string name = of_folder == perms{0700} ? "closed" : "open";
+    SnapshotFolder made(directory.path() / name, "front", kMegabyte);
+    const auto in_made = made.write(red_picture(), "cat", kNoon);
+    SnapshotFolder found(directory.path(), name, kMegabyte);
+    const auto in_found = found.write(red_picture(), "cat", kNoon);
+    const bool shared = of_folder == perms{0750};
+    EXPECT_EQ(std::filesystem::status(in_made.parent_path()).permissions(), of_folder);
+    for (const auto& picture : {in_made, in_found}) {
+      EXPECT_EQ(std::filesystem::status(picture).permissions(), shared ? perms{0640} : perms{0600});
+    }
+  }
+  umask(before);
 }
 
 // The limit of one would remove another's pictures.
