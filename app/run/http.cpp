@@ -29,7 +29,7 @@ std::optional<HttpAddress> address_of(const HttpOptions& options) {
 // Its first line.
 std::string read_token(const HttpOptions& options) {
   if (options.token_file.empty()) return {};
-  std::string token = read_input("http.token-file", options.token_file);
+  std::string token = read_secret("http.token-file", options.token_file);
   token.resize(std::min(token.find_first_of("\r\n"), token.size()));
   if (token.size() >= kMinToken) return token;
   throw Error(ErrorKind::kConfig, fmt::format("http.token-file {}: the token has fewer than {} "

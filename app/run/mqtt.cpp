@@ -32,7 +32,7 @@ std::string read_password(const MqttOptions& options, const MqttAddress& address
   if (address.user.empty()) {
     throw config_error("mqtt.password-file needs a user in mqtt.url, as mqtt://USER@HOST");
   }
-  std::string password = read_input("mqtt.password-file", options.password_file);
+  std::string password = read_secret("mqtt.password-file", options.password_file);
   password.resize(std::min(password.find_first_of("\r\n"), password.size()));
   if (!password.empty()) return password;
   throw config_error(
@@ -50,7 +50,11 @@ void check_tls(const MqttOptions& options, const MqttAddress& address) {
     if (!address.tls) {
       throw config_error(fmt::format("{} is for a broker with TLS: mqtt.url=mqtts://...", name));
     }
-    read_input(name, *file);
+    if (file == &options.key) {
+      read_secret(name, *file);
+    } else {
+      read_input(name, *file);
+    }
   }
   if (options.certificate.empty() != options.key.empty()) {
     throw config_error("mqtt.certificate and mqtt.key belong together: set both or none");

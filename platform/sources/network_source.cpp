@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kGrace{2};
 
 std::string complete_url(const NetworkOptions& options) {
   if (options.credentials.empty()) return options.url;
-  return with_credentials(options.url, read_input("credentials", options.credentials));
+  return with_credentials(options.url, read_secret("credentials", options.credentials));
 }
 
 }  // namespace

@@ -21,4 +21,9 @@ void read_input(const std::string& what, const std::string& path,
 // Returns the content of a file. Throws as above.
 std::string read_input(const std::string& what, const std::string& path);
 
+// The same for a password, a token or a key: warns, once for each file, when other users can read
+// it. A group may, when root gave it the file. Not for systemd's credentials and for descriptors
+// (/dev/fd/3), which nobody else opens by their names. Any thread.
+std::string read_secret(const std::string& what, const std::string& path);
+
 }  // namespace lookout

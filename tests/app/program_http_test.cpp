@@ -1,5 +1,6 @@
 // A run that people look at over HTTP.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,23 @@ TEST(Program, OtherMachinesLookWithATokenOrWhenThatIsAllowed) {
         run_lookout({"test://red", "-t", "1ms", "--set", address, "--set", permission});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_NE(result.err.find("http: http://0.0.0.0:"), std::string::npos) << result.err;
+  }
+}
+
+TEST(Program, WarnsOfSecretsThatOthersCanRead) {
+  const TempDir directory;
+  const std::string file = directory.write("secret", "1234567890123456:2\n");
+  chmod(file.c_str(), 0644);
+  const std::vector<std::vector<std::string>> uses{
+      {"test://red", "--set", "http.address=127.0.0.1:0", "--set", "http.token-file=" + file},
+      {"test://red", "--mqtt", "mqtt://me@127.0.0.1:1", "--set", "mqtt.password-file=" + file},
+      {"test://red", "--mqtt", "mqtts://127.0.0.1:1", "--set", "mqtt.key=" + file, "--set",
+       "mqtt.certificate=" + file},
+      {"rtsp://127.0.0.1:1/", "--set", "camera.credentials=" + file}};
+  for (std::vector<std::string> arguments : uses) {
+    arguments.insert(arguments.end(), {"-t", "1ms"});
+    const std::string err = run_lookout(arguments).err;
+    EXPECT_NE(err.find(file + " can be read by other users"), std::string::npos) << err;
   }
 }
 

@@ -1,8 +1,13 @@
 #include "platform/system/input_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/support/captured_log.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -39,6 +44,49 @@ TEST(InputFile, AnErrorInTheMiddleOfReadingIsAFileThatCannotBeRead) {
   if (access(memory.c_str(), R_OK) != 0) GTEST_SKIP() << "there is no readable " << memory;
   expect_error(ErrorKind::kNoInput, "labels /proc/self/mem cannot be read: Input/output error",
                [&] { read_input("labels", memory); });
+}
+
+bool reading_warns(const std::string& path) {
+  const CapturedLog log;
+  EXPECT_EQ(read_secret("token", path), "secret");
+  return !log.text().empty();
+}
+
+TEST(InputFile, ASecretThatOthersCanReadIsWarnedOfOnce) {
+  const TempDir directory;
+  const std::string file = directory.write("token", "secret");
+  chmod(file.c_str(), 0600);
+  EXPECT_FALSE(reading_warns(file));
+  chmod(file.c_str(), 0644);
+  const CapturedLog log;
+  for (int i = 0; i < 2; ++i) read_secret("token", file);
+  const std::string text = log.text();
+  EXPECT_THAT(text, testing::EndsWith("token " + file +
+                                      " can be read by other users; this makes it private: "
+                                      "chmod 600 " +
+                                      file + "\n"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+TEST(InputFile, AGroupMayReadASecretThatRootGaveIt) {
+  const TempDir directory;
+  const std::string file = directory.write("token", "secret");
+  chmod(file.c_str(), 0640);
+  EXPECT_EQ(reading_warns(file), getuid() != 0);
+}
+
+TEST(InputFile, SecretsOfASystemServiceAndOfDescriptorsAreNotWarnedOf) {
+  const TempDir directory;
+  const std::string file = directory.write("token", "secret");
+  chmod(file.c_str(), 0444);
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  EXPECT_FALSE(reading_warns("/dev/fd/" + std::to_string(fd)));
+  EXPECT_FALSE(reading_warns("/proc/self/fd/" + std::to_string(fd)));
+  close(fd);
+  setenv("CREDENTIALS_DIRECTORY", directory.path().c_str(), 1);
+  EXPECT_FALSE(reading_warns(file));
+  unsetenv("CREDENTIALS_DIRECTORY");
+  EXPECT_TRUE(reading_warns(file));
 }
 
 }  // namespace
