@@ -14,7 +14,7 @@ std::string unit_of(const std::filesystem::path& config, const std::filesystem::
 // The folder that the unit may write to: "/var/lib/lookout", "/var/lib/lookout@front".
 std::filesystem::path state_folder_of(const std::string& unit);
 
-// Throws Error(kNoInput) for a file that the sandbox of deploy/lookout.service hides, and
+// Throws Error(kNoInput) for a file that the sandbox of deploy/lookout.service.in hides, and
 // Error(kPermission) for one that exists but that neither everybody nor the user or group lookout
 // may read. `what` begins the sentence: "model".
 void check_service_reads(const std::string& what, const std::filesystem::path& file);

@@ -40,7 +40,7 @@ show '100% Red'
 names red
 [ "${1-}" != --short ] || exit 0
 
-systemd-analyze security --no-pager --threshold=20 $unit | tail -n 1 || fail 'more exposed than 2.0'
+systemd-analyze security --no-pager --threshold=4 $unit | tail -n 1 || fail 'more exposed than 0.4'
 say 'hardened'
 
 slow_camera
@@ -54,7 +54,7 @@ show '100% Colorbar'
 names 'color bars'
 [ "$(readlink "/proc/$(property MainPID)/ns/net")" != "$(readlink /proc/self/ns/net)" ] || fail 'the service has a network'
 [ "$(exposure)" = "$exposed" ] || fail "with the socket it is exposed by $(exposure), not $exposed"
-[ "${exposed/./}" -le 10 ] || fail "it is exposed by $exposed, more than 1.0"
+[ "${exposed/./}" -le 8 ] || fail "it is exposed by $exposed, more than 0.8"
 answers / '<!DOCTYPE html>' || fail 'there is no page'
 answers /state '"label":"color bars"' || fail 'there is no state'
 answers /stream '^\xff\xd8\xff' || fail 'there is no stream'
