@@ -54,6 +54,7 @@ if ! command -v g++ >/dev/null; then
   exit 0
 fi
 
+rm -f $modules/*.new  # of a run that was killed
 new=$(mktemp $modules/XXXXXX.new) log=$(mktemp)
 trap 'rm -f "$new" "$log"' EXIT
 for standard in c++17 c++20; do

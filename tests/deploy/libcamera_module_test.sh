@@ -19,6 +19,11 @@ if [ -e "$WORK/error" ]; then
   cat "$WORK/error" >&2
   exit 1
 fi
+if [ -e "$WORK/killed" ]; then
+  rm "$WORK/killed"
+  kill -KILL $PPID
+  exit
+fi
 standard=${1#-std=}
 [ "$standard" != "$(cat "$WORK/refused")" ] || exit 1
 while [ "$1" != -o ]; do shift; done
@@ -80,6 +85,13 @@ expect 'a failure leaves nothing' test "$(ls "$modules")" = built.so
 echo 'g++: killed' >"$work/error"
 make_module
 expect 'a compiler that names no error is quoted, too' said ': g\+\+: killed$'
+
+rm "$work/error"
+touch "$work/killed"
+make_module
+expect 'a run that is killed leaves a file' test "$(find "$modules" -name '*.new' | wc -l)" = 1
+make_module
+expect 'which the next one removes' test "$(ls "$modules")" = built.so
 
 touch "$modules/0.8.so"
 make_module
