@@ -12,6 +12,7 @@ restarted() { [ "$(property NRestarts)" -gt "$1" ] && is ActiveState active && i
 
 # answers PATH PATTERN: the HTTP server does, and the first 20 KB have it.
 answers() {
+  rm -f answer
   exec 3<> /dev/tcp/127.0.0.1/8090
   printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3
   timeout 300 head -c 20000 <&3 > answer
@@ -45,10 +46,9 @@ say 'hardened'
 
 slow_camera
 # With its socket it is seen by others, though it has no network itself.
-systemctl stop $unit
 exposed=$(exposure)
-systemctl enable --now lookout.socket
-systemctl start $unit
+systemctl enable lookout.socket
+systemctl restart $unit
 mark
 show '100% Colorbar'
 names 'color bars'
@@ -69,7 +69,7 @@ systemctl stop $unit
 mark
 answers / '<!DOCTYPE html>' || fail 'a client does not start it'
 until_true 'a client started it' is ActiveState active
-systemctl stop lookout.socket
+systemctl disable --now lookout.socket
 pictured() { compgen -G '/var/lib/lookout/*.jpg'; }
 until_true 'a snapshot is written' pictured
 picture=$(pictured | head -n 1)
@@ -135,6 +135,42 @@ refuses /usr/local/share/private.pt 77
 install -D -m 644 /usr/share/lookout/selftest.pt /home/owner/model.pt
 refuses /home/owner/model.pt 66
 journal_has 'a service does not see home folders' || fail 'the journal does not say why'
+
+# A request does not start for ever what cannot start, and many close the address until its owner starts it.
+fails_once() {
+  mark
+  ! (answers / .) 2> /dev/null || fail "$1 answered"
+  until_true "$1: failed" is ActiveState failed
+  is ExecMainStatus "$2" || fail "$1 ended with $(property ExecMainStatus)"
+  [ "$(chapter | grep -c 'Main process exited')" = 1 ] || fail "one request started it more than once: $1"
+}
+model() { sed -i "s#^file = .*#file = \"$1\"#" /etc/lookout/lookout.toml; }
+model /usr/local/share/broken.pt
+systemctl reset-failed $unit
+systemctl enable --now lookout.socket
+fails_once 'broken model' 65
+model ''
+echo '[nonsense]' >> /etc/lookout/lookout.toml
+fails_once 'broken configuration' 78
+mark
+for _ in {1..8}; do ! (answers / .) 2> /dev/null || fail 'it answered'; done
+closed() { [ "$(systemctl show --value -p ActiveState lookout.socket)" = failed ]; }
+until_true 'the address is closed' closed
+[ "$(chapter | grep -c 'Main process exited')" -le 3 ] || fail 'it is started too often'
+sed -i '$d' /etc/lookout/lookout.toml
+systemctl start $unit
+answers / '<!DOCTYPE html>' || fail 'it does not answer when it is mended and started'
+say 'mended: seen again'
+
+# A removal that is aborted starts again what it stopped.
+export DPKG_MAINTSCRIPT_PACKAGE=lookout  # as dpkg calls them
+/var/lib/dpkg/info/lookout.prerm remove
+is ActiveState inactive || fail 'a removal does not stop it'
+/var/lib/dpkg/info/lookout.postinst abort-remove
+until_true 'a removal was aborted' answers / '<!DOCTYPE html>'
+systemctl disable --now lookout.socket
+systemctl stop $unit
+model /home/owner/model.pt
 
 # An instance, with a configuration of its own.
 unit=lookout@front.service
