@@ -1,5 +1,6 @@
 #include "platform/predict/multipart.h"
 
+#include <array>
 #include <map>
 #include <utility>
 
@@ -26,6 +27,25 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
   return before;
 }
 
+// The character at `at` of a quoted string, of which `size` bytes are taken. Browsers
+// write a quote and line ends as %22, %0D and %0A, and leave all else alone; Go and others write
+// a backslash before a quote and a backslash.
+std::string_view unescaped(std::string_view text, std::size_t at, std::size_t& size) {
+  struct Escape {
+    std::string_view written;
+    std::string_view meant;
+  };
+  constexpr std::array<Escape, 5> kEscapes{
+      {{"\\\"", "\""}, {"\\\\", "\\"}, {"%22", "\""}, {"%0A", "\n"}, {"%0D", "\r"}}};
+  for (const Escape& escape : kEscapes) {
+    if (text.substr(at, escape.written.size()) != escape.written) continue;
+    size = escape.written.size();
+    return escape.meant;
+  }
+  size = 1;
+  return text.substr(at, 1);
+}
+
 // Takes a value off the text: a token up to `;`, or a quoted string, whose escapes it decodes.
 std::string take_value(std::string_view& text) {
   text = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -34,10 +54,8 @@ std::string take_value(std::string_view& text) {
     value = trimmed(text.substr(0, text.find(';')));
   } else {
     std::size_t at = 1;
-    for (; at < text.size() && text[at] != '"'; ++at) {
-      // Browsers leave a backslash alone, and write a quote as %22.
-      if (text[at] == '\\' && at + 1 < text.size() && text[at + 1] == '"') ++at;
-      value += text[at];
+    for (std::size_t size = 0; at < text.size() && text[at] != '"'; at += size) {
+      value += unescaped(text, at, size);
     }
     text.remove_prefix(std::min(at + 1, text.size()));
   }

@@ -66,6 +66,19 @@ TEST(Multipart, FileNamesAreThoseThatClientsWrite) {
   EXPECT_EQ(only_part(R"(form-data; name="file"; filename="cut)").filename, "cut");
 }
 
+TEST(Multipart, NamesAreUnescapedAsTheirClientsEscapeThem) {
+  const auto name_of = [](const std::string& written) {
+    return only_part("form-data; name=\"file\"; filename=\"" + written + "\"").filename;
+  };
+  // Browsers: https://html.spec.whatwg.org/#escape-a-multipart-form-data-name
+  EXPECT_EQ(name_of("a%22b%0D%0Ac.jpg"), "a\"b\r\nc.jpg");
+  EXPECT_EQ(name_of("100%25 %2 %41.jpg"), "100%25 %2 %41.jpg");
+  EXPECT_EQ(name_of("a%2"), "a%2");
+  // Go's mime/multipart
+  EXPECT_EQ(name_of(R"(a\\b\"c.jpg)"), R"(a\b"c.jpg)");
+  EXPECT_EQ(only_part(R"(form-data; name="a%22b"; filename="c")").name, "a\"b");
+}
+
 TEST(Multipart, WhatIsCutOrMalformedIsRefused) {
   EXPECT_TRUE(parse_multipart(kFile, "x"));
   // Without the line end behind the last boundary it is complete.
