@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -84,8 +85,10 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   }
   HttpLimits limits;
   limits.clients = http.clients;
-  limits.upload = http.max_upload;
-  limits.uploads = std::max(limits.uploads, limits.upload);
+  // One address has a quarter of all, which a request fits into.
+  limits.upload =
+      std::min<std::size_t>(http.max_upload, std::numeric_limits<std::size_t>::max() / 4);
+  limits.uploads = std::max(limits.uploads, 4 * limits.upload);
   MetricSources metrics{
       figures.operators, [] { return read_machine_state(); }, &pictures, {}, api_usage};
   if (figures.mqtt) {

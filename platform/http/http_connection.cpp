@@ -45,21 +45,10 @@ bool has_body(const HttpRequest& request) {
   return request.method == "POST" || request.method == "PUT";
 }
 
-// Counts `bytes` in `sum` until it is destroyed; null when that would be more than `max`. Any
-// thread.
-std::shared_ptr<void> reserve(const std::shared_ptr<std::atomic<std::size_t>>& sum,
-                              std::size_t bytes, std::size_t max) {
-  if (sum->fetch_add(bytes) + bytes > max) {
-    sum->fetch_sub(bytes);
-    return nullptr;
-  }
-  return {sum.get(), [sum, bytes](void*) { sum->fetch_sub(bytes); }};
-}
-
-// A body whose reservation ends with it.
-std::shared_ptr<const std::string> to_body(std::string text, std::shared_ptr<void> reservation) {
-  using Body = std::pair<std::string, std::shared_ptr<void>>;
-  const auto body = std::make_shared<Body>(std::move(text), std::move(reservation));
+// A body whose share of the budget ends with it.
+std::shared_ptr<const std::string> to_body(std::string text, std::unique_ptr<UploadShare> share) {
+  using Body = std::pair<std::string, std::unique_ptr<UploadShare>>;
+  const auto body = std::make_shared<Body>(std::move(text), std::move(share));
   return {body, &body->first};
 }
 
@@ -204,12 +193,8 @@ void HttpConnection::begin_body() {
     answer(large_body(limits.upload));
     return;
   }
-  const std::size_t bytes = length ? static_cast<std::size_t>(*length) : limits.upload;
-  reservation_ = reserve(owner_.uploads, bytes, limits.uploads);
-  if (!reservation_) {
-    answer(too_many_uploads());
-    return;
-  }
+  upload_ = std::make_unique<UploadShare>(owner_.uploads, address_);
+  parser_->eager(true);
   parser_->body_limit(limits.upload);
   buffer_.reserve(kMaxBuffer);  // else Beast reads 512 bytes at a time
   phase_ = Phase::kBody;
@@ -226,20 +211,27 @@ void HttpConnection::begin_body() {
 }
 
 void HttpConnection::read_body() {
-  http::async_read(
+  http::async_read_some(
       socket_, buffer_, *parser_,
       [self = shared_from_this()](const Error& error, std::size_t) { self->on_body(error); });
 }
 
 void HttpConnection::on_body(const Error& error) {
   if (phase_ != Phase::kBody) return;
+  const bool has_room = upload_->grow_to(parser_->get().body().size());
+  if (!error && has_room && !parser_->is_done()) {
+    read_body();
+    return;
+  }
   clear_deadline();
   phase_ = Phase::kHandling;
   asked_ = Clock::now();
-  auto reservation = std::move(reservation_);
-  if (!error) {
+  auto upload = std::move(upload_);
+  if (!has_room) {
+    answer(too_many_uploads());
+  } else if (!error) {
     keep_alive_ = parser_->keep_alive();
-    request_.body = to_body(std::move(parser_->get().body()), std::move(reservation));
+    request_.body = to_body(std::move(parser_->get().body()), std::move(upload));
     handle();
   } else if (timed_out_) {
     answer(http_error(408, "too_slow", "the request did not come in time"));

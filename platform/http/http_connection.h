@@ -16,6 +16,7 @@
 #include "platform/http/http_message.h"
 #include "platform/http/http_metrics.h"
 #include "platform/http/http_server.h"
+#include "platform/http/upload_budget.h"
 
 namespace lookout {
 
@@ -31,9 +32,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     HttpMetrics& metrics;
     std::function<void()> handled;                // after each request
     std::function<void(HttpConnection*)> closed;  // once
-    // Bytes of all bodies that are in memory. Shared, since a body may outlive the server.
-    std::shared_ptr<std::atomic<std::size_t>> uploads =
-        std::make_shared<std::atomic<std::size_t>>(0);
+    // Shared, since a body may outlive the server.
+    std::shared_ptr<UploadBudget> uploads =
+        std::make_shared<UploadBudget>(limits.uploads, limits.uploads / 4);
   };
 
   // `address`: HttpRequest's. `owner` outlives this.
@@ -89,7 +90,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpRequest request_;
   std::string route_ = kOtherRoute;
   Clock::time_point asked_ = Clock::now();  // when the request was complete
-  std::shared_ptr<void> reservation_;       // of the body's bytes
+  std::unique_ptr<UploadShare> upload_;     // of the body that comes
+  int empty_lines_ = 0;                     // before the request
   bool head_only_ = false;
   bool keep_alive_ = false;
   bool writing_ = false;

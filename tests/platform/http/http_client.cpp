@@ -19,6 +19,19 @@ namespace {
 
 constexpr timeval kPatience{30, 0};
 
+union SocketAddress {
+  sockaddr any;
+  sockaddr_in v4;
+};
+
+SocketAddress socket_address(const char* host, std::uint16_t port) {
+  SocketAddress address{};
+  address.v4.sin_family = AF_INET;
+  address.v4.sin_port = htons(port);
+  inet_pton(AF_INET, host, &address.v4.sin_addr);
+  return address;
+}
+
 HttpAnswer parse_header(const std::string& header) {
   HttpAnswer answer;
   std::istringstream lines(header);
@@ -36,20 +49,16 @@ HttpAnswer parse_header(const std::string& header) {
 
 }  // namespace
 
-HttpClient::HttpClient(std::uint16_t port, int receive_buffer)
+HttpClient::HttpClient(std::uint16_t port, int receive_buffer, const char* address)
     : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
   if (receive_buffer > 0) {
     setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
   }
-  union {
-    sockaddr any;
-    sockaddr_in v4;
-  } address{};
-  address.v4.sin_family = AF_INET;
-  address.v4.sin_port = htons(port);
-  address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd_, &address.any, sizeof(address.v4)) != 0) {
+  const SocketAddress own = socket_address(address, 0);
+  const SocketAddress server = socket_address("127.0.0.1", port);
+  if (bind(fd_, &own.any, sizeof(own.v4)) != 0 ||
+      connect(fd_, &server.any, sizeof(server.v4)) != 0) {
     throw std::system_error(errno, std::generic_category(), "connect");
   }
 }

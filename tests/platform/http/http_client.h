@@ -16,8 +16,9 @@ struct HttpAnswer {
 // A connection to 127.0.0.1. Calls wait for the server, at most half a minute.
 class HttpClient {
  public:
-  // `receive_buffer`: in bytes; 0: the system's.
-  explicit HttpClient(std::uint16_t port, int receive_buffer = 0);
+  // `receive_buffer`: in bytes; 0: the system's. `address`: from which the client comes.
+  explicit HttpClient(std::uint16_t port, int receive_buffer = 0,
+                      const char* address = "127.0.0.1");
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;

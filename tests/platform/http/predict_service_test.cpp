@@ -4,114 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "pipeline/pipeline.h"
-#include "platform/http/http_reporter.h"
-#include "platform/sources/no_source.h"
 #include "tests/platform/http/http_client.h"
-#include "tests/support/fakes.h"
+#include "tests/platform/http/predict_run.h"
 
 namespace lookout {
 namespace {
 
 using nlohmann::json;
-
-std::string png_of(int grey, int side = 16) {
-  std::vector<unsigned char> bytes;
-  cv::imencode(".png", cv::Mat(side, side, CV_8UC3, cv::Scalar::all(grey)), bytes);
-  return {bytes.begin(), bytes.end()};
-}
-
-struct File {
-  std::string name;
-  std::string bytes;
-};
-
-const char* const kFormType = "multipart/form-data; boundary=x";
-
-std::string form_of(const std::vector<File>& files) {
-  std::string form;
-  for (const File& file : files) {
-    form += "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + file.name +
-            "\"\r\n\r\n" + file.bytes + "\r\n";
-  }
-  return form + "--x--\r\n";
-}
-
-std::string request_of(const std::string& body, const std::string& type,
-                       const std::string& path = "/predict", const std::string& method = "POST") {
-  return method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" +
-         (type.empty() ? "" : "Content-Type: " + type + "\r\n") +
-         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-
-// A server without a camera, whose model names the grey of a picture. `classify`: false: pictures
-// are never classified.
-class PredictRun {
- public:
-  explicit PredictRun(const HttpLimits& limits = {}, HttpServiceOptions options = {},
-                      float threshold = 0, bool has_ids = true, bool classify = true)
-      : pictures_(3, threshold) {
-    auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
-    const std::string name = sockets->names().at(0);
-    port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
-    RunInfo info;
-    info.model = "grey";
-    info.labels = classifier_.spec().labels;
-    for (std::size_t i = 0; has_ids && i < info.labels.size(); ++i) {
-      info.class_ids.push_back("n" + std::to_string(1000 + i));
-    }
-    options.pictures = &pictures_;
-    reporter_ =
-        std::make_unique<HttpReporter>(std::move(sockets), info, std::move(options), limits);
-    if (!classify) return;
-    thread_ = std::thread([this] {
-      NoSource source;
-      PipelineOptions pipeline;
-      pipeline.pictures = &pictures_;
-      run_pipeline(source, classifier_, {}, pipeline, stop_);
-    });
-  }
-  ~PredictRun() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  PredictRun(const PredictRun&) = delete;
-  PredictRun& operator=(const PredictRun&) = delete;
-
-  std::uint16_t port() const { return port_; }
-  void end() { reporter_.reset(); }
-
-  HttpAnswer send(const std::string& request) const {
-    HttpClient client(port_);
-    client.send(request);
-    return client.read_answer();
-  }
-  json ask(const std::string& body, const std::string& type = kFormType) const {
-    return json::parse(send(request_of(body, type)).body);
-  }
-  // "415 not_a_picture"
-  std::string mistake(const std::string& body, const std::string& type = kFormType) const {
-    const HttpAnswer answer = send(request_of(body, type));
-    return std::to_string(answer.status) + " " +
-           json::parse(answer.body)["error"]["code"].get<std::string>();
-  }
-
- private:
-  FakeClassifier classifier_;
-  PictureQueue pictures_;
-  std::uint16_t port_ = 0;
-  std::unique_ptr<HttpReporter> reporter_;
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
 
 TEST(Predict, AnswersAsTheTutorialDoes) {
   const PredictRun run;
@@ -180,7 +84,7 @@ TEST(Predict, EachMistakeHasItsCode) {
   EXPECT_EQ(run.mistake(png_of(1, 17), "image/png"), "413 too_many_pixels");
   EXPECT_THAT(run.ask(png_of(1, 17), "image/png")["error"]["message"].get<std::string>(),
               testing::HasSubstr("17x17 pixels; at most 0.000256 megapixels are allowed"));
-  std::vector<File> many(PredictService::kMaxPictures, {"a.png", png});
+  std::vector<UploadedFile> many(PredictService::kMaxPictures, {"a.png", png});
   EXPECT_EQ(run.send(request_of(form_of(many), kFormType)).status, 200);
   many.push_back(many.front());
   EXPECT_EQ(run.mistake(form_of(many)), "413 too_many_pictures");
@@ -248,32 +152,6 @@ TEST(Predict, ABodyHasALimit) {
                      "chunked\r\n\r\n-2\r\n")
                 .status,
             400);
-}
-
-TEST(Predict, AllBodiesTogetherHaveALimit) {
-  HttpLimits limits;
-  limits.upload = 1000;
-  limits.uploads = 1500;
-  const PredictRun run(limits);
-  const std::string half = request_of(std::string(1000, 'a'), "image/png").substr(0, 500);
-  {
-    HttpClient slow(run.port());
-    slow.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + half);
-    EXPECT_EQ(slow.read_answer().status, 200);
-    HttpAnswer answer;
-    // The server may not have read the slow one's header yet.
-    do {
-      answer = run.send(request_of(std::string(1000, 'a'), "image/png"));
-    } while (answer.status == 415);
-    EXPECT_EQ(answer.status, 503);
-    EXPECT_EQ(answer.headers.at("retry-after"), "1");
-  }
-  // Its bytes are free again when it has gone.
-  HttpAnswer answer;
-  do {
-    answer = run.send(request_of(std::string(1000, 'a'), "image/png"));
-  } while (answer.status == 503);
-  EXPECT_EQ(answer.status, 415);
 }
 
 TEST(Predict, ABodyHasToComeInTime) {
