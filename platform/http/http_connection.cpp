@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::size_t kMaxHeader = 8 * 1024;
 constexpr std::size_t kMaxBuffer = 2 * kMaxHeader;  // a header and a piece of what follows
+constexpr std::size_t kFirstRead = 1024;            // of most requests all
+constexpr int kMaxEmptyLines = 4;                   // before a request, that are ignored
 constexpr std::chrono::seconds kLinger{1};
 
 // What came is not HTTP; else the connection ended or failed.
@@ -108,6 +110,7 @@ void HttpConnection::on_deadline() {
 }
 
 void HttpConnection::wait_for_request() {
+  skip_empty_lines();
   if (buffer_.size() > 0) {
     read_header();
     return;
@@ -130,9 +133,42 @@ void HttpConnection::read_header() {
   parser_.emplace();
   parser_->header_limit(kMaxHeader);
   parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
-  http::async_read_header(
-      socket_, buffer_, *parser_,
-      [self = shared_from_this()](const Error& error, std::size_t) { self->on_header(error); });
+  empty_lines_ = 0;
+  read_first_line();
+}
+
+// Beast takes no empty line before a request, which RFC 9112, 2.2 lets a client send.
+void HttpConnection::read_first_line() {
+  skip_empty_lines();
+  const std::string_view text = buffered();
+  if (!text.empty() && text != "\r") {
+    http::async_read_header(
+        socket_, buffer_, *parser_,
+        [self = shared_from_this()](const Error& error, std::size_t) { self->on_header(error); });
+    return;
+  }
+  socket_.async_read_some(buffer_.prepare(kFirstRead),
+                          [self = shared_from_this()](const Error& error, std::size_t bytes) {
+                            if (self->phase_ != Phase::kHeader) return;
+                            self->buffer_.commit(bytes);
+                            if (error) {
+                              self->on_header(error);
+                            } else {
+                              self->read_first_line();
+                            }
+                          });
+}
+
+void HttpConnection::skip_empty_lines() {
+  while (buffered().substr(0, 2) == "\r\n" && empty_lines_ < kMaxEmptyLines) {
+    buffer_.consume(2);
+    ++empty_lines_;
+  }
+}
+
+std::string_view HttpConnection::buffered() const {
+  const auto data = buffer_.cdata();
+  return {static_cast<const char*>(data.data()), data.size()};
 }
 
 void HttpConnection::on_header(const Error& error) {
@@ -166,7 +202,7 @@ void HttpConnection::on_request() {
   const http::request_header<>& header = parser_->get();
   head_only_ = header.method() == http::verb::head;
   // What follows a body that is not read cannot be understood.
-  keep_alive_ = parser_->is_done() && parser_->keep_alive();
+  keep_alive_ = parser_->is_done() && parser_->keep_alive() && !is_coded(header);
   if (auto mistake = mistake_of(header)) {
     answer(std::move(*mistake));
     return;
@@ -199,7 +235,7 @@ void HttpConnection::begin_body() {
   buffer_.reserve(kMaxBuffer);  // else Beast reads 512 bytes at a time
   phase_ = Phase::kBody;
   set_deadline(limits.body);
-  if (parser_->get()[http::field::expect].empty()) {
+  if (!wants_continue(parser_->get())) {
     read_body();
     return;
   }

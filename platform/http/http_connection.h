@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "platform/http/http_message.h"
 #include "platform/http/http_metrics.h"
@@ -61,6 +62,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void on_deadline();
   void wait_for_request();
   void read_header();
+  void read_first_line();
+  void skip_empty_lines();
+  std::string_view buffered() const;
   void on_header(const Error& error);
   void on_bad_header(const Error& error);
   void on_request();

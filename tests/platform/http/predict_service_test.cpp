@@ -162,6 +162,16 @@ TEST(Predict, ABodyHasToComeInTime) {
   EXPECT_EQ(run.send(request.substr(0, request.size() - 1)).status, 408);
 }
 
+TEST(Predict, AClientOfHttp10IsNotToldToGoOn) {
+  const PredictRun run;
+  const std::string png = png_of(5);
+  EXPECT_EQ(run.send("POST /predict HTTP/1.0\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                     "Content-Length: " +
+                     std::to_string(png.size()) + "\r\n\r\n" + png)
+                .status,
+            200);
+}
+
 TEST(Predict, AClientThatAsksWhetherToGoOnIsToldSo) {
   const PredictRun run;
   const std::string png = png_of(5);

@@ -1,0 +1,130 @@
+// What RFC 9110 and 9112 say of requests: raw bytes to a real server.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/platform/http/http_client.h"
+#include "tests/platform/http/http_testing.h"
+
+namespace lookout {
+namespace {
+
+const std::string kHost = "Host: localhost\r\n";
+
+class HttpRequests : public testing::Test {
+ protected:
+  HttpRequests() { run_.report(1, 1, true); }
+
+  // `200`, or `400 bad_host`.
+  std::string answer(const std::string& request) const {
+    HttpClient client(run_.port());
+    client.send(request);
+    const HttpAnswer answer = client.read_answer();
+    if (answer.status == 200) return "200";
+    const auto error = nlohmann::json::parse(answer.body)["error"]["code"];
+    return std::to_string(answer.status) + " " + error.get<std::string>();
+  }
+  static std::string get(const std::string& headers, const std::string& target = "/healthz",
+                         const std::string& version = "1.1") {
+    return "GET " + target + " HTTP/" + version + "\r\n" + headers + "\r\n";
+  }
+
+  HttpRun run_;
+};
+
+// RFC 9112, 3.2.2
+TEST_F(HttpRequests, ATargetMayBeAUrl) {
+  for (const char* target :
+       {"http://localhost/healthz", "HTTP://LocalHost:8090/healthz?a=b", "https://[::1]/healthz",
+        "http://127.0.0.1:1/healthz", "http://localhost", "http://localhost?action=snapshots"}) {
+    const bool is_page = std::string(target).find("healthz") != std::string::npos;
+    const std::string expected =
+        is_page || target == std::string("http://localhost") ? "200" : "404 not_found";
+    EXPECT_EQ(answer(get(kHost, target)), expected) << target;
+  }
+  EXPECT_EQ(answer(get("", "http://localhost/healthz", "1.0")), "200");
+}
+
+TEST_F(HttpRequests, TheHostOfAUrlCountsInsteadOfTheHeader) {
+  EXPECT_EQ(answer(get("Host: evil.example\r\n", "http://localhost/healthz")), "200");
+  EXPECT_EQ(answer(get(kHost, "http://evil.example/healthz")), "421 wrong_host");
+  EXPECT_EQ(answer(get(kHost, "http://me@localhost/healthz")), "421 wrong_host");
+  EXPECT_EQ(answer(get("", "http://localhost/healthz")), "421 wrong_host");
+  EXPECT_EQ(answer(get(kHost + "Origin: http://evil.example\r\n", "http://localhost/healthz")),
+            "403 cross_origin");
+  for (const char* target : {"http:///healthz", "ftp://localhost/", "localhost:80", "*"}) {
+    EXPECT_EQ(answer(get(kHost, target)), "400 bad_target") << target;
+  }
+}
+
+// RFC 9112, 2.2
+TEST_F(HttpRequests, EmptyLinesBeforeARequestAreIgnored) {
+  EXPECT_EQ(answer("\r\n" + get(kHost)), "200");
+  EXPECT_EQ(answer("\r\n\r\n\r\n\r\n" + get(kHost)), "200");
+  EXPECT_EQ(answer("\r\n\r\n\r\n\r\n\r\n" + get(kHost)), "400 bad_request");
+  EXPECT_EQ(answer("\n" + get(kHost)), "400 bad_request");
+  EXPECT_EQ(answer("\r" + get(kHost)), "400 bad_request");
+}
+
+TEST_F(HttpRequests, EmptyLinesMayComeInPiecesAndAfterARequest) {
+  HttpClient client(run_.port());
+  client.send("\r");
+  client.send("\n");
+  client.send("\r\n" + get(kHost) + "\r\n" + get(kHost));
+  EXPECT_EQ(client.read_answer().status, 200);
+  EXPECT_EQ(client.read_answer().status, 200);
+  client.send("\r\n");
+  client.send(get(kHost));
+  EXPECT_EQ(client.read_answer().status, 200);
+}
+
+TEST_F(HttpRequests, AClientThatSendsEmptyLinesAloneIsNotAnswered) {
+  HttpClient client(run_.port());
+  client.send("\r\n\r\n");
+  client.end_sending();
+  EXPECT_EQ(client.read_all(), "");
+}
+
+// RFC 9110, 10.1.1
+TEST_F(HttpRequests, AnUnknownExpectationIsRefused) {
+  EXPECT_EQ(answer(get(kHost + "Expect: foo\r\n")), "417 unknown_expectation");
+  EXPECT_EQ(answer(get(kHost + "Expect: 100-continue\r\nExpect: foo\r\n")),
+            "417 unknown_expectation");
+  EXPECT_EQ(answer(get(kHost + "Expect: 100-Continue\r\n")), "200");
+  EXPECT_EQ(answer(get(kHost + "Expect: foo\r\n", "/healthz", "1.0")), "200");
+}
+
+// RFC 9112, 6.1
+TEST_F(HttpRequests, ATransferCodingIsChunkedAlone) {
+  const auto coded = [](const std::string& headers, const std::string& version = "1.1") {
+    return "POST /predict HTTP/" + version + "\r\n" + kHost + headers + "\r\n0\r\n\r\n";
+  };
+  for (const char* coding : {"gzip, chunked", "identity, chunked", "gzip", "chunked, gzip"}) {
+    EXPECT_EQ(answer(coded(std::string("Transfer-Encoding: ") + coding + "\r\n")),
+              "501 unknown_coding")
+        << coding;
+  }
+  EXPECT_EQ(answer(coded("Transfer-Encoding: chunked\r\n", "1.0")), "400 bad_coding");
+  EXPECT_EQ(answer(coded("Transfer-Encoding: Chunked\r\n")), "405 wrong_method");
+}
+
+// What follows is no request, but a body whose end nobody knows.
+TEST_F(HttpRequests, AfterAnUnknownCodingTheConnectionEnds) {
+  HttpClient client(run_.port());
+  client.send(get(kHost + "Transfer-Encoding: gzip\r\n") + get(kHost));
+  EXPECT_EQ(client.read_answer().status, 501);
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST_F(HttpRequests, AHeaderThatDecidesComesOnce) {
+  EXPECT_EQ(answer(get(kHost + kHost)), "400 bad_host");
+  for (const char* line : {"Origin: http://localhost\r\n", "Authorization: Bearer a\r\n",
+                           "Sec-Fetch-Site: none\r\n"}) {
+    EXPECT_EQ(answer(get(kHost + line)), "200") << line;
+    EXPECT_EQ(answer(get(kHost + line + line)), "400 repeated_header") << line;
+  }
+}
+
+}  // namespace
+}  // namespace lookout
