@@ -33,7 +33,7 @@ void declare(Settings& settings, HttpOptions& options) {
                "Let other machines look without a token");
   settings.add(section, "hosts", names(options.hosts),
                "Names by which clients may call this server, besides localhost, this machine's "
-               "name and IP addresses");
+               "name and IP addresses; their pages may show its picture");
   settings.add(section, "clients", number(options.clients, 1, kMaxClients),
                "Maximum clients at the same time; 16 of one address");
   settings.add(section, "viewers", number(options.viewers, 1, kMaxClients),

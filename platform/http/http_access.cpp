@@ -9,15 +9,32 @@
 namespace lookout {
 namespace {
 
-// `[::1]:8090` -> `::1`, `Pi.local.:80` -> `pi.local`.
+bool is_port(std::string_view text) {
+  return text.empty() ||
+         (text.front() == ':' && text.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+// `[::1]:8090` -> `::1`, `Pi.local.:80` -> `pi.local`. Empty: it is no name, with or without a
+// port.
 std::string name_of(std::string_view host) {
-  if (!host.empty() && host.front() == '[') {
-    const auto end = host.find(']');
-    return end == std::string_view::npos ? std::string() : std::string(host.substr(1, end - 1));
+  const bool is_v6 = !host.empty() && host.front() == '[';
+  const auto end = is_v6 ? host.find(']') : std::min(host.find(':'), host.size());
+  if (end == std::string_view::npos || !is_port(host.substr(end + (is_v6 ? 1 : 0)))) return {};
+  std::string name = lower_case(std::string(host.substr(0, end)));
+  if (is_v6) {
+    name.erase(0, 1);
+    return name.find(':') == std::string::npos ? std::string() : name;
   }
-  std::string name = lower_case(std::string(host.substr(0, host.find(':'))));
   if (!name.empty() && name.back() == '.') name.pop_back();
   return name;
+}
+
+// Of `https://camera.example:8123/path`: camera.example:8123. Empty: it is no URL.
+std::string_view authority_of_url(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const std::string_view rest = url.substr(scheme + 3);
+  return rest.substr(0, rest.find_first_of("/?#"));
 }
 
 bool are_equal(std::string_view given, std::string_view secret) {
@@ -41,14 +58,26 @@ bool is_host_allowed(const HttpAccess& access, std::string_view host) {
          std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
 }
 
+bool is_page_trusted(const HttpAccess& access, std::string_view url) {
+  const std::string name = name_of(authority_of_url(url));
+  return std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
+}
+
 bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::string_view host) {
   if (origin.empty()) return true;
-  const auto scheme = origin.find("://");
-  if (scheme == std::string_view::npos) return false;
-  const std::string_view authority = origin.substr(scheme + 3);
-  if (lower_case(std::string(authority)) == lower_case(std::string(host))) return true;
-  const std::string name = name_of(authority);
-  return std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
+  const std::string_view authority = authority_of_url(origin);
+  if (authority.empty()) return false;
+  return lower_case(std::string(authority)) == lower_case(std::string(host)) ||
+         is_page_trusted(access, origin);
+}
+
+bool is_site_allowed(const HttpAccess& access, const HttpRequest& request) {
+  if (lower_case(request.fetch_site) != "cross-site") return true;
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool is_link =
+      reads && request.fetch_mode == "navigate" && request.fetch_dest == "document";
+  return is_link || is_page_trusted(access, request.origin) ||
+         is_page_trusted(access, request.referer);
 }
 
 bool is_token_right(const HttpAccess& access, std::string_view authorization) {

@@ -5,10 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/http/http_message.h"
+
 namespace lookout {
 
 struct HttpAccess {
-  // Names by which the server may be called, besides localhost and IP addresses. Lower case.
+  // Names by which the server may be called, besides localhost and IP addresses, and whose pages
+  // may show what it says. Lower case.
   std::vector<std::string> hosts;
   std::string token;  // empty: none is asked for
 };
@@ -21,6 +24,14 @@ bool is_host_allowed(const HttpAccess& access, std::string_view host);
 // `origin`: the header Origin, empty when there is none. Allowed are none, that of `host`, and
 // those of the names in HttpAccess.
 bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::string_view host);
+
+// Whether `url`, the header Origin or Referer, is of a name in HttpAccess.
+bool is_page_trusted(const HttpAccess& access, std::string_view url);
+
+// Browsers tell whether a page of another site asks: then only a link to this server is allowed,
+// and pages that are trusted. Other clients tell nothing, nor do browsers where they call this
+// server neither by HTTPS nor on their own machine.
+bool is_site_allowed(const HttpAccess& access, const HttpRequest& request);
 
 // `authorization`: the header. Accepted are `Bearer TOKEN`, and `Basic` with any user and the token
 // as the password. Compares in a time that depends on the lengths alone.

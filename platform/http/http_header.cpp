@@ -18,7 +18,7 @@ constexpr std::size_t kMaxTarget = 4 * 1024;
 constexpr unsigned int kHttp11 = 11;
 // Of every answer. The page's files come from this server alone.
 constexpr const char* kCommonHeaders =
-    "Content-Security-Policy: default-src 'self'\r\n"
+    "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
     "Cache-Control: no-store\r\n";
 
@@ -108,6 +108,10 @@ HttpRequest to_request(const http::request_header<>& header) {
     request.host = authority;
   }
   request.origin = to_string(header[http::field::origin]);
+  request.referer = to_string(header[http::field::referer]);
+  request.fetch_site = to_string(header["Sec-Fetch-Site"]);
+  request.fetch_mode = to_string(header["Sec-Fetch-Mode"]);
+  request.fetch_dest = to_string(header["Sec-Fetch-Dest"]);
   request.authorization = to_string(header[http::field::authorization]);
   request.content_type = to_string(header[http::field::content_type]);
   request.last_event_id = to_string(header["Last-Event-ID"]);
@@ -134,6 +138,8 @@ std::string header_text(const HttpResponse& response, bool keep_alive) {
   std::string header = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response.status,
                                    std::string_view(reason.data(), reason.size()), response.type);
   header += kCommonHeaders;
+  header += fmt::format("Cross-Origin-Resource-Policy: {}\r\n",
+                        response.embeddable ? "cross-origin" : "same-site");
   if (response.stream) {
     header += "X-Accel-Buffering: no\r\n";
   } else {

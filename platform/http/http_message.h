@@ -20,6 +20,10 @@ struct HttpRequest {
   std::map<std::string, std::string> query;  // not decoded either
   std::string host;
   std::string origin;
+  std::string referer;
+  std::string fetch_site;  // Sec-Fetch-Site, -Mode and -Dest, which browsers alone send
+  std::string fetch_mode;
+  std::string fetch_dest;
   std::string authorization;
   std::string last_event_id;
   std::string content_type;
@@ -52,7 +56,8 @@ struct HttpResponse {
   std::shared_ptr<const std::string> body;
   std::vector<std::pair<std::string, std::string>> headers;  // besides those that all answers have
   std::unique_ptr<HttpStream> stream;                        // instead of `body`
-  std::string error;  // the code of an error, "not_found"; empty: it is none
+  std::string error;        // the code of an error, "not_found"; empty: it is none
+  bool embeddable = false;  // pages of other sites may show it
 };
 
 // Answers a request, once: now or later, on the server's thread. May be called when the client has

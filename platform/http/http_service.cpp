@@ -73,15 +73,8 @@ const char* HttpService::route(const HttpRequest& request) const {
 }
 
 std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
+  if (auto refused = page_refusal(request)) return refused;
   const std::string path = path_of(request);
-  if (!is_host_allowed(access_, request.host)) {
-    return http_error(421, "wrong_host",
-                      "this server does not answer to the name in Host; its "
-                      "names are set by http.hosts");
-  }
-  if (!is_origin_allowed(access_, request.origin, request.host)) {
-    return http_error(403, "cross_origin", "other sites may not ask this server");
-  }
   const bool may_read = is_for_reading(path) || (path == kMetrics && metrics_);
   const bool may_send = predict_ && is_for_pictures(path);
   if (auto wrong = wrong_route(request.method, may_read, may_send)) return wrong;
@@ -91,6 +84,24 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   }
   if (is_other_model(path))
     return http_error(404, "no_such_model", "this server has another model");
+  return std::nullopt;
+}
+
+// What a browser is refused for the page that it shows.
+std::optional<HttpResponse> HttpService::page_refusal(const HttpRequest& request) const {
+  if (!is_host_allowed(access_, request.host)) {
+    return http_error(421, "wrong_host",
+                      "this server does not answer to the name in Host; its "
+                      "names are set by http.hosts");
+  }
+  if (!is_origin_allowed(access_, request.origin, request.host)) {
+    return http_error(403, "cross_origin", "other sites may not ask this server");
+  }
+  if (!is_site_allowed(access_, request)) {
+    return http_error(403, "cross_site",
+                      "pages of other sites may not show this server; those that may are set by "
+                      "http.hosts");
+  }
   return std::nullopt;
 }
 
@@ -147,6 +158,17 @@ void HttpService::beat() {
 }
 
 void HttpService::handle(const HttpRequest& request, const HttpRespond& respond) {
+  if (!is_page_trusted(access_, request.referer)) {
+    answer_later(request, respond);
+    return;
+  }
+  answer_later(request, [respond](HttpResponse response) {
+    response.embeddable = true;
+    respond(std::move(response));
+  });
+}
+
+void HttpService::answer_later(const HttpRequest& request, const HttpRespond& respond) {
   const std::string path = path_of(request);
   if (auto refused = refusal(request)) {
     respond(std::move(*refused));

@@ -53,8 +53,10 @@ class HttpService : public HttpHandler {
   std::uint64_t dropped() const { return feed_.dropped(); }
 
  private:
+  std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   bool is_other_model(const std::string& path) const;
+  void answer_later(const HttpRequest& request, const HttpRespond& respond);
   // Of a path that is answered at once.
   HttpResponse answer(const HttpRequest& request, const std::string& path);
   HttpResponse state();

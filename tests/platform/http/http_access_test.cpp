@@ -13,8 +13,10 @@ TEST(HttpAccess, TheHostIsThisMachineOrAConfiguredName) {
         "[fe80::1]", "camera.example", "Camera.Example:443"}) {
     EXPECT_TRUE(is_host_allowed(kAccess, host)) << host;
   }
-  for (const char* host : {"", ":8090", "evil.example", "localhost.evil.example",
-                           "evil.camera.example", "127.0.0.1.evil.example", "[::1", "[]"}) {
+  for (const char* host :
+       {"", ":8090", "evil.example", "localhost.evil.example", "evil.camera.example",
+        "127.0.0.1.evil.example", "[::1", "[]", "[::1].evil.com", "[::1]x:80", "[::1]:80.evil.com",
+        "[localhost]", "[127.0.0.1]", "localhost:80.evil.com", "localhost:a"}) {
     EXPECT_FALSE(is_host_allowed(kAccess, host)) << host;
   }
   EXPECT_FALSE(is_host_allowed(kAccess, std::string("127.0.0.1\0.evil.example", 23)));

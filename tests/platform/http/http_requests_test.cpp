@@ -126,5 +126,42 @@ TEST_F(HttpRequests, AHeaderThatDecidesComesOnce) {
   }
 }
 
+TEST_F(HttpRequests, PagesOfOtherSitesMayNotShowThePicture) {
+  const std::string cross = kHost + "Sec-Fetch-Site: cross-site\r\n";
+  EXPECT_EQ(answer(get(cross + "Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image\r\n")),
+            "403 cross_site");
+  EXPECT_EQ(answer(get(cross + "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n")),
+            "403 cross_site");
+  EXPECT_EQ(answer(get(cross)), "403 cross_site");
+  EXPECT_EQ(answer(get(cross + "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n")), "200")
+      << "a link";
+  for (const char* site : {"same-origin", "same-site", "none"}) {
+    EXPECT_EQ(answer(get(kHost + "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n")),
+              "200")
+        << site;
+  }
+}
+
+TEST(HttpEmbedding, PagesOfConfiguredNamesMayShowThePicture) {
+  HttpServiceOptions options;
+  options.access.hosts = {"home.example"};
+  HttpRun run({}, options);
+  run.report(1, 1, true);
+  const std::string cross =
+      "Host: localhost\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nReferer: ";
+  const HttpAnswer shown =
+      http_get(run.port(), "/healthz", cross + "http://home.example:8123/\r\n");
+  EXPECT_EQ(shown.status, 200);
+  EXPECT_EQ(shown.headers.at("cross-origin-resource-policy"), "cross-origin");
+  const HttpAnswer refused =
+      http_get(run.port(), "/healthz", cross + "http://evil.example/home.example\r\n");
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(refused.headers.at("cross-origin-resource-policy"), "same-site");
+  // Over plain HTTP browsers tell of no site, and go by the policy alone.
+  EXPECT_EQ(http_get(run.port(), "/healthz", "Host: localhost\r\nReferer: http://home.example/\r\n")
+                .headers.at("cross-origin-resource-policy"),
+            "cross-origin");
+}
+
 }  // namespace
 }  // namespace lookout

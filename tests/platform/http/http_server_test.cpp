@@ -59,7 +59,9 @@ TEST(HttpServer, AnswersOneRequestAfterTheOther) {
   HttpClient client(run.port());
   const HttpAnswer page = client.get("/");
   EXPECT_EQ(page.status, 200);
-  EXPECT_EQ(page.headers.at("content-security-policy"), "default-src 'self'");
+  EXPECT_EQ(page.headers.at("content-security-policy"),
+            "default-src 'self'; frame-ancestors 'none'");
+  EXPECT_EQ(page.headers.at("cross-origin-resource-policy"), "same-site");
   EXPECT_EQ(page.headers.at("x-content-type-options"), "nosniff");
   EXPECT_EQ(page.headers.count("access-control-allow-origin"), 0U);
   const HttpAnswer state = client.get("/state");
