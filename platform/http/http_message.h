@@ -27,7 +27,8 @@ struct HttpRequest {
   std::string authorization;
   std::string last_event_id;
   std::string content_type;
-  std::string address;  // of the client, as its limits count: see HttpLimits; empty: a Unix socket
+  std::string address;  // of the client, as HttpLimits count: 192.0.2.7, 2001:db8::/64; empty: a
+                        // Unix socket
   std::shared_ptr<const std::string> body;  // of POST and PUT; null: there is none
   std::shared_ptr<const std::atomic<bool>>
       gone;  // the client has gone; null: it has not. Any thread

@@ -1,5 +1,6 @@
 #include "platform/http/http_server.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -13,7 +14,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
-#include <cstring>
 #include <list>
 #include <string>
 #include <thread>
@@ -45,18 +45,19 @@ union PeerAddress {
   sockaddr_storage storage;
 };
 
-// What the limit per address counts: an IPv4 address or an IPv6 /64; empty for a Unix socket.
+// What the limits of an address count: an IPv4 address or an IPv6 /64; empty for a Unix socket.
 std::string place_of(const PeerAddress& peer) {
-  constexpr std::size_t kNetwork = 8;
+  std::array<char, INET6_ADDRSTRLEN> text{};
   if (peer.any.sa_family == AF_INET) {
-    std::string place(sizeof(in_addr), '\0');
-    std::memcpy(place.data(), &peer.v4.sin_addr, place.size());
-    return place;
+    return inet_ntop(AF_INET, &peer.v4.sin_addr, text.data(), text.size());
   }
   if (peer.any.sa_family != AF_INET6) return {};
-  const auto& bytes = peer.v6.sin6_addr.s6_addr;
-  const bool mapped = IN6_IS_ADDR_V4MAPPED(&peer.v6.sin6_addr) != 0;
-  return mapped ? std::string(bytes + 12, bytes + 16) : std::string(bytes, bytes + kNetwork);
+  in6_addr address = peer.v6.sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&address) != 0) {
+    return inet_ntop(AF_INET, address.s6_addr + 12, text.data(), text.size());
+  }
+  std::fill(address.s6_addr + 8, address.s6_addr + sizeof(address), '\0');
+  return std::string(inet_ntop(AF_INET6, &address, text.data(), text.size())) + "/64";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "platform/http/http_pages.h"
 #include "platform/system/parse_number.h"
 
@@ -110,11 +111,19 @@ std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& reques
   const bool is_guess = !request.authorization.empty() && !request.address.empty();
   const auto now = Clock::now();
   if (const auto wait = is_guess ? guesses_.wait(request.address, now) : std::nullopt) {
+    if (refusals_.refuse(request.address, now)) {
+      log_warn("http: {} is refused: too many wrong tokens came from there", request.address);
+    }
     return http_error(429, "too_many_guesses", "too many wrong tokens came from this address",
                       *wait);
   }
-  if (is_token_right(access_, request.authorization)) return std::nullopt;
-  if (is_guess) guesses_.count_wrong(request.address, now);
+  if (is_token_right(access_, request.authorization)) {
+    if (is_guess && refusals_.let_in(request.address)) {
+      log_info("http: {} is let in again: its token is right", request.address);
+    }
+    return std::nullopt;
+  }
+  if (is_guess) guesses_.count(request.address, now);
   return http_error_with(http_error(401, "wrong_token", "the token is missing or wrong"),
                          "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
 }

@@ -7,7 +7,6 @@
 
 #include "pipeline/results/run_info.h"
 #include "platform/http/event_feed.h"
-#include "platform/http/guess_limit.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_message.h"
 #include "platform/http/http_metrics.h"
@@ -15,6 +14,8 @@
 #include "platform/http/live_slots.h"
 #include "platform/http/live_view.h"
 #include "platform/http/predict_service.h"
+#include "platform/http/rate_limit.h"
+#include "platform/http/refusal_log.h"
 
 namespace lookout {
 
@@ -35,6 +36,10 @@ struct HttpServiceOptions {
 class HttpService : public HttpHandler {
  public:
   static constexpr std::chrono::seconds kStall{30};  // without a result: no longer healthy
+  // Wrong tokens of an address, which gets one back every kGuessPause. When it has none left, its
+  // tokens are not looked at, so that it does not learn which one is right.
+  static constexpr int kGuesses = 10;
+  static constexpr std::chrono::seconds kGuessPause{6};
 
   // `slots` outlives this. Throws as PredictService.
   HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options);
@@ -69,7 +74,8 @@ class HttpService : public HttpHandler {
 
   LiveSlots& slots_;
   const HttpAccess access_;
-  GuessLimit guesses_;
+  RateLimit guesses_{kGuesses, kGuessPause};
+  RefusalLog refusals_;
   const bool has_source_;
   const std::function<std::string()> metrics_;
   LiveLines lines_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/platform/http/http_testing.h"
+#include "tests/support/captured_log.h"
 
 namespace lookout {
 namespace {
@@ -137,7 +138,7 @@ TEST_F(HttpServiceTest, AnAddressMayNotGuessOnAndOn) {
   const std::string right = "Bearer 0123456789abcdef";
   // A browser asks without a token first.
   for (int i = 0; i < 20; ++i) EXPECT_EQ(status("a", ""), 401);
-  for (int i = 0; i < GuessLimit::kGuesses; ++i) {
+  for (int i = 0; i < HttpService::kGuesses; ++i) {
     EXPECT_EQ(status("a", right), 200);
     EXPECT_EQ(status("a", "Bearer wrong"), 401);
   }
@@ -146,6 +147,18 @@ TEST_F(HttpServiceTest, AnAddressMayNotGuessOnAndOn) {
   EXPECT_EQ(status("a", ""), 401);
   EXPECT_EQ(status("b", right), 200);
   for (int i = 0; i < 20; ++i) EXPECT_EQ(status("", "Bearer wrong"), 401);
+}
+
+TEST_F(HttpServiceTest, AnAddressThatGuessesIsNamedOnceInTheLog) {
+  const CapturedLog log;
+  HttpRequest request = get("/");
+  request.address = "192.0.2.7";
+  request.authorization = "Bearer wrong";
+  for (int i = 0; i < 100; ++i) guarded_.handle(request, [](const HttpResponse&) {});
+  const std::string text = log.text();
+  const std::string line = "http: 192.0.2.7 is refused: too many wrong tokens came from there";
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  EXPECT_EQ(text.find("is refused"), text.rfind("is refused")) << text;
 }
 
 TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
