@@ -7,6 +7,7 @@ namespace lookout {
 namespace {
 
 constexpr double kMaxClients = 1000;
+constexpr double kMaxPredictRate = 100'000;
 constexpr double kMaxPredictPixels = 1U << 30;  // OpenCV's limit
 
 Value http_address(std::string& member) {
@@ -42,6 +43,8 @@ void declare(Settings& settings, HttpOptions& options) {
                "Maximum size of a request with pictures");
   settings.add(section, "max-pixels", number(options.max_pixels, 1, kMaxPredictPixels),
                "Refuse larger pictures of clients before they are decoded");
+  settings.add(section, "predict-rate", number(options.predict_rate, 0, kMaxPredictRate),
+               "Maximum requests with pictures a second from one address; 0: no limit");
 }
 
 }  // namespace lookout

@@ -92,6 +92,7 @@ struct HttpOptions {
   std::size_t viewers = 8;
   std::uint64_t max_upload = 8 << 20;    // bytes of a request
   std::int64_t max_pixels = 25'000'000;  // of a picture that a client sends
+  int predict_rate = 1000;               // requests with pictures a second of an address; 0: any
 };
 
 // Which pictures are published.

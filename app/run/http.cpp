@@ -79,6 +79,7 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   service.jpegs_wanted = &jpegs_wanted;
   service.pictures = &pictures;
   service.predict.pixels = http.max_pixels;
+  service.predict_rate = http.predict_rate;
   if (info.source.empty()) {
     service.predict.threads = static_cast<std::size_t>(options.model.workers) + 1;
     service.predict.in_background = false;

@@ -1,5 +1,8 @@
 #include "platform/http/http_service.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -39,6 +42,13 @@ std::string path_of(const HttpRequest& request) {
   const auto action = request.query.find("action");
   if (action == request.query.end()) return request.path;
   return "/" + action->second;
+}
+
+// So many uses that the form can send all its pictures at once.
+int burst_of(int rate) { return std::max<int>(rate, PredictService::kMaxPictures); }
+
+Clock::duration pause_of(int rate) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::seconds(1)) / std::max(rate, 1);
 }
 
 // An error with one more header.
@@ -85,7 +95,7 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   }
   if (is_other_model(path))
     return http_error(404, "no_such_model", "this server has another model");
-  return std::nullopt;
+  return rate_refusal(request);
 }
 
 // What a browser is refused for the page that it shows.
@@ -128,6 +138,21 @@ std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& reques
                          "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
 }
 
+bool HttpService::has_rate(const HttpRequest& request) const {
+  return predict_rate_ > 0 && sends(request.method) && !request.address.empty();
+}
+
+std::optional<HttpResponse> HttpService::rate_refusal(const HttpRequest& request) const {
+  if (!has_rate(request)) return std::nullopt;
+  const auto wait = predictions_.wait(request.address, Clock::now());
+  if (!wait) return std::nullopt;
+  return http_error(429, "too_many_requests",
+                    fmt::format("this address sends more than {} requests with pictures a second: "
+                                "send fewer, or raise http.predict-rate of the server",
+                                predict_rate_),
+                    *wait);
+}
+
 bool HttpService::is_other_model(const std::string& path) const {
   return path.rfind(kPredictions, 0) == 0 &&
          !predict_->is_model(path.substr(std::string(kPredictions).size()));
@@ -136,6 +161,8 @@ bool HttpService::is_other_model(const std::string& path) const {
 HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options)
     : slots_(slots),
       access_(std::move(options.access)),
+      predict_rate_(options.predict_rate),
+      predictions_(burst_of(predict_rate_), pause_of(predict_rate_)),
       has_source_(!info.source.empty()),
       metrics_(std::move(options.metrics)),
       lines_(slots, info),
@@ -205,6 +232,7 @@ HttpResponse HttpService::answer(const HttpRequest& request, const std::string& 
 }
 
 void HttpService::take_picture(const HttpRequest& request, const HttpRespond& respond) {
+  if (has_rate(request)) predictions_.count(request.address, Clock::now());
   if (request.path == "/predict") {
     predict_->predict(request, respond);
   } else {

@@ -26,6 +26,7 @@ struct HttpServiceOptions {
   PictureQueue* pictures =
       nullptr;  // classifies pictures of clients; outlives the service; null: no
   PredictLimits predict;
+  int predict_rate = 0;              // requests with pictures a second of an address; 0: any
   std::atomic<bool>* jpegs_wanted = nullptr;  // LiveSlots'
   std::function<std::string()> metrics;       // text for Prometheus; empty: there are none
 };
@@ -60,6 +61,8 @@ class HttpService : public HttpHandler {
  private:
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
+  bool has_rate(const HttpRequest& request) const;
+  std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
   bool is_other_model(const std::string& path) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);
   // Of a path that is answered at once.
@@ -76,6 +79,8 @@ class HttpService : public HttpHandler {
   const HttpAccess access_;
   RateLimit guesses_{kGuesses, kGuessPause};
   RefusalLog refusals_;
+  const int predict_rate_;
+  RateLimit predictions_;
   const bool has_source_;
   const std::function<std::string()> metrics_;
   LiveLines lines_;

@@ -1,4 +1,5 @@
-// What one address cannot take from others that send pictures: memory.
+// What one address cannot take from others that send pictures: memory, and turns.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -82,6 +83,53 @@ TEST(PredictLimits, AllBodiesTogetherHaveALimit) {
   slow.pop_back();
   while (status_of_body(run, "127.0.0.5") != 415) {
   }
+}
+
+TEST(PredictLimits, AnAddressHasARate) {
+  HttpServiceOptions options;
+  options.predict_rate = 1;
+  const PredictRun run({}, std::move(options));
+  const std::string request = request_of(png_of(1), "image/png");
+  for (std::size_t i = 0; i < PredictService::kMaxPictures; ++i) {
+    EXPECT_EQ(run.send(request).status, 200) << "a form sends so many at once";
+  }
+  HttpAnswer answer;
+  do {
+    answer = run.send("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n" +
+                      std::string(1000, 'a'));
+  } while (answer.status == 415);
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.headers.at("retry-after"), "1");
+  EXPECT_THAT(answer.body, testing::HasSubstr(R"("code":"too_many_requests")"));
+  EXPECT_THAT(answer.body, testing::HasSubstr("http.predict-rate"));
+  EXPECT_EQ(run.send(request, kOther).status, 200);
+  EXPECT_EQ(http_get(run.port(), "/predict").status, 200) << "the form";
+  EXPECT_THAT(http_get(run.port(), "/metrics").body,
+              testing::HasSubstr("lookout_http_rejected_total{reason=\"too_many_requests\"} 1\n"));
+}
+
+TEST(PredictLimits, ARateIsAskedBeforeTheBody) {
+  HttpServiceOptions options;
+  options.predict_rate = 1;
+  const PredictRun run({}, std::move(options));
+  const std::string asking =
+      "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 4\r\n";
+  std::string answer;
+  do {
+    HttpClient client(run.port());
+    client.send(asking + "\r\n");
+    answer = client.read_until("\r\n\r\n");
+    if (answer.find(" 100 ") == std::string::npos) break;
+    client.send("text");
+    EXPECT_EQ(client.read_answer().status, 415);
+  } while (true);
+  EXPECT_THAT(answer, testing::StartsWith("HTTP/1.1 429 "));
+}
+
+TEST(PredictLimits, WithoutARateThereIsNone) {
+  const PredictRun run;
+  const std::string request = request_of("text", "image/png");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(run.send(request).status, 415);
 }
 
 }  // namespace
