@@ -90,6 +90,7 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
   limits.upload =
       std::min<std::size_t>(http.max_upload, std::numeric_limits<std::size_t>::max() / 4);
   limits.uploads = std::max(limits.uploads, 4 * limits.upload);
+  service.max_upload = limits.upload;
   MetricSources metrics{
       figures.operators, [] { return read_machine_state(); }, &pictures, {}, api_usage};
   if (figures.mqtt) {

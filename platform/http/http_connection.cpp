@@ -36,7 +36,10 @@ bool is_malformed(const boost::system::error_code& error) {
 }
 
 HttpResponse large_body(std::size_t max) {
-  return http_error(413, "too_large", fmt::format("the limit of a request is {} bytes", max));
+  return http_error(413, "too_large",
+                    fmt::format("a request has at most {:.4g} MB: send a smaller picture, or raise "
+                                "http.max-upload of the server",
+                                static_cast<double>(max) / (1 << 20)));
 }
 
 HttpResponse too_many_uploads() {

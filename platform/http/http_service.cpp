@@ -51,6 +51,14 @@ Clock::duration pause_of(int rate) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::seconds(1)) / std::max(rate, 1);
 }
 
+// The text with `value` for each `place`.
+std::string with(std::string text, const std::string& place, const std::string& value) {
+  for (auto at = text.find(place); at != std::string::npos; at = text.find(place, at)) {
+    text.replace(at, place.size(), value);
+  }
+  return text;
+}
+
 // An error with one more header.
 HttpResponse http_error_with(HttpResponse error, const char* name, const char* value) {
   error.headers.emplace_back(name, value);
@@ -163,6 +171,7 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       access_(std::move(options.access)),
       predict_rate_(options.predict_rate),
       predictions_(burst_of(predict_rate_), pause_of(predict_rate_)),
+      max_upload_(fmt::format("{:.4g}", static_cast<double>(options.max_upload) / (1 << 20))),
       has_source_(!info.source.empty()),
       metrics_(std::move(options.metrics)),
       lines_(slots, info),
@@ -244,7 +253,12 @@ void HttpService::take_picture(const HttpRequest& request, const HttpRespond& re
 HttpResponse HttpService::page(const std::string& path) const {
   const bool is_form = predict_ && !has_source_ && path == "/";
   const HttpPage& page = *find_page(is_form ? "/predict" : path);
-  return http_text(page.type, std::string(page.content));
+  std::string content(page.content);
+  if (is_form || path == "/predict") {
+    content = with(std::move(content), "{{max-upload}}", max_upload_);
+    content = with(std::move(content), "{{hidden}}", has_source_ ? "" : " hidden");
+  }
+  return http_text(page.type, std::move(content));
 }
 
 HttpResponse HttpService::state() {

@@ -27,6 +27,7 @@ struct HttpServiceOptions {
       nullptr;  // classifies pictures of clients; outlives the service; null: no
   PredictLimits predict;
   int predict_rate = 0;              // requests with pictures a second of an address; 0: any
+  std::size_t max_upload = 8 << 20;  // HttpLimits', which the form tells
   std::atomic<bool>* jpegs_wanted = nullptr;  // LiveSlots'
   std::function<std::string()> metrics;       // text for Prometheus; empty: there are none
 };
@@ -81,6 +82,7 @@ class HttpService : public HttpHandler {
   RefusalLog refusals_;
   const int predict_rate_;
   RateLimit predictions_;
+  const std::string max_upload_;  // in MB
   const bool has_source_;
   const std::function<std::string()> metrics_;
   LiveLines lines_;

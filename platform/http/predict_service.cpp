@@ -47,7 +47,8 @@ std::variant<Pictures, HttpResponse> pictures_of_form(const std::string& body,
   if (pictures.size() > PredictService::kMaxPictures) {
     return http_error(
         413, "too_many_pictures",
-        fmt::format("at most {} pictures are taken at once", PredictService::kMaxPictures));
+        fmt::format("the form has {} pictures; at most {} are taken at once: send the others apart",
+                    pictures.size(), PredictService::kMaxPictures));
   }
   return pictures;
 }

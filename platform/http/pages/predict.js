@@ -2,6 +2,8 @@
 // them, and the browser shows the answer as JSON.
 
 const kMaxPictures = 16;  // that the server takes at once
+const kMegabyte = 1024 * 1024;
+const kFormBytes = 1024;  // of a request besides its file
 const kSide = 320;  // of the picture beside its answer, in pixels
 const kRows = 5;
 
@@ -59,14 +61,29 @@ function show(file, answer) {
   }
 }
 
-async function ask(files) {
+// Says so before the file is sent.
+function tooLarge(file) {
+  const most = Number($("form").dataset.maxUpload);
+  if (file.size + kFormBytes <= most * kMegabyte) return null;
+  const size = (file.size / kMegabyte).toFixed(1);
+  return {error: {message: `${file.name} has ${size} MB. At most ${most} MB are taken: ` +
+    "send a smaller picture, or raise http.max-upload of the server."}};
+}
+
+async function ask(file) {
   const form = new FormData();
-  for (const file of files) form.append("file", file);
+  form.append("file", file);
+  let response;
   try {
-    const response = await fetch("predict", {method: "POST", body: form});
-    return await response.json();
+    response = await fetch("predict", {method: "POST", body: form});
   } catch {
     return {error: {message: "The server does not answer. Is it still running?"}};
+  }
+  try {
+    return await response.json();
+  } catch {
+    // A proxy's own error.
+    return {error: {message: `The answer was HTTP status ${response.status}.`}};
   }
 }
 
@@ -79,7 +96,7 @@ async function classify(files) {
   $("send").disabled = true;
   $("notice").textContent = "Classifying";
   // One after the other: a request has a limit in bytes, too.
-  for (const file of files) show(file, await ask([file]));
+  for (const file of files) show(file, tooLarge(file) ?? await ask(file));
   $("notice").textContent = files.length === 1 ? "1 picture" : `${files.length} pictures`;
   $("send").disabled = false;
 }

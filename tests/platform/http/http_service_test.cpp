@@ -161,6 +161,10 @@ TEST_F(HttpServiceTest, AnAddressThatGuessesIsNamedOnceInTheLog) {
   EXPECT_EQ(text.find("is refused"), text.rfind("is refused")) << text;
 }
 
+TEST_F(HttpServiceTest, TheFormLeadsBackToTheLivePicture) {
+  EXPECT_NE(ask(get("/predict")).body->find("<p><a href=\"./\">"), std::string::npos);
+}
+
 TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
   EXPECT_EQ(ask(get("/state")).status, 503);
   slots_.put(result_of(7), grey_frame(0));

@@ -122,6 +122,17 @@ TEST(Predict, SpeaksLikeTorchServe) {
   EXPECT_EQ(http_get(run.port(), "/predictions/grey").status, 405);
 }
 
+TEST(Predict, TheFormTellsWhatARequestMayHave) {
+  HttpServiceOptions options;
+  options.max_upload = 5 << 19;
+  const PredictRun run({}, std::move(options));
+  const std::string form = http_get(run.port(), "/predict").body;
+  EXPECT_THAT(form, testing::HasSubstr("data-max-upload=\"2.5\""));
+  EXPECT_THAT(form, testing::HasSubstr("of 2.5 MB each"));
+  EXPECT_THAT(form, testing::HasSubstr("<p hidden><a href=\"./\">")) << "there is no live picture";
+  EXPECT_THAT(form, testing::Not(testing::HasSubstr("{{")));
+}
+
 TEST(Predict, WithoutACameraThereIsTheFormAlone) {
   const PredictRun run;
   EXPECT_NE(http_get(run.port(), "/").body.find("<form"), std::string::npos);
@@ -152,6 +163,16 @@ TEST(Predict, ABodyHasALimit) {
                      "chunked\r\n\r\n-2\r\n")
                 .status,
             400);
+}
+
+TEST(Predict, TheAnswerToALargeRequestTellsTheLimitAndItsKey) {
+  HttpLimits limits;
+  limits.upload = 3 << 19;
+  const PredictRun run(limits);
+  const json error = run.ask(std::string((3 << 19) + 1, 'a'), "image/png")["error"];
+  EXPECT_EQ(error["message"],
+            "a request has at most 1.5 MB: send a smaller picture, or raise http.max-upload of the "
+            "server");
 }
 
 TEST(Predict, ABodyHasToComeInTime) {
