@@ -37,6 +37,11 @@ std::string_view authority_of_url(std::string_view url) {
   return rest.substr(0, rest.find_first_of("/?#"));
 }
 
+// Whether HttpAccess has the name.
+bool is_known(const HttpAccess& access, const std::string& name) {
+  return std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
+}
+
 bool are_equal(std::string_view given, std::string_view secret) {
   unsigned int difference = given.size() == secret.size() ? 0 : 1;
   for (std::size_t i = 0; i < secret.size(); ++i) {
@@ -54,13 +59,12 @@ bool has_scheme(std::string_view authorization, std::string_view scheme) {
 
 bool is_host_allowed(const HttpAccess& access, std::string_view host) {
   const std::string name = name_of(host);
-  return name == "localhost" || is_ip_address(name) ||
-         std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
+  return name == "localhost" || is_ip_address(name) || is_known(access, name);
 }
 
-bool is_page_trusted(const HttpAccess& access, std::string_view url) {
-  const std::string name = name_of(authority_of_url(url));
-  return std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
+bool may_show(const HttpAccess& access, const HttpRequest& request) {
+  const std::string name = name_of(authority_of_url(request.referer));
+  return !name.empty() && (is_known(access, name) || name == name_of(request.host));
 }
 
 bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::string_view host) {
@@ -68,7 +72,7 @@ bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::s
   const std::string_view authority = authority_of_url(origin);
   if (authority.empty()) return false;
   return lower_case(std::string(authority)) == lower_case(std::string(host)) ||
-         is_page_trusted(access, origin);
+         is_known(access, name_of(authority));
 }
 
 bool is_site_allowed(const HttpAccess& access, const HttpRequest& request) {
@@ -76,8 +80,9 @@ bool is_site_allowed(const HttpAccess& access, const HttpRequest& request) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool is_link =
       reads && request.fetch_mode == "navigate" && request.fetch_dest == "document";
-  return is_link || is_page_trusted(access, request.origin) ||
-         is_page_trusted(access, request.referer);
+  const bool has_origin =
+      !request.origin.empty() && is_origin_allowed(access, request.origin, request.host);
+  return is_link || has_origin || may_show(access, request);
 }
 
 bool is_token_right(const HttpAccess& access, std::string_view authorization) {

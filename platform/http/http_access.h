@@ -25,12 +25,13 @@ bool is_host_allowed(const HttpAccess& access, std::string_view host);
 // those of the names in HttpAccess.
 bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::string_view host);
 
-// Whether `url`, the header Origin or Referer, is of a name in HttpAccess.
-bool is_page_trusted(const HttpAccess& access, std::string_view url);
+// Whether the page that asks, of which the header Referer tells, may show the answer: one of the
+// same host, whatever its port, or of a name in HttpAccess.
+bool may_show(const HttpAccess& access, const HttpRequest& request);
 
 // Browsers tell whether a page of another site asks: then only a link to this server is allowed,
-// and pages that are trusted. Other clients tell nothing, nor do browsers where they call this
-// server neither by HTTPS nor on their own machine.
+// pages whose Origin is, and those that may show the answer. Other clients tell nothing, nor do
+// browsers where they call this server neither by HTTPS nor on their own machine.
 bool is_site_allowed(const HttpAccess& access, const HttpRequest& request);
 
 // `authorization`: the header. Accepted are `Bearer TOKEN`, and `Basic` with any user and the token

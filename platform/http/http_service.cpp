@@ -203,7 +203,7 @@ void HttpService::beat() {
 }
 
 void HttpService::handle(const HttpRequest& request, const HttpRespond& respond) {
-  if (!is_page_trusted(access_, request.referer)) {
+  if (!may_show(access_, request)) {
     answer_later(request, respond);
     return;
   }

@@ -142,6 +142,19 @@ TEST_F(HttpRequests, PagesOfOtherSitesMayNotShowThePicture) {
   }
 }
 
+// Chromium takes two ports of an address for two sites where it applies the policy.
+TEST_F(HttpRequests, PagesOfTheSameHostMayShowThePicture) {
+  const auto policy = [this](const std::string& referer) {
+    return http_get(run_.port(), "/healthz", "Host: 127.0.0.1:8090\r\nReferer: " + referer + "\r\n")
+        .headers.at("cross-origin-resource-policy");
+  };
+  EXPECT_EQ(policy("http://127.0.0.1:8123/lovelace"), "cross-origin");
+  EXPECT_EQ(policy("http://127.0.0.2:8123/"), "same-site");
+  EXPECT_EQ(policy("http://127.0.0.1.evil.example/"), "same-site");
+  EXPECT_EQ(policy("nonsense"), "same-site");
+  EXPECT_EQ(policy(""), "same-site");
+}
+
 TEST(HttpEmbedding, PagesOfConfiguredNamesMayShowThePicture) {
   HttpServiceOptions options;
   options.access.hosts = {"home.example"};
@@ -153,6 +166,9 @@ TEST(HttpEmbedding, PagesOfConfiguredNamesMayShowThePicture) {
       http_get(run.port(), "/healthz", cross + "http://home.example:8123/\r\n");
   EXPECT_EQ(shown.status, 200);
   EXPECT_EQ(shown.headers.at("cross-origin-resource-policy"), "cross-origin");
+  const std::string form =
+      "Host: localhost\r\nSec-Fetch-Site: cross-site\r\nOrigin: http://home.example\r\n";
+  EXPECT_EQ(http_get(run.port(), "/healthz", form).status, 200);
   const HttpAnswer refused =
       http_get(run.port(), "/healthz", cross + "http://evil.example/home.example\r\n");
   EXPECT_EQ(refused.status, 403);
