@@ -49,6 +49,9 @@ class FormTest(unittest.TestCase):
         cls.text = os.path.join(folder.name, "a.txt")
         with open(cls.text, "w", encoding="ascii") as file:
             file.write("no picture")
+        cls.large = os.path.join(folder.name, "large.jpg")
+        with open(cls.large, "wb") as file:
+            file.truncate(9 << 20)
 
     def setUp(self):
         self.browser = self.make_browser()
@@ -78,6 +81,24 @@ class FormTest(unittest.TestCase):
         # Chromium tells of the status 415 itself.
         messages = [text for text in self.browser.messages() if "415" not in text]
         self.assertEqual(messages, [])
+
+    def test_large_picture_is_not_sent(self):
+        self.assertIn("8 MB each", self.browser.run("return document.getElementById('notice').textContent"))
+        self.choose(self.large)
+        self.assertEqual(
+            self.wait_for_answers(1)[0]["error"],
+            "large.jpg has 9.0 MB. At most 8 MB are taken: send a smaller picture, or raise "
+            "http.max-upload of the server.",
+        )
+        with self.server.get("metrics") as metrics:
+            self.assertNotIn(b'route="/predict",code="413"', metrics.read())
+
+    def test_answer_that_is_no_json(self):
+        self.browser.run(
+            "window.fetch = async () => new Response('<html>', {status: 413, statusText: 'Too Large'});"
+        )
+        self.choose(self.red)
+        self.assertEqual(self.wait_for_answers(1)[0]["error"], "The answer was HTTP status 413.")
 
     def test_dropped_picture(self):
         self.choose(self.red)
@@ -110,9 +131,13 @@ class FormTest(unittest.TestCase):
             wait_for("the link", lambda: self.browser.look(link)), self.server.url + "predict"
         )
 
+    def test_the_form_leads_back_to_the_page(self):
+        self.browser.driver.find_element("css selector", "header a").click()
+        wait_for("the page", lambda: self.browser.look("return location.href") == self.server.url)
+
     def test_screens(self):
-        self.choose(self.red, self.text)
-        self.wait_for_answers(2)
+        self.choose(self.red, self.text, self.large)
+        self.wait_for_answers(3)
         os.makedirs(FOLDER, exist_ok=True)
         for width, scheme in SCREENS:
             self.browser.emulate(width, 900, scheme)

@@ -8,10 +8,12 @@ nginx and python3-selenium; axe-core comes from PyPI. Exit status 77 (skipped) w
 Screenshots go to build/host/page/.
 """
 
+import http.server
 import os
 import re
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -38,6 +40,34 @@ def with_model(*arguments):
 
 def is_live(shown):
     return shown["link"] == "Live" and bool(shown["top"])
+
+
+class Site:
+    """A page of another server, whatever its path."""
+
+    def __init__(self, body):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(f"<!DOCTYPE html>{body}".encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server_port = self.server.server_port
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
 
 
 class PageTest(unittest.TestCase):
@@ -106,6 +136,22 @@ class PageTest(unittest.TestCase):
         self.assertEqual([name for name in names if not name.startswith(server.url)], [])
         with server.get() as page:
             self.assertIn("default-src 'self'", page.headers["Content-Security-Policy"])
+
+    def test_pages_of_other_sites_show_no_picture(self):
+        server = self.start("--set", "http.hosts=localhost", PATTERN)
+        body = f"<img id=picture src={server.url}snapshot.jpg><iframe src={server.url}></iframe>"
+        with Site(body) as site:
+            # Chromium takes other.localhost for this machine, and 127.0.0.1 for the server's site.
+            for host, width in (("other.localhost", 0), ("127.0.0.1", 320), ("localhost", 320)):
+                with self.subTest(host):
+                    self.browser.open(f"http://{host}:{site.server_port}/")
+                    complete = (
+                        f"return location.hostname === '{host}' &&"
+                        " document.getElementById('picture')?.complete"
+                    )
+                    wait_for("the picture, or none", lambda: self.browser.look(complete))
+                    self.assertEqual(self.browser.run("return picture.naturalWidth"), width)
+                    wait_for("no frame", lambda: any("frame-ancestors" in m for m in self.browser.messages()))
 
     def test_behind_a_proxy_under_a_path(self):
         if not nginx.PROGRAM:
