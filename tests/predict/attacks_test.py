@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ten attacks on lookout's HTTP server: none shuts out another client, none takes memory.
+"""Attacks on lookout's HTTP server: none shuts out another client, none takes memory.
 
   attacks_test.py [NAME...]    names as of unittest
 
@@ -11,12 +11,12 @@ import contextlib
 import random
 import socket
 import sys
-import time
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 
-from served import PATIENCE, ServedTest  # noqa: E402
+from served import ServedTest, wait_for  # noqa: E402
 
 HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\n"
 FORM = b"Content-Type: multipart/form-data; boundary=x\r\n"
@@ -95,11 +95,18 @@ class AttacksTest(ServedTest):
         for client in clients:
             with contextlib.suppress(ConnectionError):
                 client.sendall(HEAD + b"Content-Length: 8000000\r\n\r\na")
-        # The bodies that are promised take all the room for them: a small one finds it again when
-        # they are cut off, after 30 s.
-        end = time.monotonic() + 2 * PATIENCE
-        while self.upload(b"no picture")[0] == 503 and time.monotonic() < end:
-            self.assertEqual(self.ask("/snapshot.jpg")[0], 200)
+        self.expect_unharmed()
+
+    def test_empty_chunked_bodies(self):
+        for _ in range(8):
+            self.connect().sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
+        self.expect_unharmed()
+
+    def test_bodies_that_stop_at_their_end(self):
+        """Eight times 7 MB, of which 8 MB are kept."""
+        for _ in range(8):
+            with contextlib.suppress(ConnectionError):
+                self.connect().sendall(HEAD + b"Content-Length: 8000000\r\n\r\n" + bytes(7_000_000))
         self.expect_unharmed()
 
     def test_idle_clients(self):
@@ -146,6 +153,50 @@ class AttacksTest(ServedTest):
         bomb = b"\xff\xd8\xff\xc0\x00\x11\x08\x7d\x00\x7d\x00\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"
         self.assertEqual(self.upload(bomb)[0], 413)
         self.expect_unharmed()
+
+
+class GuessesTest(ServedTest):
+    token = "0123456789abcdef"
+
+    def setUp(self):
+        file = self.enterContext(tempfile.NamedTemporaryFile("w", suffix=".token"))
+        file.write(self.token)
+        file.flush()
+        self.options = ("--set", f"http.token-file={file.name}")
+        super().setUp()
+
+    def ask(self, path, method="GET", body=None, headers=None):
+        authorization = {"Authorization": f"Bearer {self.token}"}
+        return super().ask(path, method, body, {**(headers or {}), **authorization})
+
+    def status(self, token):
+        """Of the attacker."""
+        client = self.connect()
+        head = f"GET /state HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
+        client.sendall(head.encode())
+        return int(client.recv(100).split()[1])
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            _, self.log = self.process.communicate()
+            self.assertEqual(self.process.returncode, 0)
+
+    def test_the_log_names_who_guesses_once(self):
+        statuses = [self.status(f"guess {i}") for i in range(200)]
+        self.assertEqual(statuses[:10], [401] * 10)
+        self.assertEqual(statuses[-1], 429)
+        self.expect_unharmed()
+        wait_for("its turn", lambda: self.status(self.token) == 200)
+        self.end()
+        lines = [line.split("http: ")[1] for line in self.log.splitlines() if "127.0.0.1 is" in line]
+        self.assertEqual(
+            lines,
+            [
+                "127.0.0.1 is refused: too many wrong tokens came from there",
+                "127.0.0.1 is let in again: its token is right",
+            ],
+        )
 
 
 if __name__ == "__main__":
