@@ -2,7 +2,9 @@
 
 #include <cstdio>
 #include <ctime>
+#include <string>
 
+#include "platform/pictures/jpeg_segments.h"
 #include "platform/pictures/tiff_numbers.h"
 
 namespace lookout {
@@ -11,12 +13,6 @@ namespace {
 constexpr std::uint32_t kExifDirectory = 0x8769;
 constexpr std::uint32_t kDateTimeOriginal = 0x9003;
 constexpr std::size_t kTextBytes = 19;  // "2027:11:22 10:15:00"
-constexpr unsigned kStartOfScan = 0xda;
-constexpr unsigned kApp1 = 0xe1;
-
-unsigned byte_at(const std::string& content, std::size_t place) {
-  return static_cast<unsigned char>(content[place]);
-}
 
 }  // namespace
 
@@ -60,18 +56,13 @@ std::optional<std::int64_t> exif_time(const unsigned char* data, std::size_t siz
   return seconds_of(year, month, day, hour, minute, second);
 }
 
-// Segments follow the marker of the file's start: FF, kind, two bytes of length, content.
-std::optional<std::int64_t> exif_time_of_jpeg(const std::string& content) {
-  std::size_t place = 2;
-  while (place + 4 <= content.size() && byte_at(content, place) == 0xff) {
-    const unsigned kind = byte_at(content, place + 1);
-    const std::size_t length = byte_at(content, place + 2) << 8U | byte_at(content, place + 3);
-    if (kind == kStartOfScan || length < 2 || length > content.size() - place - 2) break;
-    if (kind == kApp1) {
-      const auto* data = reinterpret_cast<const unsigned char*>(content.data()) + place + 4;
-      if (const auto time = exif_time(data, length - 2)) return time;
-    }
-    place += 2 + length;
+std::optional<std::int64_t> exif_time_of_jpeg(std::string_view content) {
+  JpegSegments segments(content);
+  while (const auto segment = segments.next()) {
+    if (segment->marker == JpegSegment::kScan || !segment->is_whole) break;
+    if (segment->marker != JpegSegment::kApp1) continue;
+    const auto* data = reinterpret_cast<const unsigned char*>(segment->content.data());
+    if (const auto time = exif_time(data, segment->content.size())) return time;
   }
   return std::nullopt;
 }

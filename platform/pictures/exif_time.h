@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace lookout {
 
@@ -14,7 +14,7 @@ namespace lookout {
 std::optional<std::int64_t> exif_time(const unsigned char* data, std::size_t size);
 
 // The same of a JPEG file's content, of which the beginning suffices.
-std::optional<std::int64_t> exif_time_of_jpeg(const std::string& content);
+std::optional<std::int64_t> exif_time_of_jpeg(std::string_view content);
 
 // Seconds since 1970 of a date and time in UTC; nothing when there is no such time.
 std::optional<std::int64_t> seconds_of(int year, int month, int day, int hour, int minute,

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "platform/pictures/jpeg_segments.h"
+
 namespace lookout {
 namespace {
 
@@ -54,30 +56,14 @@ struct Scan {
   bool has_tables;    // before it
 };
 
-unsigned int jpeg_byte_at(const std::string& jpeg, std::size_t place) {
-  return static_cast<unsigned char>(jpeg[place]);
-}
-
-// The first scan, after segments of a marker and a length. As libjpeg does, it passes over what is
-// between segments.
-std::optional<Scan> first_scan(const std::string& jpeg) {
-  constexpr unsigned int kTables = 0xc4;
-  constexpr unsigned int kScan = 0xda;
-  constexpr std::size_t kMarker = 2;
+// The first scan, after segments that have a length.
+std::optional<Scan> first_scan(std::string_view jpeg) {
   bool has_tables = false;
-  std::size_t place = kStart.size();
-  while ((place = jpeg.find('\xff', place)) != std::string::npos) {
-    if (place + 2 * kMarker > jpeg.size()) return std::nullopt;
-    const unsigned int marker = jpeg_byte_at(jpeg, place + 1);
-    if (marker == kScan) return Scan{place, has_tables};
-    if (marker == 0 || marker == 0xff) {  // no marker, or a byte that fills
-      ++place;
-      continue;
-    }
-    const bool is_alone = marker == 1 || (marker >= 0xd0 && marker <= 0xd9);
-    if (is_alone) return std::nullopt;
-    has_tables = has_tables || marker == kTables;
-    place += kMarker + (jpeg_byte_at(jpeg, place + 2) << 8U | jpeg_byte_at(jpeg, place + 3));
+  JpegSegments segments(jpeg);
+  while (const auto segment = segments.next()) {
+    if (segment->marker == JpegSegment::kScan) return Scan{segment->place, has_tables};
+    if (segment->is_alone) return std::nullopt;
+    has_tables = has_tables || segment->marker == JpegSegment::kHuffmanTables;
   }
   return std::nullopt;
 }

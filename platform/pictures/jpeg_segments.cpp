@@ -1,0 +1,39 @@
+#include "platform/pictures/jpeg_segments.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kMarker = 2;  // bytes
+constexpr std::size_t kLength = 2;
+
+// ITU-T T.81, B.1.1.3: also those that are reserved, which libjpeg finds nothing behind.
+bool is_marker_alone(unsigned marker) {
+  return marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd9);
+}
+
+}  // namespace
+
+std::optional<JpegSegment> JpegSegments::next() {
+  const auto byte = [this](std::size_t place) { return static_cast<unsigned char>(jpeg_[place]); };
+  while ((place_ = jpeg_.find('\xff', place_)) != std::string_view::npos) {
+    const std::size_t start = place_;
+    if (start + kMarker > jpeg_.size()) break;
+    const unsigned marker = byte(start + 1);
+    if (marker == 0 || marker == 0xff) {
+      ++place_;
+      continue;
+    }
+    place_ += kMarker;
+    if (is_marker_alone(marker)) return JpegSegment{marker, start, {}, true, true};
+    if (place_ + kLength > jpeg_.size()) break;
+    const std::size_t length = byte(place_) << 8U | byte(place_ + 1);
+    const std::size_t count = length < kLength ? 0 : length - kLength;
+    const std::string_view content = jpeg_.substr(place_ + kLength, count);
+    place_ += kLength + content.size();
+    return JpegSegment{marker, start, content, content.size() == count && length >= kLength, false};
+  }
+  place_ = jpeg_.size();
+  return std::nullopt;
+}
+
+}  // namespace lookout

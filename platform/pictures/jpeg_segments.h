@@ -1,0 +1,39 @@
+// The segments of a JPEG, without a decoder.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace lookout {
+
+struct JpegSegment {
+  // ITU-T T.81, table B.1.
+  static constexpr unsigned kHuffmanTables = 0xc4;
+  static constexpr unsigned kScan = 0xda;
+  static constexpr unsigned kApp1 = 0xe1;
+
+  unsigned marker;           // the byte after 0xff
+  std::size_t place;         // of that 0xff
+  std::string_view content;  // after the length; what there is of it when the data end before
+  bool is_whole;             // the data have all of it
+  bool is_alone;             // the marker has no length, and no content
+};
+
+// As libjpeg does, passes over what is between segments, such as the pixels: bytes without a 0xff,
+// 0xff 0x00, and 0xff that fill. Allocates nothing.
+class JpegSegments {
+ public:
+  // `jpeg` outlives this, and what it returns.
+  explicit JpegSegments(std::string_view jpeg) : jpeg_(jpeg) {}
+
+  // The next segment after the marker of the file's start, also those after pixels; nothing at the
+  // end of the data, or when they end within its length.
+  std::optional<JpegSegment> next();
+
+ private:
+  std::string_view jpeg_;
+  std::size_t place_ = 2;
+};
+
+}  // namespace lookout
