@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/error.h"
 #include "pipeline/log.h"
-#include "platform/cameras/jpeg.h"
+#include "platform/pictures/jpeg_decoder.h"
 
 namespace lookout {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxGap = 10'000;  // frames; beyond that the driver's count jumped
+constexpr std::int64_t kMaxSide = 8192;    // pixels: a larger one is a damaged header
 
 UnusableDevice no_readable_format(const std::string& path) {
   return UnusableDevice(fmt::format("camera {} has no picture format that can be read", path));
@@ -98,7 +100,12 @@ void V4l2Source::count_dropped(std::uint32_t sequence) {
 // False when the frame is damaged.
 bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
   if (!raw_) {
-    if (!decode_jpeg(buffer.data, buffer.size, bgr)) return false;
+    const std::string_view jpeg(reinterpret_cast<const char*>(buffer.data), buffer.size);
+    DecodedPicture picture;
+    picture.bgr = bgr;  // for its memory
+    decode_jpeg(jpeg, {kMaxSide * kMaxSide, kMaxSide}, JpegTolerance::kFrame, picture);
+    if (picture.problem != DecodeProblem::kNone) return false;
+    bgr = picture.bgr;
     note_size(bgr.size());
     return true;
   }

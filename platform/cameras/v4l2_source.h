@@ -35,10 +35,10 @@ class V4l2Source : public Source {
 
   // The first call starts the camera, for which the driver may take longer than `timeout`. Damaged
   // frames are skipped: those that the driver marks, raw ones of fewer bytes than their picture
-  // has, and JPEGs that decode_jpeg() finds fault with. A JPEG of another size than was granted is
-  // used at its own size, and info().shortfall says so from then on. Fills `frame.jpeg` while
-  // options.jpegs_wanted. The destructor logs at level debug how many frames the driver dropped, by
-  // its own count.
+  // has, and JPEGs that are damaged by JpegTolerance::kFrame, or have a side of more than 8192
+  // pixels. A JPEG of another size than was granted is used at its own size, and info().shortfall
+  // says so from then on. Fills `frame.jpeg` while options.jpegs_wanted. The destructor logs at
+  // level debug how many frames the driver dropped, by its own count.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:

@@ -2,68 +2,60 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <fstream>
 #include <new>
-#include <opencv2/imgcodecs.hpp>
 #include <utility>
 
 #include "pipeline/log.h"
-#include "platform/pictures/exif_orientation.h"
-#include "platform/pictures/jpeg_file.h"
-#include "platform/pictures/picture_size.h"
-#include "platform/pictures/png_file.h"
-#include "platform/pictures/tiff_file.h"
-#include "platform/pictures/unreadable_format.h"
-#include "platform/pictures/webp_orientation.h"
+#include "platform/pictures/decode_bytes.h"
+#include "platform/pictures/picture_format.h"
 
 namespace lookout {
 namespace {
 
-constexpr const char* kUnreadable = "cannot be read as a picture";
-constexpr const char* kNoMemory = "needs more memory than there is";
-
-void log_warnings(const std::string& name, const DecodedFile& file, LogLevel level) {
-  if (file.warning.empty() || name.empty()) return;
+void log_warnings(const std::string& name, const DecodedPicture& picture, LogLevel level) {
+  if (picture.warning.empty()) return;
   const std::string more =
-      file.further_warnings > 0 ? fmt::format(" (and {} more)", file.further_warnings) : "";
-  log_at(level, "{}: {}{}", name, file.warning, more);
+      picture.further_warnings > 0 ? fmt::format(" (and {} more)", picture.further_warnings) : "";
+  log_at(level, "{}: {}{}", name, picture.warning, more);
 }
 
-// These return why there is no picture; nothing when there is one.
-
-std::string take(const std::string& name, DecodedFile& file, LogLevel level, cv::Mat& bgr) {
-  if (file.truncated) return "is truncated: the end of the picture is missing";
-  if (file.out_of_memory) return kNoMemory;
-  log_warnings(name, file, level);
-  bgr = std::move(file.bgr);
-  if (!bgr.empty()) return "";
-  return file.error.empty() ? kUnreadable : fmt::format("{}: {}", kUnreadable, file.error);
-}
-
-std::string decode_file(const std::string& name, const std::string& path, cv::Mat& bgr) {
-  if (auto jpeg = read_jpeg_file(path)) return take(name, *jpeg, LogLevel::kWarn, bgr);
-  if (auto png = read_png_file(path)) return take(name, *png, LogLevel::kDebug, bgr);
-  bgr = cv::imread(path, cv::IMREAD_COLOR);
-  if (bgr.empty()) return unreadable_format(path).value_or(kUnreadable);
-  if (is_damaged_tiff(path)) return "is damaged: a part of the picture cannot be decoded";
-  turn_upright(webp_orientation(path), bgr);
-  return "";
+// Only the beginning of a file that is no picture: it may be large.
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(kFormatBytes, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (picture_format(bytes) == PictureFormat::kOther) return bytes;
+  file.clear();
+  file.seekg(0, std::ios::end);
+  const auto size = static_cast<std::streamoff>(file.tellg());
+  file.seekg(0);
+  bytes.resize(static_cast<std::size_t>(std::max(size, std::streamoff{0})));
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
 }
 
 }  // namespace
 
 std::string decode_picture(const std::string& name, const std::string& path,
                            std::int64_t max_pixels, cv::Mat& bgr) {
+  std::string bytes;
   try {
-    const auto size = picture_size(path);
-    if (size && size->height > 0 && size->width > max_pixels / size->height) {
-      return too_large(size->width, size->height, max_pixels);
-    }
-    return decode_file(name, path, bgr);
+    bytes = content_of(path);
   } catch (const std::bad_alloc&) {
-    return kNoMemory;
-  } catch (const cv::Exception& error) {  // also too large for OpenCV, or a reader's own failure
-    return error.code == cv::Error::StsNoMem ? kNoMemory : kUnreadable;
+    return message_of(DecodeProblem::kNoMemory);
   }
+  DecodeLimits limits;
+  limits.pixels = max_pixels;
+  DecodedPicture picture = decode_bytes(bytes, limits);
+  bgr = std::move(picture.bgr);
+  if (picture.problem != DecodeProblem::kNone) return picture.message;
+  const bool is_png = picture_format(bytes) == PictureFormat::kPng;
+  log_warnings(name, picture, is_png ? LogLevel::kDebug : LogLevel::kWarn);
+  return "";
 }
 
 }  // namespace lookout

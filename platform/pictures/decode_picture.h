@@ -7,10 +7,10 @@
 
 namespace lookout {
 
-// Decodes the file to CV_8UC3, turned upright, or returns why it cannot: the end of a sentence, "is
+// Decodes the file as decode_bytes() does, or returns why it cannot: the end of a sentence, "is
 // truncated: the end of the picture is missing"; empty when there is a picture. One of more than
-// `max_pixels` is not decoded. Warnings of libjpeg (at level warn) and libpng (debug) are logged
-// with `name`; empty: they are not. For several threads at a time.
+// `max_pixels` is not decoded. Reads the whole file into memory. Warnings of libjpeg (at level
+// warn) and libpng (debug) are logged with `name`. For several threads at a time.
 std::string decode_picture(const std::string& name, const std::string& path,
                            std::int64_t max_pixels, cv::Mat& bgr);
 

@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "platform/pictures/decoded_picture.h"
 
 namespace lookout {
 
@@ -14,15 +18,25 @@ struct PictureSize {
   std::int64_t height = 0;
 };
 
-// Of JPEG, PNG, WebP, TIFF, BMP, JPEG 2000, AVIF, PNM, PAM, PFM, Sun raster, Radiance HDR and
-// OpenEXR. Empty: none of them, or the header is damaged. Reads little, wherever it is in the file.
-std::optional<PictureSize> picture_size(const std::string& path);
+// Of a WebP, TIFF or BMP file, which OpenCV decodes: as its decoder finds it. Empty: it is none of
+// them, or damaged.
+std::optional<PictureSize> picture_size(std::string_view bytes);
 
-// "is too large: 32000x32000 pixels, the limit is 100 megapixels (camera.max-pixels)"
-inline std::string too_large(std::int64_t width, std::int64_t height, std::int64_t max_pixels) {
-  return fmt::format(
-      "is too large: {}x{} pixels, the limit is {:.10g} megapixels (camera.max-pixels)", width,
-      height, static_cast<double>(max_pixels) / 1e6);
+// Whether the decoders may allocate memory for it. `gain`: that many times the pixels are allowed.
+inline bool is_within(const PictureSize& size, const DecodeLimits& limits, std::int64_t gain = 1) {
+  constexpr std::int64_t kMaxPixels = std::int64_t{1} << 30;  // OpenCV's limit
+  const std::int64_t pixels = std::min(limits.pixels, kMaxPixels) * gain;
+  return size.width <= limits.side && size.height <= limits.side &&
+         (size.height <= 0 || size.width <= pixels / size.height);
+}
+
+// "is too large: 32000x32000 pixels, the limit is 100 megapixels (camera.max-pixels)", and the
+// side, when there is a limit for it.
+inline std::string too_large(const PictureSize& size, const DecodeLimits& limits) {
+  const bool has_side = limits.side != DecodeLimits{}.side;
+  return fmt::format("is too large: {}x{} pixels, the limit is {:.10g} megapixels ({}){}",
+                     size.width, size.height, static_cast<double>(limits.pixels) / 1e6, limits.key,
+                     has_side ? fmt::format(", and {} a side", limits.side) : "");
 }
 
 }  // namespace lookout

@@ -2,10 +2,11 @@
 
 #include <tiffio.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -17,26 +18,63 @@ int ignore(TIFF* /*file*/, void* /*data*/, const char* /*module*/, const char* /
   return 1;
 }
 
-std::unique_ptr<TIFF, void (*)(TIFF*)> open_tiff(const std::string& path) {
+// Bytes in memory as libtiff reads them, through the functions that follow.
+struct TiffBytes {
+  std::string_view bytes;
+  std::uint64_t place = 0;
+};
+
+tmsize_t read_tiff(thandle_t handle, void* data, tmsize_t count) {
+  auto& file = *static_cast<TiffBytes*>(handle);
+  if (file.place > file.bytes.size()) return 0;
+  const std::string_view part = file.bytes.substr(file.place, static_cast<std::size_t>(count));
+  std::copy(part.begin(), part.end(), static_cast<char*>(data));
+  file.place += part.size();
+  return static_cast<tmsize_t>(part.size());
+}
+
+tmsize_t write_nothing(thandle_t /*handle*/, void* /*data*/, tmsize_t /*count*/) { return 0; }
+
+toff_t seek_tiff(thandle_t handle, toff_t offset, int whence) {
+  auto& file = *static_cast<TiffBytes*>(handle);
+  const std::uint64_t origin = whence == SEEK_CUR   ? file.place
+                               : whence == SEEK_END ? file.bytes.size()
+                                                    : 0;
+  return file.place = origin + offset;
+}
+
+int close_tiff(thandle_t /*handle*/) { return 0; }
+
+toff_t size_of_tiff(thandle_t handle) { return static_cast<TiffBytes*>(handle)->bytes.size(); }
+
+using Tiff = std::unique_ptr<TIFF, void (*)(TIFF*)>;
+
+// `file` outlives it. Null: it is no TIFF.
+Tiff open_tiff(TiffBytes& file) {
   const std::unique_ptr<TIFFOpenOptions, void (*)(TIFFOpenOptions*)> options(TIFFOpenOptionsAlloc(),
                                                                              TIFFOpenOptionsFree);
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), ignore, nullptr);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore, nullptr);
-  return {TIFFOpenExt(path.c_str(), "r", options.get()), TIFFClose};
-}
-
-bool is_tiff(const std::string& path) {
-  std::string start(4, '\0');
-  std::ifstream(path, std::ios::binary).read(start.data(), 4);
-  return start.compare(0, 3, "II*") == 0 || start.compare(0, 3, "II+") == 0 ||
-         start.compare(0, 2, "MM") == 0;
+  return {TIFFClientOpenExt("picture", "rm", &file, read_tiff, write_nothing, seek_tiff, close_tiff,
+                            size_of_tiff, nullptr, nullptr, options.get()),
+          TIFFClose};
 }
 
 }  // namespace
 
-bool is_damaged_tiff(const std::string& path) {
-  if (!is_tiff(path)) return false;
-  const auto file = open_tiff(path);
+std::optional<PictureSize> tiff_size(std::string_view bytes) {
+  TiffBytes input{bytes};
+  const Tiff file = open_tiff(input);
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  const bool known = file != nullptr && TIFFGetField(file.get(), TIFFTAG_IMAGEWIDTH, &width) != 0 &&
+                     TIFFGetField(file.get(), TIFFTAG_IMAGELENGTH, &height) != 0;
+  return known ? std::optional(PictureSize{width, height}) : std::nullopt;
+}
+
+bool is_damaged_tiff(std::string_view bytes) {
+  TiffBytes input{bytes};
+  const Tiff file = open_tiff(input);
   if (file == nullptr) return true;
   const bool tiled = TIFFIsTiled(file.get()) != 0;
   const tmsize_t size = tiled ? TIFFTileSize(file.get()) : TIFFStripSize(file.get());

@@ -1,7 +1,6 @@
 #include "platform/predict/predictor.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,72 +9,47 @@
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
-#include "platform/pictures/decode_picture.h"
-#include "platform/pictures/picture_size.h"
+#include "platform/pictures/decode_bytes.h"
+#include "platform/pictures/picture_format.h"
 
 namespace lookout {
 namespace {
 
 constexpr int kNice = 10;
 
-// A file in memory, for what reads files.
-class PictureFile {
- public:
-  explicit PictureFile(std::string_view bytes) : fd_(memfd_create("picture", MFD_CLOEXEC)) {
-    for (std::size_t written = 0; written < bytes.size();) {
-      const auto count =
-          fd_ < 0 ? -1 : ::write(fd_, bytes.data() + written, bytes.size() - written);
-      if (count <= 0) throw Error(ErrorKind::kInternal, "there is no memory for the picture");
-      written += static_cast<std::size_t>(count);
-    }
-  }
-  ~PictureFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  PictureFile(const PictureFile&) = delete;
-  PictureFile& operator=(const PictureFile&) = delete;
-
-  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
-
- private:
-  int fd_;
-};
-
-bool begins_with(std::string_view bytes, std::string_view signature) {
-  return bytes.substr(0, signature.size()) == signature;
-}
-
-bool is_supported(std::string_view bytes) {
-  return begins_with(bytes, "\xff\xd8\xff") || begins_with(bytes, "\x89PNG\r\n\x1a\n");
-}
-
 bool is_abandoned(const Predictor::Request& request) { return request.gone && *request.gone; }
 
-PredictFailure not_decoded(const std::string& name, const std::string& reason) {
-  return {422, "damaged_picture", name + " " + reason};
+// Why bytes are not taken as a picture; its code is empty when they are.
+PredictFailure check_format(const std::string& name, std::string_view bytes) {
+  if (bytes.empty()) return {400, "empty_file", name + " is empty"};
+  const PictureFormat format = picture_format(bytes);
+  const bool is_taken = format == PictureFormat::kJpeg || format == PictureFormat::kPng ||
+                        format == PictureFormat::kWebp;
+  if (is_taken) return {0, "", {}};
+  const std::string_view kind = format_name(bytes);
+  if (kind.empty()) return {415, "not_a_picture", name + " is not JPEG, PNG or WebP"};
+  const char* way_out =
+      kind == kHeic ? " (iPhone: Settings > Camera > Formats > Most Compatible)" : "";
+  return {
+      415, "not_a_picture",
+      fmt::format("{} is {}, which is not read: send JPEG, PNG or WebP{}", name, kind, way_out)};
 }
 
 // Why the picture cannot be classified; its code is empty when it was decoded.
-PredictFailure decode(const UploadedPicture& picture, const PredictLimits& limits, cv::Mat& bgr) {
-  const std::string name = picture.name.empty() ? "the picture" : picture.name;
-  if (picture.bytes.empty()) return {400, "empty_file", name + " is empty"};
-  if (!is_supported(picture.bytes)) {
-    return {415, "not_a_picture", name + " is neither JPEG nor PNG"};
+PredictFailure failure_of(const std::string& name, const DecodedPicture& picture) {
+  const std::string message = name + " " + picture.message;
+  switch (picture.problem) {
+    case DecodeProblem::kNone:
+      return {0, "", {}};
+    case DecodeProblem::kUnsupported:
+      return {415, "not_a_picture", message};
+    case DecodeProblem::kTooManyPixels:
+      return {413, "too_many_pixels", message};
+    case DecodeProblem::kCancelled:
+      return {503, "stopping", message};
+    default:
+      return {422, "damaged_picture", message};
   }
-  const PictureFile file(picture.bytes);
-  const auto size = picture_size(file.path());
-  if (!size || size->width <= 0 || size->height <= 0) {
-    return not_decoded(name, "has a damaged header");
-  }
-  if (size->width > limits.side || size->height > limits.side ||
-      size->width > limits.pixels / size->height) {
-    return {413, "too_many_pixels",
-            fmt::format(
-                "{} has {}x{} pixels; at most {:.10g} megapixels are allowed, and {} a side", name,
-                size->width, size->height, static_cast<double>(limits.pixels) / 1e6, limits.side)};
-  }
-  const std::string problem = decode_picture("", file.path(), limits.pixels, bgr);
-  return problem.empty() ? PredictFailure{0, "", {}} : not_decoded(name, problem);
 }
 
 }  // namespace
@@ -172,7 +146,7 @@ void Predictor::run() {
     std::vector<PredictedPicture> pictures;
     for (const UploadedPicture& picture : request->pictures) {
       if (is_over(*request)) break;
-      pictures.push_back(predict(picture));
+      pictures.push_back(predict(*request, picture));
     }
     const MutexLock lock(mutex_);
     --in_work_;
@@ -183,13 +157,29 @@ void Predictor::run() {
   }
 }
 
-PredictedPicture Predictor::predict(const UploadedPicture& picture) {
+PredictFailure Predictor::decode(const Request& request, const UploadedPicture& picture,
+                                 cv::Mat& bgr) const {
+  const std::string name = picture.name.empty() ? "the picture" : picture.name;
+  const PredictFailure failure = check_format(name, picture.bytes);
+  if (failure.status != 0) return failure;
+  DecodeLimits limits;
+  limits.pixels = limits_.pixels;
+  limits.side = limits_.side;
+  limits.reduce = true;
+  limits.key = "http.max-pixels";
+  limits.cancelled = [this, &request] { return is_over(request); };
+  const DecodedPicture decoded = decode_bytes(picture.bytes, limits);
+  bgr = decoded.bgr;
+  return failure_of(name, decoded);
+}
+
+PredictedPicture Predictor::predict(const Request& request, const UploadedPicture& picture) {
   PredictedPicture predicted;
   predicted.name = picture.name;
   try {
     cv::Mat bgr;
     const auto start = Clock::now();
-    predicted.failure = decode(picture, limits_, bgr);
+    predicted.failure = decode(request, picture, bgr);
     predicted.decoding = Clock::now() - start;
     if (predicted.failure.status == 0) predicted.result = pictures_.classify(bgr);
     if (predicted.failure.status == 0 && !predicted.result) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@
 namespace lookout {
 
 struct PredictLimits {
-  std::int64_t pixels = 25'000'000;  // of a picture
+  std::int64_t pixels = 25'000'000;  // of a picture; see DecodeLimits::reduce for JPEGs
   std::int64_t side = 16384;         // of a picture, in pixels
   std::size_t queue = 16;            // requests
   // That decode: with more, one picture is decoded while another one is classified.
@@ -30,7 +31,7 @@ struct PredictLimits {
 
 struct UploadedPicture {
   std::string name;        // the client's
-  std::string_view bytes;  // the file, JPEG or PNG
+  std::string_view bytes;  // the file: JPEG, PNG or WebP
 };
 
 // Why a picture has no result.
@@ -72,7 +73,8 @@ class Predictor {
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
 
   // Returns false when as many requests as allowed wait. One that nobody waits for any more is
-  // dropped, but for a picture that is in work.
+  // dropped; a JPEG or PNG that is being
+  // decoded is given up.
   bool put(Request request) EXCLUDES(mutex_);
   // Calls what put() was given, for the requests that are done.
   void deliver() EXCLUDES(mutex_);
@@ -93,7 +95,9 @@ class Predictor {
   void drop_abandoned() REQUIRES(mutex_);
   bool is_over(const Request& request) const EXCLUDES(mutex_);
   std::optional<Request> take() EXCLUDES(mutex_);
-  PredictedPicture predict(const UploadedPicture& picture);
+  PredictedPicture predict(const Request& request, const UploadedPicture& picture);
+  // Returns why there is no picture; its status is 0 when there is one.
+  PredictFailure decode(const Request& request, const UploadedPicture& picture, cv::Mat& bgr) const;
 
   PictureQueue& pictures_;
   const PredictLimits limits_;

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +24,7 @@
 #include "platform/cameras/reconnecting_source.h"
 #include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_source.h"
-#include "platform/pictures/unreadable_format.h"
+#include "platform/pictures/picture_format.h"
 #include "platform/sources/auto_camera.h"
 #include "platform/sources/network_source.h"
 #include "platform/sources/network_url.h"
@@ -36,6 +35,7 @@
 #include "platform/sources/stream_source.h"
 #include "platform/sources/test_source.h"
 #include "platform/sources/video_loader.h"
+#include "platform/system/file_bytes.h"
 #include "platform/system/input_file.h"
 #include "platform/system/parse_number.h"
 
@@ -211,12 +211,10 @@ std::unique_ptr<Source> open_auto(const SourceOptions& options) {
                                               reconnect_options("auto", options));
 }
 
+std::string start_of(const std::string& path) { return FileBytes(path).text(0, kFormatBytes); }
+
 bool is_picture(const std::string& path) {
-  try {
-    return has_picture_extension(path) || cv::haveImageReader(path);
-  } catch (const cv::Exception&) {
-    return false;
-  }
+  return has_picture_extension(path) || picture_format(start_of(path)) != PictureFormat::kOther;
 }
 
 // Whether `path` names a camera that is away: a missing node, or a link to one.
@@ -260,7 +258,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
                                            PictureOptions{options.recursive, options.max_pixels});
   }
   // Before FFmpeg takes a part of it for a video.
-  if (const auto format = unreadable_format(path)) {
+  if (const auto format = unreadable_format(start_of(path))) {
     throw Error(ErrorKind::kNoInput, fmt::format("{} {}", path, *format));
   }
   return open_video(path, options.max_pixels);

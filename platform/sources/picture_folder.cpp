@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <opencv2/imgcodecs.hpp>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -26,16 +25,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The extensions of OpenCV's readers, but for AVIF.
-constexpr std::array<std::string_view, 25> kPictures{
-    ".jpg",  ".jpeg", ".jpe", ".jp2", ".png", ".bmp", ".dib", ".webp", ".tif",
-    ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm", ".pxm", ".pam", ".pfm",  ".sr",
-    ".ras",  ".exr",  ".hdr", ".pic", ".j2k", ".jpx", ".jfif"};
+// The formats of decode_bytes().
+constexpr std::array<std::string_view, 10> kPictures{".jpg", ".jpeg", ".jpe",  ".jfif", ".png",
+                                                     ".bmp", ".dib",  ".webp", ".tif",  ".tiff"};
 
 // Pictures that cannot be read.
-constexpr std::array<std::string_view, 16> kUnsupported{
-    ".avif", ".heic", ".heif", ".hif", ".jxl", ".psd", ".svg", ".ico",
-    ".dng",  ".cr2",  ".cr3",  ".nef", ".arw", ".orf", ".raf", ".rw2"};
+constexpr std::array<std::string_view, 31> kUnsupported{
+    ".avif", ".heic", ".heif", ".hif", ".jxl", ".psd", ".svg", ".ico", ".dng", ".cr2", ".cr3",
+    ".nef",  ".arw",  ".orf",  ".raf", ".rw2", ".jp2", ".j2k", ".jpx", ".ppm", ".pgm", ".pbm",
+    ".pnm",  ".pxm",  ".pam",  ".pfm", ".sr",  ".ras", ".exr", ".hdr", ".pic"};
 
 constexpr std::array<std::string_view, 18> kVideos{
     ".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg",  ".mpeg",  ".ts",
@@ -44,12 +42,6 @@ constexpr std::array<std::string_view, 18> kVideos{
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& extensions, const std::string& extension) {
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-}
-
-// OpenCV has it since version 4.8, where it was built so.
-bool has_avif() {
-  static const bool has = cv::haveImageWriter("a.avif");
-  return has;
 }
 
 std::string counted(std::size_t count, const std::string& noun) {
@@ -163,8 +155,7 @@ class Listing {
 }  // namespace
 
 bool has_picture_extension(const std::string& path) {
-  const std::string extension = lower_case_extension(path);
-  return contains(kPictures, extension) || (extension == ".avif" && has_avif());
+  return contains(kPictures, lower_case_extension(path));
 }
 
 std::vector<std::string> list_pictures(const std::string& folder, bool recursive) {

@@ -155,7 +155,7 @@ void VideoSource::fail(const std::string& what) const {
 
 void VideoSource::check_size(int width, int height) const {
   if (std::int64_t{width} * height <= max_pixels_) return;
-  fail(too_large(width, height, max_pixels_));
+  fail(too_large({width, height}, DecodeLimits{max_pixels_}));
 }
 
 void VideoSource::open_file() {

@@ -40,7 +40,7 @@ ALLOWED = {
     "pipeline/training": {"pipeline/model"},
     "platform/system": {"pipeline/*"},
     "platform/libcamera": set(),
-    "platform/cameras": {"pipeline/*", "platform/libcamera", "platform/system"},
+    "platform/cameras": {"pipeline/*", "platform/libcamera", "platform/system", "platform/pictures"},
     "platform/pictures": {"pipeline/*", "platform/system"},
     "platform/sources": {"pipeline/*", "platform/system", "platform/cameras", "platform/pictures"},
     "platform/reporters": {"pipeline/*", "platform/system"},

@@ -1,0 +1,73 @@
+// What a decoder may make of a file, and what it made of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <opencv2/core/mat.hpp>
+#include <string>
+#include <utility>
+
+namespace lookout {
+
+struct DecodeLimits {
+  std::int64_t pixels = 0;  // of the decoded picture: width x height
+  std::int64_t side = std::numeric_limits<std::int64_t>::max();  // of the file's picture, in pixels
+  // Of a JPEG: each goes over the whole picture. djpeg and browsers stop at numbers like this; a
+  // progressive JPEG of libjpeg has 10.
+  int scans = 100;
+  // A JPEG of more than 8 megapixels is decoded at 1/2, 1/4 or 1/8 of its sides (DCT scaling), so
+  // that it has at most these. It may have four times `pixels` then, unless it has several scans:
+  // these take memory for the whole picture.
+  bool reduce = false;
+  // Polled at every row, and between the scans of a JPEG; empty: never. Called by the thread that
+  // decodes. Must not throw.
+  std::function<bool()> cancelled{};
+  const char* key = "camera.max-pixels";  // the setting of `pixels`, for messages
+};
+
+enum class DecodeProblem {
+  kNone,
+  kUnsupported,    // no format that is read
+  kTooManyPixels,  // for `pixels` or `side`; nothing was allocated for them
+  kDamaged,        // also a JPEG with too many scans
+  kTruncated,      // the end of the file is missing
+  kNoMemory,
+  kCancelled,
+};
+
+struct DecodedPicture {
+  cv::Mat bgr;  // CV_8UC3, turned as its EXIF data say; empty when there is a problem
+  DecodeProblem problem = DecodeProblem::kNone;
+  std::string message;  // the end of a sentence about the problem: "is truncated: the end ..."
+  std::string warning;  // the library's first, "Corrupt JPEG data: bad Huffman code"; empty: none
+  std::int64_t further_warnings = 0;
+
+  void fail(DecodeProblem why, std::string sentence_end) {
+    problem = why;
+    message = std::move(sentence_end);
+  }
+};
+
+inline constexpr const char* kUnreadable = "cannot be read as a picture";
+
+// The message of a problem that has no details.
+inline const char* message_of(DecodeProblem problem) {
+  switch (problem) {
+    case DecodeProblem::kTruncated:
+      return "is truncated: the end of the picture is missing";
+    case DecodeProblem::kNoMemory:
+      return "needs more memory than there is";
+    case DecodeProblem::kCancelled:
+      return "was not decoded to the end: nobody waits for it";
+    default:
+      return kUnreadable;
+  }
+}
+
+// `error`: a library's, "IDAT: CRC error"; may be empty.
+inline std::string damaged(const std::string& error) {
+  return error.empty() ? kUnreadable : kUnreadable + (": " + error);
+}
+
+}  // namespace lookout

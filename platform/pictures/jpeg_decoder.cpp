@@ -1,0 +1,240 @@
+#include "platform/pictures/jpeg_decoder.h"
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>  // jpeglib.h needs it
+#include <cstring>
+
+#include <jpeglib.h>
+// after jpeglib.h, whose types it uses
+#include <jerror.h>
+
+#include "platform/pictures/exif_orientation.h"
+#include "platform/pictures/jpeg_segments.h"
+#include "platform/pictures/picture_size.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kFewBytes = 16;  // between two markers
+constexpr int kCmyk = 4;       // components
+constexpr unsigned kMaxScale = 8;
+constexpr std::int64_t kReducedGain = 4;  // see DecodeLimits::reduce
+constexpr unsigned kEnd = 0xd9;           // the marker
+
+// What libjpeg's functions that call back know. Has no destructor that a jump would pass over.
+struct JpegState {
+  jpeg_error_mgr manager;  // first: libjpeg knows only this member
+  jpeg_progress_mgr progress;
+  std::jmp_buf way_out;
+  const DecodeLimits* limits;
+  JpegTolerance tolerance;
+  DecodeProblem problem;
+  std::array<char, JMSG_LENGTH_MAX> warning;
+  std::array<char, JMSG_LENGTH_MAX> error;
+};
+
+JpegState& state_of(j_common_ptr codec) { return *reinterpret_cast<JpegState*>(codec->err); }
+
+[[noreturn]] void leave(j_common_ptr codec, DecodeProblem problem) {
+  JpegState& state = state_of(codec);
+  state.problem = problem;
+  std::longjmp(state.way_out, 1);
+}
+
+[[noreturn]] void give_up_jpeg(j_common_ptr codec) {
+  JpegState& state = state_of(codec);
+  if (state.manager.msg_code == JERR_OUT_OF_MEMORY) leave(codec, DecodeProblem::kNoMemory);
+  state.manager.format_message(codec, state.error.data());
+  leave(codec, DecodeProblem::kDamaged);
+}
+
+bool is_habit_of_cameras(const jpeg_error_mgr& message) {
+  switch (message.msg_code) {
+    case JWRN_JPEG_EOF:  // when data are missing as well, another warning follows
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+      return true;
+    case JWRN_EXTRANEOUS_DATA:
+      return message.msg_parm.i[0] <= kFewBytes;
+    default:
+      return false;
+  }
+}
+
+void take_message(j_common_ptr codec, int level) {
+  if (level >= 0) return;  // no warning
+  JpegState& state = state_of(codec);
+  if (state.tolerance == JpegTolerance::kFrame) {
+    if (!is_habit_of_cameras(state.manager)) leave(codec, DecodeProblem::kDamaged);
+    return;
+  }
+  if (state.manager.msg_code == JWRN_JPEG_EOF) leave(codec, DecodeProblem::kTruncated);
+  if (state.manager.num_warnings++ > 0) return;
+  state.manager.format_message(codec, state.warning.data());
+}
+
+[[noreturn]] void refuse_scans(j_common_ptr codec) {
+  std::strncpy(state_of(codec).error.data(), "it has too many scans", JMSG_LENGTH_MAX - 1);
+  leave(codec, DecodeProblem::kDamaged);
+}
+
+void poll(j_common_ptr codec) {
+  const auto& cancelled = state_of(codec).limits->cancelled;
+  if (cancelled && cancelled()) leave(codec, DecodeProblem::kCancelled);
+}
+
+// Called for every row of blocks of a scan that is read before the first line is.
+void watch_scans(j_common_ptr codec) {
+  const auto* decompress = reinterpret_cast<j_decompress_ptr>(codec);
+  const int limit = state_of(codec).limits->scans;
+  if (decompress->input_scan_number > limit) refuse_scans(codec);
+  poll(codec);
+}
+
+int scans_of(std::string_view jpeg) {
+  JpegSegments segments(jpeg);
+  int scans = 0;
+  while (const auto segment = segments.next()) {
+    if (segment->marker == kEnd) break;
+    if (segment->marker == JpegSegment::kScan) ++scans;
+  }
+  return scans;
+}
+
+// Of the first APP1 segment, as OpenCV has it; upright without one.
+int orientation_of(std::string_view jpeg) {
+  JpegSegments segments(jpeg);
+  while (const auto segment = segments.next()) {
+    if (segment->marker == JpegSegment::kScan) break;
+    if (segment->marker != JpegSegment::kApp1) continue;
+    return exif_orientation(reinterpret_cast<const unsigned char*>(segment->content.data()),
+                            segment->content.size());
+  }
+  return kUpright;
+}
+
+// Chooses the scale. False when the picture is too large, by the size that libjpeg decodes.
+bool fits(jpeg_decompress_struct& codec, const DecodeLimits& limits) {
+  const PictureSize size{codec.image_width, codec.image_height};
+  const bool may_reduce = limits.reduce && jpeg_has_multiple_scans(&codec) == FALSE;
+  if (!is_within(size, limits, may_reduce ? kReducedGain : 1)) return false;
+  const std::int64_t pixels = std::min(limits.pixels, kReducedPixels);
+  codec.scale_num = 1;
+  codec.scale_denom = 1;
+  while (limits.reduce && codec.scale_denom < kMaxScale) {
+    jpeg_calc_output_dimensions(&codec);
+    if (std::int64_t{codec.output_width} * codec.output_height <= pixels) break;
+    codec.scale_denom *= 2;
+  }
+  return true;
+}
+
+// As OpenCV does it, which looks at no color profile.
+void convert_cmyk(const JSAMPLE* cmyk, int width, unsigned char* bgr) {
+  constexpr int kMax = 255;
+  for (int x = 0; x < width; ++x, cmyk += kCmyk, bgr += 3) {
+    const int black = cmyk[3];
+    for (int i = 0; i < 3; ++i) {
+      bgr[2 - i] = static_cast<unsigned char>(black - ((kMax - cmyk[i]) * black >> 8));
+    }
+  }
+}
+
+void read_lines(jpeg_decompress_struct& codec, cv::Mat& bgr) {
+  auto* common = reinterpret_cast<j_common_ptr>(&codec);
+  const bool is_cmyk = codec.out_color_space == JCS_CMYK;
+  JSAMPARRAY cmyk = nullptr;
+  if (is_cmyk) {
+    cmyk = codec.mem->alloc_sarray(common, JPOOL_IMAGE, codec.output_width * kCmyk, 1);
+  }
+  while (codec.output_scanline < codec.output_height) {
+    poll(common);
+    JSAMPROW row = bgr.ptr(static_cast<int>(codec.output_scanline));
+    jpeg_read_scanlines(&codec, is_cmyk ? cmyk : &row, 1);
+    if (is_cmyk) convert_cmyk(*cmyk, bgr.cols, row);
+  }
+  jpeg_finish_decompress(&codec);
+}
+
+// Header, pixels and orientation. What it returns becomes the problem; jumps to the others.
+DecodeProblem read_picture(jpeg_decompress_struct& codec, std::string_view jpeg, cv::Mat& bgr) {
+  auto* common = reinterpret_cast<j_common_ptr>(&codec);
+  const JpegState& state = state_of(common);
+  jpeg_read_header(&codec, TRUE);
+  if (!fits(codec, *state.limits)) return DecodeProblem::kTooManyPixels;
+  if (jpeg_has_multiple_scans(&codec) != FALSE && scans_of(jpeg) > state.limits->scans) {
+    refuse_scans(common);
+  }
+  codec.out_color_space = codec.num_components == kCmyk ? JCS_CMYK : JCS_EXT_BGR;
+  jpeg_start_decompress(&codec);
+  bgr.create(static_cast<int>(codec.output_height), static_cast<int>(codec.output_width), CV_8UC3);
+  read_lines(codec, bgr);
+  if (state.tolerance == JpegTolerance::kFile) turn_upright(orientation_of(jpeg), bgr);
+  return DecodeProblem::kNone;
+}
+
+// Frees what libjpeg has, also when memory for the pixels cannot be had.
+class Decompressor {
+ public:
+  Decompressor(JpegState& state, std::string_view jpeg) : state_(state), jpeg_(jpeg) {
+    codec_.err = jpeg_std_error(&state.manager);
+    state.manager.error_exit = give_up_jpeg;
+    state.manager.emit_message = take_message;
+    state.progress.progress_monitor = watch_scans;
+  }
+  ~Decompressor() { jpeg_destroy_decompress(&codec_); }
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+
+  PictureSize size() const { return {codec_.image_width, codec_.image_height}; }
+
+  DecodeProblem decode(cv::Mat& bgr) {
+    if (setjmp(state_.way_out) != 0) return state_.problem;
+    jpeg_create_decompress(&codec_);
+    codec_.progress = &state_.progress;
+    jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(jpeg_.data()),
+                 static_cast<unsigned long>(jpeg_.size()));
+    return read_picture(codec_, jpeg_, bgr);
+  }
+
+ private:
+  JpegState& state_;
+  const std::string_view jpeg_;
+  jpeg_decompress_struct codec_{};
+};
+
+}  // namespace
+
+void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, JpegTolerance tolerance,
+                 DecodedPicture& picture) {
+  picture.problem = DecodeProblem::kNone;
+  if (jpeg.empty()) {  // libjpeg would treat it as an error of the caller
+    picture.fail(DecodeProblem::kTruncated, message_of(DecodeProblem::kTruncated));
+    return;
+  }
+  JpegState state{};
+  state.limits = &limits;
+  state.tolerance = tolerance;
+  Decompressor decompressor(state, jpeg);
+  const DecodeProblem problem = decompressor.decode(picture.bgr);
+  picture.warning = state.warning.data();
+  picture.further_warnings = state.manager.num_warnings > 1 ? state.manager.num_warnings - 1 : 0;
+  switch (problem) {
+    case DecodeProblem::kNone:
+      break;
+    case DecodeProblem::kTooManyPixels:
+      picture.fail(problem, too_large(decompressor.size(), limits));
+      break;
+    case DecodeProblem::kDamaged:
+      picture.fail(problem, damaged(state.error.data()));
+      break;
+    default:
+      picture.fail(problem, message_of(problem));
+      break;
+  }
+}
+
+}  // namespace lookout

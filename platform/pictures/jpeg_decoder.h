@@ -1,0 +1,30 @@
+// JPEGs of files, clients and cameras, decoded to the pixels that cv::imread() gives. OpenCV lets
+// libjpeg print its warnings to stderr, and fills the missing part of a truncated picture with
+// gray; here the warnings are returned, and a truncated picture has no pixels.
+#pragma once
+
+#include <string_view>
+
+#include "platform/pictures/decoded_picture.h"
+
+namespace lookout {
+
+// With DecodeLimits::reduce, a larger one is decoded at a reduced scale, and has at most so many
+// pixels: ten times those that classifiers use, which take 24 MB.
+inline constexpr std::int64_t kReducedPixels = 8'000'000;
+
+enum class JpegTolerance {
+  kFile,  // the end must be there; what else is wrong is a warning
+  // A camera's: whatever is visibly wrong is damage, but not habits of many cameras, such as no end
+  // marker, no Huffman tables, or a few bytes too many. Not turned by EXIF data.
+  kFrame,
+};
+
+// Decodes `jpeg` into picture.bgr, whose memory is used when its size fits; its content is
+// unspecified when there is a problem. Takes memory for the picture only after its header was
+// compared with the limits, and for that of a progressive one only after its scans were counted.
+// For several threads at a time.
+void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, JpegTolerance tolerance,
+                 DecodedPicture& picture);
+
+}  // namespace lookout
