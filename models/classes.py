@@ -11,10 +11,9 @@ import re
 import pictures
 from failure import BAD_DATA, NO_INPUT, Failure, reason
 
-# The files that `lookout eval` takes for pictures, but for those that Pillow cannot read.
+# The files that `lookout eval` takes for pictures.
 EXTENSIONS = (
-    *(".jpg", ".jpeg", ".jpe", ".jfif", ".jp2", ".j2k", ".jpx", ".png", ".bmp", ".dib", ".webp"),
-    *(".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"),
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".dib", ".webp", ".tif", ".tiff"),
 )
 # Neighbouring snapshots of a camera are nearly the same picture. So a class is cut into blocks of
 # neighbours, in the order of their names, and whole blocks are held out of the training.

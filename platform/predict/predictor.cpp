@@ -27,7 +27,7 @@ PredictFailure check_format(const std::string& name, std::string_view bytes) {
                         format == PictureFormat::kWebp;
   if (is_taken) return {0, "", {}};
   const std::string_view kind = format_name(bytes);
-  if (kind.empty()) return {415, "not_a_picture", name + " is not JPEG, PNG or WebP"};
+  if (kind.empty()) return {415, "not_a_picture", name + " is neither JPEG nor PNG nor WebP"};
   const char* way_out =
       kind == kHeic ? " (iPhone: Settings > Camera > Formats > Most Compatible)" : "";
   return {

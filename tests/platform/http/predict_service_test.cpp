@@ -83,7 +83,8 @@ TEST(Predict, EachMistakeHasItsCode) {
   EXPECT_EQ(run.mistake("\xff\xd8\xff\xe0 no more", "image/jpeg"), "422 damaged_picture");
   EXPECT_EQ(run.mistake(png_of(1, 17), "image/png"), "413 too_many_pixels");
   EXPECT_THAT(run.ask(png_of(1, 17), "image/png")["error"]["message"].get<std::string>(),
-              testing::HasSubstr("17x17 pixels; at most 0.000256 megapixels are allowed"));
+              testing::HasSubstr("is too large: 17x17 pixels, the limit is 0.000256 megapixels "
+                                 "(http.max-pixels), and 16384 a side"));
   std::vector<UploadedFile> many(PredictService::kMaxPictures, {"a.png", png});
   EXPECT_EQ(run.send(request_of(form_of(many), kFormType)).status, 200);
   many.push_back(many.front());

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
 
+#include "platform/pictures/picture_format.h"
 #include "platform/sources/picture_source.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
@@ -32,67 +35,53 @@ std::vector<Format> formats() {
                           {"lossy.webp", {cv::IMWRITE_WEBP_QUALITY, 50}},
                           {"lossless.webp", {cv::IMWRITE_WEBP_QUALITY, 101}},
                           {"a.tif"},
-                          {"a.bmp"},
-                          {"a.jp2"},
-                          {"a.ppm"},
-                          {"text.pgm", {cv::IMWRITE_PXM_BINARY, 0}},
-                          {"a.pam"},
-                          {"a.ras"},
-                          {"a.hdr"},
-                          {"a.pfm"}};
+                          {"a.bmp"}};
   const auto lacking = [](const Format& format) { return !cv::haveImageWriter(format.name); };
   all.erase(std::remove_if(all.begin(), all.end(), lacking), all.end());
   return all;
 }
 
 void write_as(const std::string& path, const Format& format) {
-  const std::string name = format.name;
-  const bool is_float = name == "a.hdr" || name == "a.pfm";
-  const bool is_gray = name == "text.pgm";
-  const int type = is_float ? CV_32FC3 : is_gray ? CV_8UC1 : CV_8UC3;
-  ASSERT_TRUE(cv::imwrite(path, cv::Mat(kFullHeight, kFullWidth, type, cv::Scalar::all(0.5)),
+  ASSERT_TRUE(cv::imwrite(path, cv::Mat(kFullHeight, kFullWidth, CV_8UC3, cv::Scalar::all(0.5)),
                           format.parameters))
       << path;
 }
 
-// That of all pictures here.
-void expect_size(const std::string& path) {
-  const auto size = picture_size(path);
-  ASSERT_TRUE(size) << path;
-  EXPECT_EQ(size->width, kFullWidth) << path;
-  EXPECT_EQ(size->height, kFullHeight) << path;
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(PictureSize, IsThatOfTheHeaderInEveryFormat) {
+// That of all pictures here.
+void expect_size(const std::string& bytes, const std::string& what) {
+  const auto size = picture_size(bytes);
+  ASSERT_TRUE(size) << what;
+  EXPECT_EQ(size->width, kFullWidth) << what;
+  EXPECT_EQ(size->height, kFullHeight) << what;
+}
+
+TEST(PictureSize, IsThatOfTheHeader) {
   const TempDir dir;
   for (const Format& format : formats()) {
     const std::string path = dir / format.name;
     write_as(path, format);
-    expect_size(path);
+    const std::string bytes = bytes_of(path);
+    const PictureFormat kind = picture_format(bytes);
+    if (kind == PictureFormat::kJpeg || kind == PictureFormat::kPng) {
+      EXPECT_FALSE(picture_size(bytes)) << "their decoders tell it";
+    } else {
+      expect_size(bytes, format.name);
+    }
   }
 }
 
 TEST(PictureSize, OfOtherFilesIsUnknown) {
-  const TempDir dir;
   for (const std::string& bytes :
        {std::string(), std::string("\xff\xd8\xff"), std::string("RIFF....WEBPVP9 ........"),
         std::string(64, '\0'), std::string("P5\nwide"), std::string("II*\0\xff\xff\xff\xff", 8),
-        "\xff\xd8\xff" + std::string(64, 'x')}) {
-    EXPECT_FALSE(picture_size(dir.write("a", bytes))) << bytes;
+        "\xff\xd8\xff" + std::string(64, 'x'), std::string("BM"), "BM" + std::string(64, '\0')}) {
+    EXPECT_FALSE(picture_size(bytes)) << bytes;
   }
-}
-
-// ISO/IEC 23008-12, 6.5.3: each item has its size, those of a grid's parts, too.
-TEST(PictureSize, OfAnAvifIsThatOfItsLargestItem) {
-  const auto item = [](std::string size) { return "\0\0\0\x14ispe\0\0\0\0"s + std::move(size); };
-  const TempDir dir;
-  const std::string path =
-      dir.write("a.avif",
-                "\0\0\0\x10"
-                "ftypavif\0\0\0\0"s +
-                    item("\0\0\0\x40\0\0\0\x40"s) + item("\0\0\x01\x2c\0\0\0\xc8"s) +
-                    item("\0\0\0\x40\0\0\0\x40"s));
-  expect_size(path);
 }
 
 // A number as TIFF writes it on little-endian machines.
@@ -102,10 +91,10 @@ std::string little(std::uint64_t number, int bytes) {
   return text;
 }
 
-// What follows a TIFF's two fields, as a third one, is none.
+// What follows a TIFF's fields, as a further one, is none; nor is one that is there again, since
+// libtiff takes the first.
 TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
   constexpr int kWide = (1 << 24) + 30;  // all four bytes count
-  const TempDir dir;
   for (const bool big : {false, true}) {
     const int number = big ? 8 : 4;
     const auto field = [=](std::uint64_t tag, std::uint64_t value) {
@@ -114,10 +103,10 @@ TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
     };
     const std::string header =
         big ? "II+" + little(0, 1) + little(8, 2) + little(0, 2) : std::string("II*") + '\0';
-    std::string file = header + little(big ? 16 : 8, number) + little(2, big ? 8 : 2);
-    file += field(256, kWide) + field(257, 20) + field(256, 999);
-    const std::string path = dir.write("a.tif", file);
-    const auto size = picture_size(path);
+    std::string file = header + little(big ? 16 : 8, number) + little(6, big ? 8 : 2);
+    file += field(256, kWide) + field(256, 4) + field(257, 20) + field(262, 1) + field(273, 8) +
+            field(279, 1) + field(256, 999);
+    const auto size = picture_size(file);
     ASSERT_TRUE(size) << big;
     EXPECT_EQ(size->width, kWide) << big;
     EXPECT_EQ(size->height, 20) << big;
@@ -125,21 +114,15 @@ TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
 }
 
 TEST(PictureSize, OfATiffIsReadInItsByteOrder) {
-  const TempDir dir;
-  const std::string path = dir.write("a.tif",
-                                     "MM\0*\0\0\0\x08\0\x02"
-                                     "\x01\0\0\x03\0\0\0\x01\x01\x2c\0\0"
-                                     "\x01\x01\0\x04\0\0\0\x01\0\0\0\xc8"s);
-  expect_size(path);
-}
-
-// OpenEXR's attribute dataWindow: its size, then the first and the last pixel.
-TEST(PictureSize, OfAnExrIsThatOfItsWindow) {
-  const TempDir dir;
-  const std::string path = dir.write(
-      "a.exr", "\x76\x2f\x31\x01\x02\0\0\0dataWindow\0box2i\0"s + little(16, 4) + little(5, 4) +
-                   little(7, 4) + little(5 + kFullWidth - 1, 4) + little(7 + kFullHeight - 1, 4));
-  expect_size(path);
+  expect_size(
+      "MM\0*\0\0\0\x08\0\x05"
+      "\x01\0\0\x03\0\0\0\x01\x01\x2c\0\0"
+      "\x01\x01\0\x04\0\0\0\x01\0\0\0\xc8"
+      "\x01\x06\0\x03\0\0\0\x01\0\x01\0\0"
+      "\x01\x11\0\x04\0\0\0\x01\0\0\0\x08"
+      "\x01\x17\0\x04\0\0\0\x01\0\0\0\x01"
+      "\0\0\0\0"s,
+      "big-endian");
 }
 
 TEST(PictureSize, APictureBeyondTheLimitIsRefusedAndNotDecoded) {

@@ -42,19 +42,16 @@ std::string webp(const std::string& prefix, char orientation) {
 }
 
 TEST(WebpOrientation, IsReadWithAndWithoutThePrefixOfJpegFiles) {
-  const TempDir dir;
-  EXPECT_EQ(webp_orientation(dir.write("a.webp", webp("", 6))), 6);
-  EXPECT_EQ(webp_orientation(dir.write("a.webp", webp(std::string("Exif\0\0", 6), 3))), 3);
+  EXPECT_EQ(webp_orientation(webp("", 6)), 6);
+  EXPECT_EQ(webp_orientation(webp(std::string("Exif\0\0", 6), 3)), 3);
 }
 
 TEST(WebpOrientation, OtherFilesAndBrokenOnesAreUpright) {
-  const TempDir dir;
-  EXPECT_EQ(webp_orientation(dir / "absent.webp"), 1);
-  EXPECT_EQ(webp_orientation(dir.write("a.png", "\x89PNG")), 1);
+  EXPECT_EQ(webp_orientation(""), 1);
+  EXPECT_EQ(webp_orientation("\x89PNG"), 1);
   const std::string whole = webp("", 6);
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_THAT(webp_orientation(dir.write("cut.webp", whole.substr(0, size))),
-                testing::AnyOf(1, 6));
+    EXPECT_THAT(webp_orientation(whole.substr(0, size)), testing::AnyOf(1, 6));
   }
 }
 

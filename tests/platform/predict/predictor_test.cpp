@@ -1,14 +1,18 @@
 // Pictures that wait, without a server and without anybody who classifies them.
 #include "platform/predict/predictor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "pipeline/flow/picture_queue.h"
 #include "tests/support/encoded_jpeg.h"
@@ -76,6 +80,99 @@ TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   }
   EXPECT_EQ(classifier.calls(), 1);
   predictor.deliver();
+}
+
+// Why these bytes, of a file of that name, have no result: status, code and message.
+PredictFailure failure_of(const std::string& name, const std::string& bytes) {
+  PictureQueue pictures(1, 0);  // nobody classifies
+  Predictor predictor(pictures, {});
+  PredictFailure failure{0, "", {}};
+  bool is_done = false;
+  predictor.put({nullptr, {{name, bytes}}, [&](const auto& predicted) {
+                   failure = predicted.front().failure;
+                   is_done = true;
+                 }});
+  while (!is_done) {
+    predictor.deliver();
+    std::this_thread::yield();
+  }
+  return failure;
+}
+
+TEST(Predictor, WhatIsNoPictureIsNamed) {
+  const std::string rest(40, '\0');
+  const std::pair<std::string, std::string> files[] = {
+      {std::string("\0\0\0\x18", 4) + "ftypheic",
+       "a is HEIC, which is not read: send JPEG, PNG or WebP (iPhone: Settings > Camera > Formats "
+       "> "
+       "Most Compatible)"},
+      {std::string("\0\0\0\x18", 4) + "ftypavif",
+       "a is AVIF, which is not read: send JPEG, PNG or WebP"},
+      {"GIF89a", "a is GIF, which is not read: send JPEG, PNG or WebP"},
+      {"BM", "a is BMP, which is not read: send JPEG, PNG or WebP"},
+      {std::string("II*\0", 4), "a is TIFF, which is not read: send JPEG, PNG or WebP"},
+      {"%PDF-1.7", "a is a PDF, which is not read: send JPEG, PNG or WebP"},
+      {"text", "a is neither JPEG nor PNG nor WebP"}};
+  for (const auto& [start, message] : files) {
+    const PredictFailure failure = failure_of("a", start + rest);
+    EXPECT_EQ(failure.status, 415) << message;
+    EXPECT_EQ(failure.code, std::string("not_a_picture"));
+    EXPECT_EQ(failure.message, message);
+  }
+}
+
+TEST(Predictor, AnAnimatedWebpIsNoPicture) {
+  const std::string webp =
+      std::string("RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\2", 21) + std::string(64, '\0');
+  const PredictFailure failure = failure_of("a.webp", webp);
+  EXPECT_EQ(failure.status, 415);
+  EXPECT_THAT(failure.message, testing::HasSubstr("a.webp is an animated WebP"));
+}
+
+TEST(Predictor, AWebpIsClassified) {
+  PictureQueue pictures(1, 0);
+  FakeClassifier classifier;
+  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  std::vector<unsigned char> webp;
+  cv::imencode(".webp", cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(1)), webp);
+  const std::string bytes(webp.begin(), webp.end());
+  Predictor predictor(pictures, {});
+  int status = -1;
+  const auto done = [&](const auto& predicted) { status = predicted.front().failure.status; };
+  ASSERT_TRUE(predictor.put({nullptr, {{"", bytes}}, done}));
+  while (status < 0) {
+    if (!pictures.classify_waiting(picture_classifier)) std::this_thread::yield();
+    predictor.deliver();
+  }
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Predictor, ALimitIsNamedWithItsKey) {
+  std::string png("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x7d\0\0\0\x7d\0\1\0\0\0\0", 29);
+  const PredictFailure failure = failure_of("a.png", png);
+  EXPECT_EQ(failure.status, 413);
+  EXPECT_EQ(failure.message,
+            "a.png is too large: 32000x32000 pixels, the limit is 25 megapixels (http.max-pixels), "
+            "and 16384 a side");
+}
+
+TEST(Predictor, WhoGoesAwayStopsTheDecoder) {
+  PictureQueue pictures(1, 0);
+  FakeClassifier classifier;
+  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  // It takes a tenth of a second and more to decode.
+  const Bytes bytes =
+      encoded(cv::Mat(4900, 4900, CV_8UC3, cv::Scalar::all(1)), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
+  const std::string picture(bytes.begin(), bytes.end());
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  Predictor predictor(pictures, {});
+  ASSERT_TRUE(predictor.put({nullptr, {{"", picture}}, [](const auto&) {}, gone}));
+  while (predictor.waiting() == 0) std::this_thread::yield();
+  *gone = true;
+  while (predictor.waiting() > 0) {
+    if (!pictures.classify_waiting(picture_classifier)) std::this_thread::yield();
+  }
+  EXPECT_EQ(classifier.calls(), 0);
 }
 
 }  // namespace

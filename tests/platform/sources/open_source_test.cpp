@@ -202,6 +202,14 @@ TEST(OpenSource, AHeicPictureIsNamedAsSuch) {
                [&] { open_source(path, {}); });
 }
 
+TEST(OpenSource, APictureThatIsNotReadIsNamedAsSuch) {
+  const TempDir dir;
+  const auto path = dir.write("a.hdr", "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n....");
+  expect_error(ErrorKind::kNoInput,
+               path + " is Radiance HDR, which is not read; JPEG, PNG, WebP, TIFF and BMP are",
+               [&] { open_source(path, {}); });
+}
+
 TEST(OpenSource, AbsentInputIsAnErrorThatNamesIt) {
   const TempDir dir;
   for (const auto& path :

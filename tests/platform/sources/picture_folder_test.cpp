@@ -46,12 +46,12 @@ TEST_F(PictureFolder, WhatIsLeftOutIsSaidOnceWithItsReason) {
                         "(--recursive)"));
 }
 
-TEST_F(PictureFolder, RawPicturesOfCamerasAreNotSupported) {
-  for (const char* name : {"a.jpg", "a.dng", "a.CR2", "a.nef"}) make(name);
+TEST_F(PictureFolder, RawAndRarePicturesAreNotSupported) {
+  for (const char* name : {"a.jpg", "a.dng", "a.CR2", "a.nef", "a.hdr"}) make(name);
   const CapturedLog log;
   list();
-  EXPECT_THAT(log.text(), HasSubstr("3 left out: 1 .cr2 (not supported), 1 .dng (not supported), "
-                                    "1 .nef (not supported)"));
+  EXPECT_THAT(log.text(), HasSubstr("4 left out: 1 .cr2 (not supported), 1 .dng (not supported), "
+                                    "1 .hdr (not supported), 1 .nef (not supported)"));
 }
 
 TEST_F(PictureFolder, NothingIsSaidWhenNothingIsLeftOut) {
@@ -107,10 +107,11 @@ TEST_F(PictureFolder, AFolderThatMayNotBeReadIsSaidAndPassedOver) {
 
 TEST_F(PictureFolder, KnowsPicturesByTheirExtension) {
   for (const auto* name :
-       {"a.jpg", "a.JPEG", "dir/a.b.png", "a.webp", "a.tiff", "a.pnm", "a.jp2"}) {
+       {"a.jpg", "a.JPEG", "dir/a.b.png", "a.webp", "a.tiff", "a.dib", "a.jfif"}) {
     EXPECT_TRUE(has_picture_extension(name)) << name;
   }
-  for (const auto* name : {"a.mp4", "jpg", ".jpg", "a.jpg/b", "a", "", "a.heic"}) {
+  for (const auto* name :
+       {"a.mp4", "jpg", ".jpg", "a.jpg/b", "a", "", "a.heic", "a.avif", "a.jp2"}) {
     EXPECT_FALSE(has_picture_extension(name)) << name;
   }
 }

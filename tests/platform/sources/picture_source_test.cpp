@@ -107,10 +107,25 @@ TEST(PictureSource, BrokenPictureOfAFolderIsNamedAndSkipped) {
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kEnd);
 }
 
+std::string little_endian(std::uint32_t number, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
+  return text;
+}
+
+// Of a picture with 24 bits for a pixel.
+std::string bmp_header(std::uint32_t width, std::uint32_t height) {
+  constexpr std::uint32_t kHeader = 54;
+  constexpr std::uint32_t kInfo = 40;
+  return "BM" + little_endian(0, 8) + little_endian(kHeader, 4) + little_endian(kInfo, 4) +
+         little_endian(width, 4) + little_endian(height, 4) + little_endian(1, 2) +
+         little_endian(24, 2) + std::string(24, '\0');
+}
+
 TEST(PictureSource, PictureTooLargeToDecodeIsBroken) {
   const TempDir dir;
-  dir.write("1.pgm", "P5\n1000000 1000000\n255\n");
-  dir.write("2.pgm", "P5\n1 1\n255\nx");
+  dir.write("1.bmp", bmp_header(1'000'000, 1'000'000));
+  dir.write("2.bmp", bmp_header(1, 1) + "bgr" + '\0');
   PictureSource source(dir.path().string());
   const CapturedLog log;
   Frame frame;
@@ -133,10 +148,8 @@ TEST(PictureSource, ABigEndianTiffThatIsDamagedIsFound) {
       tiff_field(0, kShort, 4) + tiff_field(1, kShort, 4) + tiff_field(2, kShort, 8) +
       tiff_field(3, kShort, kLzw) + tiff_field(6, kShort, 1) + tiff_field(17, kLong, 122) +
       tiff_field(21, kShort, 1) + tiff_field(22, kShort, 4) + tiff_field(23, kLong, 8);
-  const TempDir dir;
-  EXPECT_TRUE(
-      is_damaged_tiff(dir.write("a.tif", std::string("MM\0*\0\0\0\x08\0\x09", 10) + fields +
-                                             std::string(4, '\0') + std::string(8, '\xff'))));
+  EXPECT_TRUE(is_damaged_tiff(std::string("MM\0*\0\0\0\x08\0\x09", 10) + fields +
+                              std::string(4, '\0') + std::string(8, '\xff')));
 }
 
 // OpenCV leaves the part black that it cannot decode.
@@ -165,9 +178,8 @@ TEST(PictureSource, ATiffThatIsDamagedInTheMiddleIsBroken) {
 TEST(PictureSource, WithoutMemoryForAPictureThatIsSaid) {
   const TempDir dir;
   std::filesystem::permissions(dir.path(), std::filesystem::perms::all);
-  const std::string header = "P5\n8000 6000\n255\n";
-  const std::string path = dir.write("large.pgm", header);
-  std::filesystem::resize_file(path, header.size() + 8000 * 6000);
+  const std::string path = dir / "large.png";
+  ASSERT_TRUE(cv::imwrite(path, cv::Mat(6000, 8000, CV_8UC1, cv::Scalar(0))));
   expect_error_unprivileged(ErrorKind::kNoInput, path + " needs more memory than there is", [&] {
     constexpr rlim_t kBytes = 100'000'000;  // the picture takes 144 MB
     const rlimit limit{kBytes, kBytes};
@@ -230,7 +242,11 @@ TEST(PictureSource, KnownFormatsThatCannotBeReadAreNamed) {
       {std::string("\0\0\0\x18"
                    "ftypavif",
                    12),
-       "is an AVIF picture, which this build cannot read"},
+       "is an AVIF picture, which is not supported"},
+      {"#?RADIANCE\n", "is Radiance HDR, which is not read; JPEG, PNG, WebP, TIFF and BMP are"},
+      {"P5\n1 1\n255\nx", "is PGM, which is not read"},
+      {"\x76\x2f\x31\x01", "is OpenEXR, which is not read"},
+      {"%PDF-1.7", "is a PDF, which is not read"},
       {std::string("RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\2", 21), "is an animated WebP"},
   };
   for (const auto& [start, sentence] : formats) {

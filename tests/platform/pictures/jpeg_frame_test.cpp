@@ -1,10 +1,12 @@
-#include "platform/cameras/jpeg.h"
+// JPEGs as cameras send them.
+#include "platform/pictures/jpeg_decoder.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <vector>
 
@@ -22,21 +24,29 @@ cv::Mat drawn() {
   return bgr;
 }
 
-bool decode(const Bytes& jpeg, cv::Mat& bgr) { return decode_jpeg(jpeg.data(), jpeg.size(), bgr); }
+bool decode(const Bytes& jpeg, cv::Mat& bgr) {
+  constexpr std::int64_t kSide = 8192;
+  DecodedPicture picture;
+  picture.bgr = bgr;
+  decode_jpeg({reinterpret_cast<const char*>(jpeg.data()), jpeg.size()}, {kSide * kSide, kSide},
+              JpegTolerance::kFrame, picture);
+  bgr = picture.bgr;
+  return picture.problem == DecodeProblem::kNone;
+}
 
 bool is_good(const Bytes& jpeg) {
   cv::Mat bgr;
   return decode(jpeg, bgr);
 }
 
-TEST(Jpeg, IsTheOneOfOpenCv) {
+TEST(JpegFrame, IsTheOneOfOpenCv) {
   const Bytes jpeg = encoded(drawn());
   cv::Mat bgr;
   ASSERT_TRUE(decode(jpeg, bgr));
   EXPECT_EQ(cv::norm(bgr, cv::imdecode(jpeg, cv::IMREAD_COLOR), cv::NORM_INF), 0);
 }
 
-TEST(Jpeg, GrayPictureBecomesBgr) {
+TEST(JpegFrame, GrayPictureBecomesBgr) {
   cv::Mat gray;
   cv::extractChannel(drawn(), gray, 0);
   const Bytes jpeg = encoded(gray);
@@ -45,20 +55,20 @@ TEST(Jpeg, GrayPictureBecomesBgr) {
   EXPECT_EQ(cv::norm(bgr, cv::imdecode(jpeg, cv::IMREAD_COLOR), cv::NORM_INF), 0);
 }
 
-TEST(Jpeg, KeepsTheMemory) {
+TEST(JpegFrame, KeepsTheMemory) {
   cv::Mat bgr(kSize, CV_8UC3);
   const auto* pixels = bgr.data;
   ASSERT_TRUE(decode(encoded(drawn()), bgr));
   EXPECT_EQ(bgr.data, pixels);
 }
 
-TEST(Jpeg, HasItsOwnSize) {
+TEST(JpegFrame, HasItsOwnSize) {
   cv::Mat bgr(kSize, CV_8UC3);
   ASSERT_TRUE(decode(encoded(drawn()(cv::Rect(0, 0, 310, 232))), bgr));
   EXPECT_EQ(bgr.size(), cv::Size(310, 232));
 }
 
-TEST(Jpeg, ASizeThatNoCameraHasIsDamage) {
+TEST(JpegFrame, ASizeThatNoCameraHasIsDamage) {
   Bytes jpeg = encoded(drawn());
   const Bytes header{0xff, 0xc0};
   const auto start = std::search(jpeg.begin(), jpeg.end(), header.begin(), header.end());
@@ -67,7 +77,7 @@ TEST(Jpeg, ASizeThatNoCameraHasIsDamage) {
   EXPECT_FALSE(is_good(jpeg));
 }
 
-TEST(Jpeg, MissingDataAreDamage) {
+TEST(JpegFrame, MissingDataAreDamage) {
   const Bytes jpeg = encoded(drawn());
   testing::internal::CaptureStderr();
   for (std::size_t length = 0; length < jpeg.size() - 16; length += 97) {
@@ -80,7 +90,7 @@ TEST(Jpeg, MissingDataAreDamage) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(Jpeg, MissingPiecesBetweenRestartMarkersAreDamage) {
+TEST(JpegFrame, MissingPiecesBetweenRestartMarkersAreDamage) {
   Bytes jpeg = encoded(drawn(), {cv::IMWRITE_JPEG_RST_INTERVAL, 20});
   ASSERT_TRUE(is_good(jpeg));
   const auto middle = jpeg.begin() + static_cast<long>(jpeg.size() / 2);
@@ -88,9 +98,9 @@ TEST(Jpeg, MissingPiecesBetweenRestartMarkersAreDamage) {
   EXPECT_FALSE(is_good(jpeg));
 }
 
-TEST(Jpeg, WhatIsNoneIsDamage) { EXPECT_FALSE(is_good(Bytes(5000, 0x55))); }
+TEST(JpegFrame, WhatIsNoneIsDamage) { EXPECT_FALSE(is_good(Bytes(5000, 0x55))); }
 
-TEST(Jpeg, WhatManyCamerasDoIsNoDamage) {
+TEST(JpegFrame, WhatManyCamerasDoIsNoDamage) {
   const Bytes jpeg = encoded(drawn());
   EXPECT_TRUE(is_good(Bytes(jpeg.begin(), jpeg.end() - 2))) << "no end marker";
 

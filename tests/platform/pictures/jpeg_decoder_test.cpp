@@ -1,4 +1,4 @@
-#include "platform/pictures/jpeg_file.h"
+#include "platform/pictures/jpeg_decoder.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,36 +27,44 @@ cv::Mat noise(int width = 203, int height = 101) {
   return bgr;
 }
 
-class JpegFileTest : public testing::Test {
+DecodedPicture read(const Bytes& jpeg) {
+  DecodeLimits limits;
+  limits.pixels = 1'000'000;
+  DecodedPicture picture;
+  decode_jpeg({reinterpret_cast<const char*>(jpeg.data()), jpeg.size()}, limits,
+              JpegTolerance::kFile, picture);
+  return picture;
+}
+
+class JpegDecoderTest : public testing::Test {
  protected:
   std::string write(const Bytes& bytes) const {
     return dir_.write("a.jpg", std::string(bytes.begin(), bytes.end()));
   }
 
-  // Written to a file, it is read as OpenCV does; returns libjpeg's warning.
+  // It is read as OpenCV reads it from a file; returns libjpeg's warning.
   std::string expect_as_opencv(const Bytes& bytes, const std::string& what) const {
     SCOPED_TRACE(what);
     const std::string path = write(bytes);
     testing::internal::CaptureStderr();
-    const auto read = read_jpeg_file(path);
+    const DecodedPicture picture = read(bytes);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-    EXPECT_TRUE(read);
+    EXPECT_EQ(picture.problem, DecodeProblem::kNone) << picture.message;
     testing::internal::CaptureStderr();  // libjpeg's output under OpenCV
     const cv::Mat expected = cv::imread(path, cv::IMREAD_COLOR);
     testing::internal::GetCapturedStderr();
-    if (!read) return {};
-    EXPECT_EQ(read->bgr.size(), expected.size());
-    EXPECT_EQ(read->bgr.type(), CV_8UC3);
-    if (read->bgr.size() == expected.size()) {
-      EXPECT_EQ(cv::norm(read->bgr, expected, cv::NORM_INF), 0);
+    EXPECT_EQ(picture.bgr.size(), expected.size());
+    EXPECT_EQ(picture.bgr.type(), CV_8UC3);
+    if (picture.bgr.size() == expected.size()) {
+      EXPECT_EQ(cv::norm(picture.bgr, expected, cv::NORM_INF), 0);
     }
-    return read->warning;
+    return picture.warning;
   }
 
   const TempDir dir_;
 };
 
-TEST_F(JpegFileTest, PixelsAreThoseOfOpenCv) {
+TEST_F(JpegDecoderTest, PixelsAreThoseOfOpenCv) {
   cv::Mat gray;
   cv::extractChannel(noise(), gray, 0);
   EXPECT_EQ(expect_as_opencv(encoded(noise()), "color"), "");
@@ -80,7 +88,7 @@ Bytes with_orientation(Bytes jpeg, unsigned char orientation, bool little_endian
   return jpeg;
 }
 
-TEST_F(JpegFileTest, IsTurnedAsItsExifDataSay) {
+TEST_F(JpegDecoderTest, IsTurnedAsItsExifDataSay) {
   const Bytes jpeg = encoded(noise(24, 16));
   for (unsigned char orientation = 0; orientation <= 9; ++orientation) {
     for (const bool little_endian : {false, true}) {
@@ -88,20 +96,17 @@ TEST_F(JpegFileTest, IsTurnedAsItsExifDataSay) {
                        std::to_string(orientation) + (little_endian ? " Intel" : " Motorola"));
     }
   }
-  const std::string path = write(with_orientation(jpeg, 6, true));
-  EXPECT_EQ(read_jpeg_file(path)->bgr.size(), cv::Size(16, 24));
+  EXPECT_EQ(read(with_orientation(jpeg, 6, true)).bgr.size(), cv::Size(16, 24));
 }
 
-TEST_F(JpegFileTest, BrokenExifDataAreIgnored) {
+TEST_F(JpegDecoderTest, BrokenExifDataAreIgnored) {
   const Bytes whole = with_orientation(encoded(noise(24, 16)), 6, true);
   constexpr std::size_t kContent =
       6;  // follows the start of the picture, the marker and the length
   for (std::size_t place = kContent; place < kContent + 6 + 26; ++place) {
     Bytes broken = whole;
     broken[place] ^= 0xff;
-    const auto read = read_jpeg_file(write(broken));
-    ASSERT_TRUE(read) << place;
-    EXPECT_FALSE(read->bgr.empty()) << place;
+    EXPECT_EQ(read(broken).problem, DecodeProblem::kNone) << place;
   }
 }
 
@@ -112,45 +117,36 @@ Bytes with_foreign_bytes(Bytes jpeg) {
   return jpeg;
 }
 
-TEST_F(JpegFileTest, AWarningOfLibjpegIsReturnedInsteadOfPrinted) {
+TEST_F(JpegDecoderTest, AWarningOfLibjpegIsReturnedInsteadOfPrinted) {
   EXPECT_THAT(expect_as_opencv(with_foreign_bytes(encoded(noise())), "foreign bytes"),
               HasSubstr("Corrupt JPEG data"));
 }
 
-TEST_F(JpegFileTest, ATruncatedPictureHasNoPixels) {
+TEST_F(JpegDecoderTest, ATruncatedPictureHasNoPixels) {
   for (const int progressive : {0, 1}) {
     const Bytes jpeg = encoded(noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, progressive});
     for (std::size_t size = jpeg.size() - 30; size < jpeg.size(); ++size) {
-      const auto read =
-          read_jpeg_file(write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(size))));
-      ASSERT_TRUE(read);
-      EXPECT_TRUE(read->truncated) << size << " of " << jpeg.size();
-      EXPECT_TRUE(read->bgr.empty());
+      const Bytes cut(jpeg.begin(), jpeg.begin() + static_cast<long>(size));
+      EXPECT_EQ(read(cut).problem, DecodeProblem::kTruncated) << size << " of " << jpeg.size();
     }
   }
 }
 
-TEST_F(JpegFileTest, BytesAfterTheEndAreIgnored) {
+TEST_F(JpegDecoderTest, BytesAfterTheEndAreIgnored) {
   Bytes jpeg = encoded(noise());
   jpeg.insert(jpeg.end(), 50, 0xab);
   EXPECT_EQ(expect_as_opencv(jpeg, "bytes after the end"), "");
 }
 
-TEST_F(JpegFileTest, WhatCannotBeDecodedIsEmpty) {
-  const auto read = read_jpeg_file(write({0xff, 0xd8, 0xff, 0xe0, 0, 0}));
-  ASSERT_TRUE(read);
-  EXPECT_TRUE(read->bgr.empty());
+TEST_F(JpegDecoderTest, WhatCannotBeDecodedIsDamaged) {
+  EXPECT_EQ(read({0xff, 0xd8, 0xff, 0xe0, 0, 0}).problem, DecodeProblem::kTruncated);
+  const DecodedPicture picture = read({0xff, 0xd8, 0xff, 0xda, 0, 2, 0xff, 0xd9});
+  EXPECT_EQ(picture.problem, DecodeProblem::kDamaged);
+  EXPECT_THAT(picture.message, HasSubstr("cannot be read as a picture: "));
+  EXPECT_EQ(read({}).problem, DecodeProblem::kTruncated);
 }
 
-TEST_F(JpegFileTest, OtherFilesAreLeftToOpenCv) {
-  EXPECT_FALSE(read_jpeg_file(dir_ / "absent.jpg"));
-  EXPECT_FALSE(read_jpeg_file(write({})));
-  EXPECT_FALSE(read_jpeg_file(write({0xff, 0xd8})));
-  EXPECT_FALSE(read_jpeg_file(dir_.write("b.jpg", "\x89PNG")));
-  EXPECT_FALSE(read_jpeg_file(dir_.write("c.jpg", "\xff\xfetext in UTF-16")));
-}
-
-TEST_F(JpegFileTest, ASourceLogsOneWarningForEachPicture) {
+TEST_F(JpegDecoderTest, ASourceLogsOneWarningForEachPicture) {
   write(with_foreign_bytes(encoded(noise())));
   PictureSource source(dir_ / "a.jpg");
   const CapturedLog log;
@@ -163,7 +159,7 @@ TEST_F(JpegFileTest, ASourceLogsOneWarningForEachPicture) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
-TEST_F(JpegFileTest, ASourceSkipsATruncatedPictureAndSaysSo) {
+TEST_F(JpegDecoderTest, ASourceSkipsATruncatedPictureAndSaysSo) {
   const Bytes jpeg = encoded(noise());
   write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2)));
   PictureSource alone(dir_ / "a.jpg");

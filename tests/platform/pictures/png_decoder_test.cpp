@@ -1,4 +1,4 @@
-#include "platform/pictures/png_file.h"
+#include "platform/pictures/png_decoder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,12 +9,14 @@
 #include <string>
 
 #include "platform/pictures/decode_picture.h"
+#include "tests/support/memory_peak.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr int kPngWidth = 13;  // so that lines of 1, 2 and 4 bits end within a byte
 constexpr int kPngHeight = 9;
@@ -85,22 +87,24 @@ std::string orientation(char value) {
   return chunk("eXIf", exif);
 }
 
-class PngFileTest : public testing::Test {
+class PngDecoderTest : public testing::Test {
  protected:
   // Without a word on stderr.
-  DecodedFile read(const std::string& png) const {
+  static DecodedPicture read(const std::string& png) {
+    DecodeLimits limits;
+    limits.pixels = 1'000'000;
+    DecodedPicture picture;
     testing::internal::CaptureStderr();
-    const auto read = read_png_file(dir_.write("a.png", png));
+    decode_png(png, limits, picture);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-    EXPECT_TRUE(read);
-    return read.value_or(DecodedFile());
+    return picture;
   }
 
   void expect_as_opencv(const std::string& png, const std::string& what) const {
     SCOPED_TRACE(what);
-    const DecodedFile decoded = read(png);
-    EXPECT_EQ(decoded.error, "");
-    const cv::Mat expected = cv::imread(dir_ / "a.png", cv::IMREAD_COLOR);
+    const DecodedPicture decoded = read(png);
+    EXPECT_EQ(decoded.message, "");
+    const cv::Mat expected = cv::imread(dir_.write("a.png", png), cv::IMREAD_COLOR);
     ASSERT_FALSE(expected.empty());
     ASSERT_EQ(decoded.bgr.size(), expected.size());
     ASSERT_EQ(decoded.bgr.type(), CV_8UC3);
@@ -110,7 +114,7 @@ class PngFileTest : public testing::Test {
   const TempDir dir_;
 };
 
-TEST_F(PngFileTest, PixelsAreThoseOfOpenCv) {
+TEST_F(PngDecoderTest, PixelsAreThoseOfOpenCv) {
   for (const std::size_t bits : {1, 2, 4, 8, 16}) {
     expect_as_opencv(png_of(kGray, bits), "gray " + std::to_string(bits));
     if (bits <= 8)
@@ -126,7 +130,7 @@ TEST_F(PngFileTest, PixelsAreThoseOfOpenCv) {
   expect_as_opencv(png_of(kGray, 8, chunk("tRNS", std::string("\0\x05", 2))), "transparent gray");
 }
 
-TEST_F(PngFileTest, IsTurnedAsItsExifDataSay) {
+TEST_F(PngDecoderTest, IsTurnedAsItsExifDataSay) {
   for (char value = 0; value <= 9; ++value) {
     expect_as_opencv(png_of(kRgb, 8, orientation(value)), "before " + std::to_string(value));
     expect_as_opencv(png_of(kRgb, 8, "", orientation(value)), "after " + std::to_string(value));
@@ -134,30 +138,52 @@ TEST_F(PngFileTest, IsTurnedAsItsExifDataSay) {
   EXPECT_EQ(read(png_of(kRgb, 8, orientation(6))).bgr.size(), cv::Size(kPngHeight, kPngWidth));
 }
 
-TEST_F(PngFileTest, AMessageOfLibpngIsReturnedInsteadOfPrinted) {
+TEST_F(PngDecoderTest, AMessageOfLibpngIsReturnedInsteadOfPrinted) {
   std::string png = png_of(kRgb, 8);
   png[png.find("IDAT") + 12] ^= 0x55;
-  const DecodedFile damaged = read(png);
-  EXPECT_TRUE(damaged.bgr.empty());
-  EXPECT_NE(damaged.error, "");
-  EXPECT_FALSE(damaged.truncated);
+  const DecodedPicture broken = read(png);
+  EXPECT_EQ(broken.problem, DecodeProblem::kDamaged);
+  EXPECT_THAT(broken.message, StartsWith("cannot be read as a picture: "));
   cv::Mat bgr;
-  EXPECT_EQ(decode_picture("", dir_ / "a.png", 1'000'000, bgr),
-            "cannot be read as a picture: " + damaged.error);
-  const DecodedFile warned = read(png_of(kRgb, 8, chunk("gAMA", "wrong")));
-  EXPECT_FALSE(warned.bgr.empty());
+  EXPECT_EQ(decode_picture("", dir_.write("a.png", png), 1'000'000, bgr), broken.message);
+  const DecodedPicture warned = read(png_of(kRgb, 8, chunk("gAMA", "wrong")));
+  EXPECT_EQ(warned.problem, DecodeProblem::kNone);
   EXPECT_THAT(warned.warning, HasSubstr("gAMA"));
 }
 
-TEST_F(PngFileTest, APictureThatIsCutAnywhereHasNoPixels) {
+TEST_F(PngDecoderTest, APictureThatIsCutAnywhereIsTruncated) {
   const std::string png = png_of(kRgb, 8);
-  for (std::size_t size = 8; size < png.size(); ++size) {
-    const DecodedFile cut = read(png.substr(0, size));
-    EXPECT_TRUE(cut.truncated) << size;
-    EXPECT_TRUE(cut.bgr.empty()) << size;
+  for (std::size_t size = 0; size < png.size(); ++size) {
+    EXPECT_EQ(read(png.substr(0, size)).problem, DecodeProblem::kTruncated) << size;
   }
-  EXPECT_FALSE(read_png_file(dir_.write("b.png", png.substr(0, 7))));
-  EXPECT_FALSE(read_png_file(dir_ / "none.png"));
+}
+
+// libpng passes over other chunks to find the header.
+TEST_F(PngDecoderTest, TheFirstChunkIsTheHeader) {
+  std::string png = png_of(kRgb, 8);
+  png.insert(8, chunk("xyZz", std::string(13, '\1')));
+  const DecodedPicture picture = read(png);
+  EXPECT_EQ(picture.problem, DecodeProblem::kDamaged);
+  EXPECT_THAT(picture.message, HasSubstr("IHDR"));
+}
+
+// libpng would keep each one, with 8 MB.
+TEST_F(PngDecoderTest, TextsTakeNoMemory) {
+  const std::string text =
+      chunk("zTXt", std::string("key\0\0", 5) + deflated(std::string(7'990'000, 'a')));
+  std::string texts;
+  for (int i = 0; i < 30; ++i) texts += text;
+  const std::string png = png_of(kRgb, 8, texts, texts);
+  const MemoryPeak peak;
+  EXPECT_EQ(read(png).problem, DecodeProblem::kNone);
+  EXPECT_LT(peak.growth(), 40'000'000);
+}
+
+TEST_F(PngDecoderTest, ProfilesAndUnknownChunksAreIgnored) {
+  const std::string others = chunk("iCCP", "wrong") + chunk("sPLT", "wrong") +
+                             chunk("iTXt", "wrong") + chunk("tEXt", "wrong") +
+                             chunk("xyZz", "wrong");
+  expect_as_opencv(png_of(kRgb, 8, others, others), "other chunks");
 }
 
 }  // namespace
