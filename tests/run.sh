@@ -281,6 +281,7 @@ for stage in "${stages[@]}"; do
     say 'damaged archives and pictures, and the readers of what others wrote under libFuzzer'
     need_program
     check tests/tools/mutated_archives.py
+    check tests/tools/mutated_archives.py --archive models/onnx_format/selftest.onnx --count 100
     check tests/tools/damaged_pictures.py
     check tests/fuzz/fuzz.sh
     ;;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/inspect/device_report.h"
@@ -138,10 +139,10 @@ Json input_json(const InputSpec& input) {
           {"resize", to_text(input.resize)}};
 }
 
-// Null when there is none, or when it is no JSON.
+// Null when there is none, or when parse_ordered_json() refuses it.
 Json producer_info_json(const ArchiveContents& contents) {
-  Json json = Json::parse(contents.producer_info, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? Json() : json;
+  Json json = parse_ordered_json(contents.producer_info);
+  return json.is_discarded() ? Json() : std::move(json);
 }
 
 std::string to_json(const Description& description) {

@@ -14,9 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMaxSide = 4096;  // pixels; a larger input is a mistake, not a model
-// Metadata needs 3 levels. The library handles deep values by recursion, which may overflow the
-// stack.
-constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxLabel = 1000;  // bytes
 constexpr std::size_t kMaxQuoted = 60;   // bytes of a foreign text in a message
 
@@ -136,8 +133,8 @@ const char* to_text(ModelOutput output) {
 
 ModelSpec parse_metadata(const std::string& json) {
   bool too_deep = false;
-  const Json root = parse_json(json, kMaxDepth, too_deep);
-  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxDepth));
+  const Json root = parse_json(json, too_deep);
+  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxJsonDepth));
   if (!root.is_object()) fail("is not a JSON object");
   ModelSpec spec;
   spec.name = text_field(root, "name");

@@ -70,6 +70,22 @@ TEST_F(ProgramWithOnnx, InspectTellsWhatTheFileHolds) {
   EXPECT_THAT(run.out, HasSubstr("runs on         ONNX Runtime "));
 }
 
+// inspect is for files that nobody trusts.
+TEST_F(ProgramWithOnnx, InspectReadsNestedTextsWithoutACrash) {
+  const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+  OnnxFile info = OnnxFile::sums_of_planes().described();
+  info.texts.emplace_back("lookout.producer_info", nested);
+  const std::string path = write(info);
+  const ProgramResult json = run_lookout({"inspect", path, "--format", "json"});
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_TRUE(Json::parse(json.out)["producer_info"].is_null());
+  EXPECT_EQ(run_lookout({"inspect", path}).status, 0);
+
+  OnnxFile size = OnnxFile::sums_of_planes();
+  size.texts = {{"task", "classify"}, {"names", "{0: 'a'}"}, {"imgsz", nested}};
+  expect_failure(run_lookout({"inspect", write(size)}), 65, "\"imgsz\" is not like [224, 224]");
+}
+
 TEST_F(ProgramWithOnnx, WarnsThatOperatorsAreNotSampled) {
   const ProgramResult result =
       run_lookout({"test://red?frames=1", "--model", model(), "--op-sampling", "0.5"});

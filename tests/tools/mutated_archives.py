@@ -3,6 +3,8 @@
 
 usage: mutated_archives.py [--program PATH] [--archive PT|ONNX] [--count N] [--seed N] [--keep DIR]
 
+Before that, `inspect` reads the archive with JSON in it that is nested deeper than any stack.
+
 A half of the variants of an archive are damaged in what it holds, a half of an ONNX model's where its
 graph and its texts are: elsewhere are weights. Each variant is loaded and run in a child process with a limit on its memory and its time. It may end
 with 65 and one sentence that names the archive, run normally where the damage hit nothing that
@@ -197,6 +199,67 @@ def variants(archive, count, rng):
             yield mutation.__name__, pack(mutation(members, rng))
 
 
+# ---- JSON that is nested deeper than any stack
+
+NESTED = b"[" * 200_000 + b"]" * 200_000
+
+
+def varint(number):
+    data = b""
+    while number > 127:
+        data += bytes([number & 127 | 128])
+        number >>= 7
+    return data + bytes([number])
+
+
+def message(field, content):
+    """A field of a protobuf message."""
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def nested_in_archive(whole):
+    """(name, bytes)"""
+    with zipfile.ZipFile(io.BytesIO(whole)) as original:
+        members = [(info.filename, original.read(info)) for info in original.infolist()]
+    root = members[0][0].split("/")[0]
+    for text in ("metadata", "producer_info"):
+        name = f"{root}/extra/{text}.json"
+        yield text, pack([member for member in members if member[0] != name] + [(name, NESTED)])
+
+
+def nested_in_onnx(whole):
+    """(name, bytes): the last text of a name counts."""
+    metadata_props = 14
+    texts = {"lookout.metadata": NESTED}, {"lookout.producer_info": NESTED}
+    ultralytics = {"lookout.metadata": b"", "task": b"classify", "names": b"{0: 'a'}", "imgsz": NESTED}
+    for case in (*texts, ultralytics):
+        name = list(case)[-1]
+        yield name, whole + b"".join(
+            message(metadata_props, message(1, key.encode()) + message(2, value))
+            for key, value in case.items()
+        )
+
+
+def inspect_nested(program, archive, folder):
+    """Returns a sentence for each file that inspect neither describes nor refuses."""
+    with open(archive, "rb") as file:
+        whole = file.read()
+    nested = nested_in_archive if zipfile.is_zipfile(archive) else nested_in_onnx
+    failures = []
+    for name, data in nested(whole):
+        path = os.path.join(folder, "nested.pt")
+        with open(path, "wb") as file:
+            file.write(data)
+        for kind in ("text", "json"):
+            run = subprocess.run(
+                [program, "inspect", path, "--format", kind], capture_output=True, check=False
+            )
+            described = run.returncode == 0 and name.endswith("producer_info")
+            if not described and (run.returncode != 65 or path not in run.stderr.decode()):
+                failures.append(f"nested {name}, {kind}: exit status {run.returncode}")
+    return failures
+
+
 def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -238,9 +301,12 @@ def main():
     options = parser.parse_args()
 
     outcomes = collections.Counter()
-    failures = 0
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="mutated") as folder:
+        wrong_nested = inspect_nested(options.program, options.archive, folder)
+        for sentence in wrong_nested:
+            print(f"mutated_archives: {sentence}", flush=True)
+        failures = len(wrong_nested)
         for number, (name, data) in enumerate(variants(options.archive, options.count, rng)):
             path = os.path.join(folder, f"{number}-{name}.pt")
             with open(path, "wb") as file:
