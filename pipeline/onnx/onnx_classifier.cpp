@@ -23,6 +23,12 @@ std::string shape_text(const Ort::TensorTypeAndShapeInfo& info) {
   return "[" + text + "]";
 }
 
+std::uint64_t count_of_nodes(const OnnxContents& contents) {
+  std::uint64_t nodes = 0;
+  for (const auto& [type, count] : contents.operators) nodes += static_cast<std::uint64_t>(count);
+  return nodes;
+}
+
 // A loaded model, and what is known of it. Several threads may run it at the same time.
 class OnnxModel {
  public:
@@ -31,15 +37,15 @@ class OnnxModel {
     const ArchiveContents contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels);
     facts_ = onnx_facts(contents);
-    load(archive, options);
+    load(archive, *contents.onnx, options);
     malloc_trim(0);  // frees the memory of loading
   }
 
   void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
     const auto shape = shape_of(image, spec_.input.layout);
-    const Ort::Value output = frame.trace != nullptr && trace_
-                                  ? trace_->run(image.values, shape, output_, frame)
-                                  : session_->run(image.values, shape, output_);
+    const bool traced = frame.trace != nullptr && trace_ && trace_->has_room();
+    const Ort::Value output = traced ? trace_->run(image.values, shape, output_, frame)
+                                     : session_->run(image.values, shape, output_);
     check_row(output);
     const auto* scores = output.GetTensorData<float>();
     const std::size_t count = spec_.labels.size();
@@ -54,7 +60,8 @@ class OnnxModel {
   int threads_ = 1;
 
  private:
-  void load(const ModelArchive& archive, const ClassifierOptions& options) {
+  void load(const ModelArchive& archive, const OnnxContents& contents,
+            const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
     threads_ = choose ? 1 : std::max(1, options.threads);
     session_ = std::make_shared<OnnxSession>(archive, threads_, options.operator_libraries);
@@ -64,7 +71,7 @@ class OnnxModel {
     warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
             facts_);
     if (choose && options.processors > 1) choose_threads(archive, options);
-    if (options.trace) prepare_trace(archive, options);
+    if (options.trace) prepare_trace(archive, count_of_nodes(contents), options);
   }
 
   // Each number of threads needs a session, which is made when the tuner first asks for it.
@@ -91,8 +98,10 @@ class OnnxModel {
     use(tuner.threads());
   }
 
-  void prepare_trace(const ModelArchive& archive, const ClassifierOptions& options) {
-    trace_ = std::make_unique<OnnxTrace>(archive, threads_, options.operator_libraries, spec_.name);
+  void prepare_trace(const ModelArchive& archive, std::uint64_t nodes,
+                     const ClassifierOptions& options) {
+    trace_ = std::make_unique<OnnxTrace>(archive, threads_, options.operator_libraries, spec_.name,
+                                         nodes);
     const ImageTensor image = blank_image(spec_.input);
     for (int run = 0; run < 2; ++run)
       trace_->run(image.values, shape_of(image, spec_.input.layout), output_, {});

@@ -101,36 +101,43 @@ std::uint32_t Trace::index_of(const TraceRecording::Operator& what) {
   return entry->second;
 }
 
-void Trace::add_at_end(std::function<std::vector<Operator>()> get) {
+void Trace::add_at_end(std::function<void(const AddOperator&)> read) {
   const MutexLock lock(mutex_);
-  late_.push_back(std::move(get));
+  late_.push_back(std::move(read));
 }
 
-void Trace::add_late(const std::vector<Operator>& operators) {
-  std::map<std::uint64_t, std::uint32_t> threads;  // of each frame
+// By the number of the frame.
+std::map<std::uint64_t, std::uint32_t> Trace::inference_threads() {
+  std::map<std::uint64_t, std::uint32_t> threads;
   for (const TraceRecording::Event& event : recording_.events) {
     if (event.what != static_cast<std::uint32_t>(Stage::kInference)) continue;
     threads[event.frame] = event.thread;
   }
-  for (const Operator& call : operators) {
-    const auto thread = threads.find(call.frame);
-    if (thread == threads.end() || recording_.events.size() >= kMaxEvents) continue;
-    recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
-                                 ns(call.end - call.start), thread->second,
-                                 kStages + index_of(call.what), -1, 0, call.bytes});
-  }
+  return threads;
+}
+
+void Trace::add_late(const Operator& call, std::uint32_t thread) {
+  if (recording_.events.size() >= kMaxEvents) return;
+  recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
+                               ns(call.end - call.start), thread, kStages + index_of(call.what), -1,
+                               0, call.bytes});
 }
 
 void Trace::add_late_operators() {
-  std::vector<std::function<std::vector<Operator>()>> late;
+  std::vector<std::function<void(const AddOperator&)>> late;
+  std::map<std::uint64_t, std::uint32_t> threads;
   {
     const MutexLock lock(mutex_);
     late.swap(late_);
+    if (!late.empty()) threads = inference_threads();
   }
-  for (const auto& get : late) {
-    const std::vector<Operator> operators = get();
-    const MutexLock lock(mutex_);
-    add_late(operators);
+  for (const auto& read : late) {
+    read([this, &threads](const Operator& call) {
+      const auto thread = threads.find(call.frame);
+      if (thread == threads.end()) return;
+      const MutexLock lock(mutex_);
+      add_late(call, thread->second);
+    });
   }
 }
 

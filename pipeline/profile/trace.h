@@ -79,9 +79,12 @@ class Trace {
   };
   void record_operator(const Operator& call);
 
-  // For operators whose times come at the end: the thread that saves calls `get` once before it
-  // does, when no frame is traced any more. Their threads are those that classified the frames.
-  void add_at_end(std::function<std::vector<Operator>()> get);
+  using AddOperator = std::function<void(const Operator&)>;
+
+  // For operators whose times come at the end: the thread that saves calls `read` once before it
+  // does, when no frame is traced any more, and `read` calls its argument with each of them. Their
+  // threads are those that classified the frames.
+  void add_at_end(std::function<void(const AddOperator&)> read);
 
   // Ends the recording and saves the trace unless it is saved already. The threads that record must
   // have ended. Throws the exception of Save.
@@ -99,7 +102,8 @@ class Trace {
   void sample_if_due();
   std::uint32_t this_thread() REQUIRES(mutex_);
   std::uint32_t index_of(const TraceRecording::Operator& what) REQUIRES(mutex_);
-  void add_late(const std::vector<Operator>& operators) REQUIRES(mutex_);
+  std::map<std::uint64_t, std::uint32_t> inference_threads() REQUIRES(mutex_);
+  void add_late(const Operator& call, std::uint32_t thread) REQUIRES(mutex_);
   void add_late_operators();
   void start_saving();
   void save();
@@ -111,7 +115,7 @@ class Trace {
   Mutex mutex_;
   TraceRecording recording_ GUARDED_BY(mutex_);
   std::map<TraceRecording::Operator, std::uint32_t> operator_indices_ GUARDED_BY(mutex_);
-  std::vector<std::function<std::vector<Operator>()>> late_ GUARDED_BY(mutex_);
+  std::vector<std::function<void(const AddOperator&)>> late_ GUARDED_BY(mutex_);
   // Used by the thread that saves, and after finish().
   TraceRecording complete_;
   std::exception_ptr error_;  // of saving

@@ -1,10 +1,15 @@
 #include "pipeline/onnx/onnx_trace.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "pipeline/onnx/onnx_classifier.h"
 #include "tests/support/onnx_file.h"
@@ -16,6 +21,15 @@ namespace {
 using std::chrono::microseconds;
 
 Clock::time_point at(int us) { return Clock::time_point(microseconds(us)); }
+
+std::vector<Trace::Operator> operators_in(const std::string& profile,
+                                          const std::vector<ProfiledRun>& runs) {
+  std::istringstream stream(profile);
+  std::vector<Trace::Operator> operators;
+  read_profile(stream, "net", runs,
+               [&operators](const Trace::Operator& call) { operators.push_back(call); });
+  return operators;
+}
 
 TEST(OnnxProfile, TimesOfOperatorsAreThoseOfTheFramesOfTheirThread) {
   const std::string profile = R"([
@@ -29,7 +43,7 @@ TEST(OnnxProfile, TimesOfOperatorsAreThoseOfTheFramesOfTheirThread) {
     {"cat":"Node","name":"c","ph":"X","tid":6,"ts":25,"dur":1,"args":{"op_name":"Gemm"}}])";
   const std::vector<ProfiledRun> runs{
       {{}, 5, at(1000)}, {std::uint64_t{7}, 5, at(2000)}, {std::uint64_t{8}, 6, at(3000)}};
-  const auto operators = read_profile(profile, "net", runs);
+  const auto operators = operators_in(profile, runs);
   ASSERT_EQ(operators.size(), 2U);
   EXPECT_EQ(operators[0].what.model, "net");
   EXPECT_EQ(operators[0].what.name, "Conv");
@@ -44,9 +58,54 @@ TEST(OnnxProfile, TimesOfOperatorsAreThoseOfTheFramesOfTheirThread) {
   EXPECT_EQ(operators[1].start, at(3005));
 }
 
+// A run takes 10 us, and its operator is at 3 us. ONNX Runtime writes a run behind its operators.
+TEST(OnnxProfile, EachRunHasItsOperators) {
+  constexpr int kRuns = 1000;
+  std::string profile;
+  std::vector<ProfiledRun> runs;
+  for (int run = 0; run < kRuns; ++run) {
+    const int start = run * 10;
+    profile += profile.empty() ? "[" : ",";
+    profile += fmt::format(
+        R"({{"cat":"Node","name":"a","tid":5,"ts":{},"dur":2,"args":{{"op_name":"Conv"}}}},)"
+        R"({{"cat":"Session","name":"model_run","tid":5,"ts":{},"dur":9,"args":{{}}}})",
+        start + 3, start);
+    runs.push_back({static_cast<std::uint64_t>(run), 5, at(1'000'000 + start)});
+  }
+  const auto operators = operators_in(profile + "]", runs);
+  ASSERT_EQ(operators.size(), kRuns);
+  for (int run = 0; run < kRuns; ++run) {
+    const Trace::Operator& call = operators[static_cast<std::size_t>(run)];
+    EXPECT_EQ(call.frame, run);
+    EXPECT_EQ(call.start, at(1'000'003 + run * 10));
+  }
+}
+
 TEST(OnnxProfile, OtherTextsAreRefused) {
-  EXPECT_THROW(read_profile("[{", "net", {}), std::exception);
-  EXPECT_THROW(read_profile(R"([{"name": "a"}])", "net", {}), std::exception);
+  const std::vector<ProfiledRun> runs{{std::uint64_t{7}, 5, at(1000)}};
+  for (const char* text :
+       {"[{", R"([{"name": "a"}])", R"({"cat": "Node"})",
+        R"([{"cat":"Session","name":"model_run","tid":5,"ts":1e300,"dur":5}])",
+        R"([{"cat":"Session","name":"model_run","tid":5,"ts":9223372036854775807,"dur":5}])"}) {
+    EXPECT_THROW(operators_in(text, runs), std::exception) << text;
+  }
+}
+
+TEST(OnnxTraces, HaveTheOperatorsOfNoMoreFramesThanAreKept) {
+  const TempDir directory;
+  const ModelArchive archive(
+      directory.write("model.onnx", OnnxFile::sums_of_planes().described().bytes()));
+  constexpr std::uint64_t kNodes = 16'000;  // as if it had so many
+  OnnxTrace onnx(archive, 1, {}, "net", kNodes);
+  Trace trace({}, [](const Trace&) {});
+  const std::vector<float> values(12);
+  const auto run = [&](std::uint64_t frame, Trace* of) {
+    onnx.run(values, {1, 3, 2, 2}, "logits", {frame, of});
+    return onnx.has_room();
+  };
+  EXPECT_TRUE(run(1, &trace));
+  EXPECT_TRUE(run(2, nullptr)) << "runs to warm up do not count";
+  EXPECT_FALSE(run(3, &trace));
 }
 
 TEST(OnnxTraces, HaveTheOperatorsOfTracedFramesAlone) {
