@@ -102,7 +102,10 @@ class Reader {
         note_old_key(section, key, node, origin);
         continue;
       }
-      settings_.set(*setting, value_of(*setting, node, origin), origin);
+      const std::string text = value_of(*setting, node, origin);
+      const bool empty_list = node.type == TomlType::kArray && text.empty();
+      if (empty_list && setting->value.needs_text) continue;  // the default, written down
+      settings_.set(*setting, text, origin);
     }
   }
 

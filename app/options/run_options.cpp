@@ -131,7 +131,7 @@ void declare(Settings& settings, ModelOptions& options) {
                "File with one label a line, instead of the model's own", "--labels");
   settings.add(section, "sha256", hashes(options.sha256),
                "Accept only archives with one of these SHA-256 hashes, as of sha256sum; an archive "
-               "is a program, which runs with your rights; empty: accept all");
+               "is a program, which runs with your rights");
   settings.add(
       section, "operators", files(options.operators),
       "Libraries with operators that the model needs beyond its engine's, which are loaded "

@@ -136,7 +136,7 @@ std::vector<std::string> Settings::read_environment() {
   for (const Setting& setting : settings_) {
     known.insert(setting.variable());
     const char* text = std::getenv(setting.variable().c_str());
-    if (text == nullptr || *text == '\0') continue;
+    if (text == nullptr || (*text == '\0' && !setting.value.needs_text)) continue;
     set(setting, text, {Origin::Place::kEnvironment, "environment " + setting.variable()});
   }
   std::vector<std::string> warnings;

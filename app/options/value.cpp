@@ -278,11 +278,15 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
   return value;
 }
 
+// An empty text is no list of them: a variable that a script forgot to set must not switch the
+// check off.
 Value hashes(std::vector<std::string>& member) {
   Value value = list(member, [](const std::string& part) {
     return part.size() == kHashDigits &&
            part.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
   });
+  value.set = [set = value.set](const std::string& text) { return !text.empty() && set(text); };
+  value.needs_text = true;
   value.expected = fmt::format("SHA-256 hashes, each of {} hexadecimal digits", kHashDigits);
   value.placeholder = "HASH,...";
   return value;

@@ -28,6 +28,8 @@ struct Value {
   std::string placeholder;   // in --help: "N"; empty: a switch, which needs no text
   std::string default_text;  // empty: no default to show
   bool repeatable = false;   // may be typed several times in a command line
+  // An empty variable of the environment is an error, else it counts as not set.
+  bool needs_text = false;
 };
 
 // Stores `text`. Throws Error(kUsage) whose sentence says what is wrong with the text.

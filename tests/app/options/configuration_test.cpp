@@ -151,6 +151,23 @@ TEST(Configuration, AnEmptyVariableIsNone) {
   EXPECT_EQ(parse_run({"test://all"}).model.file, "");
 }
 
+// Else a script that forgets to set its variable would accept any archive.
+TEST(Configuration, AnEmptyHashIsAMistake) {
+  constexpr const char* kExpected = "expected SHA-256 hashes, each of 64 hexadecimal digits";
+  for (std::vector<std::string> command :
+       {std::vector<std::string>{"bench"}, {"eval", "x"}, {"train", "x"}}) {
+    command.insert(command.end(), {"--sha256", ""});
+    expect_error(command, ErrorKind::kUsage, std::string("--sha256: ") + kExpected);
+  }
+  expect_error({"--set", "model.sha256="}, ErrorKind::kUsage,
+               std::string("--set model.sha256: ") + kExpected);
+  expect_refused("[model]\nsha256 = \"\"\n", std::string(":2:10: model.sha256: ") + kExpected);
+  EXPECT_TRUE(parse_file("[model]\nsha256 = []\n").model.sha256.empty());
+  const Environment hash("LOOKOUT_MODEL_SHA256", "");
+  expect_error({"test://all"}, ErrorKind::kConfig,
+               std::string("environment LOOKOUT_MODEL_SHA256: ") + kExpected);
+}
+
 TEST(Configuration, ValuesOfTheFileHaveTypes) {
   const RunOptions options = parse_file(
       "\xEF\xBB\xBF# written on Windows\r\n"
