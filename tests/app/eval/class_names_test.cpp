@@ -64,6 +64,12 @@ TEST(ClassNames, OthersAreNone) {
   }
 }
 
+TEST(ClassNames, NamesOfAnyLengthAreCompared) {
+  const std::string longest = "n01234567_" + std::string(1'000'000, 'a');
+  EXPECT_EQ(names().find(longest), kNone);
+  EXPECT_THAT(names().problem(longest), HasSubstr("is none of the model's 9 labels"));
+}
+
 TEST(ClassNames, ANearNameIsTold) {
   EXPECT_EQ(names().problem("gold fish"),
             "'gold fish' is none of the model's 9 labels, nor the index of one; did you mean "
