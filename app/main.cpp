@@ -68,6 +68,17 @@ void handle_signals() {
   std::signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may leave it, a child has no exit status
 }
 
+// For commands that do not look at `stop`. A signal ends them, also while they wait for a device or
+// a server that never answers.
+void end_by_signals() {
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler == request_stop) std::signal(SIGHUP, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (stop) std::raise(SIGTERM);
+}
+
 // Writes the whole text, even after a signal ended the work that it reports.
 void print(std::string_view text) {
   std::atomic<bool> closed{false};
@@ -82,6 +93,8 @@ void log_warnings(const lookout::RunOptions& options) {
 }
 
 int run_doctor(const lookout::RunOptions& options) {
+  end_by_signals();
+  lookout::set_log_level(options.log.level);
   const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::local_probes());
   const bool json = options.results.format == lookout::Format::kJson;
   print(json ? lookout::to_json(diagnosis) : lookout::to_text(diagnosis));
@@ -100,6 +113,7 @@ void add_measuring_commands(lookout::CommandLine& line) {
     return 0;
   });
   lookout::add_trace_summary(line, [](const lookout::TraceSummaryOptions& options) {
+    end_by_signals();
     lookout::trace_summary(options, print);
     return 0;
   });
@@ -132,19 +146,19 @@ void add_commands(lookout::CommandLine& line) {
     return 0;
   });
   lookout::add_inspect(line, [](const lookout::InspectOptions& options) {
+    end_by_signals();
     print(lookout::inspect(options));
     return 0;
   });
-  lookout::add_doctor(line, [](const lookout::RunOptions& options) {
-    lookout::set_log_level(options.log.level);
-    return run_doctor(options);
-  });
+  lookout::add_doctor(line, run_doctor);
   lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options) {
+    end_by_signals();
     lookout::set_log_level(options.log.level);
     print(lookout::forget_mqtt(options));
     return 0;
   });
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
+    end_by_signals();
     lookout::set_log_level(options.log.level);
     log_warnings(options);
     print(lookout::list_cameras({options}));

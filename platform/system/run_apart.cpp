@@ -1,10 +1,12 @@
 #include "platform/system/run_apart.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <exception>
 #include <system_error>
 
@@ -13,6 +15,12 @@
 
 namespace lookout {
 namespace {
+
+// Work that never returns must not outlive the program that waits for it.
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(static_cast<int>(ErrorKind::kInternal));
+}
 
 // Returns the exit status, which is that of the Error.
 int work_and_write(int fd, const std::function<std::string()>& work) {
@@ -35,9 +43,13 @@ int work_and_write(int fd, const std::function<std::string()>& work) {
 
 std::string run_apart(const std::string& what, const std::function<std::string()>& work) {
   const MemoryFile output;
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  // Without the destructors of globals, which belong to the parent.
-  if (child == 0) ::_exit(work_and_write(output.fd(), work));
+  if (child == 0) {
+    end_with(parent);
+    // Without the destructors of globals, which belong to the parent.
+    ::_exit(work_and_write(output.fd(), work));
+  }
   if (child < 0) {
     throw Error(ErrorKind::kInternal, fmt::format("{} cannot be tried in a process of its own: {}",
                                                   what, std::generic_category().message(errno)));

@@ -1,16 +1,22 @@
 // The sub-commands that explain: inspect, list-cameras and doctor.
 #include "tests/support/program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "paths.h"
+#include "tests/support/loopback_listener.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
@@ -110,6 +116,61 @@ TEST(Program, DoctorEndsAsTheRunThatItJudges) {
   expect_doctor_ends_as_run("--trace", "/none/trace.json", 74);
   expect_doctor_ends_as_run("--set", "camera.capture-cpus=1023", 64);
   expect_doctor_ends_as_run("--snapshot-on-change", "/none/pictures", 74);
+}
+
+// A signal ends it while it waits for `text` in what it prints.
+void expect_doctor_ends_by_signal(Program& doctor, int signal, const std::string& text) {
+  ASSERT_TRUE(doctor.wait_for(text)) << doctor.out() << doctor.err();
+  kill(doctor.pid(), signal);
+  EXPECT_EQ(doctor.finish().status, 128 + signal);
+}
+
+TEST(Program, DoctorOfACameraThatHangsEndsByASignal) {
+  if (!std::filesystem::exists(LOOKOUT_FAKE_CAMERA)) GTEST_SKIP() << "no fake camera in this build";
+  const TempDir directory;
+  std::filesystem::create_symlink("/dev/null", directory / "camera");
+  Program::Options preload;
+  preload.environment = {"LD_PRELOAD=" LOOKOUT_FAKE_CAMERA,
+                         "LOOKOUT_FAKE_CAMERA=" + (directory / "camera"),
+                         "LOOKOUT_FAKE_FAULT=" + directory.write("fault", "hangs")};
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Program doctor({"doctor", directory / "camera"}, preload);
+    expect_doctor_ends_by_signal(doctor, signal, "the camera hangs");
+  }
+}
+
+TEST(Program, DoctorOfACameraThatNeverAnswersEndsByASignal) {
+  const LoopbackListener camera;
+  Program doctor({"doctor", fmt::format("rtsp://127.0.0.1:{}/", camera.port())});
+  const int connection = camera.accept();
+  kill(doctor.pid(), SIGTERM);
+  EXPECT_EQ(doctor.finish().status, 128 + SIGTERM);
+  close(connection);
+}
+
+// The process that tries it ends, too.
+TEST(Program, DoctorOfAModelThatNeverReturnsEndsByASignal) {
+  const TempDir directory;
+  const std::string model = directory / "model.pt";
+  write_archive(model,
+                "rounds = 0\n"
+                "  while bool(x.max() > -1000.0):\n"
+                "    if rounds == 0:\n"
+                "      print('no end')\n"
+                "    rounds = rounds + 1\n"
+                "  return x.mean([2, 3])",
+                small_metadata(), kThreeLabels);
+  Program doctor({"doctor", "test://red", "--model", model});
+  ASSERT_TRUE(doctor.wait_for("no end")) << doctor.err();
+  const std::string id = std::to_string(doctor.pid());
+  pid_t apart = 0;
+  std::ifstream("/proc/" + id + "/task/" + id + "/children") >> apart;
+  ASSERT_GT(apart, 0);
+  pollfd end{static_cast<int>(syscall(SYS_pidfd_open, apart, 0)), POLLIN, 0};
+  expect_doctor_ends_by_signal(doctor, SIGTERM, "no end");
+  constexpr int kMaxMs = 60'000;
+  EXPECT_EQ(poll(&end, 1, kMaxMs), 1) << "process " << apart << " runs on";
+  close(end.fd);
 }
 
 TEST(Program, DoctorTellsWhatIsNotPermitted) {

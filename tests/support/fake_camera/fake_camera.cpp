@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 namespace lookout {
 namespace {
@@ -91,7 +92,14 @@ short FakeCamera::events() {
   return 0;
 }
 
+[[noreturn]] void FakeCamera::hang() {
+  constexpr std::string_view kText = "the camera hangs\n";
+  static_cast<void>(::write(STDERR_FILENO, kText.data(), kText.size()));
+  while (true) ::pause();
+}
+
 int FakeCamera::ioctl(int fd, unsigned long request, void* argument) {
+  if (fault("hangs")) hang();
   const MutexLock lock(mutex_);
   const int error = fault("lost") ? ENODEV : call(fd, request, argument);
   if (error == 0) return 0;

@@ -7,6 +7,7 @@
 //
 // LOOKOUT_FAKE_FAULT: a file with words, which may change at any time; absent: no fault.
 //   lost       every call fails with ENODEV
+//   hangs      its driver never answers; stderr has "the camera hangs"
 //   busy       another program takes it in the moment when it is opened
 //   crowded    the USB bus has no room for its frames: it cannot be started
 //   pipeline   it is a node that the media controller sets up
@@ -82,6 +83,7 @@ class FakeCamera {
   }
 
   bool fault(const char* word) const;
+  [[noreturn]] static void hang();
 
   // These return 0, or a value for errno.
   int call(int fd, unsigned long request, void* argument) REQUIRES(mutex_);
