@@ -14,7 +14,9 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-mkdir -p build/fuzz/seeds-{http_headers,mqtt,multipart,model_spec,onnx,configuration,trace_summary,source_uri,picture_size,motion_jpeg}
+targets=(configuration exif http_headers model_spec motion_jpeg mqtt multipart onnx onnx_profile picture_size raw_picture source_uri
+  trace_summary)
+for target in "${targets[@]}"; do mkdir -p "build/fuzz/seeds-$target"; done
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
 cp deploy/lookout.toml build/fuzz/seeds-configuration/
@@ -62,24 +64,87 @@ model = b"\x08\x08" + part(2, b"seed") + b"\x3a" + bytes([len(graph) & 127 | 128
 sys.stdout.buffer.write(model + part(8, b"\x10\x0d") + b"\x72\x12" + part(1, b"task") + part(2, b"classify\0\0"))
 END
 
+printf '%s\n' '[{"cat":"Session","name":"model_run","ph":"X","tid":5,"ts":10,"dur":5,"args":{}},' \
+  '{"cat":"Node","name":"/0/Conv_kernel_time","tid":5,"ts":21,"dur":2,"args":{"op_name":"Conv","output_size":"6272"}},' \
+  '{"cat":"Session","name":"model_run","ph":"X","tid":5,"ts":20,"dur":9,"args":{}},' \
+  '{"cat":"Node","name":"c","tid":6,"ts":25,"dur":1,"args":{"op_name":"Gemm"}},' \
+  '{"cat":"Session","name":"model_run","ph":"X","tid":6,"ts":24,"dur":9,"args":{}}]' >build/fuzz/seeds-onnx_profile/profile.json
+
+# Of each format a picture of 6x4 pixels, whose lines have some bytes more; and EXIF data of both byte orders.
+/usr/bin/python3 - build/fuzz/seeds-raw_picture build/fuzz/seeds-exif <<'END'
+import struct, sys
+pictures, exif = sys.argv[1:]
+for number in range(9):
+    for several in range(2):
+        for matrix in (1, 2):
+            header = bytes([several, number, 5, 3, 20, 0, 0, 0, matrix, 1 + number % 2])
+            with open(f"{pictures}/{number}-{several}-{matrix}", "wb") as file:
+                file.write(header + bytes(range(160)))
+for order, mark in (("<", b"II"), (">", b"MM")):
+    for orientation in range(1, 9):
+        tag = lambda *values: struct.pack(order + "HHII", *values)
+        short = struct.pack(order + "HHIHH", 0x0112, 3, 1, orientation, 0)
+        tiff = mark + struct.pack(order + "HIH", 42, 8, 2) + short + tag(0x8769, 4, 1, 38) + bytes(4)
+        tiff += struct.pack(order + "H", 1) + tag(0x9003, 2, 20, 56) + bytes(4) + b"2024:05:06 07:08:09\0"
+        app1 = b"Exif\0\0" + tiff
+        jpeg = b"\xff\xd8\xff\xe1" + struct.pack(">H", len(app1) + 2) + app1 + b"\xff\xd9"
+        for kind, data in (("tiff", tiff), ("app1", app1), ("jpeg", jpeg)):
+            with open(f"{exif}/{mark.decode()}-{orientation}.{kind}", "wb") as file:
+                file.write(data)
+END
+
 # Nesting that overflows the stack needs more bytes than other mistakes.
 declare -A max_len=([model_spec]=524288)
 printf '{"name":%s%s}' "$(printf '[%.0s' {1..100000})" "$(printf ']%.0s' {1..100000})" \
   >build/fuzz/seeds-model_spec/nested.json
 
-# fuzz TARGET SOURCES...
+# What the targets use of the program.
+sources=(
+  app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp
+  app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
+  app/options/value.cpp app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp
+  app/trace/counter_summary.cpp app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp
+  app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
+  app/trace/trace_text.cpp app/trace/verdict.cpp pipeline/append_format.cpp pipeline/json_text.cpp pipeline/log.cpp
+  pipeline/model/foreign_operators.cpp pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp
+  pipeline/model/onnx_spec.cpp pipeline/model/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/printable.cpp
+  pipeline/profile/stage.cpp pipeline/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
+  platform/cameras/camera_controls.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
+  platform/http/http_address.cpp platform/http/http_message.cpp platform/mqtt/home_assistant.cpp platform/mqtt/mqtt_address.cpp
+  platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp platform/pictures/exif_orientation.cpp
+  platform/pictures/exif_time.cpp platform/pictures/motion_jpeg.cpp platform/pictures/picture_size.cpp platform/pictures/tiff_numbers.cpp platform/predict/multipart.cpp
+  platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp platform/system/child_process.cpp
+  platform/system/file_bytes.cpp platform/system/input_file.cpp platform/system/process.cpp
+)
+flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
+  '-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)
+
+# Compiles the sources of the program once for all targets, of which each links what it needs. The code of
+# others is not looked at, only what ours does with it.
+compile() {
+  local source launcher=() running=()
+  command -v ccache >/dev/null && launcher=(ccache)
+  for source in "$@"; do
+    if [ "${#running[@]}" -ge "$(nproc)" ]; then
+      wait "${running[0]}"
+      running=("${running[@]:1}")
+    fi
+    "${launcher[@]}" "$compiler" "${flags[@]}" -c "$source.cpp" -o "build/fuzz/objects/${source//\//_}.o" &
+    running+=($!)
+  done
+  for source in "${running[@]}"; do wait "$source"; done
+}
+
+# fuzz TARGET
 fuzz() {
   local target=$1
-  shift
-  # The code of others is not looked at, only what ours does with it.
-  "$compiler" -std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 -DLOOKOUT_VERSION='"fuzz"' \
-    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-    "tests/fuzz/$target.cpp" "$@" -o "build/fuzz/$target" -lfmt -lmd -lopencv_core -luriparser -lutf8proc
-  local log=build/fuzz/$target.log
+  "$compiler" -fsanitize=fuzzer,address,undefined "build/fuzz/objects/tests_fuzz_$target.o" build/fuzz/program.a -o "build/fuzz/$target" \
+    -lfmt -lmd -lopencv_core -lopencv_imgproc -lspdlog -luriparser -lutf8proc
+  local log=build/fuzz/$target.log corpus=("build/fuzz/$target-corpus" "build/fuzz/seeds-$target")
   mkdir -p "build/fuzz/$target-corpus"
+  [ ! -d "tests/fuzz/corpus/$target" ] || corpus+=("tests/fuzz/corpus/$target")
   if ! "build/fuzz/$target" -runs="$inputs" -seed="$seed" -max_len="${max_len[$target]:-8192}" -timeout=10 -verbosity=0 \
-    -print_final_stats=1 -print_funcs=0 -artifact_prefix="build/fuzz/$target-" \
-    "build/fuzz/$target-corpus" "build/fuzz/seeds-$target" >"$log" 2>&1; then
+    -print_final_stats=1 -print_funcs=0 -artifact_prefix="build/fuzz/$target-" "${corpus[@]}" >"$log" 2>&1; then
     grep -E '^==|SUMMARY|Test unit written' "$log" | head -n 5
     echo "fuzz: $target: FAILED, see $log"
     exit 1
@@ -87,23 +152,9 @@ fuzz() {
   echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, no finding"
 }
 
-fuzz model_spec pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/printable.cpp
-fuzz onnx pipeline/model/foreign_operators.cpp pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp pipeline/model/onnx_spec.cpp \
-  pipeline/onnx/onnx_head.cpp pipeline/printable.cpp pipeline/training/embeddings.cpp
-fuzz configuration app/options/command_line.cpp app/options/config_file.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp \
-  app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp \
-  app/options/usage_errors.cpp app/options/value.cpp platform/cameras/camera_controls.cpp platform/http/http_address.cpp platform/mqtt/mqtt_address.cpp \
-  platform/mqtt/mqtt_topics.cpp pipeline/model/sha256.cpp pipeline/printable.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp \
-  platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
-fuzz trace_summary app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp app/trace/counter_summary.cpp \
-  app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp app/trace/trace_events.cpp \
-  app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp app/trace/trace_text.cpp \
-  app/trace/verdict.cpp pipeline/printable.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp pipeline/result.cpp platform/system/input_file.cpp
-fuzz http_headers pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/http/http_access.cpp \
-  platform/http/http_address.cpp platform/http/http_message.cpp
-fuzz mqtt pipeline/model/sha256.cpp pipeline/printable.cpp pipeline/result.cpp pipeline/results/format.cpp platform/mqtt/home_assistant.cpp \
-  platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
-fuzz multipart platform/predict/multipart.cpp
-fuzz motion_jpeg platform/pictures/motion_jpeg.cpp
-fuzz picture_size platform/pictures/picture_size.cpp platform/system/file_bytes.cpp
-fuzz source_uri platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp
+rm -rf build/fuzz/objects build/fuzz/program.a
+mkdir -p build/fuzz/objects
+compile "${sources[@]%.cpp}"
+ar rcs build/fuzz/program.a build/fuzz/objects/*.o
+compile "${targets[@]/#/tests/fuzz/}"
+for target in "${targets[@]}"; do fuzz "$target"; done
