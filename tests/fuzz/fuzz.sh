@@ -14,8 +14,8 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-targets=(configuration exif http_headers model_spec motion_jpeg mqtt multipart onnx onnx_profile picture_size raw_picture source_uri
-  trace_summary)
+targets=(configuration decode_bytes exif http_connection http_headers model_spec motion_jpeg mqtt multipart onnx onnx_profile
+  raw_picture source_uri trace_summary)
 for target in "${targets[@]}"; do mkdir -p "build/fuzz/seeds-$target"; done
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
@@ -26,17 +26,25 @@ for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test
   printf %s "$uri" >"build/fuzz/seeds-source_uri/${uri//[^a-z0-9]/_}"
 done
 
-/usr/bin/python3 - build/fuzz/seeds-picture_size <<'END'
+/usr/bin/python3 - build/fuzz/seeds-decode_bytes <<'END'
 import sys
 from PIL import Image
+folder = sys.argv[1]
 picture = Image.new("RGB", (30, 20), "red")
-for name in "jpg png webp tif bmp jp2 ppm".split():
-    picture.save(f"{sys.argv[1]}/red.{name}")
-picture.save(f"{sys.argv[1]}/lossless.webp", lossless=True)
+picture.putpixel((3, 4), (0, 255, 9))
+for name in "jpg png webp tif bmp".split():
+    picture.save(f"{folder}/red.{name}")
+picture.save(f"{folder}/progressive.jpg", progressive=True)
+picture.save(f"{folder}/lossless.webp", lossless=True)
+picture.save(f"{folder}/lzw.tif", compression="tiff_lzw")
+for mode, name in (("L", "gray.jpg"), ("L", "gray.tif"), ("P", "palette.png"), ("P", "palette.bmp"), ("CMYK", "cmyk.jpg"), ("RGBA", "alpha.png")):
+    picture.convert(mode).save(f"{folder}/{name}")
+exif = Image.Exif()
+exif[0x112] = 6
+for name in ("turned.jpg", "turned.webp"):
+    picture.save(f"{folder}/{name}", exif=exif)
 END
-cp build/fuzz/seeds-picture_size/red.jpg build/fuzz/seeds-motion_jpeg/
-printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 20 +X 30\n' >build/fuzz/seeds-picture_size/red.hdr
-printf 'P7\nWIDTH 30\nHEIGHT 20\n' >build/fuzz/seeds-picture_size/red.pam
+cp build/fuzz/seeds-decode_bytes/red.jpg build/fuzz/seeds-motion_jpeg/
 
 printf 'multipart/form-data; boundary=x\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\nbytes\r\n--x--\r\n' \
   >build/fuzz/seeds-multipart/file
@@ -93,6 +101,17 @@ for order, mark in (("<", b"II"), (">", b"MM")):
                 file.write(data)
 END
 
+# Requests in two parts; the first byte tells where the second one begins.
+requests=build/fuzz/seeds-http_connection
+printf '\4GET /state?a=b HTTP/1.1\r\nHost: a\r\n\r\n' >$requests/get
+printf '\3\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\nHEAD /x HTTP/1.0\r\n\r\n' >$requests/two
+printf '\6POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Type: image/jpeg\r\n\r\nbytes' >$requests/post
+printf '\5POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n' >$requests/chunked
+printf '\7PUT /p HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc' >$requests/expect
+printf '\4POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc' >$requests/refused
+printf '\0GET http://a:80/x?y HTTP/1.1\r\nHost: b\r\nOrigin: http://a\r\n\r\n' >$requests/absolute
+printf '\0POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n' >$requests/large
+
 # Nesting that overflows the stack needs more bytes than other mistakes.
 declare -A max_len=([model_spec]=524288)
 printf '{"name":%s%s}' "$(printf '[%.0s' {1..100000})" "$(printf ']%.0s' {1..100000})" \
@@ -110,11 +129,15 @@ sources=(
   pipeline/model/onnx_spec.cpp pipeline/model/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/printable.cpp
   pipeline/profile/stage.cpp pipeline/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
   platform/cameras/camera_controls.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
-  platform/http/http_address.cpp platform/http/http_message.cpp platform/mqtt/home_assistant.cpp platform/mqtt/mqtt_address.cpp
-  platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp platform/pictures/exif_orientation.cpp
-  platform/pictures/exif_time.cpp platform/pictures/motion_jpeg.cpp platform/pictures/picture_size.cpp platform/pictures/tiff_numbers.cpp platform/predict/multipart.cpp
-  platform/sources/network_url.cpp platform/sources/source_uri.cpp platform/sources/test_pattern.cpp platform/system/child_process.cpp
-  platform/system/file_bytes.cpp platform/system/input_file.cpp platform/system/process.cpp
+  platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_header.cpp platform/http/http_message.cpp
+  platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
+  platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
+  platform/pictures/decode_bytes.cpp platform/pictures/exif_orientation.cpp platform/pictures/exif_time.cpp
+  platform/pictures/jpeg_decoder.cpp platform/pictures/jpeg_segments.cpp platform/pictures/motion_jpeg.cpp
+  platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp platform/pictures/picture_size.cpp
+  platform/pictures/png_decoder.cpp platform/pictures/tiff_file.cpp platform/pictures/tiff_numbers.cpp
+  platform/pictures/webp_orientation.cpp platform/predict/multipart.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp
+  platform/sources/test_pattern.cpp platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 )
 flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
   '-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)
@@ -139,7 +162,7 @@ compile() {
 fuzz() {
   local target=$1
   "$compiler" -fsanitize=fuzzer,address,undefined "build/fuzz/objects/tests_fuzz_$target.o" build/fuzz/program.a -o "build/fuzz/$target" \
-    -lfmt -lmd -lopencv_core -lopencv_imgproc -lspdlog -luriparser -lutf8proc
+    -lfmt -ljpeg -lmd -lopencv_core -lopencv_imgcodecs -lopencv_imgproc -lpng -lspdlog -ltiff -luriparser -lutf8proc -lwebp -lwebpdemux
   local log=build/fuzz/$target.log corpus=("build/fuzz/$target-corpus" "build/fuzz/seeds-$target")
   mkdir -p "build/fuzz/$target-corpus"
   [ ! -d "tests/fuzz/corpus/$target" ] || corpus+=("tests/fuzz/corpus/$target")
