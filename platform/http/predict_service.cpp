@@ -72,7 +72,7 @@ std::variant<Pictures, HttpResponse> pictures_of(const HttpRequest& request) {
   if (is_picture_type(type)) return Pictures{{"", *request.body}};
   return http_error(415, "unsupported_type",
                     "send the picture as multipart/form-data (curl -F file=@picture.jpg) or as "
-                    "image/jpeg or image/png");
+                    "image/jpeg, image/png or image/webp");
 }
 
 }  // namespace
