@@ -161,6 +161,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   classifier_options.labels =
       read_as_service(options.labels, [&options] { return read_labels(options.labels); });
   const ModelArchive archive = read_archive(options);
+  if (observation.sha256 != nullptr) *observation.sha256 = archive.sha256();
   auto classifiers = open_models(archive, classifier_options, options.workers);
   log_model(options, archive, *classifiers.front());
   log_device(classifiers.front()->device_use());

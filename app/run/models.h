@@ -38,11 +38,12 @@ std::vector<std::string> operator_libraries(const ModelOptions& options);
 // plug-in that a service does not load.
 DeviceOptions checked_device(DeviceOptions device);
 
-// How the operators of models are observed.
+// What is observed of models, besides their results.
 struct Observation {
   OperatorProfile* operators =
-      nullptr;         // samples them, and outlives the models; null: nothing does
-  bool trace = false;  // some frames are traced
+      nullptr;                    // samples them, and outlives the models; null: nothing does
+  bool trace = false;             // some frames are traced
+  std::string* sha256 = nullptr;  // becomes that of the file, hexadecimal; null: not computed
 };
 
 // Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as

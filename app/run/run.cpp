@@ -46,8 +46,13 @@ ModelOptions model_options(const RunOptions& options) {
   return model;
 }
 
+// Returns `hash` when it is to be computed, for the metrics: that takes a while of a large model.
+std::string* wanted_hash(const RunOptions& options, std::string& hash) {
+  return options.http.address.empty() && !is_service() ? nullptr : &hash;
+}
+
 RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
-                     const SourceInfo& source) {
+                     const SourceInfo& source, const std::string& sha256) {
   RunInfo info;
   info.camera = options.camera.name.empty() ? source.name : options.camera.name;
   info.source = source.description;
@@ -57,6 +62,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.class_ids = classifier.spec().class_ids;
   info.unknown = classifier.spec().unknown;
   info.archive = to_text(archive_facts(classifier));
+  info.sha256 = sha256;
   return info;
 }
 
@@ -173,8 +179,10 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
       return table;
     };
   }
-  const auto models = load_models(model_options(options), /*keep_threads=*/false,
-                                  {profile ? &*profile : nullptr, trace_file.has_value()});
+  std::string sha256;
+  const auto models = load_models(
+      model_options(options), /*keep_threads=*/false,
+      {profile ? &*profile : nullptr, trace_file.has_value(), wanted_hash(options, sha256)});
   const Classifier& model = *models.front();
   std::atomic<bool> jpegs_wanted = false;
   SourceOptions wishes = source_options(options.camera, model.spec().input);
@@ -183,7 +191,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const auto source = open_run_source(options, wishes, paused);
   log_source(*source);
 
-  const RunInfo info = describe_run(options, model, source->info());
+  const RunInfo info = describe_run(options, model, source->info(), sha256);
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(

@@ -19,6 +19,7 @@ struct RunInfo {
   bool live = false;                     // frames come whether or not somebody waits for them
   std::vector<std::string> class_ids{};  // identifiers of the outputs, in order; may be empty
   std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
+  std::string sha256{};                  // of the model's file, hexadecimal; empty: not computed
 };
 
 }  // namespace lookout

@@ -44,6 +44,16 @@ void append_one(MetricsText& text, const char* name, const char* type, const cha
   text.add(labels, value);
 }
 
+constexpr std::size_t kHashDigits = 12;  // of a model's SHA-256: enough to tell models apart
+
+// In seconds since 1970. Computed once: the clocks that it is made of are read one after the other,
+// and a value that changes would count as a restart.
+double process_start() {
+  static const double start =
+      since_1970(std::chrono::system_clock::now()) - seconds_of(process_usage().age);
+  return start;
+}
+
 void append_process(MetricsText& text) {
   const ProcessUsage usage = process_usage();
   append_one(text, "process_resident_memory_bytes", "gauge", "Resident memory.", {},
@@ -51,7 +61,7 @@ void append_process(MetricsText& text) {
   append_one(text, "process_cpu_seconds_total", "counter", "Processor time of all threads.", {},
              seconds_of(usage.cpu));
   append_one(text, "process_start_time_seconds", "gauge", "Start, in seconds since 1970.", {},
-             since_1970(std::chrono::system_clock::now()) - seconds_of(usage.age));
+             process_start());
   std::error_code unreadable;
   const std::filesystem::directory_iterator fds("/proc/self/fd", unreadable);
   append_one(text, "process_open_fds", "gauge", "Open file descriptors.", {},
@@ -83,7 +93,8 @@ RunMetrics::RunMetrics(const RunInfo& info, MetricSources sources)
       model_{{"camera", info.camera},
              {"model", info.model},
              {"weights", fact_of(info, "weights")},
-             {"quantization", fact_of(info, "quantization")}},
+             {"quantization", fact_of(info, "quantization")},
+             {"sha256", info.sha256.substr(0, kHashDigits)}},
       library_(fact_of(info, "library")),
       sources_(std::move(sources)) {
   if (labels_.size() <= kMaxStates) state_seconds_.resize(labels_.size() + 1);

@@ -23,6 +23,7 @@ RunInfo info_of(std::vector<std::string> labels, const std::string& camera = "fr
   info.labels = std::move(labels);
   info.archive = R"({"weights":"mine","quantization":"qint8","library":"LibTorch 2.9.1"})";
   info.source = "a test";
+  info.sha256 = "0123456789abcdef";
   return info;
 }
 
@@ -87,7 +88,7 @@ TEST(RunMetrics, CountsFramesStagesAndLosses) {
         "0\n",
         "lookout_frame_age_seconds_count{camera=\"front\"} 1\n", "process_open_fds ",
         "lookout_model_info{camera=\"front\",model=\"small\",weights=\"mine\","
-        "quantization=\"qint8\"} 1\n",
+        "quantization=\"qint8\",sha256=\"0123456789ab\"} 1\n",
         "library=\"LibTorch 2.9.1\""}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
@@ -239,6 +240,16 @@ TEST(RunMetrics, TheProcessStartedBeforeItsTests) {
   const double age = now - value_of(text, "process_start_time_seconds") + 1;
   EXPECT_GT(value_of(text, "process_cpu_seconds_total"), 0);
   EXPECT_LT(value_of(text, "process_cpu_seconds_total"), age * std::thread::hardware_concurrency());
+}
+
+TEST(RunMetrics, TheStartOfTheProcessIsTheSameInEveryScrape) {
+  const auto start_line = [] {
+    const std::string text = RunMetrics(info_of({"a"}), {}).text();
+    const std::size_t begin = text.find("\nprocess_start_time_seconds ") + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  const std::string first = start_line();
+  for (int scrape = 0; scrape < 20; ++scrape) EXPECT_EQ(start_line(), first);
 }
 
 TEST(RunMetrics, WithoutASourceThereAreNoFrames) {
