@@ -19,11 +19,13 @@ void append_percentiles(const char* stage, const Percentiles& percentiles, std::
   append_format(out, " {} {}", stage, to_text(percentiles));
 }
 
-void append_json(const char* stage, const Percentiles& percentiles, std::string& out) {
+// `known`: whether there was anything to measure.
+void append_json(const char* stage, const Percentiles& percentiles, bool known, std::string& out) {
   append_format(out, R"("{}":)", stage);
   char separator = '{';
   for (const auto& [name, time] : named(percentiles)) {
-    append_format(out, R"({}"{}":{:.3f})", separator, name, to_ms(time));
+    append_format(out, R"({}"{}":{})", separator, name,
+                  known ? fmt::format("{:.3f}", to_ms(time)) : "null");
     separator = ',';
   }
   out += '}';
@@ -339,15 +341,16 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
                 machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
                 machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
   out += R"("latency_ms":{)";
-  append_json("frame_age", stats.frame_age, out);
+  const bool known = stats.classified_fps > 0;
+  append_json("frame_age", stats.frame_age, known, out);
   out += ',';
-  append_json("capture", stats.capture, out);
+  append_json("capture", stats.capture, known, out);
   out += ',';
-  append_json("preprocess", stats.preprocess, out);
+  append_json("preprocess", stats.preprocess, known, out);
   out += ',';
-  append_json("inference", stats.inference, out);
+  append_json("inference", stats.inference, known, out);
   out += ',';
-  append_json("total", stats.total, out);
+  append_json("total", stats.total, known, out);
   out += '}';
   if (operators != nullptr) {
     out += ',';

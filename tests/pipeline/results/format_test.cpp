@@ -231,6 +231,17 @@ TEST(Format, TextOfAState) {
   EXPECT_EQ(out, start + "state unknown\n");
 }
 
+TEST(JsonFormat, WithoutAResultTimesAreUnknown) {
+  std::string line;
+  JsonFormat(RunInfo()).append(StatsSnapshot(), line);
+  const Json json = Json::parse(line);
+  EXPECT_EQ(json["fps"], 0);
+  for (const auto& [stage, times] : json["latency_ms"].items()) {
+    for (const char* name : {"p50", "p95", "p99", "max"})
+      EXPECT_TRUE(times[name].is_null()) << stage;
+  }
+}
+
 TEST(Format, TextOfStatistics) {
   StatsSnapshot stats;
   stats.camera_fps = 30;
