@@ -88,7 +88,9 @@ void add_state(const MqttTopics& topics, const RunInfo& info, Device& device) {
 }
 
 void add_figures(const DiscoveryFacts& facts, Device& device) {
-  Json& rate = device.add_figure("rate", "sensor", "Rate", "value_json.fps", /*of_camera=*/true);
+  Json& rate =
+      device.add_figure("rate", "sensor", "Rate", "value_json.fps if value_json.fps > 0 else none",
+                        /*of_camera=*/true);
   rate["unit_of_meas"] = "fps";
   rate["sug_dsp_prc"] = 1;
   rate["stat_cla"] = "measurement";
@@ -107,9 +109,10 @@ void add_figures(const DiscoveryFacts& facts, Device& device) {
     temperature["stat_cla"] = "measurement";
   }
   if (facts.has_throttling) {
-    Json& throttled = device.add_figure(
-        "throttled", "binary_sensor", "Throttled",
-        "'ON' if (value_json.throttled | int(0)) % 16 > 0 else 'OFF'", /*of_camera=*/false);
+    Json& throttled = device.add_figure("throttled", "binary_sensor", "Throttled",
+                                        "none if value_json.throttled is none else 'ON' if "
+                                        "value_json.throttled % 16 > 0 else 'OFF'",
+                                        /*of_camera=*/false);
     throttled["dev_cla"] = "problem";
   }
 }

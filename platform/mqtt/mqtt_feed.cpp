@@ -131,12 +131,9 @@ void MqttFeed::take_picture(const cv::Mat& bgr) {
 }
 
 void MqttFeed::take_stats(const StatsSnapshot& stats) {
-  const auto now = options_.now();
   stats_.clear();
   format_.append(stats, stats_);
   stats_ = without_newline(std::move(stats_));
-  if (now < next_stats_) return;
-  next_stats_ = now + options_.interval;
   publish_stats();
   slots_.want_result();  // for the score of a state that lasts
 }

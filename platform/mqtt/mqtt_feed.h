@@ -95,7 +95,6 @@ class MqttFeed {
   std::optional<Clock::time_point> stats_again_;
   std::optional<Clock::time_point> picture_at_;  // from when on a picture is wanted again
   Clock::time_point next_change_;
-  Clock::time_point next_stats_;
   Clock::time_point next_asked_picture_;
 };
 

@@ -81,7 +81,8 @@ class MqttReporter::Worker {
 
 MqttReporter::MqttReporter(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt open,
                            std::shared_ptr<MqttCounters> counters)
-    : worker_(std::make_shared<Worker>(std::move(link), std::move(feed), std::move(open),
+    : statistics_(feed.interval, Clock::now()),
+      worker_(std::make_shared<Worker>(std::move(link), std::move(feed), std::move(open),
                                        std::move(counters))),
       thread_(start_thread("mqtt", [worker = worker_] { worker->run(); })) {}
 
@@ -94,11 +95,13 @@ MqttReporter::~MqttReporter() {
 }
 
 void MqttReporter::report(const Result& result, const Frame& frame) {
+  statistics_.record(result);
   worker_->slots().put(result, frame);
 }
 
 void MqttReporter::tick(const StatsSnapshot& stats) {
-  if (!stats.final) worker_->slots().put(stats);
+  if (stats.final) return;
+  if (const auto ours = statistics_.tick(stats, Clock::now())) worker_->slots().put(*ours);
 }
 
 void MqttReporter::status(const CameraStatus& status) { worker_->slots().put(status); }

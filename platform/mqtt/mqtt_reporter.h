@@ -7,6 +7,7 @@
 #include "pipeline/reporter.h"
 #include "platform/mqtt/mqtt_feed.h"
 #include "platform/mqtt/mqtt_link.h"
+#include "platform/mqtt/mqtt_statistics.h"
 
 namespace lookout {
 
@@ -32,6 +33,7 @@ class MqttReporter : public Reporter {
  private:
   class Worker;
 
+  MqttStatistics statistics_;
   const std::shared_ptr<Worker> worker_;  // shared with the thread, which may be detached
   std::thread thread_;
 };
