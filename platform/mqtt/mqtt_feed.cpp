@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/log.h"
 #include "platform/mqtt/mqtt_payloads.h"
 #include "platform/pictures/encode_picture.h"
 
@@ -26,7 +25,8 @@ MqttFeed::MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters,
       link_(link),
       counters_(counters),
       options_(std::move(options)),
-      format_(options_.info) {
+      format_(options_.info),
+      switch_(options_.enable) {
   link_.set_handlers({[this] { greet(); }, [this](const MqttMessage& message) { obey(message); }});
   if (options_.pictures) slots_.want_picture_of_change();
 }
@@ -52,7 +52,7 @@ void MqttFeed::obey(const MqttMessage& message) {
       break;
     case MqttCommand::kEnable:
     case MqttCommand::kDisable:
-      set_enabled(*command == MqttCommand::kEnable);
+      switch_.command(*command == MqttCommand::kEnable, now);
       break;
     case MqttCommand::kSnapshot:
       if (!options_.pictures || now < next_asked_picture_) break;
@@ -60,16 +60,6 @@ void MqttFeed::obey(const MqttMessage& message) {
       slots_.want_picture();
       break;
   }
-}
-
-void MqttFeed::set_enabled(bool enabled) {
-  if (!options_.enable) return;
-  if (enabled != enabled_) {
-    log_info("mqtt: {} by a command", enabled ? "switched on" : "switched off");
-  }
-  enabled_ = enabled;
-  options_.enable(enabled);
-  publish(options_.topics.enabled, enabled ? "ON" : "OFF", /*retained=*/true);
 }
 
 void MqttFeed::advance() {
@@ -91,6 +81,7 @@ void MqttFeed::advance() {
 void MqttFeed::do_what_is_due() {
   const auto now = options_.now();
   if (is_due(picture_at_, now)) want_picture();
+  if (switch_.advance(now)) publish_enabled();
   if (!link_.connected()) return;
   if (is_due(greeting_, now)) publish_all();
   if (is_due(stats_again_, now)) publish_stats();
@@ -98,7 +89,7 @@ void MqttFeed::do_what_is_due() {
 }
 
 Clock::time_point MqttFeed::next_due() const {
-  auto due = Clock::time_point::max();
+  auto due = switch_.next_due();
   for (const auto& time : {greeting_, stats_again_, picture_at_}) {
     if (time) due = std::min(due, *time);
   }
@@ -142,9 +133,7 @@ void MqttFeed::publish_all() {
   const MqttTopics& topics = options_.topics;
   publish(topics.available, "online", /*retained=*/true);
   if (!options_.discovery.empty()) publish(topics.config, options_.discovery, /*retained=*/true);
-  if (options_.commands && options_.enable) {
-    publish(topics.enabled, enabled_ ? "ON" : "OFF", /*retained=*/true);
-  }
+  publish_enabled();
   publish_camera();
   if (result_) {
     publish(topics.state, state_payload(result_->result.state, options_.info), /*retained=*/true);
@@ -153,6 +142,11 @@ void MqttFeed::publish_all() {
   if (!snapshot_.empty()) publish(topics.snapshot, snapshot_, /*retained=*/true);
   publish_stats();
   stats_again_ = options_.now() + kListening;
+}
+
+void MqttFeed::publish_enabled() {
+  if (!options_.commands || !switch_.can_switch()) return;
+  publish(options_.topics.enabled, switch_.enabled() ? "ON" : "OFF", /*retained=*/true);
 }
 
 void MqttFeed::publish_change() {

@@ -15,6 +15,7 @@
 #include "platform/mqtt/mqtt_commands.h"
 #include "platform/mqtt/mqtt_link.h"
 #include "platform/mqtt/mqtt_slots.h"
+#include "platform/mqtt/mqtt_switch.h"
 #include "platform/mqtt/mqtt_topics.h"
 
 namespace lookout {
@@ -63,7 +64,6 @@ class MqttFeed {
  private:
   void greet();
   void obey(const MqttMessage& message);
-  void set_enabled(bool enabled);
   void want_picture();
 
   void take_change(const MqttNews& news);
@@ -72,6 +72,7 @@ class MqttFeed {
   void do_what_is_due();
 
   void publish_all();
+  void publish_enabled();
   void publish_change();
   void publish_attributes();
   void publish_camera();
@@ -83,7 +84,7 @@ class MqttFeed {
   MqttCounters& counters_;
   const MqttFeedOptions options_;
   JsonFormat format_;
-  bool enabled_ = true;
+  MqttSwitch switch_;
   bool online_ = true;                // the camera
   std::optional<MqttResult> result_;  // the last change, or a later result of the same state
   std::chrono::system_clock::time_point state_since_;

@@ -9,6 +9,7 @@
 
 #include "tests/platform/mqtt/fake_broker.h"
 #include "tests/platform/mqtt/mqtt_testing.h"
+#include "tests/support/captured_log.h"
 
 namespace lookout {
 namespace {
@@ -278,7 +279,7 @@ TEST_F(MqttFeedTest, CommandsSwitchTheSourceAndAskForPictures) {
   broker_.send({topics_.set_enabled, "OFF", 1, false});
   turn();
   broker_.send({topics_.set_enabled, "ON", 1, false});
-  turn();
+  pass(seconds(1));
   EXPECT_EQ(asked, (std::vector<bool>{false, true}));
   EXPECT_EQ(of(topics_.enabled), (Payloads{"ON", "OFF", "ON"}));
   broker_.send({topics_.take_snapshot, "PRESS", 1, false});
@@ -286,6 +287,24 @@ TEST_F(MqttFeedTest, CommandsSwitchTheSourceAndAskForPictures) {
   slots_->put(result_with(1, 0.9F), small_frame(70));
   turn();
   EXPECT_NEAR(seen(of(topics_.snapshot).at(0)).second, 70, 2);
+}
+
+TEST_F(MqttFeedTest, OfManyCommandsTheNewestIsObeyedOnceASecond) {
+  const CapturedLog log;
+  MqttFeedOptions options;
+  std::vector<bool> asked;
+  options.commands = true;
+  options.enable = [&asked](bool enabled) { asked.push_back(enabled); };
+  make(options);
+  connect();
+  for (int i = 0; i < 3000; ++i) {
+    broker_.send({topics_.set_enabled, i % 2 == 0 ? "ON" : "OFF", 1, false});
+    if (i % 100 == 0) turn();
+  }
+  pass(seconds(1));
+  pass(seconds(1));
+  EXPECT_EQ(asked, (std::vector<bool>{true, false}));
+  EXPECT_EQ(log.text().find("by a command"), log.text().rfind("by a command")) << log.text();
 }
 
 TEST_F(MqttFeedTest, AtMostOnePictureASecondIsTakenOnCommand) {
