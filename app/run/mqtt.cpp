@@ -1,7 +1,6 @@
 #include "app/run/mqtt.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -87,10 +86,9 @@ std::string page_address(const HttpOptions& http) {
   HttpAddress address = parse_http_address(http.address);
   if (is_loopback(address) || address.port == 0) return {};
   if (address.host == "0.0.0.0" || address.host == "::") {
-    std::array<char, 256> host{};
-    if (gethostname(host.data(), host.size() - 1) != 0) return {};
-    const std::string name = host.data();
-    address.host = name.substr(0, name.find('.')) + ".local";
+    const std::string host = host_name();
+    if (host.empty()) return {};
+    address.host = host + ".local";
   }
   return to_text(address);
 }
@@ -112,8 +110,9 @@ MqttFeedOptions feed_options(const RunOptions& options, const RunInfo& info,
                              const std::shared_ptr<std::atomic<bool>>& paused) {
   const MqttOptions& mqtt = options.mqtt;
   MqttFeedOptions feed;
-  feed.topics = mqtt_topics(mqtt.prefix, info.camera, machine_id(), mqtt.discovery);
   feed.info = info;
+  feed.machine = {machine_id(), host_name()};
+  feed.topics = mqtt_topics(mqtt.prefix, info.camera, feed.machine.id, mqtt.discovery);
   feed.view = options.camera.view;
   feed.pictures = mqtt.pictures == MqttPictures::kChanges;
   feed.interval = mqtt.interval;

@@ -68,6 +68,10 @@ class MosquittoTransport : public MqttTransport {
     mosquitto_subscribe(client_, nullptr, topic.c_str(), 1);
   }
 
+  void unsubscribe(const std::string& topic) override {
+    mosquitto_unsubscribe(client_, nullptr, topic.c_str());
+  }
+
   void disconnect() override { mosquitto_disconnect(client_); }
 
  private:

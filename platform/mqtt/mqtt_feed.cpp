@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pipeline/log.h"
 #include "platform/mqtt/mqtt_payloads.h"
 #include "platform/pictures/encode_picture.h"
 
@@ -10,6 +11,7 @@ namespace lookout {
 namespace {
 
 constexpr int kPictureQuality = 80;  // of JPEG
+constexpr const char* kOnline = "online";
 
 bool is_due(std::optional<Clock::time_point>& time, Clock::time_point now) {
   if (!time || now < *time) return false;
@@ -26,25 +28,53 @@ MqttFeed::MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters,
       counters_(counters),
       options_(std::move(options)),
       format_(options_.info),
+      owner_(options_.machine),
       switch_(options_.enable) {
-  link_.set_handlers({[this] { greet(); }, [this](const MqttMessage& message) { obey(message); }});
+  link_.set_handlers({[this] { greet(); }, [this](const MqttMessage& message) { hear(message); }});
   if (options_.pictures) slots_.want_picture_of_change();
 }
 
-// With each connection.
+// With each connection. What is retained on the other topics comes before the owner.
 void MqttFeed::greet() {
   const MqttTopics& topics = options_.topics;
+  begun_ = false;
+  link_.subscribe(topics.available);
+  if (!ever_begun_) link_.subscribe(topics.state);
+  link_.subscribe(topics.owner);
+  owner_.ask(options_.now());
   if (!topics.birth.empty()) link_.subscribe(topics.birth);
   if (options_.commands) {
     link_.subscribe(topics.set_enabled);
     link_.subscribe(topics.take_snapshot);
   }
-  publish_all();
+}
+
+void MqttFeed::hear(const MqttMessage& message) {
+  const MqttTopics& topics = options_.topics;
+  if (message.topic == topics.owner) {
+    owner_.hear(message.payload, message.retained, options_.now());
+  } else if (message.topic == topics.available) {
+    hear_available(message.payload);
+  } else if (message.topic != topics.state) {
+    obey(message);
+  } else if (!ever_begun_) {
+    told_state_.reset();
+    if (!message.payload.empty()) told_state_ = state_label(message.payload);
+  }
+}
+
+// Another machine's will, or a connection of ours that the broker gave up late, may overwrite it.
+void MqttFeed::hear_available(const std::string& payload) {
+  if (!publishes()) {
+    others_available_ = payload;
+  } else if (payload != kOnline) {
+    available_again_ = std::max(options_.now(), next_correction_);
+  }
 }
 
 void MqttFeed::obey(const MqttMessage& message) {
   const auto command = parse_command(message, options_.topics, options_.commands);
-  if (!command) return;
+  if (!command || !publishes()) return;
   const auto now = options_.now();
   switch (*command) {
     case MqttCommand::kGreet:
@@ -63,6 +93,7 @@ void MqttFeed::obey(const MqttMessage& message) {
 }
 
 void MqttFeed::advance() {
+  settle_owner();
   const MqttNews news = slots_.take();
   if (news.status) {
     online_ = news.status->online;
@@ -78,11 +109,54 @@ void MqttFeed::advance() {
   do_what_is_due();
 }
 
+void MqttFeed::settle_owner() {
+  if (!link_.connected()) return;
+  if (auto claim = owner_.advance(options_.now())) {
+    link_.publish({options_.topics.owner, std::move(*claim), /*qos=*/1, /*retained=*/true});
+  }
+  if (owner_.state() == MqttOwner::State::kTheirs) return give_way();
+  if (owner_.state() != MqttOwner::State::kOurs || begun_) return;
+  if (link_.has_will()) return begin();
+  link_.reconnect(/*with_will=*/true);
+}
+
+void MqttFeed::give_way() {
+  const MqttTopics& topics = options_.topics;
+  // Of two devices with the same topics Home Assistant keeps the other one.
+  if (!topics.config.empty()) publish(topics.config, "", /*retained=*/true);
+  begun_ = false;
+  if (link_.has_will()) link_.reconnect(/*with_will=*/false);
+  if (std::exchange(others_logged_, true)) return;
+  log_warn("mqtt: {}", foreign_topics_text(topics.base, owner_.other(), others_available_,
+                                           options_.info.camera));
+}
+
+void MqttFeed::begin() {
+  begun_ = true;
+  log_debug("mqtt: {} is this machine's", options_.topics.base);
+  if (others_logged_) log_info("mqtt: {} is free now: publishing", options_.topics.base);
+  others_logged_ = false;
+  available_again_.reset();
+  if (!ever_begun_) link_.unsubscribe(options_.topics.state);
+  const bool is_first = !std::exchange(ever_begun_, true);
+  const auto before = told_state_;
+  publish_all();
+  // What happened until now is one change. After a loss of the connection it would come late.
+  if (!is_first || !result_ || !before || *before == *told_state_) return;
+  previous_ = *before;
+  publish_attributes();
+  publish_event();
+}
+
 void MqttFeed::do_what_is_due() {
   const auto now = options_.now();
   if (is_due(picture_at_, now)) want_picture();
   if (switch_.advance(now)) publish_enabled();
-  if (!link_.connected()) return;
+  if (!publishes()) return;
+  if (is_due(available_again_, now)) {
+    next_correction_ = now + kBetweenCorrections;
+    publish(options_.topics.available, kOnline, /*retained=*/true);
+  }
   if (is_due(greeting_, now)) publish_all();
   if (is_due(stats_again_, now)) publish_stats();
   if (change_waits_ && now >= next_change_) publish_change();
@@ -90,7 +164,8 @@ void MqttFeed::do_what_is_due() {
 
 Clock::time_point MqttFeed::next_due() const {
   auto due = switch_.next_due();
-  for (const auto& time : {greeting_, stats_again_, picture_at_}) {
+  if (link_.connected()) due = std::min(due, owner_.next_due());
+  for (const auto& time : {greeting_, stats_again_, picture_at_, available_again_}) {
     if (time) due = std::min(due, *time);
   }
   return change_waits_ ? std::min(due, next_change_) : due;
@@ -98,11 +173,11 @@ Clock::time_point MqttFeed::next_due() const {
 
 void MqttFeed::take_change(const MqttNews& news) {
   result_ = news.change;
+  noted_ = false;
   state_since_ = news.change->result.timestamp;
   // An event that comes late would start an automation at the wrong time.
-  counters_.dropped +=
-      link_.connected() ? news.changes - 1 + (change_waits_ ? 1 : 0) : news.changes;
-  change_waits_ = link_.connected();
+  counters_.dropped += publishes() ? news.changes - 1 + (change_waits_ ? 1 : 0) : news.changes;
+  change_waits_ = publishes();
   picture_waits_ = options_.pictures && !news.picture;
 }
 
@@ -131,11 +206,12 @@ void MqttFeed::take_stats(const StatsSnapshot& stats) {
 
 void MqttFeed::publish_all() {
   const MqttTopics& topics = options_.topics;
-  publish(topics.available, "online", /*retained=*/true);
+  publish(topics.available, kOnline, /*retained=*/true);
   if (!options_.discovery.empty()) publish(topics.config, options_.discovery, /*retained=*/true);
   publish_enabled();
   publish_camera();
   if (result_) {
+    if (!change_waits_) note_state();  // else with its event
     publish(topics.state, state_payload(result_->result.state, options_.info), /*retained=*/true);
     publish_attributes();
   }
@@ -149,20 +225,40 @@ void MqttFeed::publish_enabled() {
   publish(options_.topics.enabled, switch_.enabled() ? "ON" : "OFF", /*retained=*/true);
 }
 
+// That the broker is told the state. Returns whether that is a change.
+bool MqttFeed::note_state() {
+  if (noted_) return false;
+  noted_ = true;
+  const std::string state = state_payload(result_->result.state, options_.info);
+  previous_ = state_payload(result_->result.previous_state, options_.info);
+  // The first state of the run, or after the camera was away: only the broker knows one before.
+  const bool is_first = previous_.empty();
+  const bool changes = !is_first || (told_state_ && *told_state_ != state);
+  if (is_first && changes) previous_ = *told_state_;
+  told_state_ = state;
+  return changes;
+}
+
 void MqttFeed::publish_change() {
   next_change_ = options_.now() + kBetweenChanges;
   change_waits_ = false;
+  const bool changes = note_state();
   const MqttTopics& topics = options_.topics;
   publish(topics.state, state_payload(result_->result.state, options_.info), /*retained=*/true);
   publish_attributes();
+  if (changes) publish_event();
+}
+
+void MqttFeed::publish_event() {
   std::string line;
   format_.append_state(result_->result, result_->origin, line);
-  publish(topics.event, event_payload(line), /*retained=*/false);
+  publish(options_.topics.event, event_payload(line, previous_), /*retained=*/false);
 }
 
 void MqttFeed::publish_attributes() {
   publish(options_.topics.attributes,
-          attributes_payload(result_->result, state_since_, options_.info), /*retained=*/true);
+          attributes_payload(result_->result, state_since_, previous_, options_.info),
+          /*retained=*/true);
 }
 
 void MqttFeed::publish_camera() {
@@ -174,7 +270,7 @@ void MqttFeed::publish_stats() {
 }
 
 void MqttFeed::publish(const std::string& topic, std::string payload, bool retained, int qos) {
-  if (link_.connected()) link_.publish({topic, std::move(payload), qos, retained});
+  if (publishes()) link_.publish({topic, std::move(payload), qos, retained});
 }
 
 void MqttFeed::stop() { publish(options_.topics.available, "stopped", /*retained=*/true); }

@@ -14,6 +14,7 @@
 #include "pipeline/results/run_info.h"
 #include "platform/mqtt/mqtt_commands.h"
 #include "platform/mqtt/mqtt_link.h"
+#include "platform/mqtt/mqtt_owner.h"
 #include "platform/mqtt/mqtt_slots.h"
 #include "platform/mqtt/mqtt_switch.h"
 #include "platform/mqtt/mqtt_topics.h"
@@ -22,6 +23,7 @@ namespace lookout {
 
 struct MqttFeedOptions {
   MqttTopics topics;
+  MqttMachine machine;  // this one
   RunInfo info;
   View view;                                   // pictures are turned and mirrored, but not cut
   bool pictures = true;                        // of changes
@@ -36,8 +38,12 @@ struct MqttFeedOptions {
   std::function<double()> random = random_share;
 };
 
-// With a connection everything retained is published, and again when Home Assistant has started;
-// then what changes, the newest of each topic. Used by one thread, but for the slots.
+// When the topics are this machine's (see MqttOwner), everything retained is published, with each
+// connection and when Home Assistant has started; then what changes, the newest of each topic.
+// While they are another machine's, nothing is, and there is no will: one line in the log says so.
+//
+// An event tells of a change: the state before was seen by this run, or it is what the broker has
+// retained. Used by one thread, but for the slots.
 class MqttFeed {
  public:
   static constexpr std::chrono::milliseconds kBetweenChanges{100};
@@ -47,6 +53,8 @@ class MqttFeed {
   static constexpr std::chrono::seconds kGreeting{5};
   // Home Assistant listens to topics a moment after it heard of them; statistics are not retained.
   static constexpr std::chrono::seconds kListening{5};
+  // `available` is corrected that often, when others write it.
+  static constexpr std::chrono::seconds kBetweenCorrections{1};
 
   // `slots`, `link` and `counters` outlive this, which sets the link's handlers.
   MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters, MqttFeedOptions options);
@@ -63,8 +71,16 @@ class MqttFeed {
 
  private:
   void greet();
+  void hear(const MqttMessage& message);
+  void hear_available(const std::string& payload);
   void obey(const MqttMessage& message);
   void want_picture();
+
+  // Whether there is a connection, and something may be published.
+  bool publishes() const { return begun_ && link_.connected(); }
+  void settle_owner();
+  void begin();
+  void give_way();
 
   void take_change(const MqttNews& news);
   void take_picture(const cv::Mat& bgr);
@@ -73,7 +89,9 @@ class MqttFeed {
 
   void publish_all();
   void publish_enabled();
+  bool note_state();
   void publish_change();
+  void publish_event();
   void publish_attributes();
   void publish_camera();
   void publish_stats();
@@ -84,9 +102,17 @@ class MqttFeed {
   MqttCounters& counters_;
   const MqttFeedOptions options_;
   JsonFormat format_;
+  MqttOwner owner_;
   MqttSwitch switch_;
-  bool online_ = true;                // the camera
-  std::optional<MqttResult> result_;  // the last change, or a later result of the same state
+  bool begun_ = false;                     // to publish, on this connection
+  bool ever_begun_ = false;                // in this run
+  bool others_logged_ = false;             // that the topics are another machine's
+  std::string others_available_;           // what `available` was before we published
+  std::optional<std::string> told_state_;  // what the broker has retained; empty: nothing is known
+  std::string previous_;                   // the state before result_; empty: there was none
+  bool noted_ = false;                     // previous_ is that of result_
+  bool online_ = true;                     // the camera
+  std::optional<MqttResult> result_;       // the last change, or a later result of the same state
   std::chrono::system_clock::time_point state_since_;
   std::string stats_;     // the last JSON line; empty: none yet
   std::string snapshot_;  // the last JPEG; empty: none yet
@@ -95,6 +121,8 @@ class MqttFeed {
   std::optional<Clock::time_point> greeting_;  // when to publish everything again
   std::optional<Clock::time_point> stats_again_;
   std::optional<Clock::time_point> picture_at_;  // from when on a picture is wanted again
+  std::optional<Clock::time_point> available_again_;
+  Clock::time_point next_correction_;
   Clock::time_point next_change_;
   Clock::time_point next_asked_picture_;
 };

@@ -61,7 +61,9 @@ void MqttLink::advance(bool readable, bool writable) {
 
 void MqttLink::begin() {
   reason_ = 0;
-  transport_ = open_(options_.settings, *this);
+  MqttSettings settings = options_.settings;
+  if (!with_will_) settings.will.reset();
+  transport_ = open_(settings, *this);
   const auto failure = transport_->connect();
   since_ = options_.now();
   if (failure) end(*failure);
@@ -199,6 +201,21 @@ void MqttLink::publish(MqttMessage message) {
 
 void MqttLink::subscribe(const std::string& topic) {
   if (connected_) transport_->subscribe(topic);
+}
+
+void MqttLink::unsubscribe(const std::string& topic) {
+  if (connected_) transport_->unsubscribe(topic);
+}
+
+void MqttLink::reconnect(bool with_will) {
+  with_will_ = with_will;
+  if (!transport_) return;
+  send_waiting();
+  if (connected_) transport_->disconnect();
+  forget_messages();
+  transport_.reset();
+  next_attempt_ = options_.now();
+  logged_.insert("connected");  // nothing was lost that a line would have told of
 }
 
 bool MqttLink::is_on_its_way(const std::string& topic) const {

@@ -74,6 +74,12 @@ class MqttLink : private MqttListener {
   // Replaces a message of the same topic that waits. Dropped while there is no connection.
   void publish(MqttMessage message);
   void subscribe(const std::string& topic);
+  void unsubscribe(const std::string& topic);
+  // Ends the connection properly, and connects again, with settings.will or without. Not to be
+  // called by handlers.
+  void reconnect(bool with_will);
+  // Whether the broker publishes settings.will when the connection is lost.
+  bool has_will() const { return with_will_; }
   // Whether the broker has received everything.
   bool idle() const { return waiting_.empty() && sent_.empty(); }
   // Ends the connection properly, or the attempt. For good.
@@ -120,6 +126,7 @@ class MqttLink : private MqttListener {
   bool connected_ = false;
   bool was_connected_ = false;  // since the start
   bool closed_ = false;
+  bool with_will_ = true;
   int short_connections_ = 0;  // that were lost, since the last stable one
   int reason_ = 0;             // why the broker refused or ended this connection; 0: none
   Clock::time_point since_;    // the attempt, or the connection

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "pipeline/append_format.h"
 #include "pipeline/printable.h"
@@ -23,10 +24,7 @@ std::string class_id(const SceneState& state, const RunInfo& info) {
   return to_json(info.class_ids[index]);
 }
 
-std::string name_json(const SceneState& state, const RunInfo& info) {
-  const std::string name = state_payload(state, info);
-  return name.empty() ? "null" : to_json(name);
-}
+std::string name_json(const std::string& state) { return state.empty() ? "null" : to_json(state); }
 
 }  // namespace
 
@@ -55,7 +53,7 @@ std::string state_payload(const SceneState& state, const RunInfo& info) {
 }
 
 std::string attributes_payload(const Result& result, std::chrono::system_clock::time_point since,
-                               const RunInfo& info) {
+                               const std::string& previous, const RunInfo& info) {
   std::string json;
   if (result.state.kind == SceneState::Kind::kClass) {
     append_format(json, R"({{"index":{},"class_id":{},"score":{:.4f},)",
@@ -64,7 +62,7 @@ std::string attributes_payload(const Result& result, std::chrono::system_clock::
   } else {
     json += R"({"index":null,"class_id":null,"score":null,)";
   }
-  append_format(json, R"("previous":{},"since":)", name_json(result.previous_state, info));
+  append_format(json, R"("previous":{},"since":)", name_json(previous));
   append_seconds(since, json);
   json += R"(,"results":[)";
   const std::size_t count = std::min(result.top.size(), kMaxResults);
@@ -76,8 +74,13 @@ std::string attributes_payload(const Result& result, std::chrono::system_clock::
   return json + "]}";
 }
 
-std::string event_payload(const std::string& state_line) {
-  const std::string line = state_line.substr(0, state_line.find_last_not_of('\n') + 1);
+std::string event_payload(const std::string& state_line, const std::string& previous) {
+  constexpr std::string_view kPrevious = R"("previous":)";  // the last member
+  std::string line = state_line.substr(0, state_line.find_last_not_of('\n') + 1);
+  const std::size_t member = line.rfind(kPrevious);
+  if (member != std::string::npos && !previous.empty()) {
+    line.replace(member + kPrevious.size(), std::string::npos, to_json(previous) + "}");
+  }
   return R"({"event_type":"changed",)" + line.substr(1);
 }
 

@@ -21,13 +21,13 @@ std::string state_payload(const SceneState& state, const RunInfo& info);
 
 // `{"index":950,"class_id":"n07747607","score":0.8731,"previous":"unknown",
 // "since":1795262400.123,"results":[{"label":"orange","score":0.8731},...]}`: null for what there
-// is not; at most kMaxResults results.
+// is not; at most kMaxResults results. `previous`: the state before as text; empty: there was none.
 std::string attributes_payload(const Result& result, std::chrono::system_clock::time_point since,
-                               const RunInfo& info);
+                               const std::string& previous, const RunInfo& info);
 inline constexpr std::size_t kMaxResults = 10;
 
 // A JSON line of the kind "state" as an event: with `"event_type":"changed"` first, and without a
-// newline.
-std::string event_payload(const std::string& state_line);
+// newline. `previous`: the state before, in place of the line's; empty: as the line says.
+std::string event_payload(const std::string& state_line, const std::string& previous);
 
 }  // namespace lookout

@@ -166,6 +166,18 @@ std::string refused_message_text(const std::string& topic, int reason, const Mqt
   return fmt::format("{} refuses {} with MQTT's code {}", party.broker, printable(topic), reason);
 }
 
+std::string foreign_topics_text(const std::string& base, const MqttMachine& other,
+                                const std::string& available, const std::string& camera) {
+  // Anybody may have written something else.
+  const bool is_known = available == "online" || available == "offline" || available == "stopped";
+  const std::string state = is_known ? ", which is " + available : "";
+  return fmt::format(
+      "{} belongs to {}{}: nothing is published until one of the two cameras has another "
+      "camera.name or, when the other one is gone for good, 'lookout mqtt forget --all-machines "
+      "--set camera.name={}' has removed it",
+      printable(base), to_text(other), state, printable(camera));
+}
+
 std::string refused_subscription_text(int reason, const MqttParty& party) {
   return fmt::format(
       "{} does not permit lookout to listen (code {}): commands and Home Assistant's "

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "platform/mqtt/mqtt_owner.h"
 #include "platform/mqtt/mqtt_transport.h"
 
 namespace lookout {
@@ -28,6 +29,10 @@ std::string refusal_text(int reason, const MqttParty& party);
 std::string too_large_text(const std::string& topic, std::size_t bytes, const MqttParty& party);
 std::string refused_message_text(const std::string& topic, int reason, const MqttParty& party);
 std::string refused_subscription_text(int reason, const MqttParty& party);
+// Of a camera whose topics another machine has. `base`: what they begin with. `available`: what the
+// other one says of itself; may be any text.
+std::string foreign_topics_text(const std::string& base, const MqttMachine& other,
+                                const std::string& available, const std::string& camera);
 
 // Whether the broker does not speak this version of MQTT.
 bool is_version_refused(int reason);

@@ -48,6 +48,8 @@ MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
                        const std::string& machine, const std::string& discovery) {
   const std::string base = prefix + "/" + topic_level(camera);
   MqttTopics topics;
+  topics.base = base;
+  topics.owner = base + "/owner";
   topics.available = base + "/available";
   topics.camera = base + "/camera";
   topics.state = base + "/state";

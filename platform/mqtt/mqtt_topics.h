@@ -7,6 +7,8 @@ namespace lookout {
 
 struct MqttTopics {
   // PREFIX/CAMERA/...
+  std::string base;       // PREFIX/CAMERA
+  std::string owner;      // the machine that publishes, see mqtt_owner.h
   std::string available;  // online, offline (the will), stopped
   std::string camera;     // online, offline
   std::string state;

@@ -14,7 +14,7 @@ inline const char* const kMqttModule = "liblookout-mqtt.so";
 inline const char* const kMqttEntry = "lookout_mqtt";
 
 // Changes with every change of this file.
-inline constexpr int kMqttInterface = 1;
+inline constexpr int kMqttInterface = 2;
 
 struct MqttMessage {
   std::string topic;
@@ -91,6 +91,7 @@ class MqttTransport {
   // on_published() may come before this returns.
   virtual MqttPublished publish(const MqttMessage& message) = 0;
   virtual void subscribe(const std::string& topic) = 0;
+  virtual void unsubscribe(const std::string& topic) = 0;
   // Ends the connection properly: without the will.
   virtual void disconnect() = 0;
 };

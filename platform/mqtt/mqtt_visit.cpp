@@ -112,8 +112,9 @@ std::string forget_camera(MqttVisit& visit, const std::string& camera, const std
                      : camera;
   const MqttTopics topics = mqtt_topics(prefix, name, machine, discovery);
   std::vector<MqttMessage> empty;
-  for (const std::string& topic : {topics.config, topics.available, topics.camera, topics.state,
-                                   topics.attributes, topics.snapshot, topics.enabled}) {
+  for (const std::string& topic :
+       {topics.config, topics.available, topics.camera, topics.state, topics.attributes,
+        topics.snapshot, topics.enabled, topics.owner}) {
     if (!topic.empty()) empty.push_back({topic, "", /*qos=*/1, /*retained=*/true});
   }
   visit.publish(empty);

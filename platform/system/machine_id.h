@@ -9,4 +9,7 @@ namespace lookout {
 // /etc/machine-id for lookout alone, or, where there is none, of the host's name.
 std::string machine_id();
 
+// The host's name without its domain; empty when it has none.
+std::string host_name();
+
 }  // namespace lookout

@@ -4,9 +4,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +22,8 @@
 namespace lookout {
 
 // The methods may be called by any thread; the client's thread carries out what they say. It
-// accepts connections and acknowledges messages at once, unless a test says otherwise.
+// accepts connections and acknowledges messages at once, unless a test says otherwise. Of topics
+// without wildcards the client hears what is retained and what it publishes.
 class FakeBroker {
  public:
   FakeBroker() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -35,6 +38,7 @@ class FakeBroker {
       settings_ = settings;
       ++attempts_;
       actions_.clear();
+      subscribed_.clear();
       if (greeting_) actions_.push_back(greeting_);
       ring();
       return std::make_unique<Transport>(*this, listener);
@@ -77,6 +81,12 @@ class FakeBroker {
     });
   }
 
+  // As if another client had published it with the flag, before the connection.
+  void retain(const std::string& topic, const std::string& payload) {
+    const MutexLock lock(mutex_);
+    keep({topic, payload, 1, true});
+  }
+
   // The reason that answers messages of a topic; nothing: it does not answer.
   using Answer = std::function<std::optional<int>(const MqttMessage&)>;
   void set_answer(Answer answer) {
@@ -109,6 +119,7 @@ class FakeBroker {
     const MutexLock lock(mutex_);
     published_.clear();
   }
+  // On this connection.
   std::vector<std::string> subscribed() const {
     const MutexLock lock(mutex_);
     return subscribed_;
@@ -154,6 +165,13 @@ class FakeBroker {
     void subscribe(const std::string& topic) override {
       const MutexLock lock(broker_.mutex_);
       broker_.subscribed_.push_back(topic);
+      const auto retained = broker_.retained_.find(topic);
+      if (retained != broker_.retained_.end()) broker_.deliver({topic, retained->second, 1, true});
+    }
+    void unsubscribe(const std::string& topic) override {
+      const MutexLock lock(broker_.mutex_);
+      auto& topics = broker_.subscribed_;
+      topics.erase(std::remove(topics.begin(), topics.end(), topic), topics.end());
     }
     void disconnect() override {
       const MutexLock lock(broker_.mutex_);
@@ -180,6 +198,17 @@ class FakeBroker {
     actions_.pop_front();
     return action;
   }
+  void keep(const MqttMessage& message) REQUIRES(mutex_) {
+    retained_[message.topic] = message.payload;
+    if (message.payload.empty()) retained_.erase(message.topic);
+  }
+  void deliver(const MqttMessage& message) REQUIRES(mutex_) {
+    actions_.push_back([message](MqttListener& listener) {
+      listener.on_message(message);
+      return std::optional<MqttFailure>();
+    });
+    ring();
+  }
   MqttPublished take(const MqttMessage& message, MqttListener& listener) {
     std::optional<int> reason;
     int id = 0;
@@ -188,6 +217,11 @@ class FakeBroker {
       if (!problem_.empty()) return {0, false, problem_};
       if (max_size_ > 0 && message.payload.size() > max_size_) return {0, true, ""};
       published_.push_back(message);
+      if (message.retained) keep(message);
+      const auto end = subscribed_.end();
+      if (std::find(subscribed_.begin(), end, message.topic) != end) {
+        deliver({message.topic, message.payload, message.qos, false});
+      }
       id = ++last_id_;
       reason = answer_(message);
     }
@@ -204,6 +238,7 @@ class FakeBroker {
   std::size_t max_size_ GUARDED_BY(mutex_) = 0;
   std::string problem_ GUARDED_BY(mutex_);
   std::vector<MqttMessage> published_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> retained_ GUARDED_BY(mutex_);  // payloads by topic
   std::vector<std::string> subscribed_ GUARDED_BY(mutex_);
   MqttSettings settings_ GUARDED_BY(mutex_);
   int attempts_ GUARDED_BY(mutex_) = 0;

@@ -1,5 +1,3 @@
-#include "platform/mqtt/mqtt_feed.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -7,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/platform/mqtt/fake_broker.h"
-#include "tests/platform/mqtt/mqtt_testing.h"
+#include "tests/platform/mqtt/mqtt_feed_testing.h"
 #include "tests/support/captured_log.h"
 
 namespace lookout {
@@ -17,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Payloads = std::vector<std::string>;
 
 // The size of a JPEG, and the grey of its middle.
 std::pair<cv::Size, int> seen(const std::string& jpeg) {
@@ -26,63 +22,6 @@ std::pair<cv::Size, int> seen(const std::string& jpeg) {
   if (picture.empty()) return {{}, -1};
   return {picture.size(), picture.at<unsigned char>(picture.rows / 2, picture.cols / 2)};
 }
-
-class MqttFeedTest : public testing::Test {
- protected:
-  MqttFeedTest() { make({}); }
-
-  void make(MqttFeedOptions options) {
-    feed_.reset();
-    link_.reset();
-    slots_ = std::make_unique<MqttSlots>();
-    MqttLinkOptions link;
-    link.now = [this] { return clock_.now(); };
-    link_ = std::make_unique<MqttLink>(link, broker_.open(), counters_);
-    options.topics = mqtt_topics("lookout", "front", "m", "homeassistant");
-    options.info = mqtt_run_info();
-    options.now = [this] { return clock_.now(); };
-    options.random = [] { return 0.5; };
-    options.discovery = "a device";
-    topics_ = options.topics;
-    feed_ = std::make_unique<MqttFeed>(*slots_, *link_, *counters_, std::move(options));
-  }
-
-  // One turn of the thread.
-  void turn() {
-    link_->advance(true, false);
-    feed_->advance();
-    link_->advance(false, false);
-  }
-  void connect() {
-    turn();
-    turn();
-    ASSERT_TRUE(link_->connected());
-  }
-  void change(std::size_t index, int grey = 100) {
-    slots_->put(change_to(index, 0.9F), small_frame(grey));
-    turn();
-  }
-  void pass(Clock::duration time) {
-    clock_.advance(time);
-    turn();
-  }
-  void stats() {
-    StatsSnapshot stats;
-    stats.classified_fps = ++rate_;
-    slots_->put(stats);
-    turn();
-  }
-  Payloads of(const std::string& topic) const { return broker_.of(topic); }
-
-  TestClock clock_;
-  FakeBroker broker_;
-  std::shared_ptr<MqttCounters> counters_ = std::make_shared<MqttCounters>();
-  MqttTopics topics_;
-  std::unique_ptr<MqttSlots> slots_;
-  std::unique_ptr<MqttLink> link_;
-  std::unique_ptr<MqttFeed> feed_;
-  int rate_ = 0;
-};
 
 TEST_F(MqttFeedTest, BeginsWithWhatIsRetained) {
   connect();
@@ -95,7 +34,7 @@ TEST_F(MqttFeedTest, BeginsWithWhatIsRetained) {
   for (const MqttMessage& message : published) {
     EXPECT_TRUE(message.retained && message.qos == 1) << message.topic;
   }
-  EXPECT_EQ(broker_.subscribed(), Payloads{topics_.birth});
+  EXPECT_EQ(broker_.subscribed(), (Payloads{topics_.available, topics_.owner, topics_.birth}));
 }
 
 TEST_F(MqttFeedTest, AChangeIsAStateAnEventAndAPicture) {
@@ -274,8 +213,8 @@ TEST_F(MqttFeedTest, CommandsSwitchTheSourceAndAskForPictures) {
   make(options);
   connect();
   EXPECT_EQ(of(topics_.enabled), Payloads{"ON"});
-  EXPECT_EQ(broker_.subscribed(),
-            (Payloads{topics_.birth, topics_.set_enabled, topics_.take_snapshot}));
+  EXPECT_EQ(broker_.subscribed(), (Payloads{topics_.available, topics_.owner, topics_.birth,
+                                            topics_.set_enabled, topics_.take_snapshot}));
   broker_.send({topics_.set_enabled, "OFF", 1, false});
   turn();
   broker_.send({topics_.set_enabled, "ON", 1, false});

@@ -77,9 +77,8 @@ TEST(MqttPayloads, ALongLabelIsCutBetweenCharacters) {
 
 TEST(MqttPayloads, AttributesDescribeTheState) {
   Result result = change_to(1, 0.9F);
-  result.previous_state = class_state(0, 0.8F);
   const auto since = std::chrono::system_clock::time_point(std::chrono::milliseconds(1500));
-  const Json json = Json::parse(attributes_payload(result, since, mqtt_run_info()));
+  const Json json = Json::parse(attributes_payload(result, since, "cat", mqtt_run_info()));
   EXPECT_EQ(json["index"], 1);
   EXPECT_EQ(json["class_id"], "n2");
   EXPECT_NEAR(json["score"].get<double>(), 0.9, 1e-4);
@@ -94,7 +93,7 @@ TEST(MqttPayloads, AttributesOfUnknownAreNull) {
   result.state.kind = SceneState::Kind::kUnknown;
   RunInfo info = mqtt_run_info();
   info.class_ids.clear();
-  const Json json = Json::parse(attributes_payload(result, {}, info));
+  const Json json = Json::parse(attributes_payload(result, {}, "", info));
   EXPECT_TRUE(json["index"].is_null() && json["class_id"].is_null() && json["score"].is_null());
   EXPECT_TRUE(json["previous"].is_null());
   EXPECT_TRUE(json["results"].empty());
@@ -103,19 +102,34 @@ TEST(MqttPayloads, AttributesOfUnknownAreNull) {
 TEST(MqttPayloads, AttributesHaveAtMostTenResults) {
   Result result = change_to(0, 0.5F);
   result.top.assign(50, {0, "cat", 0.01F});
-  EXPECT_EQ(Json::parse(attributes_payload(result, {}, mqtt_run_info()))["results"].size(), 10U);
+  EXPECT_EQ(Json::parse(attributes_payload(result, {}, "", mqtt_run_info()))["results"].size(),
+            10U);
 }
 
 TEST(MqttPayloads, AnEventIsTheJsonLineOfTheState) {
   JsonFormat format(mqtt_run_info());
   std::string line;
   format.append_state(change_to(1, 0.9F), "", line);
-  const std::string event = event_payload(line);
+  const std::string event = event_payload(line, "");
   EXPECT_EQ(event.back(), '}');
   Json json = Json::parse(event);
   EXPECT_EQ(json["event_type"], "changed");
   json.erase("event_type");
   EXPECT_EQ(json, Json::parse(line));
+}
+
+TEST(MqttPayloads, AnEventMayKnowAnotherStateBefore) {
+  JsonFormat format(mqtt_run_info());
+  for (const bool known : {false, true}) {
+    Result result = change_to(1, 0.9F);
+    if (known) result.previous_state = class_state(0, 0.8F);
+    std::string line;
+    format.append_state(result, "a \"previous\":b", line);
+    const Json event = Json::parse(event_payload(line, "a \"fox\""));
+    EXPECT_EQ(event["previous"], "a \"fox\"");
+    EXPECT_EQ(event["state"], "dog");
+    EXPECT_EQ(event["file"], "a \"previous\":b");
+  }
 }
 
 class MqttCommandTest : public testing::Test {

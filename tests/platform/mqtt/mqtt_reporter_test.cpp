@@ -20,9 +20,15 @@ using Payloads = std::vector<std::string>;
 
 class MqttReporterTest : public testing::Test {
  protected:
+  MqttReporterTest() {
+    broker_.retain(topics_.owner, to_payload({"m", "pi"}));
+    broker_.retain(topics_.state, "cat");
+  }
+
   std::unique_ptr<MqttReporter> make(OpenMqtt open) const {
     MqttFeedOptions feed;
     feed.topics = topics_;
+    feed.machine = {"m", "pi"};
     feed.info = mqtt_run_info();
     return std::make_unique<MqttReporter>(MqttLinkOptions(), std::move(feed), std::move(open),
                                           std::make_shared<MqttCounters>());
@@ -82,6 +88,7 @@ TEST_F(MqttReporterTest, AnAttemptThatDoesNotReturnOutlivesTheReporter) {
     std::optional<MqttFailure> advance(bool, bool) override { return std::nullopt; }
     MqttPublished publish(const MqttMessage&) override { return {}; }
     void subscribe(const std::string&) override {}
+    void unsubscribe(const std::string&) override {}
     void disconnect() override {}
 
    private:
@@ -129,7 +136,7 @@ TEST_F(MqttVisitTest, ForgetsTheOnlyCameraOfThisMachine) {
     emptied.push_back(message.topic);
   }
   EXPECT_EQ(emptied, (Payloads{topics.config, topics.available, topics.camera, topics.state,
-                               topics.attributes, topics.snapshot, topics.enabled}));
+                               topics.attributes, topics.snapshot, topics.enabled, topics.owner}));
   EXPECT_TRUE(broker_.left_properly());
 }
 
