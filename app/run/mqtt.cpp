@@ -106,13 +106,22 @@ DiscoveryFacts discovery_facts(const RunOptions& options, bool can_pause) {
   return facts;
 }
 
+// The camera's name on the broker: `name`, the user's, or one that differs between machines.
+// `source`: the source's name.
+std::string mqtt_camera(const std::string& name, const std::string& source) {
+  if (!name.empty()) return name;
+  const std::string host = host_name();
+  return host.empty() ? source : host + "-" + source;
+}
+
 MqttFeedOptions feed_options(const RunOptions& options, const RunInfo& info,
                              const std::shared_ptr<std::atomic<bool>>& paused) {
   const MqttOptions& mqtt = options.mqtt;
   MqttFeedOptions feed;
   feed.info = info;
+  feed.info.camera = mqtt_camera(options.camera.name, info.camera);
   feed.machine = {machine_id(), host_name()};
-  feed.topics = mqtt_topics(mqtt.prefix, info.camera, feed.machine.id, mqtt.discovery);
+  feed.topics = mqtt_topics(mqtt.prefix, feed.info.camera, feed.machine.id, mqtt.discovery);
   feed.view = options.camera.view;
   feed.pictures = mqtt.pictures == MqttPictures::kChanges;
   feed.interval = mqtt.interval;
@@ -120,7 +129,7 @@ MqttFeedOptions feed_options(const RunOptions& options, const RunInfo& info,
   if (paused) feed.enable = [paused](bool enabled) { *paused = !enabled; };
   if (!mqtt.discovery.empty()) {
     feed.discovery =
-        discovery_payload(feed.topics, info, discovery_facts(options, paused != nullptr));
+        discovery_payload(feed.topics, feed.info, discovery_facts(options, paused != nullptr));
   }
   return feed;
 }
