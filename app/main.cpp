@@ -151,10 +151,10 @@ void add_commands(lookout::CommandLine& line) {
     return 0;
   });
   lookout::add_doctor(line, run_doctor);
-  lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options) {
+  lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options, bool all_machines) {
     end_by_signals();
     lookout::set_log_level(options.log.level);
-    print(lookout::forget_mqtt(options));
+    print(lookout::forget_mqtt(options, all_machines));
     return 0;
   });
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {

@@ -210,8 +210,8 @@ CLI::App* CommandLine::add_subcommand(const std::string& name, const std::string
   return parent->add_subcommand(name.substr(space + 1), description);
 }
 
-void CommandLine::add_like_run(const std::string& name, const std::string& description,
-                               const RunAction& action, const std::string& config) {
+Command& CommandLine::add_like_run(const std::string& name, const std::string& description,
+                                   const RunAction& action, const std::string& config) {
   CLI::App* app = add_subcommand(name, description);
   default_configs_[app] = config;
   app->fallthrough();
@@ -219,7 +219,14 @@ void CommandLine::add_like_run(const std::string& name, const std::string& descr
   app->footer("It takes all options of run; lookout --help lists them.");
   like_run_.push_back(app);
   if (!default_action_) default_action_ = action;
-  app->callback([this, action] { action_ = [this, action] { return run_with_options(action); }; });
+  Command& command = commands_.emplace_back(*app);
+  app->callback([this, &command, action] {
+    action_ = [this, &command, action] {
+      set_typed(command);
+      return run_with_options(action);
+    };
+  });
+  return command;
 }
 
 Command& CommandLine::add(const std::string& name, const std::string& description) {

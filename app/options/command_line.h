@@ -74,9 +74,10 @@ class CommandLine {
 
   // A sub-command that takes the options of `run`; "mqtt forget" is one within another. The first
   // one is the default. `config`: a file
-  // that is read when it exists and no other is named; empty: none.
-  void add_like_run(const std::string& name, const std::string& description,
-                    const RunAction& action, const std::string& config = "");
+  // that is read when it exists and no other is named; empty: none. Returns the command, for flags
+  // of its own; the reference stays valid.
+  Command& add_like_run(const std::string& name, const std::string& description,
+                        const RunAction& action, const std::string& config = "");
 
   // The sub-command takes no SOURCE; `advice` says what to do instead.
   void refuse_source(const std::string& name, const std::string& advice) {

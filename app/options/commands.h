@@ -17,8 +17,9 @@ void add_run(CommandLine& line, const CommandLine::RunAction& action);
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
                 const std::string& config = kServiceConfig);
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
-// As add_doctor(), with the service's file.
-void add_mqtt_forget(CommandLine& line, const CommandLine::RunAction& action);
+// As add_doctor(), with the service's file. `all_machines`: cameras of other machines, too.
+void add_mqtt_forget(CommandLine& line,
+                     const std::function<int(const RunOptions&, bool all_machines)>& action);
 // A run without a source.
 void add_serve(CommandLine& line, const CommandLine::RunAction& action);
 void add_inspect(CommandLine& line, Action<InspectOptions> action);

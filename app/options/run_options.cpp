@@ -297,11 +297,19 @@ void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
   line.refuse_source("serve", "lookout run SOURCE --set http.address=127.0.0.1:8090 does both");
 }
 
-void add_mqtt_forget(CommandLine& line, const CommandLine::RunAction& action) {
-  line.add_like_run("mqtt forget",
-                    "Remove a camera from the MQTT broker and from Home Assistant: that of "
-                    "camera.name, or the only one of this machine",
-                    action, kServiceConfig);
+void add_mqtt_forget(CommandLine& line,
+                     const std::function<int(const RunOptions&, bool all_machines)>& action) {
+  const auto all_machines = std::make_shared<bool>(false);
+  Command& forget = line.add_like_run(
+      "mqtt forget",
+      "Remove a camera from the MQTT broker and from Home Assistant: that of camera.name, or the "
+      "only one of this machine",
+      [action, all_machines](const RunOptions& options) { return action(options, *all_machines); },
+      kServiceConfig);
+  forget.add_flag(
+      "--all-machines", boolean(*all_machines),
+      "Also what other machines left under this name: a board that is gone, or this one "
+      "before it was set up anew");
   line.refuse_source("mqtt forget", "name the camera with --set camera.name=NAME");
 }
 

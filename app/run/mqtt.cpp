@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/run/stats_interval.h"
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/printable.h"
 #include "platform/http/http_address.h"
@@ -162,16 +163,21 @@ std::string try_mqtt(const MqttOptions& options) {
   return broker + " accepts the connection";
 }
 
-std::string forget_mqtt(const RunOptions& options) {
+std::string forget_mqtt(const RunOptions& options, bool all_machines) {
   const MqttOptions& mqtt = options.mqtt;
   if (mqtt.url.empty()) {
     throw Error(ErrorKind::kUsage, "mqtt forget: no broker is set; name it with --mqtt URL");
   }
   check_mqtt(mqtt);
   MqttVisit visit(link_options(mqtt, client_of_command()));
-  const std::string camera =
-      forget_camera(visit, options.camera.name, mqtt.prefix, machine_id(), mqtt.discovery);
-  return fmt::format("removed from the broker: {}\n", printable(camera));
+  const Forgotten forgotten = forget_camera(
+      visit, {options.camera.name, mqtt.prefix, machine_id(), mqtt.discovery, all_machines});
+  std::string text = fmt::format("removed from the broker: {}\n", printable(forgotten.camera));
+  if (!forgotten.remaining.empty()) {
+    text += fmt::format("{} has a camera of this name, too: --all-machines removes it\n",
+                        joined(forgotten.remaining, ", "));
+  }
+  return text;
 }
 
 }  // namespace lookout

@@ -27,6 +27,6 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const RunOptions& options, const Ru
 std::string try_mqtt(const MqttOptions& options);
 
 // Removes a camera from the broker, see forget_camera(). Returns what was done, with a newline.
-std::string forget_mqtt(const RunOptions& options);
+std::string forget_mqtt(const RunOptions& options, bool all_machines);
 
 }  // namespace lookout

@@ -167,13 +167,20 @@ std::string discovery_payload(const MqttTopics& topics, const RunInfo& info,
   return to_text(config);
 }
 
-std::optional<std::string> discovered_camera(const MqttMessage& message,
-                                             const std::string& machine) {
-  if (message.topic.find("/" + device_prefix(machine)) == std::string::npos) return std::nullopt;
+std::optional<DiscoveredCamera> discovered_camera(const MqttMessage& message) {
+  const std::size_t device = message.topic.rfind('/' + std::string(kDevicePrefix));
+  if (device == std::string::npos) return std::nullopt;
+  const std::string rest = message.topic.substr(device + 1 + kDevicePrefix.size());
   const Json json = parse_json(message.payload);
-  const Json::json_pointer name("/dev/name");
-  if (!json.is_object() || !json.contains(name) || !json.at(name).is_string()) return std::nullopt;
-  return json.at(name).get<std::string>();
+  const auto text = [&json](const char* path) -> std::string {
+    const Json::json_pointer pointer(path);
+    const bool is_there = json.is_object() && json.contains(pointer);
+    return is_there && json.at(pointer).is_string() ? json.at(pointer).get<std::string>() : "";
+  };
+  DiscoveredCamera camera{text("/dev/name"), rest.substr(0, rest.find('_')),
+                          text("/cmps/state/stat_t"), message.topic};
+  if (camera.name.empty()) return std::nullopt;
+  return camera;
 }
 
 }  // namespace lookout

@@ -29,8 +29,14 @@ inline constexpr std::size_t kMaxOptions = 32;
 std::string discovery_payload(const MqttTopics& topics, const RunInfo& info,
                               const DiscoveryFacts& facts);
 
-// The camera's name in such a message; nothing when it is of another machine or of no camera.
-std::optional<std::string> discovered_camera(const MqttMessage& message,
-                                             const std::string& machine);
+struct DiscoveredCamera {
+  std::string name;
+  std::string machine;      // see machine_id()
+  std::string state_topic;  // may be empty
+  std::string config;       // the message's topic
+};
+
+// The camera in such a message, which anybody may have written; nothing when there is none.
+std::optional<DiscoveredCamera> discovered_camera(const MqttMessage& message);
 
 }  // namespace lookout

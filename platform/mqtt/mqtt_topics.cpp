@@ -42,8 +42,6 @@ std::string topic_level(const std::string& name) {
   return level.empty() ? "_" : level;
 }
 
-std::string device_prefix(const std::string& machine) { return "lookout_" + machine + "_"; }
-
 MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
                        const std::string& machine, const std::string& discovery) {
   const std::string base = prefix + "/" + topic_level(camera);
@@ -61,7 +59,7 @@ MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
   topics.set_enabled = base + "/enabled/set";
   topics.take_snapshot = base + "/snapshot/set";
   topics.client_id = "lookout-" + machine + "-" + plain_name(camera);
-  topics.device = device_prefix(machine) + plain_name(camera);
+  topics.device = std::string(kDevicePrefix) + machine + "_" + plain_name(camera);
   if (discovery.empty()) return topics;
   topics.config = discovery + "/device/" + topics.device + "/config";
   topics.birth = discovery + "/status";

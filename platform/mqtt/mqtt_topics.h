@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace lookout {
 
@@ -35,8 +36,8 @@ MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
 // '_'.
 std::string topic_level(const std::string& name);
 
-// What the devices of this machine begin with.
-std::string device_prefix(const std::string& machine);
+// What all our devices begin with; the machine and '_' follow.
+inline constexpr std::string_view kDevicePrefix = "lookout_";
 
 // Whether a text can begin topics: levels without wildcards, not empty, none of them reserved.
 bool is_topic_prefix(const std::string& text);

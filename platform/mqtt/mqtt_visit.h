@@ -39,11 +39,23 @@ class MqttVisit {
   std::vector<MqttMessage> received_;
 };
 
+struct ForgetOptions {
+  std::string camera;  // its name; empty: the only one there is
+  // See mqtt_topics().
+  std::string prefix;
+  std::string machine;
+  std::string discovery;
+  bool all_machines = false;  // also what others have under the name
+};
+
+struct Forgotten {
+  std::string camera;                  // its name
+  std::vector<std::string> remaining;  // other machines that have the name, as to_text()
+};
+
 // Removes a camera of this machine from the broker: what Home Assistant knows of it, and its
-// retained messages. Returns the camera's device. `camera`: its name; empty: the only one there is.
-// `prefix`, `machine`, `discovery`: see mqtt_topics(). Throws Error(kDeviceLost) as above,
+// retained messages, unless they are another machine's. Throws Error(kDeviceLost) as above,
 // Error(kNoInput) when there is no such camera, Error(kUsage) when there are several.
-std::string forget_camera(MqttVisit& visit, const std::string& camera, const std::string& prefix,
-                          const std::string& machine, const std::string& discovery);
+Forgotten forget_camera(MqttVisit& visit, const ForgetOptions& options);
 
 }  // namespace lookout

@@ -50,10 +50,11 @@ TEST(Program, PublishesOnARealBrokerUntilItIsForgotten) {
   const TempDir directory;
   const std::string socket = directory.path() / "socket";
   const std::string url = "mqtt+unix:" + socket;
-  Program program({"test://red", "--mqtt", url, "--set", "camera.name=front"});
+  Program program({"test://red", "--mqtt", url, "--set", "camera.name=front", "--log-level=debug"});
   ASSERT_TRUE(program.wait_for("cannot be reached")) << program.err();
   const auto broker = start_mosquitto(directory, socket);
   ASSERT_TRUE(program.wait_for("mqtt: connected to " + url)) << program.err();
+  ASSERT_TRUE(program.wait_for("mqtt: lookout/front is this machine's")) << program.err();
   kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.finish().status, 0);
   // What it published about itself is found, once.
@@ -105,6 +106,9 @@ TEST(Program, MqttSettingsThatDoNotGoTogetherAreRefused) {
 }
 
 TEST(Program, MqttForgetNeedsABroker) {
+  expect_failure(run_lookout({"mqtt", "forget", "--all-machines", "--config", ""}), 64,
+                 "--mqtt URL");
+  expect_failure(run_lookout({"run", "test://red", "--all-machines"}), 64, "--all-machines");
   expect_failure(run_lookout({"mqtt", "forget", "--config", ""}), 64, "--mqtt URL");
   expect_failure(run_lookout({"mqtt", "forget", "--mqtt", "mqtt://127.0.0.1:1", "--config", ""}),
                  69, "cannot be reached");

@@ -6,6 +6,7 @@
 
 #include "platform/mqtt/home_assistant.h"
 #include "platform/mqtt/mqtt_commands.h"
+#include "platform/mqtt/mqtt_owner.h"
 
 namespace {
 
@@ -36,7 +37,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (harmless && *harmless != MqttCommand::kGreet) std::abort();
   }
   if (command == MqttCommand::kDisable && message.payload != "OFF") std::abort();
-  const auto camera = lookout::discovered_camera(message, machine);
-  if (camera) lookout::mqtt_topics("lookout", *camera, machine, "homeassistant");
+  const auto camera = lookout::discovered_camera(message);
+  if (camera) lookout::mqtt_topics("lookout", camera->name, camera->machine, "homeassistant");
+  lookout::MqttOwner owner({machine, ""});
+  owner.hear(message.payload, /*retained=*/true, {});
+  const bool is_theirs = owner.state() == lookout::MqttOwner::State::kTheirs;
+  if (is_theirs) lookout::to_text(owner.other());
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -106,21 +107,43 @@ TEST_F(MqttReporterTest, AnAttemptThatDoesNotReturnOutlivesTheReporter) {
 class MqttVisitTest : public testing::Test {
  protected:
   // The broker has the discovery of these cameras, and answers as soon as somebody listens.
-  void retain(const Payloads& cameras) {
-    broker_.set_greeting([this, cameras](MqttListener& listener) {
+  void retain(const Payloads& cameras, const std::vector<MqttMessage>& others = {}) {
+    broker_.set_greeting([this, cameras, others](MqttListener& listener) {
       listener.on_connected();
       for (const std::string& camera : cameras) {
         const MqttTopics topics = mqtt_topics("lookout", camera, "m", "ha");
         broker_.send({topics.config, R"({"dev":{"name":")" + camera + R"("}})", 1, true});
       }
+      for (const MqttMessage& message : others) broker_.send(message);
       broker_.send({"ha/device/lookout_other_front/config", R"({"dev":{"name":"x"}})", 1, true});
       broker_.send({"ha/device/zigbee/config", "no JSON", 1, true});
       return std::optional<MqttFailure>();
     });
   }
-  std::string forget(const std::string& camera) {
+  Forgotten forget(const std::string& camera, bool all_machines = false) {
     MqttVisit visit({}, broker_.open());
-    return forget_camera(visit, camera, "lookout", "m", "ha");
+    return forget_camera(visit, {camera, "lookout", "m", "ha", all_machines});
+  }
+  // The topics that were emptied.
+  std::set<std::string> emptied() const {
+    std::set<std::string> topics;
+    for (const MqttMessage& message : broker_.published()) {
+      EXPECT_TRUE(message.retained && message.payload.empty()) << message.topic;
+      topics.insert(message.topic);
+    }
+    return topics;
+  }
+  static std::set<std::string> all_of(const MqttTopics& topics) {
+    return {topics.config,     topics.available, topics.camera,  topics.state,
+            topics.attributes, topics.snapshot,  topics.enabled, topics.owner};
+  }
+  // A camera of another machine.
+  MqttMessage other(const std::string& camera, const std::string& prefix = "lookout") const {
+    const MqttTopics topics = mqtt_topics(prefix, camera, "other", "ha");
+    return {topics.config,
+            R"({"dev":{"name":")" + camera + R"("},"cmps":{"state":{"stat_t":")" + topics.state +
+                R"("}}})",
+            1, true};
   }
 
   FakeBroker broker_;
@@ -128,23 +151,48 @@ class MqttVisitTest : public testing::Test {
 
 TEST_F(MqttVisitTest, ForgetsTheOnlyCameraOfThisMachine) {
   retain({"front"});
-  EXPECT_EQ(forget(""), "front");
-  const MqttTopics topics = mqtt_topics("lookout", "front", "m", "ha");
-  Payloads emptied;
-  for (const MqttMessage& message : broker_.published()) {
-    EXPECT_TRUE(message.retained && message.payload.empty()) << message.topic;
-    emptied.push_back(message.topic);
-  }
-  EXPECT_EQ(emptied, (Payloads{topics.config, topics.available, topics.camera, topics.state,
-                               topics.attributes, topics.snapshot, topics.enabled, topics.owner}));
+  const Forgotten forgotten = forget("");
+  EXPECT_EQ(forgotten.camera, "front");
+  EXPECT_TRUE(forgotten.remaining.empty());
+  EXPECT_EQ(emptied(), all_of(mqtt_topics("lookout", "front", "m", "ha")));
   EXPECT_TRUE(broker_.left_properly());
+}
+
+TEST_F(MqttVisitTest, AnotherMachinesCameraStaysUnlessAllMachinesAreMeant) {
+  retain({"front"}, {other("front"), other("front", "upstairs"), other("back")});
+  broker_.retain("lookout/front/owner", to_payload({"other", "pi2"}));
+  const MqttTopics ours = mqtt_topics("lookout", "front", "m", "ha");
+  EXPECT_EQ(forget("").remaining, Payloads{"the machine pi2 (other)"});
+  EXPECT_EQ(emptied(), std::set<std::string>{ours.config});
+  broker_.forget_published();
+  EXPECT_TRUE(forget("front", /*all_machines=*/true).remaining.empty());
+  std::set<std::string> all = all_of(ours);
+  all.insert(other("front").topic);
+  EXPECT_EQ(emptied(), all);
+}
+
+TEST_F(MqttVisitTest, ACameraThatAnotherMachineAloneHasIsNamed) {
+  retain({}, {other("front")});
+  broker_.retain("lookout/front/owner", to_payload({"other", "pi2"}));
+  expect_error(ErrorKind::kNoInput, testing::HasSubstr("other machines have front"),
+               [this] { forget(""); });
+  expect_error(ErrorKind::kNoInput, testing::HasSubstr("of the machine pi2 (other)"),
+               [this] { forget("front"); });
+  EXPECT_TRUE(broker_.published().empty());
+  EXPECT_EQ(forget("", /*all_machines=*/true).camera, "front");
+}
+
+TEST_F(MqttVisitTest, OfAnotherMachineThatNeverClaimedTheTopicsItsDeviceRemains) {
+  retain({"front"}, {other("front")});
+  EXPECT_EQ(forget("").remaining, Payloads{"the machine other"});
+  EXPECT_EQ(emptied().count("lookout/front/state"), 1U);
 }
 
 TEST_F(MqttVisitTest, OfSeveralCamerasOneHasToBeNamed) {
   retain({"front", "back"});
   expect_error(ErrorKind::kUsage, testing::HasSubstr("one of front, back"), [this] { forget(""); });
   EXPECT_TRUE(broker_.published().empty());
-  EXPECT_EQ(forget("back"), "back");
+  EXPECT_EQ(forget("back").camera, "back");
 }
 
 TEST_F(MqttVisitTest, SaysThatThereIsNoCamera) {
