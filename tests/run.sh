@@ -302,6 +302,7 @@ for stage in "${stages[@]}"; do
     say 'a real broker'
     need_program
     check /usr/bin/python3 tests/mqtt/mqtt_test.py
+    check /usr/bin/python3 tests/mqtt/owner_test.py
     ;;
   ha)
     say 'a real Home Assistant'

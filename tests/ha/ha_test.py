@@ -119,6 +119,21 @@ class HomeAssistantTest(unittest.TestCase):
         home.call("button.press", entity_id="button.front_take_a_picture")
         home.wait("another", lambda: home.state("image.front_last_change") > before)
 
+    def test_6_a_restart_fires_the_automation_when_the_state_is_another_one(self):
+        home = self.home
+        changes = int(home.state("counter.changes"))
+        for source in ("red", "green"):
+            self.assertEqual(self.run_of_camera.stop(), 0)
+            home.wait_for("sensor.front_state", "unavailable")
+            self.start(f"test://{source}")
+            home.wait_for("sensor.front_state", source)
+        home.wait_for("input_text.last", "green")
+        self.assertEqual(int(home.state("counter.changes")), changes + 1)
+        self.assertEqual(home.states()["event.front_change"]["attributes"]["previous"], "red")
+        self.assertEqual(self.run_of_camera.stop(), 0)
+        self.start("test://red")
+        home.wait_for("input_text.last", "red")
+
     def test_7_states_survive_a_restart_of_home_assistant(self):
         home = self.home
         changes = home.state("counter.changes")

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import unittest
 
 import paho.mqtt.client as mqtt
 
@@ -15,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOOKOUT = ROOT / "build/host/app/lookout"
 # LOOKOUT_MOSQUITTO: another command.
 MOSQUITTO = os.environ.get("LOOKOUT_MOSQUITTO", "/usr/sbin/mosquitto").split()
+FRONT = "lookout/front/"
 LIMIT = 60  # s, for what should come soon
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LOOKOUT_MOSQUITTO"}
 
@@ -128,15 +130,26 @@ def retained(port, seconds=0.5):
     return found
 
 
-class Run:
-    """A run of the program, whose log is read as it comes."""
+# Of a command whose first argument is a file: it is its /etc/machine-id.
+WITH_ID = ["unshare", "--map-root-user", "--mount", "sh", "-ec", 'mount --bind "$0" /etc/machine-id; exec "$@"']
 
-    def __init__(self, url, *options, source="test://all?hold=6", environment=None):
+
+def can_have_an_id():
+    """Whether a run can have another machine's id."""
+    return subprocess.run([*WITH_ID, "/dev/null", "true"], capture_output=True).returncode == 0
+
+
+class Run:
+    """A run of the program, whose log is read as it comes. `machine_id`: a file."""
+
+    def __init__(
+        self, url, *options, source="test://all?hold=6", environment=None, machine_id=None, name="front"
+    ):
         self.log = []
         self.told = threading.Condition()
         self.process = subprocess.Popen(
-            [LOOKOUT, "run", source, "--config", "", "--mqtt", url, "--threads", "1",
-             "--set", "camera.name=front", *options],
+            [*([*WITH_ID, machine_id] if machine_id else []), LOOKOUT, "run", source, "--config", "", "--mqtt", url, "--threads", "1",
+             "--set", f"camera.name={name}", *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env={**ENVIRONMENT, "LOOKOUT_LOG_STATS_INTERVAL": "10s", **(environment or {})},
         )  # fmt: skip
@@ -249,3 +262,37 @@ def make_certificates(folder):
                 f"{name}.key", "-out", f"{name}.csr")  # fmt: skip
         openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key",
                 "-CAcreateserial", "-days", "2", "-extfile", names, "-out", f"{name}.pem")  # fmt: skip
+
+
+def lookout(*arguments):
+    return subprocess.run(
+        [LOOKOUT, *arguments, "--config", ""], capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+
+
+class HouseTest(unittest.TestCase):
+    """With things that are closed at the end."""
+
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def use(self, thing):
+        return self.stack.enter_context(contextlib.closing(thing))
+
+    def broker(self, *settings, **options):
+        return self.use(Broker(*settings, **options))
+
+    def run_on(self, broker, *options, **more):
+        return self.use(Run(f"mqtt://127.0.0.1:{broker.port}", *options, **more))
+
+    def folder(self):
+        return self.stack.enter_context(tempfile.TemporaryDirectory())
+
+    def connected(self, *options, **more):
+        """A broker, its listener and a run that has published a state."""
+        broker = self.broker()
+        listener = self.use(Listener(broker.port))
+        run = self.run_on(broker, *options, **more)
+        listener.wait("a state", lambda me: me.of(FRONT + "state"))
+        return broker, listener, run

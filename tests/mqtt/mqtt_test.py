@@ -6,59 +6,29 @@
 Needs build/host/app/lookout, and what install-deps.sh --mqtt installs. Everything is on loopback.
 """
 
-import contextlib
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import urllib.request
 
 try:
     import jsonschema
-    from house import LIMIT, LOOKOUT, Broker, Listener, Proxy, Run, Server
-    from house import free_port, make_certificates, retained
+    from house import FRONT, LIMIT, HouseTest, Listener, Proxy, Run, Server
+    from house import free_port, lookout, make_certificates, retained
 except ImportError as missing:
     print(f"skipped: {missing}; deploy/install-deps.sh --mqtt installs what is needed")
     sys.exit(77)
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMA = json.loads((HERE / "discovery_schema.json").read_text(encoding="utf-8"))
-FRONT = "lookout/front/"
 STALL = float(os.environ.get("LOOKOUT_STALL_SECONDS", "30"))
-
-
-class HouseTest(unittest.TestCase):
-    """With things that are closed at the end."""
-
-    def setUp(self):
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
-
-    def use(self, thing):
-        return self.stack.enter_context(contextlib.closing(thing))
-
-    def broker(self, *settings, **options):
-        return self.use(Broker(*settings, **options))
-
-    def run_on(self, broker, *options, **more):
-        return self.use(Run(f"mqtt://127.0.0.1:{broker.port}", *options, **more))
-
-    def folder(self):
-        return self.stack.enter_context(tempfile.TemporaryDirectory())
-
-    def connected(self, *options, **more):
-        """A broker, its listener and a run that has published a state."""
-        broker = self.broker()
-        listener = self.use(Listener(broker.port))
-        run = self.run_on(broker, *options, **more)
-        listener.wait("an event", lambda me: me.of(FRONT + "event"))
-        return broker, listener, run
 
 
 class TopicsTest(HouseTest):
@@ -66,6 +36,7 @@ class TopicsTest(HouseTest):
         broker, listener, run = self.connected("--set", "mqtt.interval=1s")
         listener.wait("statistics", lambda me: me.of(FRONT + "stats"))
         listener.wait("a picture", lambda me: me.of(FRONT + "snapshot"))
+        listener.wait("an event", lambda me: me.of(FRONT + "event"))
         self.assertEqual(run.stop(), 0)
         listener.wait_for(FRONT + "available", "stopped")
         self.assertEqual(listener.payloads(FRONT + "available"), ["online", "stopped"])
@@ -106,6 +77,36 @@ class TopicsTest(HouseTest):
         done = lookout("mqtt", "forget", "--mqtt", f"mqtt://127.0.0.1:{broker.port}")
         self.assertEqual(done.stdout, "removed from the broker: front\n", done.stderr)
         self.assertEqual(retained(broker.port), {})
+
+    def test_a_restart_is_an_event_when_it_changes_the_state(self):
+        broker, listener, run = self.connected(source="test://red")
+        run.stop()
+        run = self.run_on(broker, source="test://red")
+        listener.wait("the state again", lambda me: len(me.of(FRONT + "state")) == 2)
+        run.stop()
+        self.run_on(broker, source="test://green")
+        listener.wait_for(FRONT + "state", "green")
+        listener.wait("an event", lambda me: me.of(FRONT + "event"))
+        event = json.loads(listener.payloads(FRONT + "event")[0])
+        self.assertEqual((event["previous"], event["state"]), ("red", "green"))
+
+    def test_without_a_name_the_hosts_is_in_it(self):
+        broker = self.broker()
+        listener = self.use(Listener(broker.port))
+        self.run_on(broker, name="", source="test://red")
+        host = socket.gethostname().split(".")[0]
+        listener.wait("a state", lambda me: me.of(f"lookout/{host}-test/state"))
+
+    def test_what_is_unknown_is_null(self):
+        _, listener, _ = self.connected("--set", "mqtt.interval=1s", "--set", "mqtt.commands=true")
+        listener.publish(FRONT + "enabled/set", "OFF")
+        listener.wait_for(FRONT + "camera", "offline")
+
+        def has_nothing(me):
+            payloads = [json.loads(payload) for payload in me.payloads(FRONT + "stats")]
+            return any(stats["latency_ms"]["total"]["p95"] is None for stats in payloads)
+
+        listener.wait("statistics without a result", has_nothing)
 
     def test_doctor_and_metrics_know_the_connection(self):
         port = free_port()
@@ -148,6 +149,17 @@ class CommandsTest(HouseTest):
         seen = len(listener.of(FRONT + "event"))
         listener.wait("a state", lambda me: len(me.of(FRONT + "event")) > seen)
         self.assertEqual(listener.payloads(FRONT + "enabled"), ["ON", "OFF", "ON"])
+
+    def test_many_commands_are_few_changes_and_few_lines(self):
+        _, listener, run = self.connected("--set", "mqtt.commands=true")
+        for i in range(1000):
+            listener.client.publish(FRONT + "enabled/set", "OFF" if i % 2 else "ON", 1)
+        listener.publish(FRONT + "enabled/set", "OFF")
+        listener.wait_for(FRONT + "enabled", "OFF")
+        listener.publish(FRONT + "enabled/set", "ON")
+        listener.wait_for(FRONT + "enabled", "ON")
+        self.assertLess(len(listener.of(FRONT + "enabled")), 30)
+        self.assertLess(run.count("by a command"), 12)
 
     def test_a_picture_is_taken(self):
         _, listener, _ = self.connected("--set", "mqtt.commands=true", source="test://red")
@@ -328,12 +340,6 @@ class UnixTest(HouseTest):
         run = self.use(Run(f"mqtt+unix:{path}"))
         run.wait_for(f"mqtt: connected to mqtt+unix:{path}")
         self.assertEqual(run.stop(), 0)
-
-
-def lookout(*arguments):
-    return subprocess.run(
-        [LOOKOUT, *arguments, "--config", ""], capture_output=True, text=True, timeout=LIMIT, check=False
-    )
 
 
 def main():
