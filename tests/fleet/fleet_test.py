@@ -36,7 +36,8 @@ SDK = ("grafana-foundation-sdk==1769699379!11.6.0", "grafana_foundation_sdk/__in
 LIMIT = 120  # s, for what should come soon
 TOKEN = "a token of the fleet"
 KNOWN = "lookout-known"  # the job of the boards with known figures
-OF_MACHINES = {"lookout_throttled", "lookout_soc_temperature_celsius"}  # which not every one reports
+# Which not every board reports.
+OF_MACHINES = {"lookout_throttled", "lookout_soc_temperature_celsius", "lookout_mqtt_connected"}
 # Seconds a frame: of the whole fleet 0.0300 in the convolution, 85.1 % of 0.03525.
 USUAL = {"conv": 0.028, "add": 0.00425, "linear": 0.001}
 SLOW = {**USUAL, "conv": 0.058}
@@ -122,8 +123,8 @@ class FleetTest(unittest.TestCase):
         cls.slow = stand_in.StandIn(TOKEN, SLOW, fps=15)
         cls.away = stand_in.StandIn(TOKEN, USUAL, camera_up=0)
         cls.throttled = stand_in.StandIn(TOKEN, USUAL, throttled=1)
-        cls.guessed = stand_in.StandIn(TOKEN, USUAL, guesses=1)
-        cls.busy = stand_in.StandIn(TOKEN, USUAL, busy=1)
+        cls.guessed = stand_in.StandIn(TOKEN, USUAL, guesses=1, restarts=0.5)
+        cls.busy = stand_in.StandIn(TOKEN, USUAL, busy=1, broker=0, sha256="cdef01234567")
         cls.known += [cls.slow, cls.away, cls.throttled, cls.guessed, cls.busy]
         for board in cls.known:
             cls.addClassCleanup(board.close)
@@ -222,11 +223,44 @@ class FleetTest(unittest.TestCase):
         stages = f'job_stage:lookout_stage_duration_seconds:p95_5m{{job="{KNOWN}",stage="inference"}}'
         self.wait_for_values(stages, {None: stand_in.P95}, 4)
 
+    def known_query(self, title):
+        panel = next(panel for panel in DASHBOARD["panels"] if panel["title"] == title)
+        return panel["targets"][0]["expr"].replace("$job", KNOWN).replace("$instance", ".*")
+
+    def test_known_states_models_and_brokers(self):
+        self.wait_for_values(self.known_query("Brokers that are away"), {None: 1}, 0)
+        self.wait_for_values(self.known_query("Models"), {None: 2}, 0)
+        query = self.known_query("Share of the time in each state").replace("[5m]", "[30s]")
+        shares = {state: share for state, share in stand_in.STATES.items() if share > 0}
+
+        def found():
+            rows = [row for row in self.ask(query) if row["metric"]["instance"] == self.slow.address]
+            return {row["metric"]["state"]: round(float(row["value"][1]), 3) for row in rows} == shares
+
+        wait_for("the states", found)
+
+    def test_real_boards_do_not_restart_and_have_a_model(self):
+        self.metrics()
+        starts = wait_for("starts", lambda: self.ask('process_start_time_seconds{job="lookout"}'))
+        wait_for(
+            "ten scrapes",
+            lambda: all(
+                float(row["value"][1]) >= 10
+                for row in self.ask('count_over_time(process_start_time_seconds{job="lookout"}[1h])')
+            ),
+        )
+        changes = self.ask('changes(process_start_time_seconds{job="lookout"}[1h])')
+        self.assertEqual([row["value"][1] for row in changes], ["0"] * len(starts))
+        for row in self.ask('lookout_model_info{job="lookout"}'):
+            self.assertRegex(row["metric"]["sha256"], "^[0-9a-f]{12}$")
+
     def test_alerts(self):
         expected = {
             ("LookoutDown", self.silent),
             ("LookoutCameraAway", self.away.address),
             ("LookoutThrottled", self.throttled.address),
+            ("LookoutRestarts", self.guessed.address),
+            ("LookoutBrokerAway", self.busy.address),
             ("LookoutFallsBehind", self.slow.address),
             ("LookoutSlowOperator", self.slow.address),
             ("LookoutWrongTokens", self.guessed.address),
@@ -262,8 +296,7 @@ class FleetTest(unittest.TestCase):
                 wait_for(query, lambda: self.ask(query))  # pylint: disable=cell-var-from-loop
 
     def test_the_slowest_operator_is_the_first_of_its_table(self):
-        panel = next(panel for panel in DASHBOARD["panels"] if panel["type"] == "table")
-        query = panel["targets"][0]["expr"].replace("$job", KNOWN)
+        query = self.known_query("Operators that take the most of their fleet's median")
         first = wait_for(query, lambda: self.ask(query))[0]
         self.assertEqual(
             (first["metric"]["instance"], first["metric"]["operator"]), (self.slow.address, "conv")

@@ -8,6 +8,7 @@ import time
 # by interpolation, is 62.5 ms.
 BUCKETS = {"0.02": 0, "0.03": 0.9, "0.05": 0.9, "0.075": 1, "+Inf": 1}
 P95 = 0.0625
+STATES = {"open": 0.25, "closed": 0.75, "ajar": 0.0}  # shares of the time
 MEAN = 0.9 * 0.025 + 0.1 * 0.0625
 
 
@@ -15,13 +16,17 @@ class StandIn:
     """`operators`: seconds a frame by name."""
 
     def __init__(
-        self, token, operators, fps=30.0, camera_fps=30.0, camera_up=1, throttled=0, guesses=0.0, busy=0.0
-    ):
+        self, token, operators, fps=30.0, camera_fps=30.0, camera_up=1, throttled=0, guesses=0.0, busy=0.0,
+        restarts=0.0, broker=1, sha256="0123456789ab",
+    ):  # fmt: skip
         self.operators = operators
         self.fps = fps
         self.camera_fps = camera_fps
         self.camera_up = camera_up
         self.throttled = throttled
+        self.restarts = restarts  # a second
+        self.broker = broker
+        self.sha256 = sha256
         self.rejected = {"wrong_token": guesses, "busy": busy}  # a second
         self.started = time.time()
         board = self
@@ -64,7 +69,16 @@ class StandIn:
         """Name, type and rows of each: suffix, labels, value."""
         frames = self.fps * seconds
         yield "lookout_build_info", "gauge", [("", ',version="0",library="0",opencv="0"', 1)]
+        yield "lookout_model_info", "gauge", [("", f',model="net",sha256="{self.sha256}"', 1)]
         yield "lookout_camera_up", "gauge", [("", "", self.camera_up)]
+        yield "lookout_mqtt_connected", "gauge", [("", "", self.broker)]
+        start = self.started + int(seconds * self.restarts)
+        yield "process_start_time_seconds", "gauge", [("", "", start)]
+        yield (
+            "lookout_state_seconds_total",
+            "counter",
+            [("", f',state="{state}"', share * seconds) for state, share in STATES.items()],
+        )
         yield "lookout_frames_captured_total", "counter", [("", "", self.camera_fps * seconds)]
         yield "lookout_frames_classified_total", "counter", [("", "", frames)]
         yield (
