@@ -56,6 +56,7 @@ printf '%s\n' 10.0.0.1 http://10.0.0.1 'Basic me' '' 127.0.0.1:80 >build/fuzz/se
 printf 'lookout/front/enabled/set\nON' >build/fuzz/seeds-mqtt/on
 printf 'homeassistant/status\nonline' >build/fuzz/seeds-mqtt/birth
 printf 'homeassistant/device/lookout_0123456789ab_front/config\n{"dev":{"name":"front"}}' >build/fuzz/seeds-mqtt/config
+printf 'lookout/front/owner\n{"machine":"0123456789ab","host":"pi"}' >build/fuzz/seeds-mqtt/owner
 
 printf "{0: 'tench', 1: \"jack-o'-lantern\", 2: 'it\\\\'s'}" >build/fuzz/seeds-onnx/names
 # A protobuf message: nodes, a constant, the input and outputs of a graph, an opset, a text.
@@ -131,7 +132,7 @@ sources=(
   platform/cameras/camera_controls.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_header.cpp platform/http/http_message.cpp
   platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
-  platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
+  platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
   platform/pictures/decode_bytes.cpp platform/pictures/exif_orientation.cpp platform/pictures/exif_time.cpp
   platform/pictures/jpeg_decoder.cpp platform/pictures/jpeg_segments.cpp platform/pictures/motion_jpeg.cpp
   platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp platform/pictures/picture_size.cpp
