@@ -18,7 +18,7 @@ struct DecodeLimits {
   int scans = 100;
   // A JPEG of more than 8 megapixels is decoded at 1/2, 1/4 or 1/8 of its sides (DCT scaling), so
   // that it has at most these. It may have four times `pixels` then, unless it has several scans:
-  // these take memory for the whole picture.
+  // these take memory for the whole picture, which has a limit, too (kReducedBytes).
   bool reduce = false;
   // Polled at every row, and between the scans of a JPEG; empty: never. Called by the thread that
   // decodes. Must not throw.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kFewBytes = 16;  // between two markers
 constexpr int kCmyk = 4;       // components
+constexpr int kColors = 3;     // of a pixel
 constexpr unsigned kMaxScale = 8;
 constexpr std::int64_t kReducedGain = 4;  // see DecodeLimits::reduce
 constexpr unsigned kEnd = 0xd9;           // the marker
@@ -116,28 +117,43 @@ int orientation_of(std::string_view jpeg) {
   return kUpright;
 }
 
-// Chooses the scale. False when the picture is too large, by the size that libjpeg decodes.
+// What libjpeg keeps of a picture that it has to read whole before its first line is known.
+std::int64_t coefficient_bytes(jpeg_decompress_struct& codec) {
+  if (jpeg_has_multiple_scans(&codec) == FALSE) return 0;
+  std::int64_t blocks = 0;
+  for (int i = 0; i < codec.num_components; ++i) {
+    const jpeg_component_info& component = codec.comp_info[i];
+    blocks += std::int64_t{component.width_in_blocks} * component.height_in_blocks;
+  }
+  return blocks * static_cast<std::int64_t>(sizeof(JBLOCK));
+}
+
+// Chooses the largest scale with so many pixels. False when there is none.
+bool choose_scale(jpeg_decompress_struct& codec, std::int64_t pixels) {
+  codec.scale_num = 1;
+  for (codec.scale_denom = 1; codec.scale_denom <= kMaxScale; codec.scale_denom *= 2) {
+    jpeg_calc_output_dimensions(&codec);
+    if (std::int64_t{codec.output_width} * codec.output_height <= pixels) return true;
+  }
+  return false;
+}
+
+// By the size that libjpeg decodes. False when the picture is too large.
 bool fits(jpeg_decompress_struct& codec, const DecodeLimits& limits) {
   const PictureSize size{codec.image_width, codec.image_height};
-  const bool may_reduce = limits.reduce && jpeg_has_multiple_scans(&codec) == FALSE;
-  if (!is_within(size, limits, may_reduce ? kReducedGain : 1)) return false;
-  const std::int64_t pixels = std::min(limits.pixels, kReducedPixels);
-  codec.scale_num = 1;
-  codec.scale_denom = 1;
-  while (limits.reduce && codec.scale_denom < kMaxScale) {
-    jpeg_calc_output_dimensions(&codec);
-    if (std::int64_t{codec.output_width} * codec.output_height <= pixels) break;
-    codec.scale_denom *= 2;
-  }
-  return true;
+  if (!limits.reduce) return is_within(size, limits);
+  const std::int64_t kept = coefficient_bytes(codec);
+  const std::int64_t pixels = std::min(kReducedPixels, (kReducedBytes - kept) / kColors);
+  return is_within(size, limits, kept > 0 ? 1 : kReducedGain) &&
+         choose_scale(codec, std::min(limits.pixels, pixels));
 }
 
 // As OpenCV does it, which looks at no color profile.
 void convert_cmyk(const JSAMPLE* cmyk, int width, unsigned char* bgr) {
   constexpr int kMax = 255;
-  for (int x = 0; x < width; ++x, cmyk += kCmyk, bgr += 3) {
+  for (int x = 0; x < width; ++x, cmyk += kCmyk, bgr += kColors) {
     const int black = cmyk[3];
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < kColors; ++i) {
       bgr[2 - i] = static_cast<unsigned char>(black - ((kMax - cmyk[i]) * black >> 8));
     }
   }
@@ -164,10 +180,10 @@ DecodeProblem read_picture(jpeg_decompress_struct& codec, std::string_view jpeg,
   auto* common = reinterpret_cast<j_common_ptr>(&codec);
   const JpegState& state = state_of(common);
   jpeg_read_header(&codec, TRUE);
-  if (!fits(codec, *state.limits)) return DecodeProblem::kTooManyPixels;
   if (jpeg_has_multiple_scans(&codec) != FALSE && scans_of(jpeg) > state.limits->scans) {
     refuse_scans(common);
   }
+  if (!fits(codec, *state.limits)) return DecodeProblem::kTooManyPixels;
   codec.out_color_space = codec.num_components == kCmyk ? JCS_CMYK : JCS_EXT_BGR;
   jpeg_start_decompress(&codec);
   bgr.create(static_cast<int>(codec.output_height), static_cast<int>(codec.output_width), CV_8UC3);
@@ -226,7 +242,11 @@ void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, JpegToleranc
     case DecodeProblem::kNone:
       break;
     case DecodeProblem::kTooManyPixels:
-      picture.fail(problem, too_large(decompressor.size(), limits));
+      picture.fail(problem,
+                   is_within(decompressor.size(), limits)
+                       ? "is too large for a JPEG with several scans: send it as a baseline "
+                         "JPEG, or smaller"
+                       : too_large(decompressor.size(), limits));
       break;
     case DecodeProblem::kDamaged:
       picture.fail(problem, damaged(state.error.data()));

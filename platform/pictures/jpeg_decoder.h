@@ -10,8 +10,11 @@
 namespace lookout {
 
 // With DecodeLimits::reduce, a larger one is decoded at a reduced scale, and has at most so many
-// pixels: ten times those that classifiers use, which take 24 MB.
+// pixels: many more than classifiers use.
 inline constexpr std::int64_t kReducedPixels = 8'000'000;
+// Then, its pixels take at most so many bytes, together with the coefficients that a progressive
+// JPEG keeps of its whole picture, two bytes each: enough for those of phones, with 12 megapixels.
+inline constexpr std::int64_t kReducedBytes = 39'000'000;
 
 enum class JpegTolerance {
   kFile,  // the end must be there; what else is wrong is a warning

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "platform/sources/test_pattern.h"
+#include "tests/platform/pictures/memory_peak.h"
 #include "tests/support/encoded_jpeg.h"
-#include "tests/support/memory_peak.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -178,8 +178,10 @@ TEST(DecodeBytes, AJpegWithThousandsOfScansIsRefusedAtOnce) {
 
 // The first scan is of the DC coefficients.
 TEST(DecodeBytes, AJpegMayHaveAHundredScans) {
-  EXPECT_EQ(decode_bytes(scans_jpeg(99), limits()).problem, DecodeProblem::kNone);
-  EXPECT_EQ(decode_bytes(scans_jpeg(100), limits()).problem, DecodeProblem::kDamaged);
+  DecodeLimits of_files = limits();
+  of_files.reduce = false;
+  EXPECT_EQ(decode_bytes(scans_jpeg(99), of_files).problem, DecodeProblem::kNone);
+  EXPECT_EQ(decode_bytes(scans_jpeg(100), of_files).problem, DecodeProblem::kDamaged);
 }
 
 // What is behind the end of a picture belongs to another one, as some phones store it.
@@ -230,10 +232,28 @@ TEST(DecodeBytes, APhonesPictureIsTakenAtAReducedScale) {
 }
 
 // Its coefficients are kept, whatever the scale.
-TEST(DecodeBytes, ALargeProgressiveJpegIsNotReduced) {
+TEST(DecodeBytes, AProgressiveJpegOfAClientTakesLittleMemory) {
   EXPECT_EQ(decode_bytes(empty_jpeg(kProgressive, 8064, 6048), limits()).problem, kTooLarge);
-  EXPECT_EQ(decode_bytes(empty_jpeg(kProgressive, 5000, 5000), limits()).bgr.size(),
-            cv::Size(2500, 2500));
+  const MemoryPeak peak;
+  const DecodedPicture large = decode_bytes(empty_jpeg(kProgressive, 5000, 5000), limits());
+  EXPECT_EQ(large.problem, kTooLarge);
+  EXPECT_THAT(large.message, HasSubstr("send it as a baseline JPEG"));
+  EXPECT_EQ(decode_bytes(empty_jpeg(kProgressive, 4096, 3072), limits()).bgr.size(),
+            cv::Size(2048, 1536));
+  EXPECT_LT(peak.growth(), kFewBytes);
+  DecodeLimits of_files = limits();
+  of_files.reduce = false;
+  EXPECT_EQ(decode_bytes(empty_jpeg(kProgressive, 5000, 5000), of_files).bgr.size(),
+            cv::Size(5000, 5000));
+}
+
+TEST(DecodeBytes, AProgressivePictureOfAPhoneIsTaken) {
+  const cv::Mat gray(3024, 4032, CV_8UC3, cv::Scalar::all(128));
+  const std::string jpeg = bytes_of(gray, ".jpg", {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
+  const MemoryPeak peak;
+  const DecodedPicture picture = decode_bytes(jpeg, limits());
+  EXPECT_EQ(picture.bgr.size(), cv::Size(1008, 756)) << picture.message;
+  EXPECT_LT(peak.growth(), kFewBytes);
 }
 
 TEST(DecodeBytes, AReducedPictureLooksLikeTheWholeOne) {

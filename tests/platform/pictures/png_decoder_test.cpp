@@ -9,7 +9,7 @@
 #include <string>
 
 #include "platform/pictures/decode_picture.h"
-#include "tests/support/memory_peak.h"
+#include "tests/platform/pictures/memory_peak.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
