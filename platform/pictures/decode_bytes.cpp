@@ -1,48 +1,16 @@
 #include "platform/pictures/decode_bytes.h"
 
-#include <new>
-#include <opencv2/core.hpp>
-
-#include "platform/pictures/jpeg_decoder.h"
+#include "platform/pictures/decode_upload.h"
 #include "platform/pictures/opencv_decoder.h"
 #include "platform/pictures/picture_format.h"
-#include "platform/pictures/png_decoder.h"
 
 namespace lookout {
-namespace {
-
-void decode_format(std::string_view bytes, const DecodeLimits& limits, DecodedPicture& picture) {
-  switch (picture_format(bytes)) {
-    case PictureFormat::kJpeg:
-      decode_jpeg(bytes, limits, JpegTolerance::kFile, picture);
-      break;
-    case PictureFormat::kPng:
-      decode_png(bytes, limits, picture);
-      break;
-    case PictureFormat::kOther:
-      picture.fail(DecodeProblem::kUnsupported, unreadable_format(bytes).value_or(kUnreadable));
-      break;
-    default:
-      decode_with_opencv(bytes, limits, picture);
-      break;
-  }
-}
-
-}  // namespace
 
 DecodedPicture decode_bytes(std::string_view bytes, const DecodeLimits& limits) {
-  DecodedPicture picture;
-  try {
-    decode_format(bytes, limits, picture);
-  } catch (const std::bad_alloc&) {
-    picture.fail(DecodeProblem::kNoMemory, message_of(DecodeProblem::kNoMemory));
-  } catch (const cv::Exception& error) {  // also a reader's own failure
-    const bool is_memory = error.code == cv::Error::StsNoMem;
-    const auto problem = is_memory ? DecodeProblem::kNoMemory : DecodeProblem::kDamaged;
-    picture.fail(problem, message_of(problem));
-  }
-  if (picture.problem != DecodeProblem::kNone) picture.bgr.release();
-  return picture;
+  const PictureFormat format = picture_format(bytes);
+  const bool is_upload = format != PictureFormat::kTiff && format != PictureFormat::kBmp;
+  if (is_upload) return decode_upload(bytes, limits);
+  return run_decoder(decode_with_opencv, bytes, limits);
 }
 
 }  // namespace lookout

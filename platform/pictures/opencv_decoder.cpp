@@ -2,11 +2,9 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/picture_format.h"
 #include "platform/pictures/picture_size.h"
 #include "platform/pictures/tiff_file.h"
-#include "platform/pictures/webp_orientation.h"
 
 namespace lookout {
 
@@ -15,11 +13,7 @@ void decode_with_opencv(std::string_view bytes, const DecodeLimits& limits,
   const auto fail = [&](DecodeProblem problem, std::string message) {
     picture.fail(problem, std::move(message));
   };
-  const auto unreadable = [&] {
-    const auto animated = unreadable_format(bytes);
-    if (animated) return fail(DecodeProblem::kUnsupported, *animated);
-    fail(DecodeProblem::kDamaged, kUnreadable);
-  };
+  const auto unreadable = [&] { fail(DecodeProblem::kDamaged, kUnreadable); };
   const auto size = picture_size(bytes);
   if (!size) return unreadable();
   if (!is_within(*size, limits)) {
@@ -29,11 +23,9 @@ void decode_with_opencv(std::string_view bytes, const DecodeLimits& limits,
   const cv::Mat file(1, static_cast<int>(bytes.size()), CV_8UC1, const_cast<char*>(bytes.data()));
   picture.bgr = cv::imdecode(file, cv::IMREAD_COLOR);
   if (picture.bgr.empty()) return unreadable();
-  const PictureFormat format = picture_format(bytes);
-  if (format == PictureFormat::kTiff && is_damaged_tiff(bytes)) {
+  if (picture_format(bytes) == PictureFormat::kTiff && is_damaged_tiff(bytes)) {
     return fail(DecodeProblem::kDamaged, "is damaged: a part of the picture cannot be decoded");
   }
-  if (format == PictureFormat::kWebp) turn_upright(webp_orientation(bytes), picture.bgr);
 }
 
 }  // namespace lookout

@@ -1,0 +1,15 @@
+// WebP files.
+#pragma once
+
+#include <string_view>
+
+#include "platform/pictures/decoded_picture.h"
+
+namespace lookout {
+
+// Decodes a WebP file to the pixels that cv::imread() gives, turned upright. Its size is compared
+// with the limits before anything is allocated. Does not poll DecodeLimits::cancelled. May throw
+// std::bad_alloc and cv::Exception.
+void decode_webp(std::string_view bytes, const DecodeLimits& limits, DecodedPicture& picture);
+
+}  // namespace lookout
