@@ -22,9 +22,10 @@ set -eu
 build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libboost-dev
   libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev libjpeg-dev liblbfgs-dev
   libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev libopencv-highgui-dev
-  libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev libspdlog-dev
-  libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev liburiparser-dev
-  libutf8proc-dev libwebp-dev ninja-build nlohmann-json3-dev pkg-config python3-pip unzip'
+  libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev libseccomp-dev
+  libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev
+  liburiparser-dev libutf8proc-dev libwebp-dev ninja-build nlohmann-json3-dev pkg-config
+  python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
 test='ccache libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3 python3-torch
   python3-venv strace unzip xvfb zlib1g-dev'

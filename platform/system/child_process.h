@@ -42,6 +42,9 @@ class ChildProcess {
   // Waits at most a second: a process that is blocked in a driver may not end.
   int kill();
 
+  // -1 when it was reaped.
+  pid_t pid() const { return pid_; }
+
  private:
   pid_t pid_ = -1;  // -1: reaped
   int fd_ = -1;     // readable when the process has ended

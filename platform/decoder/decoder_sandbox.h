@@ -1,0 +1,25 @@
+// Takes from the process of the decoder what it does not need.
+#pragma once
+
+#include <cstdint>
+
+namespace lookout {
+
+// Sanitizers need more than the decoder: with them memory and descriptors are not limited, and
+// calls that are not allowed fail.
+#ifdef LOOKOUT_SANITIZED
+inline constexpr bool kStrictSandbox = false;
+#else
+inline constexpr bool kStrictSandbox = true;
+#endif
+
+// For a process with one thread, and for good: no dump of memory, no new file, no more than
+// `memory` bytes besides those that are mapped now, no file of more than `file` bytes, the end when
+// the thread ends that started it, and a filter that leaves the system calls for memory, its own
+// descriptors and its end. Of others those fail that libraries try (EACCES); any other one ends the
+// process with SIGSYS.
+//
+// Returns 0, or the errno with which the kernel refused the filter. Limits hold even then.
+int enter_sandbox(std::int64_t memory, std::int64_t file);
+
+}  // namespace lookout

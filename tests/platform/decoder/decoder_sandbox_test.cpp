@@ -1,0 +1,121 @@
+#include "platform/decoder/decoder_sandbox.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace lookout {
+namespace {
+
+constexpr int kAllowedCall = 0;
+constexpr std::int64_t kMemory = 64 << 20;
+constexpr std::int64_t kFile = 1 << 20;
+
+// What deploy/lookout.service does to seccomp(2). Without libseccomp, which would remember that it
+// was allowed.
+void refuse_seccomp() {
+  std::array<sock_filter, 4> code{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{code.size(), code.data()};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+// Does `deed` in a sandbox. Returns the errno that it left, or minus the signal that ended it.
+int in_sandbox(
+    const std::function<long()>& deed, const std::function<void()>& before = [] {}) {
+  const pid_t child = fork();
+  if (child == 0) {
+    before();
+    if (enter_sandbox(kMemory, kFile) != 0) _exit(255);
+    errno = 0;
+    _exit(deed() < 0 ? errno : kAllowedCall);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(DecoderSandbox, LeavesMemoryAndDescriptorsThatAreOpen) {
+  const int fd = memfd_create("test", 0);
+  EXPECT_EQ(in_sandbox([fd] { return write(fd, "abc", 3); }), kAllowedCall);
+  EXPECT_EQ(in_sandbox([] {
+              const std::string text(1 << 20, 'x');
+              return text.back() == 'x' ? 0 : -1;
+            }),
+            kAllowedCall);
+  close(fd);
+}
+
+TEST(DecoderSandbox, WhatLibrariesTryFails) {
+  EXPECT_EQ(in_sandbox([] { return open("/dev/null", O_RDONLY); }), EACCES);
+  EXPECT_EQ(in_sandbox([] { return syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY); }),
+            EACCES);
+  EXPECT_EQ(in_sandbox([] { return access("/", F_OK); }), EACCES);
+}
+
+TEST(DecoderSandbox, AnyOtherCallEndsTheProcess) {
+  const int expected = kStrictSandbox ? -SIGSYS : EACCES;
+  EXPECT_EQ(in_sandbox([] { return socket(AF_INET, SOCK_STREAM, 0); }), expected);
+  EXPECT_EQ(in_sandbox([] { return syscall(SYS_execve, "/bin/true", nullptr, nullptr); }),
+            expected);
+  EXPECT_EQ(in_sandbox([] { return kill(getppid(), 0); }), expected);
+  EXPECT_EQ(in_sandbox([] { return ptrace(PTRACE_ATTACH, 1, nullptr, nullptr); }), expected);
+  EXPECT_EQ(in_sandbox([] { return memfd_create("test", 0); }), expected);
+  EXPECT_EQ(in_sandbox([] { return syscall(SYS_unshare, 0); }), expected);
+}
+
+TEST(DecoderSandbox, HoldsInsideTheServicesFilter) {
+  EXPECT_EQ(in_sandbox([] { return 0; }, refuse_seccomp), kAllowedCall);
+  EXPECT_EQ(in_sandbox([] { return open("/dev/null", O_RDONLY); }, refuse_seccomp), EACCES);
+  EXPECT_EQ(in_sandbox([] { return socket(AF_INET, SOCK_STREAM, 0); }, refuse_seccomp),
+            kStrictSandbox ? -SIGSYS : EACCES);
+}
+
+TEST(DecoderSandbox, MemoryCannotBeExecuted) {
+  const auto map = [](int protection) {
+    return mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1L
+                                                                                             : 0L;
+  };
+  EXPECT_EQ(in_sandbox([map] { return map(PROT_READ | PROT_WRITE); }), kAllowedCall);
+  EXPECT_EQ(in_sandbox([map] { return map(PROT_READ | PROT_EXEC); }),
+            kStrictSandbox ? -SIGSYS : EACCES);
+}
+
+TEST(DecoderSandbox, MemoryAndFilesAreLimited) {
+  const auto map = [](std::size_t size) {
+    return mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1L
+                                                                                            : 0L;
+  };
+  EXPECT_EQ(in_sandbox([map] { return map(kMemory / 2); }), kAllowedCall);
+  if (kStrictSandbox) {
+    EXPECT_EQ(in_sandbox([map] { return map(2 * kMemory); }), ENOMEM);
+  }
+  const int fd = memfd_create("test", 0);
+  lseek(fd, kFile, SEEK_SET);
+  EXPECT_EQ(in_sandbox([fd] { return write(fd, "abc", 3); }), -SIGXFSZ);
+  close(fd);
+}
+
+}  // namespace
+}  // namespace lookout
