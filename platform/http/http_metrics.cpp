@@ -1,6 +1,23 @@
 #include "platform/http/http_metrics.h"
 
 namespace lookout {
+namespace {
+
+void add_decoders(const DecoderCounters& decoders, MetricsText& text) {
+  text.begin("lookout_decoder_starts_total", "counter",
+             "Starts of processes that decode pictures of clients.");
+  text.add({}, static_cast<double>(decoders.starts));
+  text.begin("lookout_decoder_failures_total", "counter",
+             "Pictures that such a process did not answer for, by the reason.");
+  for (const auto& [reason, count] :
+       {std::pair("ended", &decoders.ended), std::pair("late", &decoders.late),
+        std::pair("nonsense", &decoders.nonsense), std::pair("cancelled", &decoders.cancelled),
+        std::pair("unavailable", &decoders.unavailable)}) {
+    text.add({{"reason", reason}}, static_cast<double>(*count));
+  }
+}
+
+}  // namespace
 
 void HttpMetrics::count(const std::string& route, const HttpResponse& response,
                         Clock::duration time) {
@@ -39,6 +56,7 @@ std::string HttpMetrics::text(const HttpServiceCounts& service) const {
                "Requests with pictures that wait or are in work.");
     text.add({}, static_cast<double>(*service.predict_queue));
   }
+  if (service.decoders != nullptr) add_decoders(*service.decoders, text);
   return text.text();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "platform/decoder/decoder_process.h"
 #include "platform/http/http_message.h"
 #include "platform/metrics/metrics_text.h"
 
@@ -14,11 +15,12 @@ namespace lookout {
 
 // What a service counts itself.
 struct HttpServiceCounts {
-  std::optional<std::size_t> predict_queue;  // requests that wait or are in work; empty: none may
-  std::uint64_t encoded = 0;                 // pictures for those who look
-  std::uint64_t passed = 0;                  // the same as the camera sent them
-  std::uint64_t frames_sent = 0;             // pictures of streams, of all viewers together
-  std::uint64_t frames_skipped = 0;          // that a viewer was too slow for
+  std::optional<std::size_t> predict_queue;   // requests that wait or are in work; empty: none may
+  const DecoderCounters* decoders = nullptr;  // of their pictures; null: none may
+  std::uint64_t encoded = 0;                  // pictures for those who look
+  std::uint64_t passed = 0;                   // the same as the camera sent them
+  std::uint64_t frames_sent = 0;              // pictures of streams, of all viewers together
+  std::uint64_t frames_skipped = 0;           // that a viewer was too slow for
 };
 
 // Used by the server's thread alone, which also answers for the metrics.

@@ -182,7 +182,10 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
 
 HttpServiceCounts HttpService::counts() {
   HttpServiceCounts counts;
-  if (predict_) counts.predict_queue = predict_->waiting();
+  if (predict_) {
+    counts.predict_queue = predict_->waiting();
+    counts.decoders = &predict_->decoders();
+  }
   counts.encoded = view_.encoded();
   counts.passed = view_.passed();
   counts.frames_sent = view_.sent();

@@ -22,6 +22,7 @@ class PredictService {
   // `wake` is called by another thread when deliver() has something to do.
   void set_wake(std::function<void()> wake) { predictor_.set_wake(std::move(wake)); }
   void deliver() { predictor_.deliver(); }
+  const DecoderCounters& decoders() const { return predictor_.decoders(); }
   std::size_t waiting() { return predictor_.waiting(); }  // requests, also those in work
 
   // A form with files, or the file itself. One: `{"class_id":...,"class_name":...,"score":...,

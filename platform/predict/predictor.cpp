@@ -9,7 +9,6 @@
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
-#include "platform/pictures/decode_bytes.h"
 #include "platform/pictures/picture_format.h"
 
 namespace lookout {
@@ -141,12 +140,15 @@ void Predictor::run() {
   if (limits_.in_background) {
     static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
   }
+  DecoderOptions options = limits_.decoder;
+  options.max_pixels = limits_.pixels;
+  DecoderProcess decoder(std::move(options), decoders_);
   while (auto request = take()) {
     const auto start = Clock::now();
     std::vector<PredictedPicture> pictures;
     for (const UploadedPicture& picture : request->pictures) {
       if (is_over(*request)) break;
-      pictures.push_back(predict(*request, picture));
+      pictures.push_back(predict(*request, picture, decoder));
     }
     const MutexLock lock(mutex_);
     --in_work_;
@@ -158,7 +160,7 @@ void Predictor::run() {
 }
 
 PredictFailure Predictor::decode(const Request& request, const UploadedPicture& picture,
-                                 cv::Mat& bgr) const {
+                                 DecoderProcess& decoder, cv::Mat& bgr) const {
   const std::string name = picture.name.empty() ? "the picture" : picture.name;
   const PredictFailure failure = check_format(name, picture.bytes);
   if (failure.status != 0) return failure;
@@ -168,18 +170,19 @@ PredictFailure Predictor::decode(const Request& request, const UploadedPicture& 
   limits.reduce = true;
   limits.key = "http.max-pixels";
   limits.cancelled = [this, &request] { return is_over(request); };
-  const DecodedPicture decoded = decode_bytes(picture.bytes, limits);
+  const DecodedPicture decoded = decoder.decode(picture.bytes, limits);
   bgr = decoded.bgr;
   return failure_of(name, decoded);
 }
 
-PredictedPicture Predictor::predict(const Request& request, const UploadedPicture& picture) {
+PredictedPicture Predictor::predict(const Request& request, const UploadedPicture& picture,
+                                    DecoderProcess& decoder) {
   PredictedPicture predicted;
   predicted.name = picture.name;
   try {
     cv::Mat bgr;
     const auto start = Clock::now();
-    predicted.failure = decode(request, picture, bgr);
+    predicted.failure = decode(request, picture, decoder, bgr);
     predicted.decoding = Clock::now() - start;
     if (predicted.failure.status == 0) predicted.result = pictures_.classify(bgr);
     if (predicted.failure.status == 0 && !predicted.result) {

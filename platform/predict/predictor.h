@@ -17,6 +17,7 @@
 #include "pipeline/flow/picture_queue.h"
 #include "pipeline/mutex.h"
 #include "pipeline/result.h"
+#include "platform/decoder/decoder_process.h"
 
 namespace lookout {
 
@@ -26,7 +27,8 @@ struct PredictLimits {
   std::size_t queue = 16;            // requests
   // That decode: with more, one picture is decoded while another one is classified.
   std::size_t threads = 1;
-  bool in_background = true;  // the threads have a low priority
+  bool in_background = true;  // the threads and their decoders have a low priority
+  DecoderOptions decoder;     // its max_pixels are `pixels`
 };
 
 struct UploadedPicture {
@@ -63,8 +65,8 @@ class Predictor {
 
   // `pictures` outlives this. Throws Error(kPermission) when the system allows no further thread.
   Predictor(PictureQueue& pictures, const PredictLimits& limits);
-  // Closes `pictures`. Requests that wait are dropped; one picture that is being decoded is waited
-  // for, by each thread.
+  // Closes `pictures`. Requests that wait are dropped; one picture that is being classified is
+  // waited for, by each thread.
   ~Predictor();
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
@@ -73,14 +75,15 @@ class Predictor {
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
 
   // Returns false when as many requests as allowed wait. One that nobody waits for any more is
-  // dropped; a JPEG or PNG that is being
-  // decoded is given up.
+  // dropped; one that is being decoded is given up.
   bool put(Request request) EXCLUDES(mutex_);
   // Calls what put() was given, for the requests that are done.
   void deliver() EXCLUDES(mutex_);
 
   // Requests that wait or are in work. Any thread.
   std::size_t waiting() EXCLUDES(mutex_);
+  // Any thread.
+  const DecoderCounters& decoders() const { return decoders_; }
   // When the queue will have room, by the time that pictures took; at least 1 s.
   std::chrono::seconds retry_after() const EXCLUDES(mutex_);
 
@@ -95,12 +98,15 @@ class Predictor {
   void drop_abandoned() REQUIRES(mutex_);
   bool is_over(const Request& request) const EXCLUDES(mutex_);
   std::optional<Request> take() EXCLUDES(mutex_);
-  PredictedPicture predict(const Request& request, const UploadedPicture& picture);
+  PredictedPicture predict(const Request& request, const UploadedPicture& picture,
+                           DecoderProcess& decoder);
   // Returns why there is no picture; its status is 0 when there is one.
-  PredictFailure decode(const Request& request, const UploadedPicture& picture, cv::Mat& bgr) const;
+  PredictFailure decode(const Request& request, const UploadedPicture& picture,
+                        DecoderProcess& decoder, cv::Mat& bgr) const;
 
   PictureQueue& pictures_;
   const PredictLimits limits_;
+  DecoderCounters decoders_;
   mutable Mutex mutex_;
   ConditionVariable changed_;
   std::function<void()> wake_ GUARDED_BY(mutex_);

@@ -41,6 +41,17 @@ TEST(HttpMetrics, CountsAnswersErrorsAndTimes) {
   EXPECT_THAT(text, Not(HasSubstr("lookout_predict_queue_length")));
   service.predict_queue = 4;
   EXPECT_THAT(metrics.text(service), HasSubstr("lookout_predict_queue_length 4\n"));
+  EXPECT_THAT(text, Not(HasSubstr("lookout_decoder")));
+  DecoderCounters decoders;
+  decoders.starts = 3;
+  decoders.nonsense = 2;
+  service.decoders = &decoders;
+  text = metrics.text(service);
+  for (const char* line : {"lookout_decoder_starts_total 3\n",
+                           "lookout_decoder_failures_total{reason=\"nonsense\"} 2\n",
+                           "lookout_decoder_failures_total{reason=\"ended\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
 }
 
 TEST(HttpMetrics, ARouteIsNeverThePathThatWasSent) {
