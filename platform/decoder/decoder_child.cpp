@@ -122,7 +122,9 @@ DecoderChild::Wait DecoderChild::receive(void* message, std::size_t size, Clock:
     if (poll(&event, 1, static_cast<int>(kDecoderPoll.count())) > 0) {
       const auto count = recv(socket_.ours(), message, size, MSG_DONTWAIT | MSG_TRUNC);
       if (count == static_cast<ssize_t>(size)) return Wait::kMessage;
-      return count > 0 ? Wait::kNonsense : Wait::kEnded;
+      if (count > 0) return Wait::kNonsense;
+      // A socket that is closed with a message unread resets the other end.
+      return count < 0 && errno == ECONNRESET ? Wait::kUnread : Wait::kEnded;
     }
     if (limits.cancelled && limits.cancelled()) return Wait::kCancelled;
     if (Clock::now() > end) return Wait::kLate;

@@ -52,7 +52,8 @@ class SealedMemory {
 // thread that made it, with which the process ends.
 class DecoderChild {
  public:
-  enum class Wait { kMessage, kEnded, kLate, kCancelled, kNonsense };
+  // kUnread: it ended before it took the order.
+  enum class Wait { kMessage, kEnded, kUnread, kLate, kCancelled, kNonsense };
 
   // Starts `program` for pictures of at most `max_pixels`. Throws std::system_error, and
   // Error(kInternal) without memory.

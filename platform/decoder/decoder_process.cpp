@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <csignal>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +18,7 @@ namespace lookout {
 namespace {
 
 constexpr std::chrono::seconds kTimeBetweenLogs{10};
+constexpr int kAttempts = 2;
 constexpr int kCannotExecute = 127;  // exit status of posix_spawn()'s child and of the loader
 
 bool is_plausible(const DecodeAnswer& answer, const DecodeLimits& limits) {
@@ -28,6 +29,10 @@ bool is_plausible(const DecodeAnswer& answer, const DecodeLimits& limits) {
   }
   return answer.width > 0 && answer.height > 0 && answer.width <= limits.side &&
          answer.height <= limits.side && answer.width <= limits.pixels / answer.height;
+}
+
+bool was_killed(int wait_status) {
+  return WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL;
 }
 
 DecodedPicture failure(DecodeProblem problem, std::string message) {
@@ -51,18 +56,21 @@ DecodedPicture DecoderProcess::decode(std::string_view bytes, const DecodeLimits
   DecodeLimits limits = asked;
   limits.pixels = std::min(asked.pixels, options_.max_pixels);
   const auto end = Clock::now() + options_.deadline;
-  // A decoder that ended before the order reached it says nothing about the picture.
-  bool ordered = false;
-  for (int attempt = 0; attempt < 2 && !ordered; ++attempt) {
+  // A decoder that ended before it took the order says nothing about the picture, nor does SIGKILL,
+  // which comes from outside.
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (!ensure_started(limits)) return failure(DecodeProblem::kCancelled);
     if (here_) return decode_here(bytes, limits);
-    ordered = child_->send_order(bytes, limits);
-    if (!ordered) end_child();
+    DecodeAnswer answer{};
+    const bool sent = child_->send_order(bytes, limits);
+    const Wait outcome = sent ? child_->receive(answer, end, limits) : Wait::kUnread;
+    if (outcome == Wait::kMessage) return take_answer(answer, limits);
+    const bool is_innocent =
+        outcome == Wait::kUnread || (outcome == Wait::kEnded && was_killed(child_->kill()));
+    if (!is_innocent) return give_up(outcome);
+    log_failure(end_child());
   }
-  if (!ordered) return failure(DecodeProblem::kNoMemory);
-  DecodeAnswer answer{};
-  const Wait outcome = child_->receive(answer, end, limits);
-  return outcome == Wait::kMessage ? take_answer(answer, limits) : give_up(outcome);
+  return give_up(Wait::kUnread);
 }
 
 DecodedPicture DecoderProcess::take_answer(const DecodeAnswer& answer, const DecodeLimits& limits) {
@@ -153,7 +161,7 @@ std::string DecoderProcess::end_child() {
 }
 
 DecodedPicture DecoderProcess::give_up(Wait outcome) {
-  const std::string end = end_child();
+  const std::string end = child_ ? end_child() : "";
   switch (outcome) {
     case Wait::kCancelled:
       ++counters_.cancelled;
@@ -166,8 +174,9 @@ DecodedPicture DecoderProcess::give_up(Wait outcome) {
                      fmt::format("takes longer than {:g} s to decode", seconds));
     }
     case Wait::kEnded:
+    case Wait::kUnread:
       ++counters_.ended;
-      log_failure(end);
+      if (!end.empty()) log_failure(end);
       return failure(DecodeProblem::kDamaged, "cannot be decoded: the decoder ended");
     default:
       ++counters_.nonsense;
