@@ -3,9 +3,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include "platform/decoder/decoder_protocol.h"
@@ -40,22 +42,28 @@ void fill_memory() {
   }
 }
 
-// Each deed makes an answer that is no answer, or none.
+// What makes an answer that is none, by the order's text.
+const std::map<std::string, void (*)(DecodeAnswer&)> kWrongAnswers{
+    {"wide", [](DecodeAnswer& answer) { answer.width = 1'000'000; }},
+    {"large", [](DecodeAnswer& answer) { answer.width = answer.height = 16'000; }},
+    {"negative", [](DecodeAnswer& answer) { answer.width = answer.height = -1; }},
+    {"zero", [](DecodeAnswer& answer) { answer.width = 0; }},
+    {"other number", [](DecodeAnswer& answer) { ++answer.number; }},
+    {"problem", [](DecodeAnswer& answer) { answer.problem = 1000; }},
+    {"negative problem", [](DecodeAnswer& answer) { answer.problem = -1; }},
+    {"endless text", [](DecodeAnswer& answer) { answer.message.fill('x'); }},
+};
+
 void misbehave(const std::string& deed, DecodeAnswer& answer) {
   if (deed == "short") return send_bytes(answer, sizeof answer - 1);
   if (deed == "long") return send_bytes(std::array<DecodeAnswer, 2>{answer, answer});
   if (deed == "empty") return send_bytes(answer, 0);
-  if (deed == "wide") answer.width = 1'000'000;
-  if (deed == "large") answer.width = answer.height = 16'000;
-  if (deed == "negative") answer.width = answer.height = -1;
-  if (deed == "other number") ++answer.number;
-  if (deed == "zero") answer.width = 0;
-  if (deed == "problem") answer.problem = 1000;
-  if (deed == "negative problem") answer.problem = -1;
-  if (deed == "endless text") answer.message.fill('x');
   if (deed == "hangs") pause();
   if (deed == "exits") _exit(3);
   if (deed == "aborts") std::abort();
+  if (const auto wrong = kWrongAnswers.find(deed); wrong != kWrongAnswers.end()) {
+    wrong->second(answer);
+  }
   send_bytes(answer);
 }
 
