@@ -113,6 +113,24 @@ TEST(DecodeBytes, ReadsFiveFormatsAsOpenCv) {
   }
 }
 
+// The colors of printers: coefficients of one pixel's block that are not all zero.
+TEST(DecodeBytes, ReadsACmykJpegAsOpenCv) {
+  const std::string one_code = std::string("\1", 1) + std::string(15, '\0');
+  const std::string components("\4\1\x11\0\2\x11\0\3\x11\0\4\x11\0", 13);
+  const std::string jpeg = kStartMarker + segment(0xdb, '\0' + std::string(64, '\x40')) +
+                           segment(kBaseline, '\x8' + number(8) + number(8) + components) +
+                           segment(0xc4, '\0' + one_code + '\4') +
+                           segment(0xc4, '\x10' + one_code + '\0') +
+                           segment(0xda, std::string("\4\1\0\2\0\3\0\4\0\0\x3f\0", 12)) +
+                           std::string("\x41\x14\x69", 3) + kEndMarker;
+  const TempDir dir;
+  const cv::Mat expected = cv::imread(dir.write("a.jpg", jpeg), cv::IMREAD_COLOR);
+  const DecodedPicture picture = decode_bytes(jpeg, limits());
+  ASSERT_EQ(picture.problem, DecodeProblem::kNone) << picture.message;
+  ASSERT_EQ(picture.bgr.size(), expected.size());
+  EXPECT_EQ(cv::norm(picture.bgr, expected, cv::NORM_INF), 0);
+}
+
 TEST(DecodeBytes, ReadsNoOtherFormat) {
   for (const char* extension : {".jp2", ".ppm", ".ras", ".pam"}) {
     if (!cv::haveImageWriter(extension)) continue;
