@@ -46,6 +46,7 @@ int in_sandbox(
     const std::function<long()>& deed, const std::function<void()>& before = [] {}) {
   const pid_t child = fork();
   if (child == 0) {
+    std::signal(SIGXFSZ, SIG_DFL);  // the starter may ignore it
     before();
     if (enter_sandbox(kMemory, kFile) != 0) _exit(255);
     errno = 0;
