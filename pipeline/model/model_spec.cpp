@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxSide = 4096;  // pixels; a larger input is a mistake, not a model
+constexpr int kMaxSide = 4096;           // pixels; a larger input is a mistake, not a model
 constexpr std::size_t kMaxLabel = 1000;  // bytes
 constexpr std::size_t kMaxQuoted = 60;   // bytes of a foreign text in a message
 
