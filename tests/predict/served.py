@@ -10,7 +10,7 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LOOKOUT = ROOT / "build/host/app/lookout"
+LOOKOUT = os.environ.get("LOOKOUT_PROGRAM", ROOT / "build/host/app/lookout")
 MAX_GROWTH = 40  # MB, of the memory's maximum
 PATIENCE = 60  # s, for an answer on a busy machine
 
@@ -29,6 +29,7 @@ class ServedTest(unittest.TestCase):
     source = "test://all?fps=20"
     options = ()
     stdout = subprocess.DEVNULL
+    alive = "/snapshot.jpg"  # what is there as soon as the camera is
 
     def setUp(self):
         self.process = subprocess.Popen(
@@ -43,7 +44,7 @@ class ServedTest(unittest.TestCase):
         self.own_sockets = self.count_sockets()
         self.open = contextlib.ExitStack()
         self.addCleanup(self.open.close)
-        while self.ask("/snapshot.jpg")[0] != 200:
+        while self.ask(self.alive)[0] != 200:
             pass  # the model is loading
         self.assertEqual(self.upload(b"no picture")[0], 415)
         self.before = self.memory()
@@ -93,6 +94,6 @@ class ServedTest(unittest.TestCase):
         return client
 
     def expect_unharmed(self):
-        self.assertEqual(self.ask("/snapshot.jpg")[0], 200)
+        self.assertEqual(self.ask(self.alive)[0], 200)
         self.assertEqual(self.upload(b"no picture")[0], 415)
         self.assertLessEqual(self.memory() - self.before, MAX_GROWTH)
