@@ -4,7 +4,7 @@
 #   service_test.sh           everything
 #   service_test.sh --short   installed, ready, one right prediction
 #
-# The working folder holds lookout*.deb and service.sh.
+# The working folder holds lookout*.deb, service.sh, and in hostile/ pictures of hostile_pictures.py.
 set -euo pipefail
 . ./service.sh
 
@@ -19,6 +19,25 @@ answers() {
   exec 3>&-
   LC_ALL=C grep -aqP -- "$2" answer
 }
+
+# predict FILE: the status of the answer to this picture.
+predict() {
+  exec 3<> /dev/tcp/127.0.0.1/8090
+  printf 'POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/jpeg\r\n' >&3
+  printf 'Content-Length: %d\r\nConnection: close\r\n\r\n' "$(stat -c %s "$1")" >&3
+  cat "$1" >&3
+  timeout 300 head -n 1 <&3 | cut -d ' ' -f 2
+  exec 3>&-
+}
+
+# of_processes FIELD: of /proc/PID/status, a line for each process of the service.
+of_processes() {
+  local pid
+  while read -r pid; do
+    sed -n "s/^$1:[[:space:]]*\([0-9]*\).*/\1/p" "/proc/$pid/status"
+  done < "/sys/fs/cgroup/system.slice/$unit/cgroup.procs"
+}
+max_memory() { of_processes VmHWM | awk '{ sum += $1 } END { print sum }'; }
 
 mark
 install_packages
@@ -61,11 +80,35 @@ answers /stream '^\xff\xd8\xff' || fail 'there is no stream'
 answers /metrics '^lookout_camera_up.* 1' || fail 'there are no metrics'
 say "seen over HTTP, exposed by $exposed"
 
+# Hostile pictures are decoded in a process with a filter of its own, and harm nobody.
+[ "$(predict hostile/good.jpg)" = 200 ] || fail 'a good picture is refused'
+[ "$(of_processes Seccomp_filters | sort -u | wc -l)" = 2 ] || fail 'no process has more filters than the service'
+predict hostile/deep-interlaced.png > status  # as large as is allowed
+memory=$(max_memory)
+for picture in hostile/*; do
+  status=$(predict "$picture")
+  [[ $status =~ ^(200|413|415|422|503)$ ]] || fail "the answer to $picture is: $status"
+  [ "$(predict hostile/good.jpg)" = 200 ] || fail "after $picture a good one is refused"
+  say "$picture: $status"
+done
+growth=$(($(max_memory) - memory))
+[ $growth -le 40960 ] || fail "hostile pictures take $growth kB"
+is NRestarts 0 || fail 'the service was restarted'
+mark
+show '100% Red'
+names red
+show '100% Colorbar'
+say "hostile pictures take $growth kB"
+
 # Snapshots are for the members of a group.
 sed -i 's#^snapshot-on-change = .*#snapshot-on-change = "/var/lib/lookout"#' /etc/lookout/lookout.toml
 useradd -G lookout owner
-# A client may come while it is stopped, and starts it.
+# It stops amid a large picture. A client may come while it is stopped, and starts it.
+predict hostile/deep-interlaced.png > status &
+until_true 'a picture is in work' answers /metrics '^lookout_predict_queue_length 1'
 systemctl stop $unit
+is Result success || fail "stopping amid a picture ended in $(property Result)"
+wait $! || true
 mark
 answers / '<!DOCTYPE html>' || fail 'a client does not start it'
 until_true 'a client started it' is ActiveState active
