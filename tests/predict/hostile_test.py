@@ -43,6 +43,7 @@ WORST = ["scans-7.9.jpg", "hidden-400mp.jpg", "deep-interlaced.png", "ztxt-1000.
 SLOW = re.compile(
     "hidden|scans|refine|restart|coeff|arith|largest|deep|ztxt|behind-pixels|268mp|25mp|groups|flood"
 )
+HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"
 STATUSES = {200, 400, 413, 415, 422, 429, 503}
 PROCESSOR_TIME = 5.0  # s that a picture takes, and what others do meanwhile
 # Of the long mode, in seconds: another client's answer, results of a camera of 20 frames a second, a stop.
@@ -232,15 +233,34 @@ class HostileTest:
                     self.judge(name)
         self.expect_unharmed()
 
+    def test_several_at_once(self):
+        """As many leave before they are answered."""
+        with Repeated(self.other, 0.05), Repeated(self.sample, 0.05):
+            self.begin_measuring()
+            for name in WORST:
+                client = self.connect()
+                client.sendall(HEAD % len(PICTURES[name]) + PICTURES[name])
+                client.close()
+            attackers = [threading.Thread(target=self.send_and_lose, args=(name,)) for name in WORST]
+            for attacker in attackers:
+                attacker.start()
+            for attacker in attackers:
+                attacker.join()
+            print(f"several at once: {self.end_measuring()}", flush=True)
+            growth = self.most - self.before
+        self.assertLessEqual(growth, MAX_GROWTH)
+        self.expect_unharmed()
+
     def stop(self, names):
-        """SIGTERM while these are decoded; returns the seconds to the end."""
+        """SIGTERM while the first is decoded and the others wait; returns the seconds to the end."""
         attackers = [threading.Thread(target=self.send_and_lose, args=(name,), daemon=True) for name in names]
         used = processor_time(self.process.pid)
-        for attacker in attackers:
-            attacker.start()
+        attackers[0].start()
         limit = time.monotonic() + 0.5
         while processor_time(self.process.pid) < used + 0.1 and time.monotonic() < limit:
             time.sleep(0.01)
+        for attacker in attackers[1:]:
+            attacker.start()
         begin = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(PATIENCE)
@@ -283,7 +303,10 @@ class RunTest(HostileTest, ServedTest):
     def end(self):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
         if self.camera:
             self.camera.join()
         self.process.stdout.close()

@@ -51,7 +51,10 @@ class ServedTest(unittest.TestCase):
 
     def end(self):
         self.process.terminate()
-        self.process.communicate()
+        try:
+            self.process.communicate(timeout=PATIENCE)
+        finally:
+            self.process.kill()
         self.assertEqual(self.process.returncode, 0)
 
     def memory(self):
