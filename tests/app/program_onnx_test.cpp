@@ -44,7 +44,7 @@ TEST_F(ProgramWithOnnx, NamesWhatItSees) {
 
 TEST_F(ProgramWithOnnx, NamesItWithSeveralWorkersToo) {
   const ProgramResult result =
-      run_lookout({"test://red?frames=20", "--model", model(), "--workers", "3"});
+      run_lookout({"test://red?frames=20&fps=0", "--model", model(), "--workers", "3"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 20);
 }

@@ -21,7 +21,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-cv::Mat noise(int width = 203, int height = 101) {
+cv::Mat grain(int width = 203, int height = 101) {
   cv::Mat bgr(height, width, CV_8UC3);
   draw_pattern(Pattern::kNoise, bgr);
   return bgr;
@@ -66,13 +66,13 @@ class JpegDecoderTest : public testing::Test {
 
 TEST_F(JpegDecoderTest, PixelsAreThoseOfOpenCv) {
   cv::Mat gray;
-  cv::extractChannel(noise(), gray, 0);
-  EXPECT_EQ(expect_as_opencv(encoded(noise()), "color"), "");
+  cv::extractChannel(grain(), gray, 0);
+  EXPECT_EQ(expect_as_opencv(encoded(grain()), "color"), "");
   EXPECT_EQ(expect_as_opencv(encoded(gray), "gray"), "");
-  EXPECT_EQ(expect_as_opencv(encoded(noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1}), "progressive"),
+  EXPECT_EQ(expect_as_opencv(encoded(grain(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1}), "progressive"),
             "");
-  EXPECT_EQ(expect_as_opencv(encoded(noise(), {cv::IMWRITE_JPEG_QUALITY, 5}), "poor"), "");
-  EXPECT_EQ(expect_as_opencv(encoded(noise(1, 1)), "one pixel"), "");
+  EXPECT_EQ(expect_as_opencv(encoded(grain(), {cv::IMWRITE_JPEG_QUALITY, 5}), "poor"), "");
+  EXPECT_EQ(expect_as_opencv(encoded(grain(1, 1)), "one pixel"), "");
 }
 
 // An APP1 segment with one entry, in either order of bytes, after the start of the picture.
@@ -89,7 +89,7 @@ Bytes with_orientation(Bytes jpeg, unsigned char orientation, bool little_endian
 }
 
 TEST_F(JpegDecoderTest, IsTurnedAsItsExifDataSay) {
-  const Bytes jpeg = encoded(noise(24, 16));
+  const Bytes jpeg = encoded(grain(24, 16));
   for (unsigned char orientation = 0; orientation <= 9; ++orientation) {
     for (const bool little_endian : {false, true}) {
       expect_as_opencv(with_orientation(jpeg, orientation, little_endian),
@@ -100,7 +100,7 @@ TEST_F(JpegDecoderTest, IsTurnedAsItsExifDataSay) {
 }
 
 TEST_F(JpegDecoderTest, BrokenExifDataAreIgnored) {
-  const Bytes whole = with_orientation(encoded(noise(24, 16)), 6, true);
+  const Bytes whole = with_orientation(encoded(grain(24, 16)), 6, true);
   constexpr std::size_t kContent =
       6;  // follows the start of the picture, the marker and the length
   for (std::size_t place = kContent; place < kContent + 6 + 26; ++place) {
@@ -118,13 +118,13 @@ Bytes with_foreign_bytes(Bytes jpeg) {
 }
 
 TEST_F(JpegDecoderTest, AWarningOfLibjpegIsReturnedInsteadOfPrinted) {
-  EXPECT_THAT(expect_as_opencv(with_foreign_bytes(encoded(noise())), "foreign bytes"),
+  EXPECT_THAT(expect_as_opencv(with_foreign_bytes(encoded(grain())), "foreign bytes"),
               HasSubstr("Corrupt JPEG data"));
 }
 
 TEST_F(JpegDecoderTest, ATruncatedPictureHasNoPixels) {
   for (const int progressive : {0, 1}) {
-    const Bytes jpeg = encoded(noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, progressive});
+    const Bytes jpeg = encoded(grain(), {cv::IMWRITE_JPEG_PROGRESSIVE, progressive});
     for (std::size_t size = jpeg.size() - 30; size < jpeg.size(); ++size) {
       const Bytes cut(jpeg.begin(), jpeg.begin() + static_cast<long>(size));
       EXPECT_EQ(read(cut).problem, DecodeProblem::kTruncated) << size << " of " << jpeg.size();
@@ -133,7 +133,7 @@ TEST_F(JpegDecoderTest, ATruncatedPictureHasNoPixels) {
 }
 
 TEST_F(JpegDecoderTest, BytesAfterTheEndAreIgnored) {
-  Bytes jpeg = encoded(noise());
+  Bytes jpeg = encoded(grain());
   jpeg.insert(jpeg.end(), 50, 0xab);
   EXPECT_EQ(expect_as_opencv(jpeg, "bytes after the end"), "");
 }
@@ -147,7 +147,7 @@ TEST_F(JpegDecoderTest, WhatCannotBeDecodedIsDamaged) {
 }
 
 TEST_F(JpegDecoderTest, ASourceLogsOneWarningForEachPicture) {
-  write(with_foreign_bytes(encoded(noise())));
+  write(with_foreign_bytes(encoded(grain())));
   PictureSource source(dir_ / "a.jpg");
   const CapturedLog log;
   testing::internal::CaptureStderr();
@@ -160,7 +160,7 @@ TEST_F(JpegDecoderTest, ASourceLogsOneWarningForEachPicture) {
 }
 
 TEST_F(JpegDecoderTest, ASourceSkipsATruncatedPictureAndSaysSo) {
-  const Bytes jpeg = encoded(noise());
+  const Bytes jpeg = encoded(grain());
   write(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(jpeg.size() / 2)));
   PictureSource alone(dir_ / "a.jpg");
   Frame frame;
