@@ -25,11 +25,10 @@
 namespace lookout {
 namespace {
 
-// What a decoder takes for each byte of the pixels: itself, the coefficients of a progressive JPEG,
-// the pixels that are turned.
-constexpr std::int64_t kMemoryFactor = 4;
-constexpr std::int64_t kMemoryBesides = 64 << 20;  // the picture's file, and all else
-constexpr int kFailure = 1;                        // an exit status
+// What a decoder may take besides the pixels that lookout reads, which are mapped before: what it
+// keeps of the whole picture, or the pixels that are turned; then the picture's file, and all else.
+constexpr std::int64_t kMemory = kReducedBytes + (12 << 20);
+constexpr int kFailure = 1;  // an exit status
 
 // The picture's file, which lookout leaves alone meanwhile.
 class MappedInput {
@@ -159,8 +158,7 @@ int run() {
                             static_cast<std::size_t>(facts.st_size));
   cv::Mat::setDefaultAllocator(&allocator);
   DecoderReport report{};
-  report.filter_error =
-      enter_sandbox(facts.st_size * kMemoryFactor + kMemoryBesides, facts.st_size);
+  report.filter_error = enter_sandbox(kMemory, facts.st_size);
   if (!send_message(report)) return kFailure;
   DecodeOrder order{};
   while (recv(kDecoderSocket, &order, sizeof order, 0) == sizeof order) {

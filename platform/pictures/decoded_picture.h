@@ -10,15 +10,23 @@
 
 namespace lookout {
 
+// With DecodeLimits::reduce, a larger picture is decoded at a reduced scale, and has at most so
+// many pixels: many more than classifiers use.
+inline constexpr std::int64_t kReducedPixels = 6'000'000;
+// Then, its pixels take at most so many bytes, together with what its decoder keeps of the whole
+// picture: the coefficients of a progressive JPEG, two bytes each, enough for those of phones with
+// 12 megapixels, and the pixels of a lossless WebP or an interlaced PNG.
+inline constexpr std::int64_t kReducedBytes = 39'000'000;
+
 struct DecodeLimits {
   std::int64_t pixels = 0;  // of the decoded picture: width x height
   std::int64_t side = std::numeric_limits<std::int64_t>::max();  // of the file's picture, in pixels
   // Of a JPEG: each goes over the whole picture. djpeg and browsers stop at numbers like this; a
   // progressive JPEG of libjpeg has 10.
   int scans = 100;
-  // A JPEG of more than 8 megapixels is decoded at 1/2, 1/4 or 1/8 of its sides (DCT scaling), so
-  // that it has at most these. It may have four times `pixels` then, unless it has several scans:
-  // these take memory for the whole picture, which has a limit, too (kReducedBytes).
+  // JPEG, PNG and WebP of more than kReducedPixels are decoded at 1/2, 1/4, ... of their sides: a
+  // JPEG by DCT scaling, others by means of pixels. A JPEG may have four times `pixels` then,
+  // unless it has several scans. What takes more memory than kReducedBytes is too large.
   bool reduce = false;
   // Polled at every row, and between the scans of a JPEG; empty: never. Called by the thread that
   // decodes. Must not throw.

@@ -9,13 +9,6 @@
 
 namespace lookout {
 
-// With DecodeLimits::reduce, a larger one is decoded at a reduced scale, and has at most so many
-// pixels: many more than classifiers use.
-inline constexpr std::int64_t kReducedPixels = 8'000'000;
-// Then, its pixels take at most so many bytes, together with the coefficients that a progressive
-// JPEG keeps of its whole picture, two bytes each: enough for those of phones, with 12 megapixels.
-inline constexpr std::int64_t kReducedBytes = 39'000'000;
-
 enum class JpegTolerance {
   kFile,  // the end must be there; what else is wrong is a warning
   // A camera's: whatever is visibly wrong is damage, but not habits of many cameras, such as no end

@@ -30,6 +30,17 @@ inline bool is_within(const PictureSize& size, const DecodeLimits& limits, std::
          (size.height <= 0 || size.width <= pixels / size.height);
 }
 
+// The smallest of 1, 2, 4, ... by which the sides are divided so that `pixels` remain at most.
+inline std::int64_t reducing_scale(const PictureSize& size, std::int64_t pixels) {
+  std::int64_t scale = 1;
+  while (std::max<std::int64_t>(size.width / scale, 1) *
+             std::max<std::int64_t>(size.height / scale, 1) >
+         pixels) {
+    scale *= 2;
+  }
+  return scale;
+}
+
 // "is too large: 32000x32000 pixels, the limit is 100 megapixels (camera.max-pixels)", and the
 // side, when there is a limit for it.
 inline std::string too_large(const PictureSize& size, const DecodeLimits& limits) {

@@ -2,11 +2,14 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/picture_size.h"
@@ -16,11 +19,15 @@ namespace {
 
 constexpr std::size_t kHeader = 8 + 8 + 8;  // bytes: signature, length and name, width and height
 constexpr std::size_t kChannels = 3;
+constexpr std::uint32_t kPixels = 0x49444154;         // IDAT
+constexpr std::size_t kBytesBehindPixels = 64 << 10;  // besides two lines
 
 using Text = std::array<char, 128>;
 
 struct PngState {
   std::string_view rest;  // of the file
+  // Which may be read as pixels from now on. libpng reads what stands behind the last line, too.
+  std::size_t pixel_bytes = std::numeric_limits<std::size_t>::max();
   Text error;
   Text warning;
   std::int64_t warnings;
@@ -45,6 +52,10 @@ void read_bytes(png_structp codec, png_bytep bytes, std::size_t count) {
   auto* state = static_cast<PngState*>(png_get_io_ptr(codec));
   state->truncated = count > state->rest.size();
   if (state->truncated) png_error(codec, "the file ends");
+  if (png_get_io_chunk_type(codec) == kPixels) {
+    if (count > state->pixel_bytes) png_error(codec, "it has data behind its pixels");
+    state->pixel_bytes -= count;
+  }
   std::memcpy(bytes, state->rest.data(), count);
   state->rest.remove_prefix(count);
 }
@@ -102,9 +113,69 @@ void turn(const Codec& codec, cv::Mat& bgr) {
   turn_upright(before != 0 ? before : orientation_of(codec.png, codec.end), bgr);
 }
 
-// The header, compared with what was allowed; then memory, and every line. Returns false when it is
-// cancelled; jumps when there is an error.
-bool read_pixels(const Codec& codec, const DecodeLimits& limits, cv::Mat& bgr) {
+// Lines of a picture that is too large, of which the means of squares of pixels are kept.
+class Means {
+ public:
+  void begin(std::int64_t width, std::int64_t scale) {
+    scale_ = static_cast<std::size_t>(scale);
+    line_.resize(static_cast<std::size_t>(width) * kChannels);
+    sums_.assign(static_cast<std::size_t>(width / scale) * kChannels, 0);
+  }
+  unsigned char* line() { return line_.data(); }
+
+  // Adds line() to those before; `row` gets the means when all lines of its squares were added.
+  void add(unsigned char* row, bool is_last) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const unsigned char* first = &line_[i / kChannels * scale_ * kChannels + i % kChannels];
+      for (std::size_t x = 0; x < scale_; ++x) sums_[i] += first[x * kChannels];
+    }
+    if (!is_last) return;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      row[i] = static_cast<unsigned char>(sums_[i] / (scale_ * scale_));
+    }
+    std::fill(sums_.begin(), sums_.end(), 0);
+  }
+
+ private:
+  std::size_t scale_ = 1;
+  std::vector<unsigned char> line_;
+  std::vector<std::uint64_t> sums_;
+};
+
+// The last line is read with what stands behind it.
+void expect_end(const Codec& codec) {
+  auto* state = static_cast<PngState*>(png_get_io_ptr(codec.png));
+  state->pixel_bytes = 2 * png_get_rowbytes(codec.png, codec.info) + kBytesBehindPixels;
+}
+
+// False when it is cancelled.
+bool read_lines(const Codec& codec, const DecodeLimits& limits, int passes, cv::Mat& bgr) {
+  const int lines = passes * bgr.rows;
+  for (int line = 0; line < lines; ++line) {
+    if (limits.cancelled && limits.cancelled()) return false;
+    if (line == lines - 1) expect_end(codec);
+    png_read_row(codec.png, bgr.ptr(line % bgr.rows), nullptr);
+  }
+  return true;
+}
+
+bool read_reduced(const Codec& codec, const DecodeLimits& limits, const PictureSize& size,
+                  std::int64_t scale, Means& means, cv::Mat& bgr) {
+  means.begin(size.width, scale);
+  for (std::int64_t line = 0; line < size.height; ++line) {
+    if (limits.cancelled && limits.cancelled()) return false;
+    if (line == size.height - 1) expect_end(codec);
+    png_read_row(codec.png, means.line(), nullptr);
+    const std::int64_t row = line / scale;
+    if (row < bgr.rows) means.add(bgr.ptr(static_cast<int>(row)), line % scale == scale - 1);
+  }
+  return true;
+}
+
+// The header, compared with what was allowed; then memory, and every line. Returns what is no error
+// of libpng; jumps when there is one.
+DecodeProblem read_pixels(const Codec& codec, const DecodeLimits& limits, Means& means,
+                          cv::Mat& bgr) {
   png_read_info(codec.png, codec.info);
   const PictureSize size{png_get_image_width(codec.png, codec.info),
                          png_get_image_height(codec.png, codec.info)};
@@ -115,14 +186,17 @@ bool read_pixels(const Codec& codec, const DecodeLimits& limits, cv::Mat& bgr) {
   if (png_get_rowbytes(codec.png, codec.info) != static_cast<std::size_t>(size.width) * kChannels) {
     png_error(codec.png, "its pixels have an unknown format");
   }
-  bgr.create(static_cast<int>(size.height), static_cast<int>(size.width), CV_8UC3);
-  for (int line = 0; line < passes * bgr.rows; ++line) {
-    if (limits.cancelled && limits.cancelled()) return false;
-    png_read_row(codec.png, bgr.ptr(line % bgr.rows), nullptr);
+  const std::int64_t scale = limits.reduce ? reducing_scale(size, kReducedPixels) : 1;
+  if (scale > size.width || scale > size.height || (scale > 1 && passes > 1)) {
+    return DecodeProblem::kTooManyPixels;
   }
+  bgr.create(static_cast<int>(size.height / scale), static_cast<int>(size.width / scale), CV_8UC3);
+  const bool whole = scale == 1 ? read_lines(codec, limits, passes, bgr)
+                                : read_reduced(codec, limits, size, scale, means, bgr);
+  if (!whole) return DecodeProblem::kCancelled;
   png_read_end(codec.png, codec.end);
   turn(codec, bgr);
-  return true;
+  return DecodeProblem::kNone;
 }
 
 // By the first chunk. It must be the header, which libpng passes over others to find.
@@ -138,12 +212,13 @@ std::optional<PictureSize> size_in_header(std::string_view png) {
 
 DecodeProblem read_png(const DecodeLimits& limits, PngState& state, cv::Mat& bgr) {
   const Codec codec(state);
+  Means means;
   if (codec.end == nullptr) return DecodeProblem::kNoMemory;
   // Nothing that a jump passes over has a destructor.
   if (setjmp(png_jmpbuf(codec.png)) != 0) {
     return state.truncated ? DecodeProblem::kTruncated : DecodeProblem::kDamaged;
   }
-  return read_pixels(codec, limits, bgr) ? DecodeProblem::kNone : DecodeProblem::kCancelled;
+  return read_pixels(codec, limits, means, bgr);
 }
 
 }  // namespace
@@ -170,6 +245,9 @@ void decode_png(std::string_view png, const DecodeLimits& limits, DecodedPicture
   picture.further_warnings = state.warnings > 1 ? state.warnings - 1 : 0;
   if (problem == DecodeProblem::kDamaged) {
     picture.fail(problem, damaged(state.error.data()));
+  } else if (problem == DecodeProblem::kTooManyPixels) {
+    picture.fail(problem,
+                 "is too large for an interlaced PNG: send it as one that is not, or smaller");
   } else if (problem != DecodeProblem::kNone) {
     picture.fail(problem, message_of(problem));
   }

@@ -2,6 +2,7 @@
 
 #include <webp/decode.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "platform/pictures/exif_orientation.h"
@@ -26,6 +27,14 @@ DecodeProblem problem_of(VP8StatusCode status) {
   }
 }
 
+// Of each pixel, before it is scaled: libwebp keeps lossless pictures whole, and of others the
+// transparency.
+std::int64_t bytes_kept(const WebPBitstreamFeatures& input) {
+  constexpr int kLossy = 1;
+  if (input.format != kLossy) return 4;
+  return input.has_alpha != 0 ? 1 : 0;
+}
+
 void fail(VP8StatusCode status, DecodedPicture& picture) {
   const DecodeProblem problem = problem_of(status);
   picture.fail(problem, message_of(problem));
@@ -46,7 +55,16 @@ void decode_webp(std::string_view bytes, const DecodeLimits& limits, DecodedPict
   if (!is_within(size, limits)) {
     return picture.fail(DecodeProblem::kTooManyPixels, too_large(size, limits));
   }
-  picture.bgr.create(config.input.height, config.input.width, CV_8UC3);
+  const std::int64_t scale = limits.reduce ? reducing_scale(size, kReducedPixels) : 1;
+  if (limits.reduce && size.width * size.height * bytes_kept(config.input) > kReducedBytes) {
+    return picture.fail(DecodeProblem::kTooManyPixels,
+                        "is too large for a lossless WebP: send it as a JPEG, or smaller");
+  }
+  const auto scaled = [scale](int side) { return std::max(static_cast<int>(side / scale), 1); };
+  config.options.use_scaling = scale > 1 ? 1 : 0;
+  config.options.scaled_width = scaled(config.input.width);
+  config.options.scaled_height = scaled(config.input.height);
+  picture.bgr.create(config.options.scaled_height, config.options.scaled_width, CV_8UC3);
   config.output.colorspace = MODE_BGR;
   config.output.is_external_memory = 1;
   config.output.u.RGBA = {picture.bgr.data, static_cast<int>(picture.bgr.step),
