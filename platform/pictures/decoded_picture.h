@@ -12,7 +12,7 @@ namespace lookout {
 
 // With DecodeLimits::reduce, a larger picture is decoded at a reduced scale, and has at most so
 // many pixels: many more than classifiers use.
-inline constexpr std::int64_t kReducedPixels = 6'000'000;
+inline constexpr std::int64_t kReducedPixels = 4'000'000;
 // Then, its pixels take at most so many bytes, together with what its decoder keeps of the whole
 // picture: the coefficients of a progressive JPEG, two bytes each, enough for those of phones with
 // 12 megapixels, and the pixels of a lossless WebP or an interlaced PNG.

@@ -1,9 +1,9 @@
 #include "platform/pictures/picture_size.h"
 
-#include <webp/demux.h>
+#include <webp/decode.h>
 
+#include <cstdint>
 #include <cstdlib>
-#include <memory>
 
 #include "platform/pictures/picture_format.h"
 #include "platform/pictures/tiff_file.h"
@@ -14,12 +14,11 @@ namespace {
 using Size = std::optional<PictureSize>;
 
 Size size_of_webp(std::string_view bytes) {
-  const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-  const std::unique_ptr<WebPDemuxer, void (*)(WebPDemuxer*)> demuxer(WebPDemux(&data),
-                                                                     WebPDemuxDelete);
-  if (demuxer == nullptr) return std::nullopt;
-  return PictureSize{WebPDemuxGetI(demuxer.get(), WEBP_FF_CANVAS_WIDTH),
-                     WebPDemuxGetI(demuxer.get(), WEBP_FF_CANVAS_HEIGHT)};
+  int width = 0;
+  int height = 0;
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  if (WebPGetInfo(data, bytes.size(), &width, &height) == 0) return std::nullopt;
+  return PictureSize{width, height};
 }
 
 // Negative heights are of pictures that begin at the top.

@@ -1,25 +1,43 @@
 #include "platform/pictures/webp_orientation.h"
 
-#include <webp/demux.h>
-
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "platform/pictures/exif_orientation.h"
 
 namespace lookout {
-int webp_orientation(std::string_view bytes) {
-  const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-  const std::unique_ptr<WebPDemuxer, void (*)(WebPDemuxer*)> demuxer(WebPDemux(&data),
-                                                                     WebPDemuxDelete);
-  if (demuxer == nullptr) return kUpright;
-  int orientation = kUpright;
-  WebPChunkIterator chunk{};
-  if (WebPDemuxGetChunk(demuxer.get(), "EXIF", 1, &chunk) != 0) {
-    orientation = exif_orientation(chunk.chunk.bytes, chunk.chunk.size);
+namespace {
+
+constexpr std::size_t kName = 4;    // bytes, of a chunk
+constexpr std::size_t kHeader = 8;  // its name and size
+constexpr std::size_t kFirst = 12;  // behind "RIFF", its size and "WEBP"
+
+std::uint32_t riff_size(std::string_view header) {
+  std::uint32_t size = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    size |= static_cast<std::uint32_t>(static_cast<unsigned char>(header[kName + i])) << (8 * i);
   }
-  WebPDemuxReleaseChunkIterator(&chunk);
-  return orientation;
+  return size;
+}
+
+}  // namespace
+
+// A walk of its own: libwebpdemux keeps a list of all chunks, which takes more than the file.
+int webp_orientation(std::string_view bytes) {
+  if (bytes.size() < kFirst || bytes.substr(kHeader, kName) != "WEBP") return kUpright;
+  std::string_view rest = bytes.substr(kFirst);
+  while (rest.size() >= kHeader) {
+    const std::size_t size = riff_size(rest);
+    const std::string_view content = rest.substr(kHeader, size);
+    if (rest.substr(0, kName) == "EXIF") {
+      return exif_orientation(reinterpret_cast<const unsigned char*>(content.data()),
+                              content.size());
+    }
+    const std::size_t padded = size + size % 2;  // chunks begin at even places
+    if (padded > rest.size() - kHeader) break;
+    rest.remove_prefix(kHeader + padded);
+  }
+  return kUpright;
 }
 
 }  // namespace lookout

@@ -163,7 +163,7 @@ compile() {
 fuzz() {
   local target=$1
   "$compiler" -fsanitize=fuzzer,address,undefined "build/fuzz/objects/tests_fuzz_$target.o" build/fuzz/program.a -o "build/fuzz/$target" \
-    -lfmt -ljpeg -lmd -lopencv_core -lopencv_imgcodecs -lopencv_imgproc -lpng -lspdlog -ltiff -luriparser -lutf8proc -lwebp -lwebpdemux
+    -lfmt -ljpeg -lmd -lopencv_core -lopencv_imgcodecs -lopencv_imgproc -lpng -lspdlog -ltiff -luriparser -lutf8proc -lwebp
   local log=build/fuzz/$target.log corpus=("build/fuzz/$target-corpus" "build/fuzz/seeds-$target")
   mkdir -p "build/fuzz/$target-corpus"
   [ ! -d "tests/fuzz/corpus/$target" ] || corpus+=("tests/fuzz/corpus/$target")
