@@ -241,12 +241,22 @@ TEST(DecodeBytes, APhonesPictureIsTakenAtAReducedScale) {
   EXPECT_EQ(decode_bytes(empty_jpeg(kBaseline, 4000, 3000), limits()).bgr.size(),
             cv::Size(2000, 1500));
   EXPECT_EQ(decode_bytes(empty_jpeg(kBaseline, 4000, 2000), limits()).bgr.size(),
-            cv::Size(4000, 2000));
+            cv::Size(2000, 1000));
+  EXPECT_EQ(decode_bytes(empty_jpeg(kBaseline, 2000, 2000), limits()).bgr.size(),
+            cv::Size(2000, 2000));
   EXPECT_EQ(decode_bytes(empty_jpeg(kBaseline, 10000, 10001), limits()).problem, kTooLarge);
   DecodeLimits whole = limits(50 * kMegapixel);
   whole.reduce = false;
   EXPECT_EQ(decode_bytes(empty_jpeg(kBaseline, 8064, 6048), whole).bgr.size(),
             cv::Size(8064, 6048));
+}
+
+TEST(DecodeBytes, ALargeWebpOfAClientIsReducedToo) {
+  const cv::Mat white(2000, 3000, CV_8UC3, cv::Scalar::all(255));
+  std::vector<unsigned char> webp;
+  cv::imencode(".webp", white, webp, {cv::IMWRITE_WEBP_QUALITY, 80});
+  const std::string_view bytes(reinterpret_cast<const char*>(webp.data()), webp.size());
+  EXPECT_EQ(decode_bytes(bytes, limits()).bgr.size(), cv::Size(1500, 1000));
 }
 
 // Its coefficients are kept, whatever the scale.

@@ -7,6 +7,8 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "platform/pictures/decode_picture.h"
 #include "tests/platform/pictures/memory_peak.h"
@@ -177,6 +179,36 @@ TEST_F(PngDecoderTest, TextsTakeNoMemory) {
   const MemoryPeak peak;
   EXPECT_EQ(read(png).problem, DecodeProblem::kNone);
   EXPECT_LT(peak.growth(), 40'000'000);
+}
+
+// libpng inflates them all.
+TEST_F(PngDecoderTest, PixelsBehindThePixelsAreRefused) {
+  std::string png = png_of(kRgb, 8);
+  EXPECT_EQ(read(png).problem, DecodeProblem::kNone);
+  const std::string lines(kPngHeight * (kPngWidth * 3 + 1), '\0');
+  const std::string header = png.substr(0, png.find("IDAT") - 4);
+  png =
+      header + chunk("IDAT", deflated(lines + std::string(200'000'000, '\0'))) + chunk("IEND", "");
+  const DecodedPicture picture = read(png);
+  EXPECT_EQ(picture.problem, DecodeProblem::kDamaged);
+  EXPECT_THAT(picture.message, HasSubstr("behind its pixels"));
+}
+
+TEST_F(PngDecoderTest, ALargePictureOfAClientIsReducedToMeans) {
+  cv::Mat stripes(2001, 3001, CV_8UC3, cv::Scalar(10, 20, 30));
+  for (int x = 0; x < stripes.cols; x += 2) stripes.col(x).setTo(cv::Scalar(110, 120, 130));
+  std::vector<unsigned char> png;
+  cv::imencode(".png", stripes, png);
+  DecodeLimits limits;
+  limits.pixels = 25'000'000;
+  limits.reduce = true;
+  DecodedPicture picture;
+  const std::string_view bytes(reinterpret_cast<const char*>(png.data()), png.size());
+  decode_png(bytes, limits, picture);
+  ASSERT_EQ(picture.problem, DecodeProblem::kNone) << picture.message;
+  const cv::Mat expected(1000, 1500, CV_8UC3, cv::Scalar(60, 70, 80));
+  ASSERT_EQ(picture.bgr.size(), expected.size());
+  EXPECT_EQ(cv::norm(picture.bgr, expected, cv::NORM_INF), 0);
 }
 
 TEST_F(PngDecoderTest, ProfilesAndUnknownChunksAreIgnored) {
