@@ -26,8 +26,6 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "soak"))
 sys.dont_write_bytecode = True
 
-import hostile_jpegs  # noqa: E402
-import hostile_pngs  # noqa: E402
 from hostile_pictures import GOOD, hostile_pictures, mutations  # noqa: E402
 from machine import violations  # noqa: E402
 from reader import Reader  # noqa: E402
