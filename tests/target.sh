@@ -294,7 +294,7 @@ service() {
   cp tests/vm/{service,service_test,engines_test}.sh "$build"/tests/{platform_tests,bare_forward} "$work"
   cp $shared/mobilenet_v2_{xnnpack.pt,s8.onnx} "$work" 2> /dev/null || true
   python3 tests/predict/hostile_pictures.py "$work/hostile" \
-    --names '^(hidden-400mp|scans-[07]|deep-interlaced|ztxt-100[.]|pixels-behind|lossless-268mp|phone)'
+    --names '^(hidden-400mp|scans-[07]|deep[.]|ztxt-100[.]|pixels-behind|lossless-268mp|phone)'
   local extent=
   [ "$suite" = bookworm ] || extent=--short
   make_guest

@@ -85,9 +85,10 @@ def sizes():
     yield "two-headers", SIGNATURE + header((8, 8)) + drawn((20000, 20000), 1, GRAY)[8:]
     yield "header-behind", drawn((8, 8), after=header((20000, 20000)))
     yield "apple", SIGNATURE + chunk(b"CgBI", b"\x50\0\x20\2") + good()[8:]
-    deep = drawn((16384, 1525), 16, RGBA, 1)
-    yield "deep-interlaced", deep
+    deep = drawn((16384, 1525), 16, RGBA)  # as large as is allowed
+    yield "deep", deep
     yield "deep-cut", deep[:-60_000]
+    yield "deep-interlaced", drawn((16384, 1525), 16, RGBA, 1)
     yield "missing-pixels", SIGNATURE + header((5000, 5000)) + chunk(b"IDAT", zeros(1000)) + END
     yield "no-pixels", SIGNATURE + header((5000, 5000)) + END
 

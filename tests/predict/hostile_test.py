@@ -37,7 +37,7 @@ SEED = os.environ.get("LOOKOUT_SEED", "1")
 NAMES = re.compile(os.environ.get("LOOKOUT_HOSTILE", ""))
 PICTURES = hostile_pictures()
 SENT = list(filter(NAMES.search, PICTURES))
-WORST = ["scans-7.9.jpg", "hidden-400mp.jpg", "deep-interlaced.png", "ztxt-1000.png"]  # at the same time
+WORST = ["scans-7.9.jpg", "hidden-400mp.jpg", "deep.png", "ztxt-1000.png"]  # at the same time
 SLOW = re.compile(
     "hidden|scans|refine|restart|coeff|arith|largest|deep|ztxt|behind-pixels|268mp|25mp|groups|flood"
 )

@@ -83,7 +83,7 @@ say "seen over HTTP, exposed by $exposed"
 # Hostile pictures are decoded in a process with a filter of its own, and harm nobody.
 [ "$(predict hostile/good.jpg)" = 200 ] || fail 'a good picture is refused'
 [ "$(of_processes Seccomp_filters | sort -u | wc -l)" = 2 ] || fail 'no process has more filters than the service'
-predict hostile/deep-interlaced.png > status  # as large as is allowed
+predict hostile/deep.png > status  # as large as is allowed
 memory=$(max_memory)
 for picture in hostile/*; do
   status=$(predict "$picture")
@@ -104,7 +104,7 @@ say "hostile pictures take $growth kB"
 sed -i 's#^snapshot-on-change = .*#snapshot-on-change = "/var/lib/lookout"#' /etc/lookout/lookout.toml
 useradd -G lookout owner
 # It stops amid a large picture. A client may come while it is stopped, and starts it.
-predict hostile/deep-interlaced.png > status &
+predict hostile/deep.png > status &
 until_true 'a picture is in work' answers /metrics '^lookout_predict_queue_length 1'
 systemctl stop $unit
 is Result success || fail "stopping amid a picture ended in $(property Result)"
