@@ -17,6 +17,9 @@ namespace {
 
 constexpr const char* kProgram = "/usr/bin/Xvfb";
 
+// A window may be gone when it is asked for. The default handler ends the process.
+int ignore_error(Display* /*display*/, XErrorEvent* /*event*/) { return 0; }
+
 }  // namespace
 
 bool XServer::is_installed() { return ::access(kProgram, X_OK) == 0; }
@@ -42,6 +45,7 @@ XServer::XServer() {
   ::close(numbers[0]);
   if (!number.empty()) {
     ::setenv("DISPLAY", (":" + number).c_str(), 1);
+    XSetErrorHandler(ignore_error);
     display_ = XOpenDisplay(nullptr);
   }
   if (display_ == nullptr) {

@@ -107,7 +107,7 @@ TEST(PictureSource, BrokenPictureOfAFolderIsNamedAndSkipped) {
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kEnd);
 }
 
-std::string little_endian(std::uint32_t number, int bytes) {
+std::string little_endian(std::uint64_t number, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
   return text;
