@@ -103,9 +103,10 @@ void copy_pixels(const cv::Mat& bgr, unsigned char* output) {
     std::memcpy(output + done, bgr.data + done, part);
     if (size <= kDecoderKeptBytes) continue;
     // The pages that are copied whole.
-    const auto begin = (reinterpret_cast<std::uintptr_t>(bgr.data + done) + page - 1) / page * page;
-    const auto end = reinterpret_cast<std::uintptr_t>(bgr.data + done + part) / page * page;
-    if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    unsigned char* begin = bgr.data + done;
+    const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(begin) % page) % page;
+    if (part < before + page) continue;
+    madvise(begin + before, (part - before) / page * page, MADV_DONTNEED);
   }
 }
 

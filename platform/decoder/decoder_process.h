@@ -47,10 +47,10 @@ class DecoderProcess {
   DecoderProcess(const DecoderProcess&) = delete;
   DecoderProcess& operator=(const DecoderProcess&) = delete;
 
-  // As decode_upload(), but `limits.cancelled` is asked 20 times a second, and ends the process. A
+  // As decode_upload(), but `asked.cancelled` is asked 20 times a second, and ends the process. A
   // picture that the process does not survive, or that it does not decode in time, is kDamaged.
   // `bytes` is not empty. Throws Error when the process cannot be started.
-  DecodedPicture decode(std::string_view bytes, const DecodeLimits& limits);
+  DecodedPicture decode(std::string_view bytes, const DecodeLimits& asked);
 
   pid_t pid() const { return child_ ? child_->pid() : -1; }
 
