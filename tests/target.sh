@@ -37,7 +37,8 @@ tolerance=0.005
 
 emulated() {
   local status=0
-  qemu-aarch64-static -cpu cortex-a72 -L "$sysroot" -U LD_LIBRARY_PATH "$@" || status=$?
+  qemu-aarch64-static -cpu cortex-a72 -L "$sysroot" -U LD_LIBRARY_PATH \
+    -E QEMU_LD_PREFIX="$sysroot" "$@" || status=$?
   [ $status -lt 128 ] || echo "killed by signal $((status - 128)) ($(kill -l $((status - 128))))" >&2
   return $status
 }

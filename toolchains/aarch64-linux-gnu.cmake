@@ -90,9 +90,10 @@ set(ENV{PKG_CONFIG_PATH} "")
 
 # -L redirects absolute paths, the RPATH of what is built here too: CMake writes it without the
 # sysroot. A LD_LIBRARY_PATH of the build machine must not reach the target's loader.
+# QEMU_LD_PREFIX: a program that the emulated one starts has its loader there, too.
 find_program(LOOKOUT_QEMU NAMES qemu-aarch64-static qemu-aarch64)
 mark_as_advanced(LOOKOUT_QEMU)
 if(LOOKOUT_QEMU)
   set(CMAKE_CROSSCOMPILING_EMULATOR
-    "${LOOKOUT_QEMU};-cpu;cortex-a72;-L;${LOOKOUT_SYSROOT};-U;LD_LIBRARY_PATH")
+    "${LOOKOUT_QEMU};-cpu;cortex-a72;-L;${LOOKOUT_SYSROOT};-U;LD_LIBRARY_PATH;-E;QEMU_LD_PREFIX=${LOOKOUT_SYSROOT}")
 endif()
