@@ -151,7 +151,9 @@ class AttacksTest(ServedTest):
     def test_pictures_that_are_bombs(self):
         """32000x32000 pixels, which a decoder would take 3 GB for."""
         bomb = b"\xff\xd8\xff\xc0\x00\x11\x08\x7d\x00\x7d\x00\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"
-        self.assertEqual(self.upload(bomb)[0], 413)
+        scan = b"\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x3f\x00"
+        self.assertEqual(self.upload(bomb + scan)[0], 413)
+        self.assertEqual(self.upload(bomb)[0], 422)  # its header is cut
         self.expect_unharmed()
 
 
