@@ -163,7 +163,8 @@ class HostileTest:
     def begin_measuring(self):
         """Each picture and its mutations are judged by themselves, from what the memory is now."""
         for pid in family(self.process.pid):
-            pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a decoder may end
+                pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
         self.most = self.before = self.memory()
         self.worst = {}  # s, of the other client, by path
         self.answers = 0
