@@ -133,11 +133,11 @@ sources=(
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_header.cpp platform/http/http_message.cpp
   platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
   platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
-  platform/pictures/decode_bytes.cpp platform/pictures/exif_orientation.cpp platform/pictures/exif_time.cpp
+  platform/pictures/decode_bytes.cpp platform/pictures/decode_upload.cpp platform/pictures/exif_orientation.cpp platform/pictures/exif_time.cpp
   platform/pictures/jpeg_decoder.cpp platform/pictures/jpeg_segments.cpp platform/pictures/motion_jpeg.cpp
   platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp platform/pictures/picture_size.cpp
   platform/pictures/png_decoder.cpp platform/pictures/tiff_file.cpp platform/pictures/tiff_numbers.cpp
-  platform/pictures/webp_orientation.cpp platform/predict/multipart.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp
+  platform/pictures/webp_decoder.cpp platform/pictures/webp_orientation.cpp platform/predict/multipart.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp
   platform/sources/test_pattern.cpp platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
 )
 flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
