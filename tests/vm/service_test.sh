@@ -104,11 +104,13 @@ say "hostile pictures take $growth kB"
 sed -i 's#^snapshot-on-change = .*#snapshot-on-change = "/var/lib/lookout"#' /etc/lookout/lookout.toml
 useradd -G lookout owner
 # It stops amid a large picture. A client may come while it is stopped, and starts it.
-predict hostile/deep.png > status &
-until_true 'a picture is in work' answers /metrics '^lookout_predict_queue_length 1'
+(while :; do predict hostile/deep.png; done) > status 2>&1 &
+clients=$!
+until_true 'one picture after the other is decoded' test -s status
 systemctl stop $unit
 is Result success || fail "stopping amid a picture ended in $(property Result)"
-wait $! || true
+kill $clients || true
+wait $clients || true
 mark
 answers / '<!DOCTYPE html>' || fail 'a client does not start it'
 until_true 'a client started it' is ActiveState active
