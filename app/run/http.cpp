@@ -1,10 +1,8 @@
 #include "app/run/http.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "pipeline/open_model.h"
 #include "platform/http/http_reporter.h"
 #include "platform/system/input_file.h"
+#include "platform/system/machine_id.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -49,11 +48,10 @@ void require_token(const HttpOptions& options, bool is_public, const std::string
 // This machine's names, besides those of the options.
 std::vector<std::string> host_names(const HttpOptions& options) {
   std::vector<std::string> names = options.hosts;
-  std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') return names;
-  const std::string name = lower_case(host.data());
-  names.push_back(name);
-  names.push_back(name.substr(0, name.find('.')) + ".local");
+  const std::string name = full_host_name();
+  if (name.empty()) return names;
+  names.push_back(lower_case(name));
+  names.push_back(lower_case(host_name()) + ".local");
   return names;
 }
 

@@ -16,12 +16,6 @@ constexpr std::size_t kDigits = 12;
 constexpr sd_id128_t kApplication{{0x8d, 0x1b, 0x6f, 0x0e, 0x5c, 0x2a, 0x4f, 0x37, 0x9e, 0x44, 0x71,
                                    0xd0, 0x3a, 0xb9, 0xc6, 0x52}};
 
-std::string full_host_name() {
-  std::array<char, 256> host{};
-  static_cast<void>(gethostname(host.data(), host.size() - 1));
-  return host.data();
-}
-
 }  // namespace
 
 std::string machine_id() {
@@ -31,6 +25,12 @@ std::string machine_id() {
     return std::string(sd_id128_to_string(id, text.data())).substr(0, kDigits);
   }
   return sha256(full_host_name()).substr(0, kDigits);
+}
+
+std::string full_host_name() {
+  std::array<char, 256> host{};
+  static_cast<void>(gethostname(host.data(), host.size() - 1));
+  return host.data();
 }
 
 std::string host_name() {
