@@ -1,7 +1,5 @@
 #include "platform/pictures/picture_size.h"
 
-#include <webp/decode.h>
-
 #include <cstdint>
 #include <cstdlib>
 
@@ -12,14 +10,6 @@ namespace lookout {
 namespace {
 
 using Size = std::optional<PictureSize>;
-
-Size size_of_webp(std::string_view bytes) {
-  int width = 0;
-  int height = 0;
-  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  if (WebPGetInfo(data, bytes.size(), &width, &height) == 0) return std::nullopt;
-  return PictureSize{width, height};
-}
 
 // Negative heights are of pictures that begin at the top.
 Size size_of_bmp(std::string_view bytes) {
@@ -41,9 +31,6 @@ Size size_of_bmp(std::string_view bytes) {
 Size picture_size(std::string_view bytes) {
   Size size;
   switch (picture_format(bytes)) {
-    case PictureFormat::kWebp:
-      size = size_of_webp(bytes);
-      break;
     case PictureFormat::kTiff:
       size = tiff_size(bytes);
       break;

@@ -18,7 +18,7 @@ struct PictureSize {
   std::int64_t height = 0;
 };
 
-// Of a WebP, TIFF or BMP file, which OpenCV decodes: as its decoder finds it. Empty: it is none of
+// Of a TIFF or BMP file, which OpenCV decodes: as its decoder finds it. Empty: it is neither of
 // them, or damaged.
 std::optional<PictureSize> picture_size(std::string_view bytes);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/pictures/decode_bytes.h"
 #include "platform/pictures/picture_format.h"
 #include "platform/sources/picture_source.h"
 #include "tests/support/source_testing.h"
@@ -67,8 +68,12 @@ TEST(PictureSize, IsThatOfTheHeader) {
     write_as(path, format);
     const std::string bytes = bytes_of(path);
     const PictureFormat kind = picture_format(bytes);
-    if (kind == PictureFormat::kJpeg || kind == PictureFormat::kPng) {
+    if (kind == PictureFormat::kJpeg || kind == PictureFormat::kPng ||
+        kind == PictureFormat::kWebp) {
       EXPECT_FALSE(picture_size(bytes)) << "their decoders tell it";
+      DecodeLimits limits;
+      limits.pixels = std::int64_t{kFullWidth} * kFullHeight;
+      EXPECT_EQ(decode_bytes(bytes, limits).bgr.size(), cv::Size(kFullWidth, kFullHeight));
     } else {
       expect_size(bytes, format.name);
     }
