@@ -15,7 +15,8 @@ namespace lookout {
 inline constexpr std::int64_t kReducedPixels = 4'000'000;
 // Then, its pixels take at most so many bytes, together with what its decoder keeps of the whole
 // picture: the coefficients of a progressive JPEG, two bytes each, enough for those of phones with
-// 12 megapixels, and the pixels of a lossless WebP or an interlaced PNG.
+// 12 megapixels, and the pixels of a lossless WebP. An interlaced PNG is not reduced: it is too
+// large.
 inline constexpr std::int64_t kReducedBytes = 39'000'000;
 
 struct DecodeLimits {

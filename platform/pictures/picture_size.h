@@ -30,12 +30,14 @@ inline bool is_within(const PictureSize& size, const DecodeLimits& limits, std::
          (size.height <= 0 || size.width <= pixels / size.height);
 }
 
-// The smallest of 1, 2, 4, ... by which the sides are divided so that `pixels` remain at most.
-inline std::int64_t reducing_scale(const PictureSize& size, std::int64_t pixels) {
+// The smallest of 1, 2, 4, ... by which the sides are divided so that kReducedPixels remain at
+// most; 1 without DecodeLimits::reduce.
+inline std::int64_t reducing_scale(const PictureSize& size, const DecodeLimits& limits) {
   std::int64_t scale = 1;
+  if (!limits.reduce) return scale;
   while (std::max<std::int64_t>(size.width / scale, 1) *
              std::max<std::int64_t>(size.height / scale, 1) >
-         pixels) {
+         kReducedPixels) {
     scale *= 2;
   }
   return scale;

@@ -186,7 +186,7 @@ DecodeProblem read_pixels(const Codec& codec, const DecodeLimits& limits, Means&
   if (png_get_rowbytes(codec.png, codec.info) != static_cast<std::size_t>(size.width) * kChannels) {
     png_error(codec.png, "its pixels have an unknown format");
   }
-  const std::int64_t scale = limits.reduce ? reducing_scale(size, kReducedPixels) : 1;
+  const std::int64_t scale = reducing_scale(size, limits);
   if (scale > size.width || scale > size.height || (scale > 1 && passes > 1)) {
     return DecodeProblem::kTooManyPixels;
   }

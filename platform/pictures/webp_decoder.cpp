@@ -55,7 +55,7 @@ void decode_webp(std::string_view bytes, const DecodeLimits& limits, DecodedPict
   if (!is_within(size, limits)) {
     return picture.fail(DecodeProblem::kTooManyPixels, too_large(size, limits));
   }
-  const std::int64_t scale = limits.reduce ? reducing_scale(size, kReducedPixels) : 1;
+  const std::int64_t scale = reducing_scale(size, limits);
   if (limits.reduce && size.width * size.height * bytes_kept(config.input) > kReducedBytes) {
     return picture.fail(DecodeProblem::kTooManyPixels,
                         "is too large for a lossless WebP: send it as a JPEG, or smaller");

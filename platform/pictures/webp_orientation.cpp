@@ -1,7 +1,10 @@
 #include "platform/pictures/webp_orientation.h"
 
+#include <endian.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "platform/pictures/exif_orientation.h"
 
@@ -14,15 +17,13 @@ constexpr std::size_t kFirst = 12;  // behind "RIFF", its size and "WEBP"
 
 std::uint32_t riff_size(std::string_view header) {
   std::uint32_t size = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    size |= static_cast<std::uint32_t>(static_cast<unsigned char>(header[kName + i])) << (8 * i);
-  }
-  return size;
+  std::memcpy(&size, header.data() + kName, sizeof size);
+  return le32toh(size);
 }
 
 }  // namespace
 
-// A walk of its own: libwebpdemux keeps a list of all chunks, which takes more than the file.
+// Not by libwebpdemux, whose list of chunks may take more than the file.
 int webp_orientation(std::string_view bytes) {
   if (bytes.size() < kFirst || bytes.substr(kHeader, kName) != "WEBP") return kUpright;
   std::string_view rest = bytes.substr(kFirst);

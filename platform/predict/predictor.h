@@ -22,7 +22,7 @@
 namespace lookout {
 
 struct PredictLimits {
-  std::int64_t pixels = 25'000'000;  // of a picture; see DecodeLimits::reduce for JPEGs
+  std::int64_t pixels = 25'000'000;  // of a picture; see DecodeLimits::reduce
   std::int64_t side = 16384;         // of a picture, in pixels
   std::size_t queue = 16;            // requests
   // That decode: with more, one picture is decoded while another one is classified.
