@@ -37,9 +37,9 @@ bool is_malformed(const boost::system::error_code& error) {
 
 HttpResponse large_body(std::size_t max) {
   return http_error(413, "too_large",
-                    fmt::format("a request has at most {:.4g} MB: send a smaller picture, or raise "
+                    fmt::format("a request has at most {} MB: send a smaller picture, or raise "
                                 "http.max-upload of the server",
-                                static_cast<double>(max) / (1 << 20)));
+                                megabytes(max)));
 }
 
 HttpResponse too_many_uploads() {

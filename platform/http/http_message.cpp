@@ -27,6 +27,10 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
   return query;
 }
 
+std::string megabytes(std::size_t bytes) {
+  return fmt::format("{:.4g}", static_cast<double>(bytes) / (1 << 20));
+}
+
 HttpResponse http_error(int status, const std::string& code, const std::string& message,
                         std::chrono::seconds retry_after) {
   HttpResponse response = http_text(

@@ -88,6 +88,9 @@ inline constexpr const char* kOtherRoute = "(other)";
 // one name the first counts.
 std::map<std::string, std::string> parse_query(std::string_view text);
 
+// So many bytes for people: "8".
+std::string megabytes(std::size_t bytes);
+
 // `{"error":{"code":"not_found","message":"..."}}`
 // `retry_after` is told with 429 and 503.
 HttpResponse http_error(int status, const std::string& code, const std::string& message,

@@ -171,7 +171,7 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       access_(std::move(options.access)),
       predict_rate_(options.predict_rate),
       predictions_(burst_of(predict_rate_), pause_of(predict_rate_)),
-      max_upload_(fmt::format("{:.4g}", static_cast<double>(options.max_upload) / (1 << 20))),
+      max_upload_(megabytes(options.max_upload)),
       has_source_(!info.source.empty()),
       metrics_(std::move(options.metrics)),
       lines_(slots, info),
