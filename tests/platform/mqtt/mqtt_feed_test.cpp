@@ -206,12 +206,8 @@ TEST_F(MqttFeedTest, HomeAssistantsStartIsAnsweredAfterARandomTime) {
 }
 
 TEST_F(MqttFeedTest, CommandsSwitchTheSourceAndAskForPictures) {
-  MqttFeedOptions options;
   std::vector<bool> asked;
-  options.commands = true;
-  options.enable = [&asked](bool enabled) { asked.push_back(enabled); };
-  make(options);
-  connect();
+  connect_with_commands(asked);
   EXPECT_EQ(of(topics_.enabled), Payloads{"ON"});
   EXPECT_EQ(broker_.subscribed(), (Payloads{topics_.available, topics_.owner, topics_.birth,
                                             topics_.set_enabled, topics_.take_snapshot}));
@@ -230,12 +226,8 @@ TEST_F(MqttFeedTest, CommandsSwitchTheSourceAndAskForPictures) {
 
 TEST_F(MqttFeedTest, OfManyCommandsTheNewestIsObeyedOnceASecond) {
   const CapturedLog log;
-  MqttFeedOptions options;
   std::vector<bool> asked;
-  options.commands = true;
-  options.enable = [&asked](bool enabled) { asked.push_back(enabled); };
-  make(options);
-  connect();
+  connect_with_commands(asked);
   for (int i = 0; i < 3000; ++i) {
     broker_.send({topics_.set_enabled, i % 2 == 0 ? "ON" : "OFF", 1, false});
     if (i % 100 == 0) turn();

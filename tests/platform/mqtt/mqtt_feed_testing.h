@@ -56,6 +56,14 @@ class MqttFeedTest : public testing::Test {
     turn();
     ASSERT_TRUE(link_->connected());
   }
+  // Commands are permitted; `asked` gets what they switch.
+  void connect_with_commands(std::vector<bool>& asked) {
+    MqttFeedOptions options;
+    options.commands = true;
+    options.enable = [&asked](bool enabled) { asked.push_back(enabled); };
+    make(options);
+    connect();
+  }
   void change(std::size_t index, int grey = 100) {
     slots_->put(change_to(index, 0.9F), small_frame(grey));
     turn();
