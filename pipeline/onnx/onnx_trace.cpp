@@ -75,9 +75,8 @@ void OnnxTrace::add_operators(const Trace::AddOperator& add) {
     read_profile(profile, model_, runs_, add);
     if (!is_full_) return;
     log_info(
-        "trace: it has the operators of the first {} frames, since ONNX Runtime keeps their times "
-        "in "
-        "memory",
+        "trace: it has the operators of the first {} frames, since ONNX Runtime keeps their "
+        "times in memory",
         frames_);
   } catch (const std::exception& error) {
     log_warn("trace: the profile of ONNX Runtime cannot be read: {}", error.what());
