@@ -116,7 +116,9 @@ void PredictService::predict_like_torchserve(const HttpRequest& request,
 
 void PredictService::put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
                          const HttpRespond& respond, const Predictor::Done& done) {
-  if (predictor_.put({request.body, std::move(pictures), done, request.gone})) return;
+  if (predictor_.put({request.body, std::move(pictures), done, request.gone, request.address})) {
+    return;
+  }
   respond(
       http_error(503, "busy", "too many pictures wait to be classified", predictor_.retry_after()));
 }

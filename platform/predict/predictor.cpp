@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "pipeline/error.h"
@@ -86,10 +88,31 @@ bool Predictor::put(Request request) {
   {
     const MutexLock lock(mutex_);
     drop_abandoned();
-    if (queue_.size() >= limits_.queue) return false;
+    if (!make_room(request.address)) return false;
     queue_.push_back(std::move(request));
   }
   changed_.notify_one();
+  return true;
+}
+
+bool Predictor::make_room(const std::string& address) {
+  if (queue_.size() < limits_.queue) return true;
+  std::map<std::string, std::size_t> places;
+  for (const Request& request : queue_) ++places[request.address];
+  const auto most =
+      std::max_element(places.begin(), places.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == places.end() || most->second <= places[address] + 1) return false;
+  const auto newest = std::find_if(queue_.rbegin(), queue_.rend(), [&most](const Request& request) {
+    return request.address == most->first;
+  });
+  std::vector<PredictedPicture> refused;
+  for (const UploadedPicture& picture : newest->pictures) {
+    refused.push_back({picture.name, {}, {}, {503, "busy", "pictures of other clients wait, too"}});
+  }
+  finished_.push_back({std::move(newest->done), std::move(refused)});
+  queue_.erase(std::next(newest).base());
+  if (wake_) wake_();
   return true;
 }
 
@@ -125,8 +148,13 @@ std::optional<Predictor::Request> Predictor::take() {
   while (queue_.empty() && !stop_) changed_.wait(mutex_);
   if (stop_) return std::nullopt;
   ++in_work_;
-  Request request = std::move(queue_.front());
-  queue_.pop_front();
+  auto next = std::find_if(queue_.begin(), queue_.end(), [this](const Request& request) {
+    return request.address != last_address_;
+  });
+  if (next == queue_.end()) next = queue_.begin();
+  Request request = std::move(*next);
+  queue_.erase(next);
+  last_address_ = request.address;
   return request;
 }
 

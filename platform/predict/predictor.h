@@ -61,6 +61,7 @@ class Predictor {
     std::vector<UploadedPicture> pictures;
     Done done;
     std::shared_ptr<const std::atomic<bool>> gone{};  // nobody waits any more; null: somebody does
+    std::string address{};                            // of the client, see HttpRequest
   };
 
   // `pictures` outlives this. Throws Error(kPermission) when the system allows no further thread.
@@ -74,8 +75,10 @@ class Predictor {
   // `wake` is called by these threads when deliver() has something to do.
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
 
-  // Returns false when as many requests as allowed wait. One that nobody waits for any more is
-  // dropped; one that is being decoded is given up.
+  // Returns false when as many requests as allowed wait. Addresses share the places: where they
+  // are all taken, the newest request of the address that has most is answered with 503 and gives
+  // its place to an address that has fewer. Addresses are served in turn. A request that nobody
+  // waits for any more is dropped; one that is being decoded is given up.
   bool put(Request request) EXCLUDES(mutex_);
   // Calls what put() was given, for the requests that are done.
   void deliver() EXCLUDES(mutex_);
@@ -96,6 +99,7 @@ class Predictor {
   void run();
   void stop() EXCLUDES(mutex_);
   void drop_abandoned() REQUIRES(mutex_);
+  bool make_room(const std::string& address) REQUIRES(mutex_);
   bool is_over(const Request& request) const EXCLUDES(mutex_);
   std::optional<Request> take() EXCLUDES(mutex_);
   PredictedPicture predict(const Request& request, const UploadedPicture& picture,
@@ -111,6 +115,7 @@ class Predictor {
   ConditionVariable changed_;
   std::function<void()> wake_ GUARDED_BY(mutex_);
   std::deque<Request> queue_ GUARDED_BY(mutex_);
+  std::string last_address_ GUARDED_BY(mutex_);  // of the last request that was taken
   std::vector<Finished> finished_ GUARDED_BY(mutex_);
   std::size_t in_work_ GUARDED_BY(mutex_) = 0;
   bool stop_ GUARDED_BY(mutex_) = false;

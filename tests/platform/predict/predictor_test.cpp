@@ -64,6 +64,36 @@ TEST(Predictor, WhatNobodyWaitsForIsDropped) {
   predictor.deliver();
 }
 
+TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
+  PictureQueue pictures(1, 0);
+  FakeClassifier classifier;
+  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  PredictLimits limits;
+  limits.queue = 3;
+  const std::string picture = jpeg();
+  Predictor predictor(pictures, limits);
+  std::vector<std::string> answers;
+  const auto put = [&](const std::string& address, const std::string& name) {
+    const auto done = [&answers, name](const auto& predicted) {
+      answers.push_back(name + (predicted.front().result ? "" : " refused"));
+    };
+    return predictor.put({nullptr, {{name, picture}}, done, {}, address});
+  };
+  ASSERT_TRUE(put("192.0.2.1", "a1"));
+  while (!pictures.is_waiting()) std::this_thread::yield();  // it is in work
+  for (const char* name : {"a2", "a3", "a4"}) ASSERT_TRUE(put("192.0.2.1", name));
+  EXPECT_FALSE(put("192.0.2.1", "a5"));
+  EXPECT_TRUE(put("192.0.2.2", "b1"));
+  EXPECT_FALSE(put("192.0.2.2", "b2"));  // they have two places and one
+  predictor.deliver();
+  EXPECT_THAT(answers, testing::ElementsAre("a4 refused"));
+  while (answers.size() < 5) {
+    if (!pictures.classify_waiting(picture_classifier)) std::this_thread::yield();
+    predictor.deliver();
+  }
+  EXPECT_THAT(answers, testing::ElementsAre("a4 refused", "a1", "b1", "a2", "a3"));
+}
+
 TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   PictureQueue pictures(1, 0);
   FakeClassifier classifier;
