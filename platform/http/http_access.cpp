@@ -29,14 +29,6 @@ std::string name_of(std::string_view host) {
   return name;
 }
 
-// Of `https://camera.example:8123/path`: camera.example:8123. Empty: it is no URL.
-std::string_view authority_of_url(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme == std::string_view::npos) return {};
-  const std::string_view rest = url.substr(scheme + 3);
-  return rest.substr(0, rest.find_first_of("/?#"));
-}
-
 // Whether HttpAccess has the name.
 bool is_known(const HttpAccess& access, const std::string& name) {
   return std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
@@ -56,6 +48,14 @@ bool has_scheme(std::string_view authorization, std::string_view scheme) {
 }
 
 }  // namespace
+
+std::string_view authority_of_url(std::string_view url) {
+  const auto end_of_scheme = std::min(url.find("://"), url.size());
+  const std::string scheme = lower_case(std::string(url.substr(0, end_of_scheme)));
+  if (scheme != "http" && scheme != "https") return {};
+  const std::string_view rest = url.substr(std::min(end_of_scheme + 3, url.size()));
+  return rest.substr(0, rest.find_first_of("/?#"));
+}
 
 bool is_host_allowed(const HttpAccess& access, std::string_view host) {
   const std::string name = name_of(host);

@@ -16,6 +16,10 @@ struct HttpAccess {
   std::string token;  // empty: none is asked for
 };
 
+// The host and port of a URL: `camera.example:8123` of `https://camera.example:8123/path`, which
+// the result is a part of. Empty: it is no URL of HTTP.
+std::string_view authority_of_url(std::string_view url);
+
 // A browser sends the name in its address bar as Host. A name that somebody else may point at this
 // machine (DNS rebinding) is refused: then a foreign web page would read what this server says.
 // `host`: with or without a port.

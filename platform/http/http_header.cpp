@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pipeline/lower_case.h"
+#include "platform/http/http_access.h"
 
 namespace lookout {
 
@@ -35,18 +36,8 @@ bool has_value(const http::request_header<>& header, http::field field, const ch
   });
 }
 
-// Of `http://localhost:8090/state`: localhost:8090. Empty: the target has another form.
-std::string authority_of(const std::string& target) {
-  const auto scheme = target.find("://");
-  if (scheme == std::string::npos) return {};
-  const std::string name = lower_case(target.substr(0, scheme));
-  if (name != "http" && name != "https") return {};
-  const auto begin = scheme + 3;
-  return target.substr(begin, target.find_first_of("/?", begin) - begin);
-}
-
 // The target without scheme and authority.
-std::string path_and_query_of(const std::string& target, const std::string& authority) {
+std::string path_and_query_of(const std::string& target, std::string_view authority) {
   if (authority.empty()) return target;
   const std::string rest = target.substr(target.find("://") + 3 + authority.size());
   return rest.empty() || rest.front() == '?' ? "/" + rest : rest;
@@ -55,7 +46,7 @@ std::string path_and_query_of(const std::string& target, const std::string& auth
 std::optional<HttpResponse> mistake_of_target(const http::request_header<>& header) {
   const std::string target = to_string(header.target());
   if (target.size() > kMaxTarget) return http_error(414, "long_target", "the path is too long");
-  if (target.rfind('/', 0) == 0 || !authority_of(target).empty()) return std::nullopt;
+  if (target.rfind('/', 0) == 0 || !authority_of_url(target).empty()) return std::nullopt;
   return http_error(400, "bad_target", "the path has to begin with /");
 }
 
@@ -96,8 +87,9 @@ std::optional<HttpResponse> mistake_of_body(const http::request_header<>& header
 HttpRequest to_request(const http::request_header<>& header) {
   HttpRequest request;
   request.method = to_string(header.method_string());
-  const std::string authority = authority_of(to_string(header.target()));
-  const std::string target = path_and_query_of(to_string(header.target()), authority);
+  const std::string url = to_string(header.target());
+  const std::string_view authority = authority_of_url(url);
+  const std::string target = path_and_query_of(url, authority);
   const auto question = std::min(target.find('?'), target.size());
   const std::string_view path_and_query = target;
   request.path = target.substr(0, question);
