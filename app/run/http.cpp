@@ -93,7 +93,7 @@ std::unique_ptr<Reporter> make_http_reporter(const RunOptions& options, const Ru
       figures.operators, [] { return read_machine_state(); }, &pictures, {}, api_usage};
   if (figures.mqtt) {
     metrics.mqtt = [mqtt = figures.mqtt] {
-      return MqttFigures{mqtt->connected, mqtt->messages, mqtt->dropped};
+      return MqttFigures{mqtt->publishes, mqtt->messages, mqtt->dropped};
     };
   }
   return std::make_unique<HttpReporter>(std::move(sockets), info, std::move(service), limits,

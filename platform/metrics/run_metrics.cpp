@@ -237,8 +237,9 @@ void RunMetrics::append_api_usage(MetricsText& text) const {
 void RunMetrics::append_mqtt(MetricsText& text) const {
   if (!sources_.mqtt) return;
   const MqttFigures mqtt = sources_.mqtt();
-  append_one(text, "lookout_mqtt_connected", "gauge", "1: there is a connection to the broker.",
-             camera_, mqtt.connected ? 1 : 0);
+  append_one(text, "lookout_mqtt_connected", "gauge",
+             "1: connected to the broker, and publishing: no other machine has the name.", camera_,
+             mqtt.connected ? 1 : 0);
   append_one(text, "lookout_mqtt_messages_total", "counter", "Messages that the broker received.",
              camera_, static_cast<double>(mqtt.messages));
   append_one(text, "lookout_mqtt_dropped_total", "counter",

@@ -38,6 +38,7 @@ MqttFeed::MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters,
 void MqttFeed::greet() {
   const MqttTopics& topics = options_.topics;
   begun_ = false;
+  counters_.publishes = false;
   link_.subscribe(topics.available);
   if (!ever_begun_) link_.subscribe(topics.state);
   link_.subscribe(topics.owner);
@@ -125,6 +126,7 @@ void MqttFeed::give_way() {
   // Of two devices with the same topics Home Assistant keeps the other one.
   if (!topics.config.empty()) publish(topics.config, "", /*retained=*/true);
   begun_ = false;
+  counters_.publishes = false;
   if (link_.has_will()) link_.reconnect(/*with_will=*/false);
   if (std::exchange(others_logged_, true)) return;
   log_warn("mqtt: {}", foreign_topics_text(topics.base, owner_.other(), others_available_,
@@ -133,6 +135,7 @@ void MqttFeed::give_way() {
 
 void MqttFeed::begin() {
   begun_ = true;
+  counters_.publishes = true;
   log_debug("mqtt: {} is this machine's", options_.topics.base);
   if (others_logged_) log_info("mqtt: {} is free now: publishing", options_.topics.base);
   others_logged_ = false;

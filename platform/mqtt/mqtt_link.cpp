@@ -93,7 +93,7 @@ void MqttLink::end(const MqttFailure& failure) {
 
 void MqttLink::forget_messages() {
   counters_->dropped += waiting_.size() + sent_.size();
-  counters_->connected = false;
+  counters_->publishes = false;
   connected_ = false;
   waiting_.clear();
   sent_.clear();
@@ -138,7 +138,6 @@ void MqttLink::ban(const Sent& sent) {
 void MqttLink::on_connected() {
   connected_ = true;
   since_ = options_.now();
-  counters_->connected = true;
   if (!was_connected_ && options_.log) {
     log_info("mqtt: connected to {}", options_.party.broker);
   } else if (was_connected_ && logged_.insert("connected").second) {
@@ -263,7 +262,7 @@ bool MqttLink::send(const MqttMessage& message) {
 void MqttLink::close() {
   closed_ = true;
   if (transport_ && connected_) transport_->disconnect();
-  counters_->connected = false;
+  counters_->publishes = false;
   connected_ = false;
   transport_.reset();
 }

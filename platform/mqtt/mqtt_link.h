@@ -20,7 +20,8 @@ namespace lookout {
 
 // Read by other threads.
 struct MqttCounters {
-  std::atomic<bool> connected = false;
+  // There is a connection, and the topics are this machine's.
+  std::atomic<bool> publishes = false;
   std::atomic<std::uint64_t> messages = 0;  // that the broker received
   // Messages that were never sent, since a newer one came first or the connection was lost.
   std::atomic<std::uint64_t> dropped = 0;

@@ -16,12 +16,11 @@ import subprocess
 import sys
 import time
 import unittest
-import urllib.request
 
 try:
     import jsonschema
     from house import FRONT, LIMIT, HouseTest, Listener, Proxy, Run, Server
-    from house import free_port, lookout, make_certificates, retained
+    from house import free_port, lookout, make_certificates, metrics_at, retained
 except ImportError as missing:
     print(f"skipped: {missing}; deploy/install-deps.sh --mqtt installs what is needed")
     sys.exit(77)
@@ -113,8 +112,7 @@ class TopicsTest(HouseTest):
         broker, _, run = self.connected("--set", f"http.address=127.0.0.1:{port}")
         done = lookout("doctor", "test://red", "--mqtt", f"mqtt://127.0.0.1:{broker.port}")
         self.assertRegex(done.stdout, r"ok +mqtt +mqtt://127.0.0.1:\d+ accepts the connection")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LIMIT) as answer:
-            metrics = answer.read().decode()
+        metrics = metrics_at(port)
         self.assertIn('lookout_mqtt_connected{camera="front"} 1\n', metrics)
         self.assertRegex(metrics, r'lookout_mqtt_messages_total{camera="front"} [1-9]')
         self.assertRegex(metrics, r'lookout_mqtt_dropped_total{camera="front"} \d')

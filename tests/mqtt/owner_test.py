@@ -13,7 +13,8 @@ import sys
 import unittest
 
 try:
-    from house import FRONT, HouseTest, Listener, can_have_an_id, lookout, retained
+    from house import FRONT, HouseTest, Listener, can_have_an_id
+    from house import free_port, lookout, metrics_at, retained
 except ImportError as missing:
     print(f"skipped: {missing}; deploy/install-deps.sh --mqtt installs what is needed")
     sys.exit(77)
@@ -29,9 +30,11 @@ class OwnerTest(HouseTest):
         listener = self.use(Listener(broker.port))
         listener.publish(FRONT + "owner", self.OTHER, retain=True)
         listener.publish(FRONT + "available", "online", retain=True)
-        run = self.run_on(broker)
+        port = free_port()
+        run = self.run_on(broker, "--set", f"http.address=127.0.0.1:{port}")
         run.wait_for("lookout/front belongs to the machine pi2 (0123456789ab), which is online")
         self.assertEqual(set(retained(broker.port)), {FRONT + "owner", FRONT + "available"})
+        self.assertIn('lookout_mqtt_connected{camera="front"} 0\n', metrics_at(port))
         url = f"mqtt://127.0.0.1:{broker.port}"
         done = lookout("mqtt", "forget", "--mqtt", url, "--set", "camera.name=front")
         self.assertEqual(done.returncode, 66)
