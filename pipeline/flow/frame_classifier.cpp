@@ -22,10 +22,10 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   const StageMark preprocessed = mark_now(traced);
   classifier_.classify(image_, context, logits_);
   const StageMark inferred = mark_now(traced);
-  if (classifier_.spec().output == ModelOutput::kProbabilities) {
-    classified.scores = logits_;
-  } else {
+  if (classifier_.spec().output == ModelOutput::kLogits) {
     softmax(logits_, classified.scores);
+  } else {
+    classified.scores = logits_;
   }
   top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
   const StageMark done = mark_now(traced);

@@ -128,7 +128,15 @@ std::vector<std::string> parse_lines(const std::string& text, const std::string&
 }  // namespace
 
 const char* to_text(ModelOutput output) {
-  return output == ModelOutput::kLogits ? "logits" : "probabilities";
+  switch (output) {
+    case ModelOutput::kLogits:
+      return "logits";
+    case ModelOutput::kProbabilities:
+      return "probabilities";
+    case ModelOutput::kSigmoid:
+      return "sigmoid";
+  }
+  return "";
 }
 
 ModelSpec parse_metadata(const std::string& json) {
@@ -141,7 +149,8 @@ ModelSpec parse_metadata(const std::string& json) {
   spec.input = parse_input(field(root, "input", "input"));
   if (root.contains("output")) {
     spec.output =
-        name_field(root, "output", "output", {ModelOutput::kLogits, ModelOutput::kProbabilities});
+        name_field(root, "output", "output",
+                   {ModelOutput::kLogits, ModelOutput::kProbabilities, ModelOutput::kSigmoid});
   }
   if (root.contains("unknown")) {
     const Json& unknown = root["unknown"];

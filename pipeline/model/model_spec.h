@@ -14,7 +14,8 @@ namespace lookout {
 // What the model gives for each label.
 enum class ModelOutput {
   kLogits,         // any number; softmax makes a probability of it
-  kProbabilities,  // the model ends in softmax
+  kProbabilities,  // one of them is true: they add up to 1, as those of softmax
+  kSigmoid,        // each is a probability of its own; any number of them may be true
 };
 const char* to_text(ModelOutput output);
 

@@ -57,6 +57,8 @@ TEST(ModelSpec, OutputIsReadWhereItIsGiven) {
   EXPECT_EQ(parse_metadata(metadata.dump()).output, ModelOutput::kLogits);
   metadata["output"] = "probabilities";
   EXPECT_EQ(parse_metadata(metadata.dump()).output, ModelOutput::kProbabilities);
+  metadata["output"] = "sigmoid";
+  EXPECT_EQ(parse_metadata(metadata.dump()).output, ModelOutput::kSigmoid);
   metadata["output"] = "scores";
   expect_refused(metadata.dump(), "\"output\"");
 }
