@@ -119,14 +119,33 @@ class Stopwatch : public Reporter {
   ProcessUsage last_usage_;
 };
 
-BenchModel describe_model(const ModelOptions& options, const Classifier& classifier) {
-  const std::filesystem::path path = model_path(options.file);
+// A model's files as they are before it is measured: they may be replaced meanwhile.
+struct ModelFiles {
+  std::string sha256;
+  std::vector<std::string> operators;  // as BenchModel::operators
+  Clock::duration hashing{};
+};
+
+ModelFiles hash_files(const ModelOptions& options, const ModelArchive& archive) {
+  const auto start = Clock::now();
+  ModelFiles files;
+  files.sha256 = archive.sha256();
+  for (const std::string& library : operator_libraries(options)) {
+    files.operators.push_back(
+        fmt::format("{}, sha256 {}", library, sha256(read_input("operator library", library))));
+  }
+  files.hashing = Clock::now() - start;
+  return files;
+}
+
+BenchModel describe_model(const ModelOptions& options, const ModelFiles& files,
+                          const Classifier& classifier) {
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
   BenchModel model;
   model.name = spec.name;
-  model.file = path.string();
-  model.sha256 = ModelArchive(path).sha256();  // not before the memory was measured
+  model.file = model_path(options.file).string();
+  model.sha256 = files.sha256;
   model.input = fmt::format("{}x{}", spec.input.width, spec.input.height);
   model.activations = facts.activations;
   model.kernels = facts.kernels;
@@ -135,10 +154,7 @@ BenchModel describe_model(const ModelOptions& options, const Classifier& classif
   model.quantization = spec.quantization;
   model.producer = producer_text(spec);
   model.trained = spec.trained;
-  for (const std::string& library : operator_libraries(options)) {
-    model.operators.push_back(
-        fmt::format("{}, sha256 {}", library, sha256(read_input("operator library", library))));
-  }
+  model.operators = files.operators;
   return model;
 }
 
@@ -170,12 +186,14 @@ MeasuredSource open_measured_source(const CameraOptions& options, const InputSpe
   return opened;
 }
 
-void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, BenchResult& result) {
+// `beside`: the time of what a run does not do before its first frame.
+void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, Clock::duration beside,
+               BenchResult& result) {
   const auto frames = static_cast<double>(stopwatch.measured());
   const auto resident = static_cast<double>(stopwatch.resident_bytes());
   result.cpu_ms = to_ms(stopwatch.cpu()) / frames;
   result.resident_mb = (resident - static_cast<double>(measured.recorded_bytes)) / 1e6;
-  result.start_s = std::chrono::duration<double>(stopwatch.first() - measured.recording).count();
+  result.start_s = std::chrono::duration<double>(stopwatch.first() - beside).count();
 }
 
 }  // namespace
@@ -183,7 +201,10 @@ void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, Bench
 std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop) {
   BenchResult result;
   result.before = read_machine_state();
-  const auto models = load_models(combination.model, /*keep_threads=*/true);
+  std::optional<ModelArchive> archive = read_archive(combination.model);
+  const ModelFiles files = hash_files(combination.model, *archive);
+  const auto models = load_models(*archive, combination.model, /*keep_threads=*/true);
+  archive.reset();  // its memory is not the model's
   const Classifier& model = *models.front();
   const MeasuredSource measured = open_measured_source(combination.camera, model.spec().input);
 
@@ -204,7 +225,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
                             shown_source(combination.camera.source), kWarmUpFrames));
   }
-  result.model = describe_model(combination.model, model);
+  result.model = describe_model(combination.model, files, model);
   result.device = describe_device(model.device_use());
   result.threads = model.threads();
   result.auto_threads = combination.model.threads == ClassifierOptions::kAutoThreads;
@@ -214,7 +235,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   result.stats = stopwatch.stats();
   result.fps_spread = spread_of(stopwatch.rates());
   result.complete = !stopwatch.interrupted();
-  set_usage(stopwatch, measured, result);
+  set_usage(stopwatch, measured, measured.recording + files.hashing, result);
   return result;
 }
 

@@ -77,12 +77,11 @@ std::string to_html(const EvalReport& report, const Classifier& model) {
   return to_html(report, page);
 }
 
-// Sets all of the report but counts and statistics.
+// Sets all of the report but the hash, counts and statistics.
 void describe(const std::filesystem::path& path, const ModelSpec& spec, const Source& source,
               EvalReport& report) {
   report.model = spec.name;
   report.file = path.string();
-  report.sha256 = ModelArchive(path).sha256();
   report.labels = spec.labels;
   report.unknown = spec.unknown;
   report.source = source.info().description;
@@ -111,13 +110,15 @@ std::optional<AtomicFile> file_for(const char* what, const std::string& path) {
 void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   const auto output = file_for("results", options.output);
   const auto page = file_for("report", options.report);
-  const auto models = load_models(options.model, /*keep_threads=*/false);
+  EvalReport report;
+  Observation observation;
+  observation.sha256 = &report.sha256;
+  const auto models = load_models(options.model, /*keep_threads=*/false, observation);
   const Classifier& model = *models.front();
   const EvalSet set =
       read_eval_set(options.folder, options.labels_csv, model.spec().labels, model.spec().unknown);
   const auto source = open_pictures(options.folder, set.pictures);
 
-  EvalReport report;
   PipelineOptions pipeline_options;
   pipeline_options.top_k = EvalCounts::kTop;
   pipeline_options.stats_interval = std::chrono::seconds(2);

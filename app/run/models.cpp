@@ -148,6 +148,12 @@ DeviceOptions checked_device(DeviceOptions device) {
 
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      const Observation& observation) {
+  return load_models(read_archive(options), options, keep_threads, observation);
+}
+
+std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive,
+                                                     const ModelOptions& options, bool keep_threads,
+                                                     const Observation& observation) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options;
   classifier_options.device = checked_device(options.device);
@@ -160,7 +166,6 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options
   classifier_options.free_processors = FreeProcessors();
   classifier_options.labels =
       read_as_service(options.labels, [&options] { return read_labels(options.labels); });
-  const ModelArchive archive = read_archive(options);
   if (observation.sha256 != nullptr) *observation.sha256 = archive.sha256();
   auto classifiers = open_models(archive, classifier_options, options.workers);
   log_model(options, archive, *classifiers.front());

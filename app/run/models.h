@@ -51,6 +51,11 @@ struct Observation {
 std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
                                                      const Observation& observation = {});
 
+// The same of an archive that was read already.
+std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive,
+                                                     const ModelOptions& options, bool keep_threads,
+                                                     const Observation& observation = {});
+
 // Opens the archive that `options` name to describe it: it computes with one thread, and nothing is
 // logged. `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.
 std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,

@@ -218,11 +218,14 @@ ModelArchive::ModelArchive(fs::path path) : path_(std::move(path)), bytes_(nullp
 
 void ModelArchive::Unmap::operator()(char* bytes) const { munmap(bytes, size); }
 
-std::string ModelArchive::sha256() const { return lookout::sha256(bytes()); }
+const std::string& ModelArchive::sha256() const {
+  if (sha256_.empty()) sha256_ = lookout::sha256(bytes());
+  return sha256_;
+}
 
 void ModelArchive::require_sha256(const std::vector<std::string>& accepted) const {
   if (accepted.empty()) return;
-  const std::string actual = sha256();
+  const std::string& actual = sha256();
   const bool listed = std::any_of(accepted.begin(), accepted.end(), [&](const std::string& one) {
     return lower_case(one) == actual;
   });

@@ -41,8 +41,8 @@ class ModelArchive {
   // By the first bytes, whatever the file is called.
   ModelFormat format() const;
 
-  // Hexadecimal, lower case, as of sha256sum(1).
-  std::string sha256() const;
+  // Hexadecimal, lower case, as of sha256sum(1). Computed by the first call. Not thread-safe.
+  const std::string& sha256() const;
 
   // Throws Error(kBadData) when the SHA-256 is none of `accepted`, which may be in upper case. An
   // empty list accepts every archive.
@@ -56,6 +56,7 @@ class ModelArchive {
   };
   std::unique_ptr<char, Unmap> bytes_;  // pages of its own, which go back to the system at once
   std::size_t size_ = 0;
+  mutable std::string sha256_;  // empty: not computed yet
 };
 
 struct ArchiveMember {

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/error.h"
+#include "pipeline/model/archive.h"
 #include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
 #include "tests/support/temp_dir.h"
@@ -281,6 +282,27 @@ TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
   EXPECT_TRUE(found["results"].empty());
   EXPECT_EQ(found["complete"], false);
   EXPECT_EQ(read_file(report), "an earlier one") << "which nothing has not replaced";
+}
+
+// Another file has the name of the model before the measurement ends, or none has.
+TEST(Bench, NamesTheModelThatItMeasured) {
+  const TempDir directory;
+  const std::string file = directory / "m.pt";
+  for (const bool replaced : {true, false}) {
+    write_archive(file, kMeanOfChannels, small_metadata(), kThreeLabels);
+    const std::string hash = ModelArchive(file).sha256();
+    Program program({"bench", "test://all?fps=100", "--model", file, "--threads", "1", "--frames",
+                     "50", "--format", "json"});
+    ASSERT_TRUE(program.wait_for("model: "));
+    if (replaced) {
+      std::filesystem::rename(directory.write("other.pt", "another model"), file);
+    } else {
+      std::filesystem::remove(file);
+    }
+    const ProgramResult ended = program.finish();
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    EXPECT_EQ(json::parse(ended.out)["results"][0]["model"]["sha256"], hash);
+  }
 }
 
 TEST(Bench, ASignalBeforeTheFirstFrameEndsItWithNothing) {
