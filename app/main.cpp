@@ -29,10 +29,15 @@
 namespace {
 
 std::atomic<bool> stop{false};
+std::atomic<int> stop_signal{0};
 std::atomic<bool> operators_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "set by a signal handler");
 
-extern "C" void request_stop(int /*signal*/) { stop = true; }
+extern "C" void request_stop(int signal) {
+  stop_signal = signal;
+  stop = true;
+}
 extern "C" void ask_for_operators(int /*signal*/) { operators_asked = true; }
 
 // A descriptor from 0 to 2 that the parent closed is opened: else the next file that is opened gets
@@ -87,6 +92,10 @@ void print(std::string_view text) {
       .write(text);
 }
 
+// The exit status of a command that has an end of its own: when it was interrupted, that of a
+// program which the signal ended.
+int status_of(bool done) { return done ? 0 : 128 + stop_signal; }
+
 // After the log level was set.
 void log_warnings(const lookout::RunOptions& options) {
   for (const std::string& warning : options.warnings) lookout::log_warn("{}", warning);
@@ -104,13 +113,11 @@ int run_doctor(const lookout::RunOptions& options) {
 void add_measuring_commands(lookout::CommandLine& line) {
   lookout::add_bench(line, [](const lookout::BenchOptions& options) {
     lookout::set_log_level(options.log.level);
-    lookout::bench(options, stop, print);
-    return 0;
+    return status_of(lookout::bench(options, stop, print));
   });
   lookout::add_eval(line, [](const lookout::EvalOptions& options) {
     lookout::set_log_level(options.log.level);
-    lookout::eval(options, stop, print);
-    return 0;
+    return status_of(lookout::eval(options, stop, print));
   });
   lookout::add_trace_summary(line, [](const lookout::TraceSummaryOptions& options) {
     end_by_signals();
@@ -127,8 +134,7 @@ void add_training_commands(lookout::CommandLine& line) {
   });
   lookout::add_train(line, [](const lookout::TrainOptions& options) {
     lookout::set_log_level(options.log.level);
-    lookout::train(options, stop, print);
-    return 0;
+    return status_of(lookout::train(options, stop, print));
   });
 }
 

@@ -186,12 +186,12 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
   return all;
 }
 
-void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
+bool bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   if (!options.combination.empty()) {
     const Combination combination = combination_from_json(options.combination);
     set_log_level(combination.log_level);
     print(to_json(measure_here(combination, stop)));
-    return;
+    return true;
   }
   check_source(options.camera.source);
   const std::vector<Combination> all = combinations(options, processors());
@@ -216,6 +216,7 @@ void bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
       is_html(options.report) ? to_html(report, made_by(LOOKOUT_VERSION)) : to_markdown(report);
   save_and_print({{file, content}}, json ? to_json(report) : to_text(report), print);
   if (failure) std::rethrow_exception(failure);
+  return interruption(report).empty();
 }
 
 }  // namespace lookout

@@ -14,12 +14,13 @@ namespace lookout {
 // Opens every model, measures every combination, each in a process of its own, and gives `print`
 // the report, with a newline at its end. The report also goes to the file of --report, unless
 // nothing was measured. When `stop` becomes true, the report has the measurements so far and says
-// that it is incomplete. Throws Error: when a model cannot be opened; and, after printing, the
-// failure of the first combination that failed, or when --report cannot be written.
+// that it is incomplete, and bench() returns false. Throws Error: when a model cannot be opened;
+// and, after printing, the failure of the first combination that failed, or when --report cannot be
+// written.
 //
 // With `options.combination`, which a process of bench starts another one with, that combination is
-// measured in this process, and `print` gets the Outcome.
-void bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print);
+// measured in this process, `print` gets the Outcome, and bench() returns true.
+bool bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 // All combinations of a model, a number of threads and a number of workers. Several workers have
 // one thread each. Throws Error(kUsage) when no combination is left.

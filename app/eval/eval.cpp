@@ -107,7 +107,7 @@ std::optional<AtomicFile> file_for(const char* what, const std::string& path) {
 
 }  // namespace
 
-void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
+bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   const auto output = file_for("results", options.output);
   const auto page = file_for("report", options.report);
   EvalReport report;
@@ -133,6 +133,7 @@ void eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   }
   describe(model_path(options.model.file), model.spec(), *source, report);
   write_reports(options, report, model, output, page, print);
+  return report.missing == 0;
 }
 
 }  // namespace lookout

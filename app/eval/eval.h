@@ -10,8 +10,8 @@ namespace lookout {
 
 // Classifies the pictures and gives `print` the report, with a newline at its end. The report also
 // goes to the files of --output and --report, unless no picture was classified. When `stop` becomes
-// true, the report has the pictures so far and says that it is incomplete. Throws Error; when a
-// file cannot be written, after printing.
-void eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print);
+// true, the report has the pictures so far and says that it is incomplete, and eval() returns
+// false. Throws Error; when a file cannot be written, after printing.
+bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 }  // namespace lookout

@@ -190,11 +190,13 @@ class Training {
 
 }  // namespace
 
-void train(const TrainOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
+bool train(const TrainOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   try {
     Training(options, stop).run(print);
+    return true;
   } catch (const Interrupted&) {
     log_warn("interrupted: {} was not written", options.output);
+    return false;
   }
 }
 

@@ -9,8 +9,8 @@
 namespace lookout {
 
 // Trains a new last layer for a base on the pictures, writes the archive, and prints how good it
-// is. When `stop` becomes true before that, nothing is written, and the log says so. The same
-// pictures and base give the same archive. Throws Error.
-void train(const TrainOptions& options, const std::atomic<bool>& stop, const WritePart& print);
+// is. When `stop` becomes true before that, nothing is written, the log says so, and it returns
+// false. The same pictures and base give the same archive. Throws Error.
+bool train(const TrainOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 }  // namespace lookout

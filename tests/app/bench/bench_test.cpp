@@ -277,7 +277,7 @@ TEST(Bench, ASignalEndsItWithWhatWasMeasured) {
   ASSERT_TRUE(program.wait_for("2 combinations to measure"));
   ASSERT_EQ(kill(program.pid(), SIGINT), 0);
   const ProgramResult ended = program.finish();
-  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(ended.status, 128 + SIGINT) << ended.err;
   const json found = json::parse(ended.out);
   EXPECT_TRUE(found["results"].empty());
   EXPECT_EQ(found["complete"], false);
@@ -311,7 +311,7 @@ TEST(Bench, ASignalBeforeTheFirstFrameEndsItWithNothing) {
   ASSERT_TRUE(program.wait_for("model: selftest"));
   ASSERT_EQ(kill(program.pid(), SIGTERM), 0);
   const ProgramResult ended = program.finish();
-  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(ended.status, 128 + SIGTERM) << ended.err;
   EXPECT_TRUE(json::parse(ended.out)["results"].empty());
 }
 
@@ -336,7 +336,7 @@ TEST(Bench, AReaderThatIsSlowGetsTheWholeOfItAfterASignal) {
     text.append(part.data(), static_cast<std::size_t>(size));
   }
   close(ends[0]);
-  EXPECT_EQ(program.finish().status, 0);
+  EXPECT_EQ(program.finish().status, 128 + SIGINT);
   EXPECT_TRUE(json::parse(text)["results"].empty()) << text;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 #include "app/options/options.h"
 #include "paths.h"
 #include "pipeline/error.h"
+#include "pipeline/model/archive.h"
 #include "platform/sources/test_pattern.h"
 #include "platform/system/process.h"
 #include "tests/app/options/parsing.h"
@@ -125,15 +127,57 @@ TEST_F(Eval, SaysThatItWasInterrupted) {
   const std::atomic<bool> stop{true};
   std::string text;
   const auto print = [&text](std::string_view part) { text = part; };
-  eval(options, stop, print);
+  EXPECT_FALSE(eval(options, stop, print));
   EXPECT_THAT(text, HasSubstr("interrupted after 0 of 7 pictures\ntop-1   0 of 0\n"));
   options.results.format = Format::kJson;
-  eval(options, stop, print);
+  EXPECT_FALSE(eval(options, stop, print));
   const json found = json::parse(text);
   EXPECT_EQ(found["complete"], false);
   EXPECT_TRUE(found["top1_percent"].is_null());
   std::ifstream file(earlier);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "earlier");
+}
+
+// The list of labels is read when the model is loaded.
+TEST_F(Eval, NamesTheModelThatItLoaded) {
+  draw(Pattern::kRed, "red.png");
+  const TempDir elsewhere;
+  const std::string model = elsewhere / "m.pt";
+  const std::string csv = elsewhere / "l.csv";
+  ASSERT_EQ(mkfifo(csv.c_str(), 0600), 0);
+  for (const bool replaced : {true, false}) {
+    fs::copy_file(LOOKOUT_SELFTEST, model, fs::copy_options::overwrite_existing);
+    const std::string hash = ModelArchive(model).sha256();
+    Program program(arguments({"--model", model, "--labels-csv", csv, "--format", "json"}));
+    std::ofstream labels(csv);
+    if (replaced) {
+      fs::rename(elsewhere.write("other.pt", "another model"), model);
+    } else {
+      fs::remove(model);
+    }
+    labels << "red.png,red\n";
+    labels.close();
+    const ProgramResult ran = program.finish();
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(json::parse(ran.out)["sha256"], hash);
+  }
+}
+
+TEST_F(Eval, ASignalIsItsExitStatus) {
+  draw(Pattern::kRed, "red.png");
+  const TempDir elsewhere;
+  const std::string csv = elsewhere / "l.csv";
+  ASSERT_EQ(mkfifo(csv.c_str(), 0600), 0);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Program program(arguments({"--labels-csv", csv}));
+    std::ofstream labels(csv);
+    kill(program.pid(), signal);
+    labels << "red.png,red\n";
+    labels.close();
+    const ProgramResult ran = program.finish();
+    EXPECT_EQ(ran.status, 128 + signal) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("interrupted after 0 of 1 pictures\n"));
+  }
 }
 
 TEST_F(Eval, IsPrintedWhenItCannotBeSaved) {

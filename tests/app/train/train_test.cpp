@@ -262,7 +262,7 @@ TEST_F(Train, AnInterruptedTrainingLeavesTheOldModel) {
   ASSERT_TRUE(program.wait_for("base: "));
   kill(program.pid(), SIGINT);
   const ProgramResult ran = program.finish();
-  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.status, 128 + SIGINT) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("interrupted: " + model_ + " was not written"));
   EXPECT_EQ(read_file(model_), "the old model");
   for (const auto& entry : fs::directory_iterator(elsewhere_.path())) {
