@@ -23,20 +23,6 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// Equal for texts that differ by case or by composed and decomposed accents alone.
-std::string folded(const std::string& text) {
-  std::string plain = trimmed(text);
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto options =
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD);
-  const utf8proc_ssize_t size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(plain.data()),
-                   static_cast<utf8proc_ssize_t>(plain.size()), &mapped, options);
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, std::free);
-  if (size < 0) return plain;  // not UTF-8
-  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)};
-}
-
 std::string without_wordnet_number(const std::string& name) {
   constexpr std::size_t kNumber = 9;  // n01440764
   if (name.size() < kNumber + 2 || std::tolower(name[0]) != 'n' || name[kNumber] != '_' ||
@@ -66,6 +52,19 @@ void add(std::vector<std::size_t>& indices, std::size_t index) {
 }
 
 }  // namespace
+
+std::string folded(const std::string& text) {
+  std::string plain = trimmed(text);
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto options = static_cast<utf8proc_option_t>(
+      UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE | UTF8PROC_CASEFOLD);
+  const utf8proc_ssize_t size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(plain.data()),
+                   static_cast<utf8proc_ssize_t>(plain.size()), &mapped, options);
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, std::free);
+  if (size < 0) return plain;  // not UTF-8
+  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)};
+}
 
 ClassNames::ClassNames(const std::vector<std::string>& labels)
     : count_(labels.size()), suggestions_(labels) {

@@ -9,6 +9,10 @@
 
 namespace lookout {
 
+// Equal for texts that differ by case, by blanks at their ends or by how characters are encoded
+// alone: composed and decomposed accents, forms of the same letter, signs of no width.
+std::string folded(const std::string& text);
+
 // Finds labels by what people call them. A name means, whichever comes first:
 // - the label itself;
 // - its index, in digits;

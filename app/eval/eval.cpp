@@ -117,7 +117,7 @@ bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   const Classifier& model = *models.front();
   const EvalSet set =
       read_eval_set(options.folder, options.labels_csv, model.spec().labels, model.spec().unknown);
-  const auto source = open_pictures(options.folder, set.pictures);
+  const auto source = open_pictures(set.folder, set.pictures);
 
   PipelineOptions pipeline_options;
   pipeline_options.top_k = EvalCounts::kTop;

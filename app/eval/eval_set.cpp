@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "app/eval/class_folders.h"
 #include "app/eval/class_names.h"
 #include "pipeline/append_format.h"
 #include "pipeline/error.h"
@@ -49,41 +50,42 @@ class Problems {
   std::size_t count_ = 0;
 };
 
-// The pictures in the folder of a class. Warns when there are none.
-std::vector<std::string> pictures_of_class(const std::string& folder, Problems& problems) {
-  try {
-    return list_pictures(folder, /*recursive=*/true);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kNoInput) {
-      log_warn("{}; the class is left out", error.what());
-    } else {
-      problems.add(error.kind(), [&error] { return std::string(error.what()); });
-    }
+// The part of a split set to measure with.
+std::string measured_part(const std::string& folder) {
+  const std::optional<SplitFolders> splits = find_splits(folder);
+  if (!splits) return folder;
+  const std::string& part = splits->test.empty() ? splits->val : splits->test;
+  if (part.empty()) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("folder {} has no part to test or validate with; name {} to measure on "
+                            "the pictures of the training",
+                            folder, splits->train));
   }
-  return {};
+  log_info("folder {} is split: measuring on {}", folder, part);
+  return part;
 }
 
 EvalSet from_folders(const std::string& folder, const ClassNames& names) {
   EvalSet set;
+  set.folder = measured_part(folder);
   Problems problems;
-  for (const fs::path& path : class_folders(folder)) {
-    const std::string name = path.filename().string();
-    const auto index = names.find(name);
+  for (const ClassFolder& of_class : read_class_folders(set.folder)) {
+    const auto index = names.find(of_class.name);
     if (!index) {
       problems.add(ErrorKind::kBadData, [&] {
-        return fmt::format("folder {}: {}", path.string(), names.problem(name));
+        return fmt::format("folder {}: {}", of_class.path.string(), names.problem(of_class.name));
       });
       continue;
     }
-    for (const std::string& picture : pictures_of_class(path.string(), problems)) {
+    for (const std::string& picture : of_class.pictures) {
       set.pictures.push_back(picture);
       set.classes[picture] = *index;
     }
   }
-  problems.report("folder " + folder);
+  problems.report("folder " + set.folder);
   if (set.pictures.empty()) {
     throw Error(ErrorKind::kNoInput,
-                fmt::format("there are no pictures in the folders of folder {}", folder));
+                fmt::format("there are no pictures in the folders of folder {}", set.folder));
   }
   return set;
 }
@@ -103,6 +105,7 @@ class CsvReader {
       : folder_(folder), csv_(csv), names_(names) {}
 
   EvalSet read() {
+    set_.folder = folder_;
     const std::vector<CsvRow> rows = read_csv(csv_);
     for (const CsvRow& row : rows) {
       const bool first = &row == &rows.front();
@@ -169,26 +172,6 @@ class CsvReader {
 };
 
 }  // namespace
-
-std::vector<fs::path> class_folders(const std::string& folder) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    std::error_code ignored;
-    const bool hidden = entries->path().filename().string().front() == '.';
-    if (!hidden && entries->is_directory(ignored)) folders.push_back(entries->path());
-  }
-  if (error) throw cannot_read("folder " + folder, error);
-  if (folders.empty()) {
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("folder {} has no folders, one for each class; or give --labels-csv "
-                            "FILE with lines of file,label",
-                            folder));
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
 
 EvalSet read_eval_set(const std::string& folder, const std::string& csv,
                       const std::vector<std::string>& labels, std::optional<std::size_t> unknown) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -15,12 +14,14 @@ namespace lookout {
 inline constexpr const char* kCounterExamples = "_other";
 
 struct EvalSet {
-  std::vector<std::string> pictures;                     // paths, in the order of reading
+  std::string folder;                 // as given, or the part of it that was read
+  std::vector<std::string> pictures;  // paths, in the order of reading
   std::unordered_map<std::string, std::size_t> classes;  // path -> index of its label
 };
 
-// Reads `folder`, which has a folder of pictures for each class, named as ClassNames understands;
-// a folder without pictures is warned of and left out. When `csv` is not empty, reads that file
+// Reads `folder`, which has a folder of pictures for each class, named as ClassNames understands,
+// by read_class_folders(). Of a set that is split already (find_splits()) reads the part to test
+// with, else the one to validate with, and logs which. When `csv` is not empty, reads that file
 // instead: each line is `file,label` with a path relative to `folder`. Values may be quoted, and a
 // first line `file,label` is skipped.
 //
@@ -33,9 +34,5 @@ struct EvalSet {
 EvalSet read_eval_set(const std::string& folder, const std::string& csv,
                       const std::vector<std::string>& labels,
                       std::optional<std::size_t> unknown = std::nullopt);
-
-// The folders within a folder, sorted, without hidden ones. Throws Error(kNoInput) when there are
-// none, and when the folder cannot be read.
-std::vector<std::filesystem::path> class_folders(const std::string& folder);
 
 }  // namespace lookout

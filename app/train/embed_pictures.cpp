@@ -33,16 +33,20 @@ View mirrored(View view) {
 // Appends the views of a picture to a set.
 class Views {
  public:
-  Views(Trainer& trainer, const View& view, bool mirror, TrainingSet& set)
+  Views(Trainer& trainer, const View& view, Variants variants, TrainingSet& set)
       : trainer_(trainer), set_(set), plain_(trainer.spec().input, view) {
+    if (variants == Variants::kNone) return;
     others_.emplace_back(trainer.spec().input, cut(view));
-    if (mirror) others_.emplace_back(trainer.spec().input, mirrored(view));
+    if (variants == Variants::kMirrored) {
+      others_.emplace_back(trainer.spec().input, mirrored(view));
+    }
     set.views = 1 + others_.size() + 2;
   }
 
   // Changes the picture.
   void add(cv::Mat& bgr) {
     add(plain_, bgr);
+    if (others_.empty()) return;
     for (Preprocessor& other : others_) add(other, bgr);
     bgr.convertTo(bgr, -1, kDarker);
     add(plain_, bgr);
@@ -87,15 +91,16 @@ void check_skipped(std::size_t skipped, std::size_t all) {
 
 }  // namespace
 
-EmbeddedPictures embed_pictures(const TrainPictures& pictures, const View& view, bool mirror,
+EmbeddedPictures embed_pictures(const TrainPictures& pictures, const View& view, Variants variants,
                                 Trainer& trainer, ProgressLine& progress,
                                 const std::atomic<bool>& stop) {
   EmbeddedPictures embedded;
+  embedded.pictures.folder = pictures.folder;
   embedded.pictures.labels = pictures.labels;
   embedded.pictures.duplicates = pictures.duplicates;
   embedded.pictures.left_out = pictures.left_out;
   embedded.set.classes = pictures.labels.size();
-  Views views(trainer, view, mirror, embedded.set);
+  Views views(trainer, view, variants, embedded.set);
   const auto source = open_pictures("pictures", pictures.files);
   Frame frame;
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {

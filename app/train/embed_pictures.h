@@ -20,10 +20,16 @@ struct EmbeddedPictures {
   std::size_t skipped = 0;        // that cannot be read
 };
 
-// Each picture counts as it is, cut a little on all sides, darker and lighter; with `mirror` also
-// mirrored. One picture is in memory at a time. Throws Interrupted when `stop` becomes true,
+// What a picture counts as, besides itself.
+enum class Variants {
+  kNone,
+  kUsual,     // cut a little on all sides, darker and lighter
+  kMirrored,  // and mirrored
+};
+
+// One picture is in memory at a time. Throws Interrupted when `stop` becomes true,
 // Error(kBadData) when more than a tenth of the pictures cannot be read, and the trainer's errors.
-EmbeddedPictures embed_pictures(const TrainPictures& pictures, const View& view, bool mirror,
+EmbeddedPictures embed_pictures(const TrainPictures& pictures, const View& view, Variants variants,
                                 Trainer& trainer, ProgressLine& progress,
                                 const std::atomic<bool>& stop);
 

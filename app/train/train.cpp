@@ -103,7 +103,7 @@ void describe(const TrainOptions& options, const ModelArchive& base, const Train
   report.base = trainer.spec().name;
   report.base_file = base.path().string();
   report.base_sha256 = base.sha256();
-  report.source = options.folder;
+  report.source = embedded.pictures.folder;
   report.labels = embedded.pictures.labels;
   report.labels.emplace_back(kUnknownLabel);
   report.pictures_sha256 = hash_of(embedded.pictures);
@@ -133,15 +133,17 @@ class Training {
   // Throws Interrupted.
   void run(const WritePart& print) {
     const auto start = Clock::now();
-    const TrainPictures pictures = read_train_pictures(options_.folder, options_.labels_csv);
+    const TrainFolder folder = read_train_pictures(options_.folder, options_.labels_csv);
     const ModelArchive base = read_archive(options_.model);
     const auto trainer = open_trainer(
         base, {std::max(1, options_.model.threads), operator_libraries(options_.model)});
     log_base(options_.model, trainer->spec(), trainer->facts());
-    EmbeddedPictures embedded = embed(pictures, *trainer);
+    EmbeddedPictures embedded =
+        embed(folder.train, options_.mirror ? Variants::kMirrored : Variants::kUsual, *trainer);
     check_classes(embedded);
     describe(options_, base, *trainer, embedded, report_);
     TrainedModel model = fit(embedded.set);
+    if (!folder.val.files.empty()) validate(model, folder.val, *trainer);
     model.metadata = metadata(report_, *trainer);
     model.labels = lines_of(report_.labels);
     model.producer_info = producer_info(report_, library_text(trainer->facts()));
@@ -151,10 +153,21 @@ class Training {
   }
 
  private:
-  EmbeddedPictures embed(const TrainPictures& pictures, Trainer& trainer) {
+  EmbeddedPictures embed(const TrainPictures& pictures, Variants variants, Trainer& trainer) {
     ProgressLine progress("pictures");
-    const CameraOptions& camera = options_.camera;
-    return embed_pictures(pictures, camera.view, options_.mirror, trainer, progress, stop_);
+    return embed_pictures(pictures, options_.camera.view, variants, trainer, progress, stop_);
+  }
+
+  void validate(const TrainedModel& model, const TrainPictures& pictures, Trainer& trainer) {
+    const EmbeddedPictures embedded = embed(pictures, Variants::kNone, trainer);
+    HeldOut& val = report_.val.emplace();
+    val.folder = pictures.folder;
+    val.skipped = embedded.skipped;
+    val.duplicates = pictures.duplicates;
+    for (std::size_t i = 0; i < embedded.set.pictures(); ++i) {
+      record(embedded.pictures.files[i], embedded.set.picture_classes[i],
+             scores_of(model, embedded.set.embeddings[i]), report_.labels, val.counts);
+    }
   }
 
   TrainedModel fit(const TrainingSet& set) {

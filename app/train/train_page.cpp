@@ -18,18 +18,25 @@ namespace {
 
 constexpr std::size_t kDoubtful = 24;
 
+Tile accuracy_tile(const char* title, const EvalCounts& counts) {
+  const std::string accuracy = accuracy_text(counts);
+  const auto interval = accuracy.find(" (");
+  return {title, accuracy.substr(0, interval), accuracy.substr(interval + 1)};
+}
+
 std::string tiles(const TrainReport& report) {
   const std::size_t all = report.files.size();
-  const std::string accuracy = accuracy_text(report);
-  const auto interval = accuracy.find(" (");
-  return to_html(std::vector<Tile>{
-      {"accuracy", accuracy.substr(0, interval), accuracy.substr(interval + 1)},
-      {"pictures", std::to_string(all),
-       fmt::format("of {} classes; {}", report.unknown(), validation_text(report))},
-      {"unknown", fmt::format("{:.1f} %", percent(report.refused(), all).value_or(0)),
-       fmt::format("{} pictures of the classes are refused", report.refused())},
-      {"calibration error", fmt::format("{:.1f} %", 100 * report.validation.error_after),
-       fmt::format("ECE; {:.1f} % before the calibration", 100 * report.validation.error_before)}});
+  std::vector<Tile> tiles{accuracy_tile("accuracy", report.counts)};
+  if (report.val) tiles.push_back(accuracy_tile("accuracy on val", report.val->counts));
+  tiles.insert(tiles.end(),
+               {{"pictures", std::to_string(all),
+                 fmt::format("of {} classes; {}", report.unknown(), validation_text(report))},
+                {"unknown", fmt::format("{:.1f} %", percent(report.refused(), all).value_or(0)),
+                 fmt::format("{} pictures of the classes are refused", report.refused())},
+                {"calibration error", fmt::format("{:.1f} %", 100 * report.validation.error_after),
+                 fmt::format("ECE; {:.1f} % before the calibration",
+                             100 * report.validation.error_before)}});
+  return to_html(tiles);
 }
 
 std::string advice(const TrainReport& report) {

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
+#include <optional>
 #include <set>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
+#include "app/eval/class_folders.h"
 #include "app/eval/eval_set.h"
 #include "pipeline/error.h"
 #include "pipeline/log.h"
@@ -19,8 +20,6 @@
 
 namespace lookout {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The labels in a CSV file; it is read and checked as a whole by read_eval_set().
 std::set<std::string> labels_in(const std::string& csv) {
@@ -33,12 +32,6 @@ std::set<std::string> labels_in(const std::string& csv) {
   } catch (const CsvError&) {
   }
   return labels;
-}
-
-std::set<std::string> names_of(const std::vector<fs::path>& folders) {
-  std::set<std::string> names;
-  for (const fs::path& folder : folders) names.insert(folder.filename().string());
-  return names;
 }
 
 void check_label(const std::string& label) {
@@ -93,33 +86,46 @@ void take_a_part(TrainPictures& pictures) {
       all, kMaxPictures);
 }
 
-// Leaves out pictures that come twice in a class.
-TrainPictures without_duplicates(TrainPictures all) {
+// The classes of pictures by their SHA-256.
+class KnownPictures {
+ public:
+  // Whether a picture of the class is known already; if not, it is from now on. Throws
+  // Error(kBadData) when it is of another class.
+  bool knows(const TrainPictures& pictures, std::size_t i, const std::string& hash) {
+    const std::string& file = pictures.files[i];
+    const std::string& label = pictures.name_of(pictures.classes[i]);
+    const auto [known, is_new] = known_.emplace(hash, std::make_pair(file, label));
+    const auto& [other_file, other_label] = known->second;
+    if (is_new || other_label == label) return !is_new;
+    throw Error(ErrorKind::kBadData, fmt::format("the same picture is in two classes: {} of {} and "
+                                                 "{} of {}",
+                                                 other_file, other_label, file, label));
+  }
+
+ private:
+  std::unordered_map<std::string, std::pair<std::string, std::string>> known_;  // file, label
+};
+
+// Leaves out pictures that are known.
+TrainPictures without_known(const TrainPictures& all, KnownPictures& known) {
   TrainPictures kept = all;
   kept.files.clear();
   kept.classes.clear();
-  std::unordered_map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < all.files.size(); ++i) {
     const std::string hash = sha256(read_input("picture", all.files[i]));
-    const auto [first, is_new] = seen.emplace(hash, i);
-    const std::size_t other = first->second;
-    if (is_new) {
-      kept.files.push_back(all.files[i]);
-      kept.classes.push_back(all.classes[i]);
-      kept.hashes.push_back(hash);
-    } else if (all.classes[other] == all.classes[i]) {
+    if (known.knows(all, i, hash)) {
       ++kept.duplicates;
-    } else {
-      throw Error(
-          ErrorKind::kBadData,
-          fmt::format("the same picture is in two classes: {} of {} and {} of {}", all.files[other],
-                      all.name_of(all.classes[other]), all.files[i], all.name_of(all.classes[i])));
+      continue;
     }
+    kept.files.push_back(all.files[i]);
+    kept.classes.push_back(all.classes[i]);
+    kept.hashes.push_back(hash);
   }
   if (kept.duplicates > 0) {
     log_warn(
-        "{} left out: the same as another picture of the class",
-        kept.duplicates == 1 ? "1 picture is" : fmt::format("{} pictures are", kept.duplicates));
+        "{} of {} left out: the same as another picture of the class",
+        kept.duplicates == 1 ? "1 picture is" : fmt::format("{} pictures are", kept.duplicates),
+        kept.folder);
   }
   return kept;
 }
@@ -129,6 +135,75 @@ void check_counts(const TrainPictures& pictures) {
   for (const std::size_t index : pictures.classes) ++counts[index];
   counts.pop_back();
   require_enough(pictures.labels, counts);
+}
+
+// The parts of a set, of which only "train" is there when it is not split.
+SplitFolders parts_of(const std::string& folder) {
+  const std::optional<SplitFolders> parts = find_splits(folder);
+  if (!parts) return {folder, "", ""};
+  if (parts->train.empty()) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("folder {} has parts of a set, but none to train with, {}/train",
+                            folder, folder));
+  }
+  log_info("folder {} is split: training with {}{}{}", folder, parts->train,
+           parts->val.empty() ? "" : fmt::format(", measuring on {}", parts->val),
+           parts->test.empty() ? "" : fmt::format(", leaving {} for lookout eval", parts->test));
+  return *parts;
+}
+
+void add_pictures(const std::vector<std::string>& files, std::size_t index,
+                  TrainPictures& pictures) {
+  pictures.files.insert(pictures.files.end(), files.begin(), files.end());
+  pictures.classes.insert(pictures.classes.end(), files.size(), index);
+}
+
+TrainPictures from_folders(const std::string& folder) {
+  const std::vector<ClassFolder> folders = read_class_folders(folder);
+  std::set<std::string> names;
+  for (const ClassFolder& of_class : folders) names.insert(of_class.name);
+  TrainPictures pictures;
+  pictures.folder = folder;
+  pictures.labels = checked_labels(folder, names);
+  std::size_t index = 0;
+  const ClassFolder* counter_examples = nullptr;
+  for (const ClassFolder& of_class : folders) {
+    if (of_class.name == kCounterExamples) {
+      counter_examples = &of_class;
+    } else {
+      add_pictures(of_class.pictures, index++, pictures);
+    }
+  }
+  if (counter_examples != nullptr) add_pictures(counter_examples->pictures, index, pictures);
+  return pictures;
+}
+
+// Those of a set, by their class.
+TrainPictures sorted_by_class(const EvalSet& set, const std::vector<std::string>& labels) {
+  TrainPictures pictures;
+  pictures.folder = set.folder;
+  pictures.labels = labels;
+  for (std::size_t index = 0; index <= labels.size(); ++index) {
+    std::vector<std::string> files;
+    std::copy_if(set.pictures.begin(), set.pictures.end(), std::back_inserter(files),
+                 [&](const std::string& file) { return set.classes.at(file) == index; });
+    add_pictures(files, index, pictures);
+  }
+  return pictures;
+}
+
+TrainPictures from_csv(const std::string& folder, const std::string& csv) {
+  const std::set<std::string> names = labels_in(csv);
+  warn_of_names_that_look_alike({names.begin(), names.end()});
+  const std::vector<std::string> labels = checked_labels(csv, names);
+  std::vector<std::string> all_labels = labels;
+  if (names.count(kCounterExamples) > 0) all_labels.emplace_back(kCounterExamples);
+  return sorted_by_class(read_eval_set(folder, csv, all_labels), labels);
+}
+
+TrainPictures validation_pictures(const std::string& folder,
+                                  const std::vector<std::string>& labels) {
+  return sorted_by_class(read_eval_set(folder, "", labels, labels.size()), labels);
 }
 
 }  // namespace
@@ -151,26 +226,21 @@ void require_enough(const std::vector<std::string>& labels,
   }
 }
 
-TrainPictures read_train_pictures(const std::string& folder, const std::string& csv) {
-  const std::set<std::string> names =
-      csv.empty() ? names_of(class_folders(folder)) : labels_in(csv);
-  TrainPictures pictures;
-  pictures.labels = checked_labels(csv.empty() ? folder : csv, names);
-  std::vector<std::string> all_labels = pictures.labels;
-  if (names.count(kCounterExamples) > 0) all_labels.emplace_back(kCounterExamples);
-  const EvalSet set = read_eval_set(folder, csv, all_labels);
-  for (std::size_t index = 0; index < all_labels.size(); ++index) {
-    for (const std::string& file : set.pictures) {
-      if (set.classes.at(file) != index) continue;
-      pictures.files.push_back(file);
-      pictures.classes.push_back(index);
-    }
+TrainFolder read_train_pictures(const std::string& folder, const std::string& csv) {
+  const SplitFolders parts = csv.empty() ? parts_of(folder) : SplitFolders{folder, "", ""};
+  TrainFolder read;
+  read.train = csv.empty() ? from_folders(parts.train) : from_csv(folder, csv);
+  check_counts(read.train);
+  take_a_part(read.train);
+  KnownPictures known;
+  read.train = without_known(read.train, known);
+  check_counts(read.train);
+  if (!parts.val.empty()) {
+    read.val = validation_pictures(parts.val, read.train.labels);
+    take_a_part(read.val);
+    read.val = without_known(read.val, known);
   }
-  check_counts(pictures);
-  take_a_part(pictures);
-  pictures = without_duplicates(std::move(pictures));
-  check_counts(pictures);
-  return pictures;
+  return read;
 }
 
 std::string hash_of(const TrainPictures& pictures) {

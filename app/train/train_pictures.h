@@ -14,6 +14,7 @@ inline constexpr std::size_t kMinPictures = 5;  // of a class
 inline constexpr std::size_t kMaxPictures = 20'000;
 
 struct TrainPictures {
+  std::string folder;                // where they are
   std::vector<std::string> labels;   // of the classes, sorted
   std::vector<std::string> files;    // paths, sorted by their class
   std::vector<std::size_t> classes;  // of the files; labels.size() for a counter-example
@@ -25,13 +26,21 @@ struct TrainPictures {
   const std::string& name_of(std::size_t index) const;
 };
 
+struct TrainFolder {
+  TrainPictures train;
+  TrainPictures val;  // to measure with, of the same classes; no files where there are none
+};
+
 // Reads `folder`, which has a folder for each class, called as its label, and perhaps
-// kCounterExamples; `csv` as read_eval_set() has it. Of more than kMaxPictures, an evenly spread
-// part is taken.
+// kCounterExamples, by read_class_folders(); `csv` as read_eval_set() has it. Of a set that is
+// split already (find_splits()), reads the part to train with and the one to validate with, and
+// logs which; without the latter none is taken: pictures to test with are left for `lookout eval`.
+// Of more than kMaxPictures, an evenly spread part is taken.
 //
-// Throws as read_eval_set(), and Error(kBadData) for fewer than two classes, a class of fewer than
-// kMinPictures pictures, one whose name cannot be a label, and a picture that is in two classes.
-TrainPictures read_train_pictures(const std::string& folder, const std::string& csv);
+// Throws as these, and Error(kBadData) for fewer than two classes, a class of fewer than
+// kMinPictures pictures, one whose name cannot be a label, and a picture that is in two classes, be
+// it in different parts.
+TrainFolder read_train_pictures(const std::string& folder, const std::string& csv);
 
 // The SHA-256 of all pictures with their classes, whatever the files' names and order.
 std::string hash_of(const TrainPictures& pictures);

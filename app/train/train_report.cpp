@@ -93,18 +93,18 @@ void append_curve(const TrainReport& report, std::string& out) {
 
 // ---- JSON
 
-Json accuracy_json(const TrainReport& report) {
-  const std::size_t all = report.files.size();
-  const auto [low, high] = wilson_interval(report.counts.top1(), all);
-  return {{"right", report.counts.top1()},
+Json accuracy_json(const EvalCounts& counts) {
+  const std::size_t all = counts.pictures().size();
+  const auto [low, high] = wilson_interval(counts.top1(), all);
+  return {{"right", counts.top1()},
           {"pictures", all},
-          {"percent", or_null(percent(report.counts.top1(), all))},
+          {"percent", or_null(percent(counts.top1(), all))},
           {"interval_percent", {rounded(100 * low, 2), rounded(100 * high, 2)}}};
 }
 
-Json classes_json(const TrainReport& report) {
+Json classes_json(const TrainReport& report, const EvalCounts& counts) {
   Json json = Json::array();
-  for (const ClassCounts& of_class : report.counts.classes()) {
+  for (const ClassCounts& of_class : counts.classes()) {
     json.push_back({{"index", of_class.index},
                     {"label", report.labels[of_class.index]},
                     {"pictures", of_class.pictures},
@@ -114,14 +114,27 @@ Json classes_json(const TrainReport& report) {
   return json;
 }
 
-Json confusions_json(const TrainReport& report) {
+Json confusions_json(const TrainReport& report, const EvalCounts& counts) {
   Json json = Json::array();
-  for (const Confusion& confusion : report.counts.confusions()) {
+  for (const Confusion& confusion : counts.confusions()) {
     json.push_back({{"expected", report.labels[confusion.expected]},
                     {"predicted", report.labels[confusion.predicted]},
                     {"count", confusion.count}});
   }
   return json;
+}
+
+Json val_json(const TrainReport& report) {
+  if (!report.val) return {};
+  const HeldOut& val = *report.val;
+  const auto error = val.counts.calibration().error;
+  return {{"source", val.folder},
+          {"skipped", val.skipped},
+          {"duplicates", val.duplicates},
+          {"accuracy", accuracy_json(val.counts)},
+          {"ece", error ? Json(rounded(*error, 4)) : Json()},
+          {"classes", classes_json(report, val.counts)},
+          {"confusions", confusions_json(report, val.counts)}};
 }
 
 Json doubtful_json(const TrainReport& report) {
@@ -162,12 +175,17 @@ std::size_t TrainReport::refused() const {
   return count;
 }
 
+void record(const std::string& file, std::size_t expected, const std::vector<float>& scores,
+            const std::vector<std::string>& labels, EvalCounts& counts) {
+  std::vector<Prediction> top;
+  top_k(scores, scores, labels, EvalCounts::kTop, 0, top);
+  counts.record(file, expected, top);
+}
+
 void evaluate(TrainReport& report) {
   for (std::size_t i = 0; i < report.files.size(); ++i) {
-    const std::vector<float>& scores = report.validation.pictures[i].scores;
-    std::vector<Prediction> top;
-    top_k(scores, scores, report.labels, EvalCounts::kTop, 0, top);
-    report.counts.record(report.files[i], report.classes[i], top);
+    record(report.files[i], report.classes[i], report.validation.pictures[i].scores, report.labels,
+           report.counts);
   }
   report.threshold = suggest_threshold(report);
   report.advice = advise(report);
@@ -187,11 +205,11 @@ std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
   return order;
 }
 
-std::string accuracy_text(const TrainReport& report) {
-  const auto [low, high] = wilson_interval(report.counts.top1(), report.files.size());
+std::string accuracy_text(const EvalCounts& counts) {
+  const std::size_t all = counts.pictures().size();
+  const auto [low, high] = wilson_interval(counts.top1(), all);
   return fmt::format("{:.1f} % (95 % interval {:.1f} to {:.1f} %)",
-                     percent(report.counts.top1(), report.files.size()).value_or(0), 100 * low,
-                     100 * high);
+                     percent(counts.top1(), all).value_or(0), 100 * low, 100 * high);
 }
 
 std::string validation_text(const TrainReport& report) {
@@ -203,8 +221,14 @@ std::string to_text(const TrainReport& report) {
       fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
                   report.files.size(), report.seconds, printable(report.base));
   append_format(text, "right   {} of {}, {}\n        of pictures that were not trained with; {}\n",
-                report.counts.top1(), report.files.size(), accuracy_text(report),
+                report.counts.top1(), report.files.size(), accuracy_text(report.counts),
                 validation_text(report));
+  if (report.val) {
+    const EvalCounts& val = report.val->counts;
+    append_format(text, "val     {} of {}, {}\n        of {}, with the model that was written\n",
+                  val.top1(), val.pictures().size(), accuracy_text(val),
+                  printable(report.val->folder));
+  }
   append_classes(report, text);
   append_format(text, "unknown {} of the classes' pictures\n",
                 share_of(report.refused(), report.files.size()));
@@ -239,10 +263,11 @@ std::string to_json(const TrainReport& report) {
       {"seconds", rounded(report.seconds)},
       {"validation", validation_text(report)},
       {"blocks_of_time", report.blocks_of_time},
-      {"accuracy", accuracy_json(report)},
+      {"accuracy", accuracy_json(report.counts)},
+      {"val", val_json(report)},
       {"refused", report.refused()},
-      {"classes", classes_json(report)},
-      {"confusions", confusions_json(report)},
+      {"classes", classes_json(report, report.counts)},
+      {"confusions", confusions_json(report, report.counts)},
       {"calibration",
        {{"ece", rounded(report.validation.error_after, 4)},
         {"ece_uncalibrated", rounded(report.validation.error_before, 4)}}},
@@ -264,7 +289,7 @@ std::string producer_info(const TrainReport& report, const std::string& library)
                   {"pictures", report.files.size()},
                   {"pictures_sha256", report.pictures_sha256},
                   {"validation", validation_text(report)},
-                  {"accuracy", accuracy_json(report)},
+                  {"accuracy", accuracy_json(report.counts)},
                   {"ece", rounded(report.validation.error_after, 4)}};
   return to_text(json, 2) + "\n";
 }

@@ -19,6 +19,14 @@ struct SuggestedThreshold {
   double below = 0;      // the share of the pictures below it
 };
 
+// How good the model is about pictures of a part of the set that was not trained with.
+struct HeldOut {
+  std::string folder;
+  EvalCounts counts;
+  std::size_t skipped = 0;     // that could not be read
+  std::size_t duplicates = 0;  // that were left out: the model was trained with them
+};
+
 struct TrainReport {
   std::string file;    // the archive
   std::string sha256;  // its
@@ -37,7 +45,8 @@ struct TrainReport {
   std::size_t duplicates = 0;
   bool blocks_of_time = true;  // false: the times tell nothing, the folds are random
   Validation validation;
-  EvalCounts counts;  // of the pictures as they were validated
+  EvalCounts counts;           // of the pictures as they were validated
+  std::optional<HeldOut> val;  // nothing: the set has no such part
   std::optional<SuggestedThreshold> threshold;
   std::vector<std::string> advice;  // sentences
   double seconds = 0;
@@ -47,6 +56,10 @@ struct TrainReport {
   std::size_t refused() const;
 };
 
+// Counts a picture with its scores.
+void record(const std::string& file, std::size_t expected, const std::vector<float>& scores,
+            const std::vector<std::string>& labels, EvalCounts& counts);
+
 // Fills in what follows from the rest: counts, threshold and advice.
 void evaluate(TrainReport& report);
 
@@ -55,7 +68,7 @@ void evaluate(TrainReport& report);
 std::vector<std::size_t> doubtful_pictures(const TrainReport& report);
 
 // "93.9 % (95 % interval 90.1 to 96.3 %)" of the pictures.
-std::string accuracy_text(const TrainReport& report);
+std::string accuracy_text(const EvalCounts& counts);
 // How the folds were made: "5 folds, in blocks of the time of capture".
 std::string validation_text(const TrainReport& report);
 

@@ -285,4 +285,12 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
   return model;
 }
 
+std::vector<float> scores_of(const TrainedModel& model, const float* direction) {
+  std::vector<float> logits;
+  model.head.apply(direction, logits);
+  const Familiarity& familiarity = model.familiarity;
+  return with_unknown(probabilities(logits, 1), model.classes,
+                      familiarity.unknown(familiarity.similarity(direction)));
+}
+
 }  // namespace lookout

@@ -59,4 +59,7 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
 // The model that was validated, trained with all pictures. Its texts are empty.
 TrainedModel train(const TrainingSet& set, const Validation& validation);
 
+// The model's scores of a picture: of the classes and, last, of "unknown".
+std::vector<float> scores_of(const TrainedModel& model, const float* direction);
+
 }  // namespace lookout

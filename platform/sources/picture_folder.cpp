@@ -39,9 +39,28 @@ constexpr std::array<std::string_view, 18> kVideos{
     ".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg",  ".mpeg",  ".ts",
     ".mts", ".3gp", ".wmv", ".flv", ".ogv", ".y4m",  ".h264", ".mjpeg", ".m2ts"};
 
+// In lower case, of Synology, QNAP, Windows, macOS, Android, ext4 and Python.
+constexpr std::array<std::string_view, 17> kSystemFolders{"@eadir",
+                                                          "@tmp",
+                                                          "@recycle",
+                                                          "@recently-snapshot",
+                                                          "@sharebin",
+                                                          "#recycle",
+                                                          "#snapshot",
+                                                          "$recycle.bin",
+                                                          "$extend",
+                                                          "system volume information",
+                                                          "found.000",
+                                                          "__macosx",
+                                                          "network trash folder",
+                                                          "temporary items",
+                                                          "lost.dir",
+                                                          "lost+found",
+                                                          "__pycache__"};
+
 template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& extensions, const std::string& extension) {
-  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+bool contains(const std::array<std::string_view, N>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 std::string counted(std::size_t count, const std::string& noun) {
@@ -78,8 +97,14 @@ class Listing {
       parts.push_back(fmt::format("{} {} not entered (--recursive)", counted(folders_, "folder"),
                                   folders_ == 1 ? "is" : "are"));
     }
+    if (!systems_.empty() && recursive_) {
+      parts.push_back(fmt::format("{} {} left out: {}", counted(systems_.size(), "system folder"),
+                                  systems_.size() == 1 ? "is" : "are", joined(systems_, ", ")));
+    }
     return joined(parts, "; ");
   }
+
+  std::set<std::string> take_systems() { return std::move(systems_); }
 
   // Whether what was left out may be missed.
   bool is_notable() const { return !unsupported_.empty() || videos_ > 0 || folders_ > 0; }
@@ -105,7 +130,9 @@ class Listing {
     if (name.front() == '.') return;
     std::error_code ignored;
     if (entry.is_directory(ignored)) {
-      if (!recursive_) {
+      if (is_system_folder(name)) {
+        systems_.insert(name);
+      } else if (!recursive_) {
         ++folders_;
       } else if (is_new(entry.path())) {
         folders.push_back(within / name);
@@ -148,7 +175,8 @@ class Listing {
   std::map<std::string, std::size_t> unsupported_;
   std::size_t videos_ = 0;
   std::size_t others_ = 0;
-  std::size_t folders_ = 0;
+  std::size_t folders_ = 0;        // that are not entered
+  std::set<std::string> systems_;  // names of system folders
   std::set<std::pair<dev_t, ino_t>> entered_;
 };
 
@@ -158,9 +186,15 @@ bool has_picture_extension(const std::string& path) {
   return contains(kPictures, lower_case_extension(path));
 }
 
-std::vector<std::string> list_pictures(const std::string& folder, bool recursive) {
+bool is_system_folder(const std::string& name) {
+  return contains(kSystemFolders, lower_case(name));
+}
+
+std::vector<std::string> list_pictures(const std::string& folder, bool recursive,
+                                       std::set<std::string>* systems) {
   Listing listing(folder, recursive);
   listing.read();
+  if (systems != nullptr) systems->merge(listing.take_systems());
   auto pictures = listing.pictures();
   const std::string left_out = listing.left_out();
   if (pictures.empty()) {

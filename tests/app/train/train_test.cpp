@@ -193,7 +193,7 @@ TEST_F(Train, RefusesWhatIsNoSetOfClasses) {
   draw(Pattern::kRed, "stop/1.png");
   expect_refused(65, "has one class only, stop: a model needs at least two");
   fs::create_directory(folder_ / "go");
-  expect_refused(65, "class go has no pictures: at least 5 are needed");
+  expect_refused(65, "has one class only, stop: a model needs at least two");
   draw(Pattern::kCheckers, "go/1.png");
   expect_refused(65, "class go has 1 picture: at least 5 are needed");
 }
@@ -225,6 +225,30 @@ TEST_F(Train, LeavesOutPicturesThatComeTwice) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(json::parse(ran.out)["duplicates"], 1);
   EXPECT_EQ(json::parse(ran.out)["pictures"], 12);
+}
+
+TEST_F(Train, ReportsThePartThatWasNotTrainedWith) {
+  for (int i = 0; i < 8; ++i) {
+    const std::string part = i < 6 ? "train/" : "val/";
+    draw(Pattern::kRed, part + "stop/" + name(i));
+    draw(Pattern::kCheckers, part + "go/" + name(i));
+  }
+  const std::string page = elsewhere_ / "page.html";
+  const ProgramResult ran = train({"--format", "json", "--report", page});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json report = json::parse(ran.out);
+  EXPECT_EQ(report["labels"], (json{"go", "stop", "unknown"}));
+  EXPECT_EQ(report["source"], folder_ / "train");
+  EXPECT_EQ(report["pictures"], 12);
+  EXPECT_EQ(report["val"]["source"], folder_ / "val");
+  EXPECT_EQ(report["val"]["accuracy"]["pictures"], 4);
+  EXPECT_THAT(read_file(page), HasSubstr("accuracy on val"));
+
+  const ProgramResult evaluated =
+      run_lookout({"eval", folder_.path().string(), "--model", model_, "--format", "json"});
+  ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+  EXPECT_EQ(json::parse(evaluated.out)["top1"], report["val"]["accuracy"]["right"]);
+  EXPECT_THAT(train().out, HasSubstr("val     "));
 }
 
 TEST_F(Train, TakesTheClassesFromACsvFile) {
