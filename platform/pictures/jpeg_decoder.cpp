@@ -22,8 +22,9 @@ constexpr int kFewBytes = 16;  // between two markers
 constexpr int kCmyk = 4;       // components
 constexpr int kColors = 3;     // of a pixel
 constexpr unsigned kMaxScale = 8;
-constexpr std::int64_t kReducedGain = 4;  // see DecodeLimits::reduce
-constexpr unsigned kEndMarker = 0xd9;     // the marker
+constexpr std::int64_t kReducedGain = 4;    // see DecodeLimits::reduce
+constexpr unsigned kEndMarker = 0xd9;       // the marker
+constexpr std::string_view kExif = "Exif";  // begins an APP1 segment (Exif 2.32, 4.7.2)
 
 // What libjpeg's functions that call back know. Has no destructor that a jump would pass over.
 struct JpegState {
@@ -105,12 +106,14 @@ int scans_of(std::string_view jpeg) {
   return scans;
 }
 
-// Of the first APP1 segment, as OpenCV has it; upright without one.
+// Of the first APP1 segment with EXIF data: phones and editors write XMP, which is an APP1 segment,
+// too, before or behind them. Upright without one.
 int orientation_of(std::string_view jpeg) {
   JpegSegments segments(jpeg);
   while (const auto segment = segments.next()) {
     if (segment->marker == JpegSegment::kScan) break;
     if (segment->marker != JpegSegment::kApp1) continue;
+    if (segment->content.substr(0, kExif.size()) != kExif) continue;
     return exif_orientation(reinterpret_cast<const unsigned char*>(segment->content.data()),
                             segment->content.size());
   }

@@ -99,6 +99,30 @@ TEST_F(JpegDecoderTest, IsTurnedAsItsExifDataSay) {
   EXPECT_EQ(read(with_orientation(jpeg, 6, true)).bgr.size(), cv::Size(16, 24));
 }
 
+// An APP1 segment of XMP after the start of the picture: before all others.
+Bytes with_xmp(Bytes jpeg, const std::string& name) {
+  const std::string content = name + '\0' + "<x:xmpmeta tiff:Orientation=\"3\"/>";
+  Bytes segment{0xff, 0xe1, 0, static_cast<unsigned char>(2 + content.size())};
+  segment.insert(segment.end(), content.begin(), content.end());
+  jpeg.insert(jpeg.begin() + 2, segment.begin(), segment.end());
+  return jpeg;
+}
+
+TEST_F(JpegDecoderTest, ExifDataBehindXmpTurnIt) {
+  const std::string xmp = "http://ns.adobe.com/xap/1.0/";
+  const std::string extension = "http://ns.adobe.com/xmp/extension/";
+  const Bytes jpeg = encoded(grain(24, 16));
+  const Bytes exif = with_orientation(jpeg, 6, true);
+  const cv::Size turned(16, 24);
+  EXPECT_EQ(read(with_xmp(exif, xmp)).bgr.size(), turned);
+  EXPECT_EQ(read(with_xmp(exif, extension)).bgr.size(), turned);
+  EXPECT_EQ(read(with_xmp(with_xmp(exif, extension), xmp)).bgr.size(), turned);
+  EXPECT_EQ(read(with_orientation(with_xmp(jpeg, xmp), 8, false)).bgr.size(), turned);
+  EXPECT_EQ(read(with_xmp(jpeg, xmp)).bgr.size(), cv::Size(24, 16)) << "no EXIF data";
+  const Bytes two = with_orientation(with_xmp(exif, xmp), 1, true);
+  EXPECT_EQ(read(two).bgr.size(), cv::Size(24, 16)) << "the first EXIF data count";
+}
+
 TEST_F(JpegDecoderTest, BrokenExifDataAreIgnored) {
   const Bytes whole = with_orientation(encoded(grain(24, 16)), 6, true);
   constexpr std::size_t kContent =
