@@ -65,6 +65,7 @@ SnapshotTrigger snapshot_trigger(const EventOptions& events, const RunInfo& info
   SnapshotTrigger trigger;
   trigger.changes = events.snapshot_when != SnapshotWhen::kUnsure;
   trigger.unknown = info.unknown;
+  trigger.waits = !info.live;
   if (events.snapshot_when != SnapshotWhen::kChange) {
     trigger.unsure_below = static_cast<float>(events.unsure_below);
   }

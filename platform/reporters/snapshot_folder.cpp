@@ -176,6 +176,9 @@ fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
   if (jpeg_.size() > limit_) {
     throw Error(ErrorKind::kOutput, folder_.string() + ": one snapshot is larger than the limit");
   }
+  // Several files may be classified in a millisecond.
+  if (time <= next_ && next_ - time < std::chrono::seconds(1)) time = next_;
+  next_ = time + std::chrono::milliseconds(1);
   const std::string date = stamp(time);
   std::string name = prefix_ + date + "_" + plain(label);
   try {

@@ -33,7 +33,8 @@ class SnapshotFolder {
   // cannot be created or written into.
   SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
 
-  // Removes the pictures that were written first until there is room, then writes.
+  // Removes the pictures that were written first until there is room, then writes. A picture of the
+  // same millisecond as the one before is called by the next millisecond: its name is its own.
   // Returns the picture's path. Throws Error(kOutput) when the system refuses or the picture alone
   // is larger than the limit.
   std::filesystem::path write(const cv::Mat& bgr, std::string_view label,
@@ -57,6 +58,7 @@ class SnapshotFolder {
   std::filesystem::path folder_;
   std::string prefix_;  // of names
   std::uint64_t limit_;
+  std::chrono::system_clock::time_point next_{};  // the earliest time for the next name
   std::vector<unsigned char> jpeg_;
 };
 

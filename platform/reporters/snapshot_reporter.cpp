@@ -12,12 +12,15 @@
 namespace lookout {
 namespace {
 
-constexpr std::chrono::seconds kPatience{2};  // at the end
+constexpr std::chrono::seconds kPatience{2};        // at the end
+constexpr std::chrono::seconds kMaxWriterWait{10};  // with SnapshotTrigger::waits
 
 }  // namespace
 
 class SnapshotReporter::Writer {
  public:
+  enum class Turn { kTaken, kCoolDown, kBusy };
+
   struct Counts {
     std::uint64_t written = 0;
     std::uint64_t failed = 0;
@@ -25,12 +28,21 @@ class SnapshotReporter::Writer {
 
   explicit Writer(Write write) : write_(std::move(write)) {}
 
-  // Returns whether a picture of that time may be handed over, and expects it then.
-  bool begin(Clock::time_point captured, std::chrono::milliseconds cooldown) {
+  // Whether a picture of that time may be handed over, which is expected then. Waits until `end`
+  // for the picture before.
+  Turn begin(Clock::time_point captured, std::chrono::milliseconds cooldown,
+             Clock::time_point end) {
+    const auto is_cooling = [&](const std::optional<Clock::time_point>& before) {
+      return before && captured - *before < cooldown;
+    };
     const MutexLock lock(mutex_);
-    if (writing_ || (last_ && captured - *last_ < cooldown)) return false;
-    writing_ = true;
-    return true;
+    while (writing_ && !is_cooling(writing_)) {
+      if (Clock::now() >= end || !written_.wait_until(mutex_, end)) break;
+    }
+    if (is_cooling(writing_) || is_cooling(last_)) return Turn::kCoolDown;
+    if (writing_) return Turn::kBusy;
+    writing_ = captured;
+    return Turn::kTaken;
   }
 
   // The thread's work.
@@ -46,8 +58,9 @@ class SnapshotReporter::Writer {
       const MutexLock lock(mutex_);
       ++(path.empty() ? counts_.failed : counts_.written);
       if (!path.empty()) last_ = picture.captured;
-      writing_ = false;
+      writing_.reset();
     }
+    written_.notify_all();
     picture.path.set_value(std::move(path));
   }
 
@@ -60,8 +73,10 @@ class SnapshotReporter::Writer {
   const Write write_;
   LogOnce failures_;  // the thread's own
   mutable Mutex mutex_;
-  bool writing_ GUARDED_BY(mutex_) = false;  // or handed over
-  // When the last picture that was written was captured.
+  ConditionVariable written_;
+  // When these pictures were captured: the one that is handed over or being written, and the last
+  // one that was written.
+  std::optional<Clock::time_point> writing_ GUARDED_BY(mutex_);
   std::optional<Clock::time_point> last_ GUARDED_BY(mutex_);
   Counts counts_ GUARDED_BY(mutex_);
 };
@@ -97,8 +112,10 @@ std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
   const bool changed = trigger_.changes && result.state_changed;
   const bool unsure = !changed && is_unsure(result);
   if (!changed && !unsure) return {};
-  if (!writer_->begin(frame.captured, cooldown_)) {
-    ++dropped_;
+  const auto wait = trigger_.waits ? kMaxWriterWait : std::chrono::seconds(0);
+  const Writer::Turn turn = writer_->begin(frame.captured, cooldown_, Clock::now() + wait);
+  if (turn != Writer::Turn::kTaken) {
+    ++(turn == Writer::Turn::kCoolDown ? in_cooldown_ : while_busy_);
     return {};
   }
   Picture picture;
@@ -119,11 +136,13 @@ void SnapshotReporter::end_by(Clock::time_point deadline) {
   const Writer::Counts counts = writer_->counts();
   if (!in_time) {
     log_warn("--snapshot-on-change: the last picture is not complete: the storage is too slow");
-  } else if (counts.written + counts.failed + dropped_ == 0) {
+  } else if (counts.written + counts.failed + in_cooldown_ + while_busy_ == 0) {
     return;
   }
-  log_info("--snapshot-on-change: {} written, {} failed, {} dropped by the cool-down",
-           counts.written, counts.failed, dropped_);
+  log_info(
+      "--snapshot-on-change: {} written, {} failed, {} dropped by the cool-down, {} because "
+      "another was being written",
+      counts.written, counts.failed, in_cooldown_, while_busy_);
 }
 
 }  // namespace lookout

@@ -25,13 +25,16 @@ struct SnapshotTrigger {
   // them.
   std::optional<float> unsure_below{};
   std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
+  // A frame waits until the picture before it was written, at most 10 s: for sources that wait,
+  // too, such as files.
+  bool waits = false;
 };
 
-// Writes the frame, as the source delivered it. A frame to save is dropped, and counted, while a
-// picture is being written and in the cool-down after one, which is measured by the frames' times
-// of capture; a picture that could not be written starts no cool-down. Pictures are written by a
-// thread of this class ("snapshots"): report() copies the frame and never waits. Each kind of
-// failure is logged once, the counts are logged at the end.
+// Writes the frame, as the source delivered it. A frame to save is dropped while a picture is being
+// written and in the cool-down after one, and counted for either reason. The cool-down is measured
+// by the frames' times of capture; a picture that could not be written starts none. Pictures are
+// written by a thread of this class ("snapshots"): report() copies the frame and waits only if the
+// trigger says so. Each kind of failure is logged once, the counts are logged at the end.
 class SnapshotReporter : public Reporter {
  public:
   // Writes a picture and returns its path, as SnapshotFolder::write().
@@ -75,7 +78,8 @@ class SnapshotReporter : public Reporter {
   const std::chrono::milliseconds cooldown_;
   const std::shared_ptr<Writer> writer_;  // shared with the thread, which may outlive this
   HandOver<Picture> pictures_;
-  std::uint64_t dropped_ = 0;
+  std::uint64_t in_cooldown_ = 0;  // frames that were dropped
+  std::uint64_t while_busy_ = 0;
   bool ended_ = false;
 };
 

@@ -51,6 +51,15 @@ TEST(SnapshotFolder, WritesAJpegThatSaysWhatWhereAndWhen) {
   EXPECT_NEAR(read.at<cv::Vec3b>(24, 32)[2], 200, 4);
 }
 
+TEST(SnapshotFolder, PicturesOfOneMillisecondDoNotReplaceEachOther) {
+  const TempDir directory;
+  SnapshotFolder folder(directory.path(), "front", kMegabyte);
+  for (int i = 0; i < 3; ++i) folder.write(red_picture(), "cat", kNoon);
+  EXPECT_THAT(names_in(directory), ElementsAre("front_20261121T120000.000Z_cat.jpg",
+                                               "front_20261121T120000.001Z_cat.jpg",
+                                               "front_20261121T120000.002Z_cat.jpg"));
+}
+
 TEST(SnapshotFolder, TheOldestOfItsOwnMakeRoom) {
   const TempDir directory;
   directory.write("holiday.jpg", std::string(5000, 'x'));
@@ -232,6 +241,32 @@ TEST_F(SnapshotReporterTest, APictureForAChangeAndThenACoolDown) {
   }
 }
 
+TEST_F(SnapshotReporterTest, WithoutACoolDownEachFrameThatCanWaitIsWritten) {
+  const CapturedLog log;
+  {
+    SnapshotTrigger trigger;
+    trigger.waits = true;
+    SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(0),
+                              trigger);
+    for (int at = 0; at < 20; ++at) change(reporter, at % 2 == 0 ? "cat" : "dog", seconds(at));
+  }
+  EXPECT_EQ(names_in(directory_).size(), 20U);
+  EXPECT_THAT(log.text(), HasSubstr("20 written, 0 failed, 0 dropped by the cool-down, 0 because"));
+}
+
+TEST_F(SnapshotReporterTest, AFrameThatWaitedStillHasItsCoolDown) {
+  const CapturedLog log;
+  {
+    SnapshotTrigger trigger;
+    trigger.waits = true;
+    SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(10),
+                              trigger);
+    for (int at = 0; at < 40; at += 2) change(reporter, "cat", seconds(at));
+  }
+  EXPECT_EQ(names_in(directory_).size(), 4U) << "at 0, 10, 20 and 30 s";
+  EXPECT_THAT(log.text(), HasSubstr("4 written, 0 failed, 16 dropped by the cool-down, 0 because"));
+}
+
 TEST_F(SnapshotReporterTest, PicturesOfUnsureFramesHaveTheirBestLabel) {
   {
     SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(0),
@@ -298,7 +333,9 @@ TEST_F(SnapshotReporterTest, AFolderThatDoesNotAnswerDoesNotHoldTheEnd) {
     reporter.end_by(Clock::now());
   }
   EXPECT_THAT(log.text(), HasSubstr("the last picture is not complete"));
-  EXPECT_THAT(log.text(), HasSubstr("0 written, 0 failed, 1 dropped by the cool-down"));
+  EXPECT_THAT(log.text(),
+              HasSubstr("0 written, 0 failed, 0 dropped by the cool-down, 1 because another was "
+                        "being written"));
   storage->open();
   EXPECT_EQ(path.get(), "too late") << "the thread goes on without the reporter";
 }
