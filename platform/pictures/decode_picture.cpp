@@ -48,6 +48,7 @@ std::string decode_picture(const std::string& name, const std::string& path,
   } catch (const std::bad_alloc&) {
     return message_of(DecodeProblem::kNoMemory);
   }
+  if (bytes.empty()) return "is empty";
   DecodeLimits limits;
   limits.pixels = max_pixels;
   DecodedPicture picture = decode_bytes(bytes, limits);

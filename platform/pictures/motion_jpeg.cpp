@@ -1,8 +1,6 @@
 #include "platform/pictures/motion_jpeg.h"
 
 #include <array>
-#include <cstddef>
-#include <string_view>
 
 #include "platform/pictures/jpeg_segments.h"
 
@@ -56,6 +54,51 @@ struct Scan {
   bool has_tables;    // before it
 };
 
+constexpr unsigned kStartMarker = 0xd8;
+constexpr unsigned kEndMarker = 0xd9;
+constexpr unsigned kApp2 = 0xe2;
+
+// ITU-T T.81, B.2.2: SOF0 to SOF15, without DHT, JPG and DAC.
+bool is_frame_header(unsigned marker) {
+  return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+}
+
+// Whether a segment says that further pictures of the file belong to this one.
+bool is_of_container(const JpegSegment& segment) {
+  constexpr std::string_view kMultiPicture("MPF\0", 4);
+  constexpr std::string_view kXmp = "http://ns.adobe.com/";
+  const std::string_view content = segment.content;
+  if (segment.marker == kApp2) return content.substr(0, kMultiPicture.size()) == kMultiPicture;
+  return segment.marker == JpegSegment::kApp1 && content.substr(0, kXmp.size()) == kXmp &&
+         content.find("Container") != std::string_view::npos;
+}
+
+struct Header {
+  std::string_view frame;  // its height, width and components; empty: none before the first scan
+  bool is_container = false;
+};
+
+// Reads up to the first scan.
+Header header_of(JpegSegments& segments) {
+  Header header;
+  while (const auto segment = segments.next()) {
+    if (segment->marker == JpegSegment::kScan) return header;
+    if (segment->is_alone || !segment->is_whole) break;
+    if (is_frame_header(segment->marker)) header.frame = segment->content;
+    header.is_container = header.is_container || is_of_container(*segment);
+  }
+  return {};
+}
+
+// Behind the pixels of a picture; some cameras leave out the end marker.
+std::size_t end_of_pixels(JpegSegments& segments) {
+  while (const auto segment = segments.next()) {
+    if (segment->marker == kEndMarker) return segment->place + kEnd.size();
+    if (segment->marker == kStartMarker) return segment->place;
+  }
+  return std::string_view::npos;
+}
+
 // The first scan, after segments that have a length.
 std::optional<Scan> first_scan(std::string_view jpeg) {
   bool has_tables = false;
@@ -84,6 +127,19 @@ std::optional<std::string> complete_jpeg(std::string jpeg) {
                 kHuffmanTables.size());
   }
   return jpeg;
+}
+
+bool is_motion_jpeg(std::string_view start) {
+  if (start.substr(0, kStart.size()) != kStart) return false;
+  JpegSegments segments(start);
+  const Header first = header_of(segments);
+  if (first.frame.empty() || first.is_container) return false;
+  std::size_t next = end_of_pixels(segments);
+  // Buffers of a driver are filled up with zeros.
+  if (next != std::string_view::npos) next = start.find_first_not_of('\0', next);
+  if (next == std::string_view::npos || start.substr(next, kStart.size()) != kStart) return false;
+  JpegSegments further(start.substr(next));
+  return header_of(further).frame == first.frame;
 }
 
 }  // namespace lookout

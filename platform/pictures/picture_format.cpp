@@ -47,7 +47,7 @@ struct OtherFormat {
 };
 
 // ISO base media files come by their brands (ISO/IEC 23008-12, annex B; AVIF 1.1, 6).
-constexpr std::array<OtherFormat, 36> kOtherFormats{{
+constexpr std::array<OtherFormat, 40> kOtherFormats{{
     {{4, "ftypheic"sv}, kHeic, Kind::kHeif},
     {{4, "ftypheix"sv}, kHeic, Kind::kHeif},
     {{4, "ftypheim"sv}, kHeic, Kind::kHeif},
@@ -80,6 +80,10 @@ constexpr std::array<OtherFormat, 36> kOtherFormats{{
     {{0, "8BPS"sv}, "a Photoshop document", Kind::kPicture},
     {{0, "%PDF"sv}, "a PDF", Kind::kPicture},
     {{0, "<svg"sv}, "SVG", Kind::kPicture},
+    {{0, "<!DOCTYPE html"sv}, "a web page", Kind::kPicture},
+    {{0, "<!doctype html"sv}, "a web page", Kind::kPicture},
+    {{0, "<html"sv}, "a web page", Kind::kPicture},
+    {{0, "<HTML"sv}, "a web page", Kind::kPicture},
     {{0, "GIF8"sv}, "GIF", Kind::kFilm},
     {{8, "AVI "sv}, "a video", Kind::kFilm},
     {{4, "ftyp"sv}, "a video", Kind::kFilm},

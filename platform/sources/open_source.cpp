@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <opencv2/core/utils/logger.hpp>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@
 #include "platform/cameras/reconnecting_source.h"
 #include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_source.h"
+#include "platform/pictures/motion_jpeg.h"
 #include "platform/pictures/picture_format.h"
 #include "platform/sources/auto_camera.h"
 #include "platform/sources/network_source.h"
@@ -213,8 +216,20 @@ std::unique_ptr<Source> open_auto(const SourceOptions& options) {
 
 std::string start_of(const std::string& path) { return FileBytes(path).text(0, kFormatBytes); }
 
+// Looks at as much of a JPEG as tells whether another one follows.
+bool is_motion_jpeg_file(const std::string& path) {
+  const std::size_t size = std::min<std::uint64_t>(FileBytes(path).size(), kMotionJpegBytes);
+  std::string start(size, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return is_motion_jpeg(start);
+}
+
 bool is_picture(const std::string& path) {
-  return has_picture_extension(path) || picture_format(start_of(path)) != PictureFormat::kOther;
+  const PictureFormat format = picture_format(start_of(path));
+  if (format == PictureFormat::kJpeg) return !is_motion_jpeg_file(path);
+  return has_picture_extension(path) || format != PictureFormat::kOther;
 }
 
 // Whether `path` names a camera that is away: a missing node, or a link to one.
@@ -257,6 +272,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
     return std::make_unique<PictureSource>(path,
                                            PictureOptions{options.recursive, options.max_pixels});
   }
+  if (start_of(path).empty()) throw Error(ErrorKind::kNoInput, path + " is empty");
   // Before FFmpeg takes a part of it for a video.
   if (const auto format = unreadable_format(start_of(path))) {
     throw Error(ErrorKind::kNoInput, fmt::format("{} {}", path, *format));

@@ -13,6 +13,7 @@ extern "C" {
 #include <array>
 #include <cmath>
 #include <cstdarg>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,7 @@ extern "C" {
 #include "platform/pictures/picture_size.h"
 #include "platform/sources/container_size.h"
 #include "platform/sources/network_url.h"
+#include "platform/system/file_bytes.h"
 
 namespace lookout {
 namespace {
@@ -37,14 +39,35 @@ constexpr const char* kRefusedFormats = "hls,concat,dash,imf,sdp,rtp,rtsp,image2
 constexpr int kMaxThreads = 16;
 constexpr int kMaxErrors = 4096;  // one after the other
 
+// FFmpeg's last sentence about an error on this thread: its status alone says "Invalid data".
+thread_local std::string last_sentence;
+
+std::string without_newline(std::string_view text) {
+  return std::string(text.substr(0, text.find_last_not_of('\n') + 1));
+}
+
 void log_message(void* context, int level, const char* format, va_list arguments) {
   if (level > AV_LOG_ERROR) return;
-  int prefix = 1;
   std::array<char, 512> line{};
+  va_list again;
+  va_copy(again, arguments);
+  std::vsnprintf(line.data(), line.size(), format, again);
+  va_end(again);
+  last_sentence = without_newline(line.data());
+  int prefix = 1;
   av_log_format_line2(context, level, format, arguments, line.data(), line.size(), &prefix);
-  const std::string_view text(line.data());
-  log_debug("FFmpeg: {}",
-            hide_secrets(std::string(text.substr(0, text.find_last_not_of('\n') + 1))));
+  log_debug("FFmpeg: {}", hide_secrets(without_newline(line.data())));
+}
+
+// The end of a sentence about a file that cannot be opened: ": moov atom not found (...)".
+std::string reason_for(const std::string& path) {
+  if (last_sentence.find("moov atom not found") == std::string::npos) {
+    return last_sentence.empty() ? "" : ": " + last_sentence;
+  }
+  const std::string first_box = FileBytes(path).text(4, 4);
+  const bool is_mp4 = first_box == "ftyp" || first_box == "mdat" || first_box == "wide";
+  if (!is_mp4) return "";  // its name alone says so
+  return fmt::format(": {} (the MP4 was not finished: its index is missing)", last_sentence);
 }
 
 int refuse_to_open(AVFormatContext* /*container*/, AVIOContext** /*file*/, const char* /*url*/,
@@ -134,7 +157,8 @@ void VideoSource::check_video(bool good) const {
   if (network_) fail("is no video that can be decoded");
   if (!stream_input_) {
     throw Error(ErrorKind::kNoInput,
-                fmt::format("{} is neither a picture nor a video that can be decoded", path_));
+                fmt::format("{} is neither a picture nor a video that can be decoded{}", path_,
+                            reason_for(path_)));
   }
   if (stream_input_->bytes() == 0) fail("ended before anything came");
   if (is_mp4_) {
@@ -161,10 +185,16 @@ void VideoSource::check_size(int width, int height) const {
 void VideoSource::open_file() {
   // With the protocol's name, for "12:30.avi" has a colon.
   const std::string url = "file:" + fs::absolute(path_).string();
+  last_sentence.clear();
   AVIOContext* file = nullptr;
   check_video(avio_open(&file, url.c_str(), AVIO_FLAG_READ) >= 0);
   file_.reset(file);
   open_container(file, url);
+}
+
+// Whether it begins as a JPEG. A name such as x.jpg makes FFmpeg look for a picture.
+bool VideoSource::is_motion_jpeg() const {
+  return !path_.empty() && FileBytes(path_).text(0, 3) == "\xff\xd8\xff";
 }
 
 // RTSP has no `input`.
@@ -172,6 +202,8 @@ void VideoSource::open_container(AVIOContext* input, const std::string& url) {
   const AVInputFormat* format = nullptr;
   if (input == nullptr) {
     format = av_find_input_format("rtsp");
+  } else if (is_motion_jpeg()) {
+    format = av_find_input_format("mjpeg");
   } else {
     check(av_probe_input_buffer2(input, &format, url.c_str(), nullptr, 0, 0));
   }

@@ -62,6 +62,7 @@ class VideoSource : public Source {
   using Owner = std::unique_ptr<T, Free>;
 
   void open_file();
+  bool is_motion_jpeg() const;
   void open_container(AVIOContext* input, const std::string& url);
   void check(int status) const;
   void find_streams();

@@ -97,5 +97,54 @@ TEST(MotionJpeg, WhatHasNoScanIsNone) {
   EXPECT_TRUE(complete_jpeg(jpeg.substr(0, scan + 4)));
 }
 
+cv::Mat noise_of(int width, int height) { return cv::Mat(small_noise(), {0, 0, width, height}); }
+
+// After the marker of the start.
+std::string with_segment(std::string jpeg, const std::string& marker, const std::string& content) {
+  const std::string length{0, static_cast<char>(2 + content.size())};
+  return jpeg.insert(2, marker + length + content);
+}
+
+TEST(MotionJpeg, PicturesOneBehindTheOtherAreAVideo) {
+  const std::string jpeg = text_of(encoded(small_noise()));
+  const std::string gray = text_of(encoded(cv::Mat(48, 64, CV_8UC1, cv::Scalar(7))));
+  const std::string progressive =
+      text_of(encoded(small_noise(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1}));
+  const std::string restarts = text_of(encoded(small_noise(), {cv::IMWRITE_JPEG_RST_INTERVAL, 2}));
+  const std::string bare = text_of(without_huffman_tables(encoded(small_noise())));
+  const std::string exif = with_segment(jpeg, "\xff\xe1", "Exif");
+  for (const std::string& each : {jpeg, gray, progressive, restarts, bare, exif}) {
+    EXPECT_FALSE(is_motion_jpeg(each));
+    EXPECT_TRUE(is_motion_jpeg(each + each));
+    EXPECT_TRUE(is_motion_jpeg(each + each.substr(0, each.size() / 2 + 400)));
+    EXPECT_TRUE(is_motion_jpeg(each + std::string(1000, '\0') + each)) << "filled up";
+    EXPECT_TRUE(is_motion_jpeg(each.substr(0, each.size() - 2) + each)) << "without an end";
+  }
+  EXPECT_TRUE(
+      is_motion_jpeg(jpeg + text_of(encoded(small_noise(), {cv::IMWRITE_JPEG_QUALITY, 5}))));
+}
+
+TEST(MotionJpeg, APictureWithOthersOfItsOwnIsAPicture) {
+  const std::string jpeg = text_of(encoded(small_noise()));
+  const std::string mpf("MPF\0II*\0", 8);
+  const std::string xmp =
+      std::string("http://ns.adobe.com/xap/1.0/") + '\0' + "<Container:Directory>";
+  EXPECT_FALSE(is_motion_jpeg(with_segment(jpeg, "\xff\xe2", mpf) + jpeg)) << "MPO";
+  EXPECT_FALSE(is_motion_jpeg(with_segment(jpeg, "\xff\xe1", xmp) + jpeg)) << "Google's";
+  const std::string preview = text_of(encoded(noise_of(32, 24)));
+  EXPECT_FALSE(is_motion_jpeg(jpeg + preview)) << "a smaller one";
+  EXPECT_FALSE(is_motion_jpeg(jpeg + "SEFH" + jpeg)) << "Samsung's trailer";
+  EXPECT_FALSE(is_motion_jpeg(jpeg + std::string("\0\0\x01\x0a\x0e\0\0\0Image_UTC_Data", 22)));
+  EXPECT_FALSE(is_motion_jpeg(jpeg + std::string(1000, '\0')));
+  EXPECT_FALSE(is_motion_jpeg(jpeg + std::string("\0\0\0\x18"
+                                                 "ftypmp42",
+                                                 12)))
+      << "a motion photo";
+  EXPECT_FALSE(is_motion_jpeg(jpeg + jpeg.substr(0, 20)));
+  EXPECT_FALSE(is_motion_jpeg(jpeg.substr(0, jpeg.size() / 2)));
+  EXPECT_FALSE(is_motion_jpeg(""));
+  EXPECT_FALSE(is_motion_jpeg("\xff\xd8\xff\xd8\xff\xd8"));
+}
+
 }  // namespace
 }  // namespace lookout

@@ -6,6 +6,8 @@
 #include <memory>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "platform/sources/picture_source.h"
 #include "platform/sources/test_source.h"
@@ -138,6 +140,36 @@ TEST(OpenSource, PictureFolderAndVideoAreToldApart) {
   EXPECT_TRUE(is<PictureSource>(open_source(broken, {}))) << "known by its extension";
   const auto other = dir.write("notes.txt", "neither");
   expect_error(ErrorKind::kNoInput, HasSubstr(other), [&] { open_source(other, {}); });
+}
+
+TEST(OpenSource, AFileOfSeveralJpegsIsAVideo) {
+  const TempDir dir;
+  std::vector<unsigned char> bytes;
+  cv::imencode(".jpg", cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(90)), bytes);
+  const std::string jpeg(bytes.begin(), bytes.end());
+  for (const char* name : {"x.mjpeg", "x.mjpg", "x.jpg", "x"}) {
+    const auto source = open_source(dir.write(name, jpeg + jpeg + jpeg), {});
+    EXPECT_THAT(source->info().description, HasSubstr("video ")) << name;
+    Frame frame;
+    int frames = 0;
+    while (source->read(frame, kTimeout) == ReadStatus::kFrame) ++frames;
+    EXPECT_EQ(frames, 3) << name;
+    EXPECT_THAT(description(dir.write(name, jpeg)), HasSubstr("picture ")) << name;
+  }
+}
+
+TEST(OpenSource, AnEmptyFileAndAWebPageAreNamedAsSuch) {
+  const TempDir dir;
+  for (const char* name : {"x.jpg", "x.mp4", "x"}) {
+    for (const auto& [content, sentence] : std::vector<std::pair<std::string, std::string>>{
+             {"", " is empty"}, {"<!DOCTYPE html><html>", " is a web page, which is not read"}}) {
+      const std::string path = dir.write(name, content);
+      expect_error(ErrorKind::kNoInput, HasSubstr(path + sentence), [&path] {
+        Frame frame;
+        open_source(path, {})->read(frame, kTimeout);
+      });
+    }
+  }
 }
 
 TEST(OpenSource, FileUriIsDecoded) {

@@ -40,7 +40,8 @@ class VideoEnd : public testing::Test {
     VideoFormat format;
     format.codec = codec;
     if (codec == "mjpeg") format.pixels = AV_PIX_FMT_YUVJ420P;
-    if (name.find(".mp4") != std::string::npos) format.options = "movflags=" + mp4_flags;
+    if (name.find(".mp4") != std::string::npos && !mp4_flags.empty())
+      format.options = "movflags=" + mp4_flags;
     const std::string path = dir_ / name;
     VideoFile file(path, format);
     for (int i = 0; i < kWholeFrames; ++i) {
@@ -66,6 +67,22 @@ const Container kContainers[] = {
     {"a.mov", "mjpeg", ""},
     {"a.mkv", "ffv1", "ends after [0-9]+ frames: the file is truncated"},
 };
+
+// As a power cut leaves a recording.
+TEST_F(VideoEnd, AnMp4WithoutItsIndexIsRefusedWithTheReason) {
+  for (const char* name : {"a.mp4", "a.mov", "a.3gp"}) {
+    const std::string path = make(name, "mpeg4", false, "");
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    expect_error(
+        ErrorKind::kNoInput,
+        HasSubstr(path + " is neither a picture nor a video that can be decoded: moov atom "
+                         "not found (the MP4 was not finished: its index is missing)"),
+        [&path] { open_video(path); });
+  }
+  const std::string text = dir_.write("notes.mp4", "this is no video");
+  expect_error(ErrorKind::kNoInput, testing::EndsWith("that can be decoded"),
+               [&text] { open_video(text); });
+}
 
 TEST_F(VideoEnd, AFragmentThatIsCutIsAnErrorToo) {
   const std::string path = make("a.mp4", "mpeg4", false, "frag_keyframe+empty_moov");
