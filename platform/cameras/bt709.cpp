@@ -80,6 +80,8 @@ void convert_line(const RawPicture& picture, int y, const Coefficients& c, unsig
   switch (picture.format) {
     case RawFormat::kYuyv:
       return convert_line<2, 4>({first, first + 1, first + 3}, width, c, bgr);
+    case RawFormat::kYvyu:
+      return convert_line<2, 4>({first, first + 3, first + 1}, width, c, bgr);
     case RawFormat::kUyvy:
       return convert_line<2, 4>({first + 1, first, first + 2}, width, c, bgr);
     default:

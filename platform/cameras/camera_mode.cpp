@@ -21,10 +21,11 @@ constexpr std::uint32_t kMaxNumerator = 10'000;
 constexpr double kWhole = 1e-6;
 
 // The formats that can be converted to BGR, cheapest first.
-constexpr std::array<std::uint32_t, 11> kReadable{
-    V4L2_PIX_FMT_BGR24,  V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_UYVY,  V4L2_PIX_FMT_NV12,
-    V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_NV21, V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_YVU420,
-    V4L2_PIX_FMT_MJPEG,  V4L2_PIX_FMT_JPEG, V4L2_PIX_FMT_GREY};
+constexpr std::array<std::uint32_t, 16> kReadable{
+    V4L2_PIX_FMT_BGR24,  V4L2_PIX_FMT_YUYV,   V4L2_PIX_FMT_UYVY,   V4L2_PIX_FMT_NV12,
+    V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_NV21,   V4L2_PIX_FMT_RGB24,  V4L2_PIX_FMT_YVU420,
+    V4L2_PIX_FMT_YVYU,   V4L2_PIX_FMT_XBGR32, V4L2_PIX_FMT_ABGR32, V4L2_PIX_FMT_BGR32,
+    V4L2_PIX_FMT_MJPEG,  V4L2_PIX_FMT_JPEG,   V4L2_PIX_FMT_RGB565, V4L2_PIX_FMT_GREY};
 
 std::ptrdiff_t cost_of(std::uint32_t fourcc) {
   return std::find(kReadable.begin(), kReadable.end(), fourcc) - kReadable.begin();

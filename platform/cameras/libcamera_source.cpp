@@ -219,6 +219,7 @@ void LibcameraSource::configure(const SourceOptions& options) {
       continue;
     }
     if (!set_layout(format.raw)) continue;
+    if (is_subsampled(format.raw) && !layout_.encoding.range_declared) range_.emplace(name_);
     info_.description += fmt::format(", {}x{} {}", layout_.width, layout_.height, format.name);
     return;
   }
@@ -235,7 +236,8 @@ bool LibcameraSource::set_layout(RawFormat format) {
   layout_.height = stream_.height;
   layout_.stride = stream_.stride;
   layout_.encoding = {stream_.is_bt709 != 0 ? ColorMatrix::kBt709 : ColorMatrix::kBt601,
-                      stream_.is_full_range != 0};
+                      stream_.range == LOOKOUT_RANGE_FULL,
+                      stream_.range != LOOKOUT_RANGE_UNDECLARED};
   return layout_.stride >= min_stride(layout_.format, layout_.width);
 }
 
@@ -340,6 +342,7 @@ ReadStatus LibcameraSource::take(const LookoutFrame& raw, Frame& frame) {
   memory_.map(name_, raw, picture);
   {
     const FrameAccess access(raw);
+    if (range_) picture.encoding.full_range = range_->is_full(picture);
     converter_.convert(picture, frame.bgr);
   }
   module_.give_back(camera_.get(), &raw);

@@ -3,11 +3,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pipeline/source.h"
 #include "platform/cameras/camera_mode.h"
+#include "platform/cameras/color_range.h"
 #include "platform/cameras/libcamera_buffers.h"
 #include "platform/cameras/libcamera_name.h"
 #include "platform/cameras/raw_picture.h"
@@ -70,6 +72,7 @@ class LibcameraSource : public Source {
   SensorMode sensor_mode_;  // width 0: libcamera's choice
   RawPicture layout_;       // as granted; without planes
   RawConverter converter_;
+  std::optional<RangeMeter> range_;  // of a camera that declares none
   bool good_seen_ = false;
 };
 

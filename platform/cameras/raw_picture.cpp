@@ -65,7 +65,16 @@ std::size_t plane_count(RawFormat format) {
 }
 
 bool is_subsampled(RawFormat format) {
-  return format != RawFormat::kBgr && format != RawFormat::kRgb && format != RawFormat::kGray;
+  switch (format) {
+    case RawFormat::kBgr:
+    case RawFormat::kRgb:
+    case RawFormat::kBgrx:
+    case RawFormat::kRgb565:
+    case RawFormat::kGray:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::size_t plane_stride(const RawPicture& picture, std::size_t plane) {
@@ -78,7 +87,11 @@ std::size_t min_stride(RawFormat format, int width) {
     case RawFormat::kBgr:
     case RawFormat::kRgb:
       return 3 * pixels;
+    case RawFormat::kBgrx:
+      return 4 * pixels;
+    case RawFormat::kRgb565:
     case RawFormat::kYuyv:
+    case RawFormat::kYvyu:
     case RawFormat::kUyvy:
       return 2 * pixels;
     default:
@@ -120,10 +133,17 @@ void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
     case RawFormat::kRgb:
       cv::cvtColor(only_plane(CV_8UC3), bgr, cv::COLOR_RGB2BGR);
       break;
+    case RawFormat::kBgrx:
+      cv::cvtColor(only_plane(CV_8UC4), bgr, cv::COLOR_BGRA2BGR);
+      break;
+    case RawFormat::kRgb565:
+      cv::cvtColor(only_plane(CV_8UC2), bgr, cv::COLOR_BGR5652BGR);
+      break;
     case RawFormat::kGray:
       cv::cvtColor(only_plane(CV_8UC1), bgr, cv::COLOR_GRAY2BGR);
       break;
     case RawFormat::kYuyv:
+    case RawFormat::kYvyu:
     case RawFormat::kUyvy:
       convert_packed(picture, bgr);
       break;
@@ -136,13 +156,17 @@ void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
 void RawConverter::convert_packed(const RawPicture& picture, cv::Mat& bgr) {
   static const cv::Mat yuyv_table = make_table(limited_luma, limited_chroma);
   static const cv::Mat uyvy_table = make_table(limited_chroma, limited_luma);
-  const bool luma_first = picture.format == RawFormat::kYuyv;
+  const bool luma_first = picture.format != RawFormat::kUyvy;
   cv::Mat packed = plane(picture, 0, picture.height, picture.width, CV_8UC2);
   if (picture.encoding.full_range) {
     cv::LUT(packed, luma_first ? yuyv_table : uyvy_table, limited_[0]);
     packed = limited_[0];
   }
-  cv::cvtColor(packed, bgr, luma_first ? cv::COLOR_YUV2BGR_YUY2 : cv::COLOR_YUV2BGR_UYVY);
+  if (picture.format == RawFormat::kYvyu) {
+    cv::cvtColor(packed, bgr, cv::COLOR_YUV2BGR_YVYU);
+  } else {
+    cv::cvtColor(packed, bgr, luma_first ? cv::COLOR_YUV2BGR_YUY2 : cv::COLOR_YUV2BGR_UYVY);
+  }
 }
 
 void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {

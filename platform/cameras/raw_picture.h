@@ -9,15 +9,18 @@ namespace lookout {
 
 // Named by the order of the bytes in memory. If pixels share U and V, width and height are even.
 enum class RawFormat {
-  kBgr,   // B G R, 3 bytes a pixel
-  kRgb,   // R G B
-  kGray,  // Y
-  kYuyv,  // Y U Y V for each two pixels
-  kUyvy,  // U Y V Y
-  kNv12,  // a plane of Y, a plane of U V for each 2x2 pixels
-  kNv21,  // a plane of Y, a plane of V U
-  kI420,  // a plane of Y, and one of U and of V for each 2x2 pixels, with half the stride
-  kYv12,  // a plane of Y, one of V, one of U
+  kBgr,     // B G R, 3 bytes a pixel
+  kRgb,     // R G B
+  kBgrx,    // B G R and a byte of no meaning
+  kRgb565,  // 5, 6 and 5 bits of R, G and B, from the highest of a little-endian word
+  kGray,    // Y
+  kYuyv,    // Y U Y V for each two pixels
+  kYvyu,    // Y V Y U
+  kUyvy,    // U Y V Y
+  kNv12,    // a plane of Y, a plane of U V for each 2x2 pixels
+  kNv21,    // a plane of Y, a plane of V U
+  kI420,    // a plane of Y, and one of U and of V for each 2x2 pixels, with half the stride
+  kYv12,    // a plane of Y, one of V, one of U
 };
 
 // The coefficients between RGB and YUV.
@@ -25,7 +28,8 @@ enum class ColorMatrix { kBt601, kBt709 };
 
 struct YuvEncoding {
   ColorMatrix matrix = ColorMatrix::kBt601;
-  bool full_range = false;  // luma and chroma are 0..255 instead of 16..235 and 16..240
+  bool full_range = false;     // luma and chroma are 0..255 instead of 16..235 and 16..240
+  bool range_declared = true;  // by the camera; else see RangeMeter
 };
 
 // Does not own its planes.

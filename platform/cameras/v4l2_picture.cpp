@@ -26,10 +26,18 @@ std::optional<RawFormat> raw_format_of(std::uint32_t fourcc) {
       return RawFormat::kBgr;
     case V4L2_PIX_FMT_RGB24:
       return RawFormat::kRgb;
+    case V4L2_PIX_FMT_BGR32:
+    case V4L2_PIX_FMT_XBGR32:
+    case V4L2_PIX_FMT_ABGR32:
+      return RawFormat::kBgrx;
+    case V4L2_PIX_FMT_RGB565:
+      return RawFormat::kRgb565;
     case V4L2_PIX_FMT_GREY:
       return RawFormat::kGray;
     case V4L2_PIX_FMT_YUYV:
       return RawFormat::kYuyv;
+    case V4L2_PIX_FMT_YVYU:
+      return RawFormat::kYvyu;
     case V4L2_PIX_FMT_UYVY:
       return RawFormat::kUyvy;
     case V4L2_PIX_FMT_NV12:
@@ -56,7 +64,9 @@ YuvEncoding yuv_encoding_of(const v4l2_pix_format& format) {
       format.quantization != V4L2_QUANTIZATION_DEFAULT
           ? format.quantization
           : std::uint32_t{V4L2_MAP_QUANTIZATION_DEFAULT(kIsRgb, space, encoding)};
-  return {matrix_of(encoding), quantization == V4L2_QUANTIZATION_FULL_RANGE};
+  const bool is_full = quantization == V4L2_QUANTIZATION_FULL_RANGE;
+  return {matrix_of(encoding), is_full,
+          is_full || format.quantization != V4L2_QUANTIZATION_DEFAULT};
 }
 
 std::optional<RawPicture> raw_picture_of(const V4l2Format& format) {

@@ -22,7 +22,8 @@ struct V4l2Format {
 };
 
 // By the format's color space, encoding and quantization, with the kernel's rules for what the
-// driver left at its default (V4L2_MAP_YCBCR_ENC_DEFAULT, V4L2_MAP_QUANTIZATION_DEFAULT).
+// driver left at its default (V4L2_MAP_YCBCR_ENC_DEFAULT, V4L2_MAP_QUANTIZATION_DEFAULT). A limited
+// range by default is not declared: many webcams have the full one.
 YuvEncoding yuv_encoding_of(const v4l2_pix_format& format);
 
 // A picture of that format without its planes; see set_planes(). Where pixels share U and V, half a

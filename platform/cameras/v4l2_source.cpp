@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/log.h"
 #include "platform/pictures/jpeg_decoder.h"
@@ -20,8 +21,23 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kMaxGap = 10'000;  // frames; beyond that the driver's count jumped
 constexpr std::int64_t kMaxSide = 8192;    // pixels: a larger one is a damaged header
 
-UnusableDevice no_readable_format(const std::string& path) {
-  return UnusableDevice(fmt::format("camera {} has no picture format that can be read", path));
+// FFmpeg reads nearly all of what cameras send; what is encoded already is piped as it is.
+UnusableDevice no_readable_format(const std::string& path,
+                                  const std::vector<std::uint32_t>& formats) {
+  std::vector<std::string> names;
+  std::string pipe = fmt::format("-i {} -pix_fmt yuv420p -f yuv4mpegpipe", path);
+  for (const std::uint32_t fourcc : formats) {
+    const std::string name = fourcc_to_text(fourcc);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const bool is_h264 = fourcc == V4L2_PIX_FMT_H264;
+    if (!is_h264 && fourcc != V4L2_PIX_FMT_HEVC) continue;
+    pipe =
+        fmt::format("-input_format {} -i {} -c copy -f matroska", is_h264 ? "h264" : "hevc", path);
+  }
+  return UnusableDevice(
+      fmt::format("camera {} has only {}, which cannot be read; pipe it: ffmpeg -f v4l2 {} - | "
+                  "lookout - --live",
+                  path, joined(names, ", "), pipe));
 }
 
 // Throws Error unless it is a camera, or may be one, that nobody else uses.
@@ -38,10 +54,13 @@ std::vector<CameraFormat> camera_formats(const V4l2Device& device, const std::st
 
 // Logs at level debug which modes were rejected, and why.
 CameraMode choose(const V4l2Device& device, const std::string& path, const ModeWish& wish) {
-  const ModeChoice choice = choose_mode(camera_formats(device, path), wish);
+  const std::vector<CameraFormat> formats = camera_formats(device, path);
+  const ModeChoice choice = choose_mode(formats, wish);
   for (const std::string& line : to_text(choice)) log_debug("{}: {}", path, line);
-  if (!choice.mode) throw no_readable_format(path);
-  return *choice.mode;
+  if (choice.mode) return *choice.mode;
+  std::vector<std::uint32_t> fourccs;
+  for (const CameraFormat& format : formats) fourccs.push_back(format.fourcc);
+  throw no_readable_format(path, fourccs);
 }
 
 }  // namespace
@@ -61,7 +80,9 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
       stream_(device_, path, choose(device_, path, wish_)),
       raw_(raw_picture_of(stream_.format())) {
   const V4l2Format& granted = stream_.format();
-  if (!can_be_read(granted.fourcc)) throw no_readable_format(path);
+  if (!can_be_read(granted.fourcc)) throw no_readable_format(path, {granted.fourcc});
+  const bool has_range = raw_ && is_subsampled(raw_->format);
+  if (has_range && !raw_->encoding.range_declared) range_.emplace(path);
   info_.name = fs::path(path).filename().string();
   info_.description =
       fmt::format("{} ({}), {}x{} {}, {}", path, device_.info().card, granted.width, granted.height,
@@ -112,6 +133,7 @@ bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
   if (buffer.size < contiguous_size(*raw_)) return false;
   RawPicture picture = *raw_;
   set_planes(buffer.data, picture);
+  if (range_) picture.encoding.full_range = range_->is_full(picture);
   converter_.convert(picture, bgr);
   return true;
 }

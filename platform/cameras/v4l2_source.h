@@ -7,6 +7,7 @@
 
 #include "pipeline/source.h"
 #include "platform/cameras/camera_mode.h"
+#include "platform/cameras/color_range.h"
 #include "platform/cameras/raw_picture.h"
 #include "platform/cameras/source_options.h"
 #include "platform/cameras/v4l2_device.h"
@@ -55,6 +56,7 @@ class V4l2Source : public Source {
   V4l2Stream stream_;
   std::optional<RawPicture> raw_;  // without planes; nothing: JPEGs
   RawConverter converter_;
+  std::optional<RangeMeter> range_;        // of a camera that declares none
   std::optional<std::uint32_t> sequence_;  // of the last frame
   std::uint64_t dropped_ = 0;              // by the driver, as far as its count shows
   bool other_size_noted_ = false;

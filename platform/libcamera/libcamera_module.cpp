@@ -204,7 +204,9 @@ struct LookoutCamera {
       const auto encoding = stream.colorSpace->ycbcrEncoding;
       granted.is_bt709 = encoding == lc::ColorSpace::YcbcrEncoding::Rec709 ||
                          encoding == lc::ColorSpace::YcbcrEncoding::Rec2020;
-      granted.is_full_range = stream.colorSpace->range == lc::ColorSpace::Range::Full;
+      granted.range = stream.colorSpace->range == lc::ColorSpace::Range::Full
+                          ? LOOKOUT_RANGE_FULL
+                          : LOOKOUT_RANGE_LIMITED;
     }
     const auto durations = camera_->controls().find(&lc::controls::FrameDurationLimits);
     if (durations != camera_->controls().end()) {

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Changes with every change of this file. */
-#define LOOKOUT_LIBCAMERA_INTERFACE 2
+#define LOOKOUT_LIBCAMERA_INTERFACE 3
 
 /* Planes of a picture, at most. */
 #define LOOKOUT_LIBCAMERA_PLANES 3
@@ -38,6 +38,10 @@ struct LookoutStreamRequest {
   struct LookoutSensorMode sensor_mode; /* width 0: libcamera chooses */
 };
 
+#define LOOKOUT_RANGE_UNDECLARED 0
+#define LOOKOUT_RANGE_LIMITED 1 /* 16..235 and 16..240 */
+#define LOOKOUT_RANGE_FULL 2    /* 0..255 */
+
 /* As granted. */
 struct LookoutStream {
   int32_t width; /* pixels */
@@ -45,7 +49,7 @@ struct LookoutStream {
   uint32_t frame_size;       /* bytes of a buffer, at least */
   uint32_t stride;           /* bytes from a line to the next, of the first plane */
   int32_t is_bt709;          /* else BT.601 */
-  int32_t is_full_range;     /* luma and chroma are 0..255 */
+  int32_t range;             /* LOOKOUT_RANGE_... of luma and chroma */
   double min_frame_duration; /* us; 0: unknown */
   double max_frame_duration; /* us */
   double field_width;  /* 0..1 of the sensor's active width that the picture can show; 0: unknown */

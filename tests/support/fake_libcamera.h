@@ -35,7 +35,8 @@ struct FakeLibcamera {
   std::map<std::pair<int, int>, Granted> granted;  // by the size of the sensor's mode
   std::map<std::string, LookoutControlRange> controls;
   std::uint32_t fourcc = 0;  // that it has
-  int memory = -1;           // descriptor of a frame's pixels
+  std::int32_t range = LOOKOUT_RANGE_UNDECLARED;
+  int memory = -1;  // descriptor of a frame's pixels
   std::size_t memory_size = 0;
   int open_error = 0;
   // The status of each frame to come; a negative one is an error of next_frame().
@@ -97,6 +98,7 @@ inline int fake_configure(LookoutCamera* /*camera*/, const LookoutStreamRequest*
   stream->frame_size = stream->stride * static_cast<std::uint32_t>(request->height);
   stream->min_frame_duration = granted.min_frame_duration;
   stream->max_frame_duration = granted.min_frame_duration > 0 ? 1e6 : 0;
+  stream->range = fake.range;
   stream->field_width = granted.field_width;
   stream->field_height = granted.field_height;
   return 0;

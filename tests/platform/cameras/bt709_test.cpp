@@ -38,6 +38,8 @@ std::vector<Bytes> units_of(RawFormat format, const Yuv& c) {
   switch (format) {
     case RawFormat::kYuyv:
       return {{c.y, c.u, c.y, c.v}};
+    case RawFormat::kYvyu:
+      return {{c.y, c.v, c.y, c.u}};
     case RawFormat::kUyvy:
       return {{c.u, c.y, c.v, c.y}};
     case RawFormat::kNv12:
@@ -75,8 +77,9 @@ Bytes draw(RawFormat format, const Yuv& color, RawPicture& picture) {
 
 class Bt709Test : public testing::TestWithParam<RawFormat> {};
 INSTANTIATE_TEST_SUITE_P(Formats, Bt709Test,
-                         testing::Values(RawFormat::kYuyv, RawFormat::kUyvy, RawFormat::kNv12,
-                                         RawFormat::kNv21, RawFormat::kI420, RawFormat::kYv12));
+                         testing::Values(RawFormat::kYuyv, RawFormat::kYvyu, RawFormat::kUyvy,
+                                         RawFormat::kNv12, RawFormat::kNv21, RawFormat::kI420,
+                                         RawFormat::kYv12));
 
 TEST_P(Bt709Test, ColorsComeBack) {
   for (const bool full_range : {false, true}) {

@@ -26,6 +26,7 @@ using testing::Not;
 using testing::Pair;
 
 constexpr std::uint32_t kBgr = 0x34324752;  // RG24, libcamera's RGB888
+constexpr std::uint32_t kYuyv = 0x56595559;
 constexpr std::size_t kMemory = 1U << 20U;  // bytes, more than any picture here
 constexpr const char* kImx219Id = "/base/soc/i2c0mux/i2c@1/imx219@10";
 constexpr int kOpenings = 50;
@@ -138,6 +139,47 @@ TEST_F(LibcameraSourceTest, UnknownStatusIsAFrame) {
   LibcameraSource source(module_, "0", {});
   Frame frame;
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+}
+
+// Frames of YUYV whose luma is `luma`, without color.
+void fill_with_luma(unsigned char luma) {
+  std::vector<unsigned char> pixels(kMemory, 128);
+  for (std::size_t i = 0; i < kMemory; i += 2) pixels[i] = luma;
+  ASSERT_EQ(::pwrite(fake_libcamera.memory, pixels.data(), kMemory, 0),
+            static_cast<ssize_t>(kMemory));
+}
+
+// As libcamera's virtual camera, which shows JPEGs.
+TEST_F(LibcameraSourceTest, RangeThatIsNotDeclaredIsMeasured) {
+  fake_libcamera.fourcc = kYuyv;
+  const auto gray = [](LibcameraSource& source) {
+    fake_libcamera.frames = {LOOKOUT_FRAME_SUCCESS};
+    Frame frame;
+    EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
+    return static_cast<int>(frame.bgr.at<cv::Vec3b>(0, 0)[0]);
+  };
+  const CapturedLog log;
+  {
+    LibcameraSource source(module_, "0", {});
+    fill_with_luma(126);
+    EXPECT_NEAR(gray(source), 128, 1);
+    EXPECT_THAT(log.text(), HasSubstr("camera csi://0 declares no color range: the luma of 0.0 %"));
+    fill_with_luma(255);
+    EXPECT_EQ(gray(source), 255);
+    EXPECT_THAT(log.text(), HasSubstr("the luma of 100.0 % of the pixels is outside 16..235, so "
+                                      "the full range, 0..255, is taken"));
+    fill_with_luma(126);
+    EXPECT_NEAR(gray(source), 126, 1);
+  }
+  const std::string before = log.text();
+  for (const auto& [range, expected] :
+       {std::pair(LOOKOUT_RANGE_LIMITED, 0), std::pair(LOOKOUT_RANGE_FULL, 10)}) {
+    fake_libcamera.range = range;
+    LibcameraSource source(module_, "0", {});
+    fill_with_luma(10);
+    EXPECT_NEAR(gray(source), expected, 1) << range;
+  }
+  EXPECT_EQ(log.text(), before) << "declared";
 }
 
 TEST_F(LibcameraSourceTest, GivenUpFrameIsALossThatIsNamed) {

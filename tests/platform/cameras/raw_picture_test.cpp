@@ -105,6 +105,32 @@ TEST_P(RawPictureTest, YuyvOfFullRange) {
   expect_color(converted(memory.picture), kOrange, 4);
 }
 
+TEST_P(RawPictureTest, Yvyu) {
+  Memory memory(RawFormat::kYvyu, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({145, 198, 145, 48}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 3);
+}
+
+TEST_P(RawPictureTest, YvyuOfFullRange) {
+  Memory memory(RawFormat::kYvyu, GetParam());
+  memory.picture.encoding.full_range = true;
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({151, 202, 151, 43}, kWidth / 2));
+  expect_color(converted(memory.picture), kOrange, 4);
+}
+
+TEST_P(RawPictureTest, TheFourthByteOfBgrxIsLeftOut) {
+  Memory memory(RawFormat::kBgrx, GetParam());
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({10, 20, 30, 99}, kWidth));
+  expect_color(converted(memory.picture), {10, 20, 30}, 0);
+}
+
+TEST_P(RawPictureTest, Rgb565HasRedInItsHighestBits) {
+  Memory memory(RawFormat::kRgb565, GetParam() * 2);
+  // R 31, G 16 of 63, B 1.
+  for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({0x01, 0xfa}, kWidth));
+  expect_color(converted(memory.picture), {8, 65, 255}, 7);
+}
+
 TEST_P(RawPictureTest, GrayIsTakenAsItIs) {
   Memory memory(RawFormat::kGray, GetParam());
   for (int y = 0; y < kHeight; ++y) memory.set(0, y, repeated({3}, kWidth));

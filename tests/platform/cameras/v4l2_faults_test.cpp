@@ -94,14 +94,48 @@ TEST_F(FaultyCameraTest, NodeOfAPipelineIsACameraWhenSomebodySetItUp) {
 
 TEST_F(FaultyCameraTest, FormatThatCannotBeReadIsAnError) {
   set_fault("foreign");
-  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format"),
+  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has only H264, which cannot be read"),
                [&] { V4l2Source source(camera_, {}); });
 }
 
 TEST_F(FaultyCameraTest, WithoutAFormatThatCanBeReadItIsAnError) {
   set_fault("encoded");
-  expect_error(ErrorKind::kNoInput, HasSubstr(camera_ + " has no picture format that can be read"),
+  expect_error(
+      ErrorKind::kNoInput,
+      AllOf(HasSubstr(camera_ + " has only H264, which cannot be read; pipe it: "),
+            HasSubstr("-input_format h264 -i " + camera_ + " -c copy -f matroska - | lookout")),
+      [&] { V4l2Source source(camera_, {}); });
+  set_fault("thermal");
+  expect_error(ErrorKind::kNoInput,
+               AllOf(HasSubstr(camera_ + " has only Y16, Z16, which cannot be read; pipe it: "),
+                     HasSubstr("-i " + camera_ + " -pix_fmt yuv420p -f yuv4mpegpipe - | lookout")),
                [&] { V4l2Source source(camera_, {}); });
+}
+
+// Its bars go from black to three quarters of white.
+TEST_F(FaultyCameraTest, RangeThatIsNotDeclaredIsMeasured) {
+  const CapturedLog log;
+  for (const char* fault : {"", "silentrange"}) {
+    set_fault(fault);
+    V4l2Source source(camera_, {});
+    Frame frame;
+    ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+    cv::Mat bars;
+    cv::extractChannel(frame.bgr, bars, 1);
+    double darkest = 0;
+    double brightest = 0;
+    cv::minMaxLoc(bars, &darkest, &brightest);
+    EXPECT_NEAR(darkest, 0, 3) << fault;
+    EXPECT_NEAR(brightest, 191, 3) << fault;
+  }
+  EXPECT_THAT(log.text(), HasSubstr("camera " + camera_ + " declares no color range: the luma of"));
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("limited range is taken"), HasSubstr("full range")));
+  set_fault("fullrange");
+  const std::string before = log.text();
+  V4l2Source source(camera_, {});
+  Frame frame;
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  EXPECT_EQ(log.text(), before) << "declared";
 }
 
 TEST_F(FaultyCameraTest, SizeThatIsNotListedCanBeAskedForAllTheSame) {

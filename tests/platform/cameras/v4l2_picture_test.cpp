@@ -39,6 +39,18 @@ TEST(V4l2Picture, WhatTheDriverSaysCountsMoreThanTheDefault) {
                    .full_range);
 }
 
+TEST(V4l2Picture, ALimitedRangeByDefaultIsNotDeclared) {
+  for (const std::uint32_t space :
+       {V4L2_COLORSPACE_DEFAULT, V4L2_COLORSPACE_SRGB, V4L2_COLORSPACE_REC709}) {
+    EXPECT_FALSE(encoding(space).range_declared) << space;
+    EXPECT_TRUE(
+        encoding(space, V4L2_YCBCR_ENC_DEFAULT, V4L2_QUANTIZATION_LIM_RANGE).range_declared);
+    EXPECT_TRUE(
+        encoding(space, V4L2_YCBCR_ENC_DEFAULT, V4L2_QUANTIZATION_FULL_RANGE).range_declared);
+  }
+  EXPECT_TRUE(encoding(V4L2_COLORSPACE_JPEG).range_declared) << "the full one";
+}
+
 V4l2Format format_of(std::uint32_t fourcc, int width, int height) {
   V4l2Format format;
   format.fourcc = fourcc;

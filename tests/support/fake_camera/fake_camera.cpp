@@ -165,7 +165,12 @@ int FakeCamera::enumerate(v4l2_fmtdesc& description) const {
     set_text(description.description, "H.264");
     return 0;
   }
-  if (fault("encoded") || description.index >= kFormats.size()) return EINVAL;
+  if (fault("thermal") && description.index < 2) {
+    description.pixelformat = description.index == 0 ? V4L2_PIX_FMT_Y16 : V4L2_PIX_FMT_Z16;
+    return 0;
+  }
+  const bool has_others = fault("encoded") || fault("thermal");
+  if (has_others || description.index >= kFormats.size()) return EINVAL;
   description.pixelformat = kFormats.at(description.index);
   const bool raw = description.pixelformat == V4L2_PIX_FMT_YUYV;
   description.flags = raw ? 0 : V4L2_FMT_FLAG_COMPRESSED;

@@ -17,11 +17,13 @@
 //   resized    another size is granted than was asked for
 //   foreign    H.264 is granted whatever was asked for
 //   encoded    it offers H.264 alone
+//   thermal    it offers Y16 and Z16 alone
 //   unlisted   it does not tell which sizes it has
 //   anyrate    it has every rate up to that of its mode, from 1 a second
 //   fixedrate  its rate can be asked for but not set
 //   padded     lines have some bytes more than their pixels
 //   fullrange  luma and chroma are declared as 0..255
+//   silentrange  they are 0..255, and that is not declared
 //   bt709      raw pictures are of BT.709, and declared as such
 //   corrupt    some bytes of every frame are wrong
 //   short      every frame ends too early

@@ -51,11 +51,11 @@ int FakeCamera::request_buffers(int fd, v4l2_requestbuffers& request) {
     buffer.length = format_.sizeimage;
     buffer.m.offset = i * distance;
   }
-  picture_ = draw_bars(format_);
+  picture_ = draw_bars(format_, fault("silentrange"));
   v4l2_pix_format other = format_;
   other.width = kResizedWidth;
   other.height = kResizedHeight;
-  if (format_.pixelformat == V4L2_PIX_FMT_MJPEG) other_ = draw_bars(other);
+  if (format_.pixelformat == V4L2_PIX_FMT_MJPEG) other_ = draw_bars(other, false);
   owner_ = fd;
   return 0;
 }

@@ -20,8 +20,11 @@ std::uint8_t to_byte(double value) {
   return static_cast<std::uint8_t>(std::clamp(value + 0.5, 0.0, 255.0));
 }
 
-// In the limited range. OpenCV converts the other way only.
-Bytes yuyv_of(const cv::Mat& bgr, std::size_t stride, const Shares& shares) {
+// OpenCV converts the other way only.
+Bytes yuyv_of(const cv::Mat& bgr, std::size_t stride, const Shares& shares, bool full_range) {
+  const double black = full_range ? 0 : 16;
+  const double luma_range = full_range ? 255 : 219;
+  const double chroma_range = full_range ? 255 : 224;
   Bytes yuyv;
   yuyv.reserve(stride * static_cast<std::size_t>(bgr.rows));
   for (int y = 0; y < bgr.rows; ++y) {
@@ -33,8 +36,8 @@ Bytes yuyv_of(const cv::Mat& bgr, std::size_t stride, const Shares& shares) {
           shares.red * red + shares.blue * blue + (1 - shares.red - shares.blue) * pixel[1] / 255.0;
       const double u = (blue - luma) / (2 * (1 - shares.blue));
       const double v = (red - luma) / (2 * (1 - shares.red));
-      yuyv.push_back(to_byte(16 + 219 * luma));
-      yuyv.push_back(to_byte(128 + 224 * (x % 2 == 0 ? u : v)));
+      yuyv.push_back(to_byte(black + luma_range * luma));
+      yuyv.push_back(to_byte(128 + chroma_range * (x % 2 == 0 ? u : v)));
     }
     yuyv.resize(stride * static_cast<std::size_t>(y + 1));
   }
@@ -43,12 +46,12 @@ Bytes yuyv_of(const cv::Mat& bgr, std::size_t stride, const Shares& shares) {
 
 }  // namespace
 
-Bytes draw_bars(const v4l2_pix_format& format) {
+Bytes draw_bars(const v4l2_pix_format& format, bool full_range) {
   cv::Mat bgr(static_cast<int>(format.height), static_cast<int>(format.width), CV_8UC3);
   draw_pattern(Pattern::kColorBars, bgr);
   if (format.pixelformat == V4L2_PIX_FMT_YUYV) {
     const bool hd = format.colorspace == V4L2_COLORSPACE_REC709;
-    return yuyv_of(bgr, format.bytesperline, hd ? kBt709 : kBt601);
+    return yuyv_of(bgr, format.bytesperline, hd ? kBt709 : kBt601, full_range);
   }
   Bytes jpeg;
   cv::imencode(".jpg", bgr, jpeg);

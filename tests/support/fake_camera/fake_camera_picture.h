@@ -10,7 +10,7 @@ namespace lookout {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// In the format's size, as YUYV (by its color space of BT.601 or BT.709, limited range) or as JPEG.
-Bytes draw_bars(const v4l2_pix_format& format);
+// In the format's size, as YUYV (by its color space of BT.601 or BT.709) or as JPEG.
+Bytes draw_bars(const v4l2_pix_format& format, bool full_range);
 
 }  // namespace lookout

@@ -1,0 +1,85 @@
+#include "platform/cameras/color_range.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/captured_log.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int kWidth = 64;
+constexpr int kHeight = 48;
+
+// A picture whose luma rises from left to right, with chroma of one value.
+class Ramp {
+ public:
+  Ramp(RawFormat format, int first, int last, unsigned char chroma = 128) {
+    picture.format = format;
+    picture.width = kWidth;
+    picture.height = kHeight;
+    picture.lines = kHeight;
+    picture.stride = min_stride(format, kWidth) + 8;
+    memory_.assign(picture.stride * kHeight * 3, chroma);
+    set_planes(memory_.data(), picture);
+    const std::size_t step = plane_count(format) == 1 ? 2 : 1;
+    const std::size_t offset = format == RawFormat::kUyvy ? 1 : 0;
+    for (std::size_t y = 0; y < kHeight; ++y) {
+      for (std::size_t x = 0; x < kWidth; ++x) {
+        memory_[y * picture.stride + x * step + offset] =
+            static_cast<unsigned char>(first + (last - first) * static_cast<int>(x) / (kWidth - 1));
+      }
+    }
+  }
+
+  RawPicture picture;
+
+ private:
+  std::vector<unsigned char> memory_;
+};
+
+class ColorRange : public testing::TestWithParam<RawFormat> {};
+INSTANTIATE_TEST_SUITE_P(Formats, ColorRange,
+                         testing::Values(RawFormat::kYuyv, RawFormat::kYvyu, RawFormat::kUyvy,
+                                         RawFormat::kNv12, RawFormat::kNv21, RawFormat::kI420,
+                                         RawFormat::kYv12));
+
+TEST_P(ColorRange, IsFullWhereManyPixelsAreOutsideTheLimitedOne) {
+  const RawFormat format = GetParam();
+  EXPECT_NEAR(*luma_outside(Ramp(format, 0, 255).picture), (12 + 16) / 256.0, 0.04);
+  EXPECT_GT(*luma_outside(Ramp(format, 0, 100).picture), 0.1) << "dark";
+  EXPECT_GT(*luma_outside(Ramp(format, 100, 255).picture), 0.08) << "bright";
+  EXPECT_EQ(*luma_outside(Ramp(format, 16, 235).picture), 0);
+  EXPECT_EQ(*luma_outside(Ramp(format, 13, 238).picture), 0) << "overshoot";
+  EXPECT_EQ(luma_outside(Ramp(format, 0, 0, 0).picture), std::nullopt) << "not filled";
+  EXPECT_EQ(*luma_outside(Ramp(format, 0, 0).picture), 1) << "black";
+}
+
+TEST(RangeMeter, SaysOnceWhatIsTakenAndWhy) {
+  const CapturedLog log;
+  RangeMeter meter("csi://0");
+  EXPECT_TRUE(meter.is_full(Ramp(RawFormat::kNv12, 0, 255).picture));
+  EXPECT_TRUE(meter.is_full(Ramp(RawFormat::kNv12, 60, 90).picture)) << "as before";
+  EXPECT_THAT(log.text(), HasSubstr("camera csi://0 declares no color range: the luma of "));
+  EXPECT_THAT(log.text(), HasSubstr("so the full range, 0..255, is taken"));
+  EXPECT_EQ(log.text().find("declares"), log.text().rfind("declares"));
+}
+
+TEST(RangeMeter, IsLimitedUntilAPictureHasMore) {
+  const CapturedLog log;
+  RangeMeter meter("/dev/video0");
+  EXPECT_FALSE(meter.is_full(Ramp(RawFormat::kYuyv, 0, 0, 0).picture));
+  EXPECT_THAT(log.text(), IsEmpty()) << "nothing was filled";
+  EXPECT_FALSE(meter.is_full(Ramp(RawFormat::kYuyv, 60, 90).picture));
+  EXPECT_THAT(log.text(), HasSubstr("so the limited range is taken"));
+  EXPECT_TRUE(meter.is_full(Ramp(RawFormat::kYuyv, 0, 90).picture));
+  EXPECT_THAT(log.text(), HasSubstr("so the full range, 0..255, is taken"));
+}
+
+}  // namespace
+}  // namespace lookout
