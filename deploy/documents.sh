@@ -15,8 +15,10 @@ licenses=$2
 onnxruntime=$3
 shift 3
 
-"$@" --help > "$dir/help"
-commands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help" | grep -vx run | tr '\n' ' ')
+"$@" help > "$dir/help-top"
+"$@" help run | sed '/^Example:/,/^$/d' > "$dir/help" # help2man would join its lines
+commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help-top" | grep -vx run | tr '\n' ' ')
+settings=$(sed -n '/^Keys without a flag/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' "$dir/help")
 # table HEADING: the rows of app/README.md's table under it, as a list of the manual.
 table() {
   awk -F ' *[|] *' -v heading="$1" '
@@ -33,15 +35,25 @@ table() {
   table '## Exit status'
   cat "$here/lookout.h2m"
 } > "$dir/sections"
-# Options that a sub-command has for itself make a section, too.
-for command in $commands; do
-  "$@" "$command" --help > "$dir/help-$command"
-  ! grep -q '^  --' "$dir/help-$command" || {
-    printf '[lookout %s]\n.nf\n' "$command"
-    sed 's/\\/\\\\/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/' "$dir/help-$command"
-    printf '.fi\n'
-  } >> "$dir/sections"
-done
+# page HEADING FILE: a page of help as a section of the manual.
+page() {
+  printf '[%s]\n.nf\n' "$1"
+  sed 's/\\/\\\\/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/' "$2"
+  printf '.fi\n'
+}
+# A command that takes the options of run needs no page beside that of run.
+{
+  page COMMANDS "$dir/help-top"
+  for command in $commands; do
+    "$@" help "$command" > "$dir/help-$command"
+    grep -q '^Keys without a flag' "$dir/help-$command" || page "lookout $command" "$dir/help-$command"
+  done
+  "$@" help mqtt forget > "$dir/help-mqtt-forget"
+  for section in $settings; do
+    [ "$section" = mqtt ] || "$@" help "$section" > "$dir/help-$section" # mqtt is a command, too
+    [ "$section" = mqtt ] || page "keys of $section" "$dir/help-$section"
+  done
+} >> "$dir/sections"
 "$@" --version > "$dir/version"
 cat > "$dir/lookout" <<END
 #!/bin/sh
@@ -52,7 +64,7 @@ help2man --no-info --section 1 --include "$dir/sections" \
   --name 'classify what a camera sees' "$dir/lookout" |
   gzip -9n > "$dir/lookout.1.gz"
 
-words=$(grep -ohE '(^ *|,)--?[a-z][a-z-]*' "$dir"/help* | tr -d ', ' | sort -u | tr '\n' ' ')
+words=$(grep -ohE '(^ *|, )--?[a-z][a-z0-9-]*' "$dir"/help* | tr -d ', ' | sort -u | tr '\n' ' ')
 cat > "$dir/lookout.bash" <<END
 # bash completion for lookout, made from its --help.
 _lookout() {

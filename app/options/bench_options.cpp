@@ -24,11 +24,11 @@ void add_measured(Command& bench, BenchOptions& options) {
   bench.add_flag("--frames", number(options.frames, 0, 1e9),
                  "End each measurement after this many frames; 0: by its time");
   bench.add_flag("--sha256", hashes(options.model.sha256),
-                 "Accept only archives with one of these SHA-256 hashes");
+                 "Accept only model files with one of these SHA-256 hashes");
   const std::string hidden;
   bench.add_flag("--combination", text(options.combination, "JSON"), "", hidden);
   bench.add_flag("--report", report_file(options.report, {".html", ".md"}),
-                 "Also write a report with all that makes the figures comparable: FILE.html with "
+                 "Also write a report with what is needed to compare the figures: FILE.html with "
                  "charts, FILE.md as Markdown");
 }
 
@@ -47,10 +47,12 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
   declare(settings, options.results);
   declare(settings, options.log);
 
-  Command& bench = line.add("bench", "Measure models, threads and workers on this machine");
+  Command& bench =
+      line.add("bench", "Measure the speed of models, threads and workers on this machine");
+  bench.examples("lookout bench --model mobilenet_v2.pt --report bench.html");
   bench.add_positional("SOURCE", source(options.camera.source),
-                       "As for run; the first frames of files are read beforehand and replayed "
-                       "as fast as they are taken");
+                       "As for run. The first frames of files are read beforehand and replayed "
+                       "as fast as they are classified");
   add_measured(bench, options);
   bench.add_flag_of(settings, "camera", "timeout",
                     "End each measurement after this time; 0: by its frames");

@@ -15,20 +15,19 @@
 namespace lookout {
 namespace {
 
-const char* const kKeysHelp =
-    "Configuration files have sections, and every option has a key there: [results] top-k = 3.\n"
-    "The same by the environment: LOOKOUT_RESULTS_TOP_K=3, and for a single run: --set\n"
-    "results.top-k=3. The command line wins over the environment, and that over the file.\n"
-    "deploy/lookout.toml (installed: /etc/lookout/lookout.toml) describes all keys.\n";
-
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
-std::string upper_first(std::string text) {
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
+// Of a section's options, in --help: "Camera", "MQTT".
+std::string heading(std::string section) {
+  const bool is_short = section == "http" || section == "mqtt";
+  for (char& c : section) {
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (!is_short) break;
+  }
+  return section;
 }
 
 // The last of "-t,--timeout".
@@ -48,13 +47,6 @@ std::string suggest_command(const std::string& word, const std::vector<std::stri
     return word.size() >= kMinBeginning && name.rfind(word, 0) == 0;
   });
   return did_you_mean(begun == names.end() ? word : *begun, names, "{}");
-}
-
-// "forget", or "mqtt forget".
-std::string full_name(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
-  return is_nested ? parent->get_name() + " " + app.get_name() : app.get_name();
 }
 
 // "N=10", in --help.
@@ -82,7 +74,7 @@ void Command::add_flag(const std::string& name, Value value, const std::string& 
 void Command::add_positional(const std::string& name, Value value, const std::string& help,
                              bool required) {
   CLI::Option* option = app_.add_option(name)->description(help)->required(required);
-  option->option_text(value.default_text.empty() ? " " : "=" + value.default_text);
+  option->option_text(value.placeholder)->type_name(value.placeholder);  // of --model
   const bool repeatable = value.repeatable;
   bind(option, name, std::move(value));
   if (repeatable) option->expected(-1);  // one or more
@@ -91,8 +83,8 @@ void Command::add_positional(const std::string& name, Value value, const std::st
 void Command::add_flag_of(const Settings& settings, const std::string& section,
                           const std::string& key, const std::string& help) {
   const Setting* setting = settings.find(section, key);
-  add_flag(setting->flag, setting->value, help.empty() ? setting->help : help,
-           upper_first(section));
+  add_flag(setting->flag.empty() ? "--" + setting->bare_name : setting->flag, setting->value,
+           help.empty() ? setting->help : help, heading(section));
 }
 
 void Command::set_values() {
@@ -114,28 +106,24 @@ void Command::set_values() {
   }
 }
 
+void Command::examples(const std::string& lines) { app_.footer(lines); }
+
 bool Command::has(const std::string& flag) const { return app_.count(flag) > 0; }
 
 CommandLine::CommandLine()
-    : owner_(std::make_unique<CLI::App>("Watches a camera and says what it sees.", "lookout")),
-      app_(*owner_) {
+    : owner_(std::make_unique<CLI::App>("Names what a camera sees.", "lookout")), app_(*owner_) {
   declare(settings_, options_);
   app_.require_subcommand(0, 1);  // so that `lookout run bench` watches a folder called bench
-  app_.set_help_flag("-h,--help", "Print this and exit");
-  app_.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Print the version and exit");
+  app_.set_help_flag("-h,--help", "Show this");
+  app_.set_version_flag("--version", "lookout " LOOKOUT_VERSION, "Show the version");
   root_.add_flag("--config", text(config_, "FILE"), "Configuration file (TOML)");
   root_.check([this] { check_combinations(); });
   add_run_flags();
   add_old_flags();
-  std::string keys = "Keys without a flag:\n";
-  for (const Setting& setting : settings_.all()) {
-    if (!setting.flag.empty() || &setting == settings_.find("camera", "source")) continue;
-    keys += fmt::format(
-        "  {}={}\n      {}\n", setting.name(),
-        setting.value.default_text.empty() ? setting.value.placeholder : setting.value.default_text,
-        setting.help);
-  }
-  app_.footer(keys + "\n" + kKeysHelp);
+  app_.footer(
+      "lookout                                the first camera\n"
+      "lookout test://all -t 10s              test patterns, without a camera\n"
+      "lookout /dev/video0 --model garage.pt  with another model");
 }
 
 CommandLine::~CommandLine() = default;
@@ -157,15 +145,13 @@ void CommandLine::add_run_flags() {
     settings_.set_by_argument(text);
     return true;
   };
-  root_.add_flag(
-      "--set", by_name,
-      "Set any key of the configuration; see below, and lookout.toml for what they mean");
+  root_.add_flag("--set", by_name, "Set any key of the configuration, also those without a flag");
   const Setting& source = *settings_.find("camera", "source");
   root_.add_positional("SOURCE", typed(source, "SOURCE"), source.help);
   for (const Setting& setting : settings_.all()) {
     if (setting.flag.empty()) continue;
     root_.add_flag(setting.flag, typed(setting, long_name(setting.flag)), setting.help,
-                   upper_first(setting.section));
+                   heading(setting.section));
   }
   for (auto& [option, argument] : root_.arguments_) {
     if (option->get_name() != "--config") argument.name.clear();  // the origin has it
@@ -176,12 +162,14 @@ void CommandLine::add_run_flags() {
 void CommandLine::add_old_flags() {
   for (const Setting& setting : settings_.all()) {
     const bool is_switch = setting.value.placeholder.empty();
-    const std::string old = "--" + setting.old_name;
-    const std::string now =
-        setting.name() == "camera.source" ? "the argument SOURCE" : "--set " + setting.name();
+    const std::string old = "--" + setting.bare_name;
+    const std::string flag =
+        setting.flag.empty() ? "--set " + setting.name() : long_name(setting.flag);
+    const std::string now = setting.name() == "camera.source" ? "the argument SOURCE" : flag;
     if (app_.get_option_no_throw(old) == nullptr) add_old_flag(setting, old, is_switch, now);
     if (is_switch) {
-      add_old_flag(setting, "--no-" + setting.old_name, true, "--set " + setting.name() + "=false");
+      add_old_flag(setting, "--no-" + setting.bare_name, true,
+                   "--set " + setting.name() + "=false");
     }
   }
 }
@@ -199,11 +187,19 @@ void CommandLine::add_old_flag(const Setting& setting, const std::string& old, b
   root_.bind(option->group(""), "", std::move(value));
 }
 
+// "forget", or "mqtt forget".
+std::string CommandLine::full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
+  return is_nested ? parent->get_name() + " " + app.get_name() : app.get_name();
+}
+
 // The sub-command; of "mqtt forget", forget in mqtt.
 CLI::App* CommandLine::add_subcommand(const std::string& name, const std::string& description) {
   const auto space = name.find(' ');
   if (space == std::string::npos) return app_.add_subcommand(name, description);
-  CLI::App* parent = app_.add_subcommand(name.substr(0, space), description);
+  CLI::App* parent =
+      app_.add_subcommand(name.substr(0, space), "Manage what is on an MQTT broker");
   parent->footer("");
   parent->fallthrough();
   parent->require_subcommand(1);
@@ -215,8 +211,8 @@ Command& CommandLine::add_like_run(const std::string& name, const std::string& d
   CLI::App* app = add_subcommand(name, description);
   default_configs_[app] = config;
   app->fallthrough();
-  app->set_help_flag("-h,--help", "Print this and exit");
-  app->footer("It takes all options of run; lookout --help lists them.");
+  app->set_help_flag("-h,--help", "Show this");
+  app->footer("");  // not the program's
   like_run_.push_back(app);
   if (!default_action_) default_action_ = action;
   Command& command = commands_.emplace_back(*app);
@@ -250,15 +246,6 @@ const CLI::App* CommandLine::chosen() const {
   return app;
 }
 
-std::string CommandLine::help() {
-  // CLI11 would print the help of `run`, which has no flags of its own.
-  const CLI::App* app = chosen();
-  const bool is_run = !like_run_.empty() && app == like_run_.front();
-  if (is_run) app = &app_;
-  return app->get_formatter()->make_help(
-      app, app == &app_ ? "lookout" : "lookout " + full_name(*app), CLI::AppFormatMode::Normal);
-}
-
 // Whether the command takes other options than `run`.
 bool CommandLine::has_own_options() const {
   const CLI::App* app = chosen();
@@ -280,6 +267,8 @@ void CommandLine::parse(std::vector<std::string> arguments) {
     throw usage_error(unexpected());
   } catch (const CLI::ArgumentMismatch& error) {
     throw usage_error(one_line(needs_value(error.what())));
+  } catch (const CLI::RequiredError& error) {
+    throw usage_error(one_line(missing(error.what())));
   } catch (const CLI::ParseError& error) {
     throw usage_error(one_line(error.what()));
   }
@@ -292,10 +281,10 @@ void check_workers(const ModelOptions& model, const Origin& origin) {
 }
 
 void CommandLine::check_combinations() const {
-  for (const char* flag : {"--op-by", "--op-sort", "--op-rows"}) {
-    if (options_.profile.op_sampling > 0 || !root_.has(flag)) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} is about the table of operators: --op-sampling N is needed", flag));
+  for (const char* key : {"profile.op-by", "profile.op-sort", "profile.op-rows"}) {
+    const Origin origin = settings_.origin({key});
+    if (options_.profile.op_sampling > 0 || origin.place != Origin::Place::kCommandLine) continue;
+    throw origin.error("the table of operators needs --set profile.op-sampling=N");
   }
   check_workers(options_.model, settings_.origin({"model.workers", "model.threads"}));
   if (options_.events.snapshot_when != SnapshotWhen::kChange &&
@@ -303,13 +292,20 @@ void CommandLine::check_combinations() const {
     throw settings_.origin({"events.snapshot-when"})
         .error("pictures need a folder: --snapshot-on-change DIR");
   }
+  check_thresholds();
+}
+
+void CommandLine::check_thresholds() const {
   const StateOptions state = state_options(options_);
-  if (state.leave_threshold > state.enter_threshold) {
-    throw settings_.origin({"state.leave-threshold", "state.enter-threshold", "results.threshold"})
-        .error(
-            fmt::format("{} is above the threshold for entering, {}: a state would be left at once",
-                        state.leave_threshold, state.enter_threshold));
-  }
+  if (state.leave_threshold <= state.enter_threshold) return;
+  const char* const entering =
+      options_.state.enter_threshold ? "state.enter-threshold" : "results.threshold";
+  const Origin enter = settings_.origin({entering});
+  Origin leave = settings_.origin({"state.leave-threshold"});
+  leave.place = std::max(leave.place, enter.place);  // whose mistake it is
+  throw leave.error(fmt::format("{} is above {}, {}: a state would be left at once",
+                                state.leave_threshold, enter.name.empty() ? entering : enter.name,
+                                state.enter_threshold));
 }
 
 std::string CommandLine::config_path() const {
@@ -333,7 +329,6 @@ void CommandLine::check_source(const std::string& source) const {
   }
   const bool is_word = source.find('/') == std::string::npos;
   if (!is_word || std::filesystem::exists(source, ignored)) return;
-  if (source == "help") throw usage_error("there is no command or file help");
   std::vector<std::string> names;
   for (const CLI::App* command :
        std::as_const(app_).get_subcommands(std::function<bool(const CLI::App*)>())) {
@@ -371,6 +366,10 @@ int CommandLine::run_with_options(const RunAction& action) {
 
 int CommandLine::run(const std::vector<std::string>& arguments,
                      const std::function<void(std::string_view)>& print) {
+  if (!arguments.empty() && arguments.front() == "help") {
+    print(help_about({arguments.begin() + 1, arguments.end()}));
+    return 0;
+  }
   try {
     parse(arguments);
   } catch (const CLI::CallForVersion&) {

@@ -38,6 +38,9 @@ class Command {
   // Whether `flag` was typed.
   bool has(const std::string& flag) const;
 
+  // Lines for --help.
+  void examples(const std::string& lines);
+
   // Checks the values together. Throws Error(kUsage).
   void check(std::function<void()> check) { check_ = std::move(check); }
 
@@ -74,7 +77,8 @@ class CommandLine {
 
   // A sub-command that takes the options of `run`; "mqtt forget" is one within another. The first
   // one is the default. `config`: a file
-  // that is read when it exists and no other is named; empty: none. Returns the command, for flags
+  // that is read when it exists and no other is named; empty: none. The first line of the
+  // description stands in the list of commands. Returns the command, for flags
   // of its own; the reference stays valid.
   Command& add_like_run(const std::string& name, const std::string& description,
                         const RunAction& action, const std::string& config = "");
@@ -90,7 +94,8 @@ class CommandLine {
   // `arguments`: without the program's name. Runs what they ask for and returns its exit status;
   // `print` gets the text of --help and --version. Reads the environment and the file named by
   // --config for the options of `run`. Throws Error(kUsage) for the command line, Error(kConfig)
-  // for the environment and the file, and the command's errors.
+  // for the environment and the file, and the command's errors. `help WORD...` prints the page of
+  // a command or of a section of the configuration file.
   int run(const std::vector<std::string>& arguments,
           const std::function<void(std::string_view)>& print);
 
@@ -99,9 +104,21 @@ class CommandLine {
   void add_old_flags();
   void add_old_flag(const Setting& setting, const std::string& old, bool is_switch,
                     const std::string& now);
-  std::string help();
+  std::string help() const;
+  std::string help_about(const std::vector<std::string>& words) const;
+  std::string top_page() const;
+  std::string command_list() const;
+  std::string command_page(const CLI::App& app) const;
+  std::string option_groups(const CLI::App& app, const CLI::App* run) const;
+  std::string keys_without_flags() const;
+  std::string section_page(const std::string& section) const;
+  std::vector<std::string> section_names() const;
+  static std::string brief(const CLI::App& app);
+  static std::string full_name(const CLI::App& app);  // "doctor", or "mqtt forget"
   std::string needs_value(const std::string& sentence) const;
+  std::string missing(const std::string& sentence) const;
   std::string unexpected() const;
+  std::string meant_flag(const std::string& typed) const;
   std::vector<std::string> flags() const;
   std::string config_path() const;
   void set_typed(Command& command) const;
@@ -109,6 +126,7 @@ class CommandLine {
   void check_place() const;
   void check_source(const std::string& source) const;
   void check_combinations() const;
+  void check_thresholds() const;
   int run_with_options(const RunAction& action);
   CLI::App* add_subcommand(const std::string& name, const std::string& description);
   const CLI::App* chosen() const;

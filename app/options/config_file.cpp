@@ -21,7 +21,9 @@ std::string read_text(const std::string& path) {
   try {
     return read_input("configuration", path);
   } catch (const Error& error) {
-    throw Error(ErrorKind::kConfig, error.what());
+    // What a right of the user's would mend is no mistake in the file.
+    const bool is_right = error.kind() == ErrorKind::kPermission;
+    throw Error(is_right ? error.kind() : ErrorKind::kConfig, error.what());
   }
 }
 
@@ -31,7 +33,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, last == text.npos ? 0 : last + 1 - first);
 }
 
-// For the usual mistake in a line, a text without quotes: `; a text needs quotes: name = "front"`.
+// For the usual mistake in a line, a text without quotes: `a text needs quotes: name = "front"`.
 // Empty for others.
 std::string missing_quotes(std::string_view text, int number) {
   for (int i = 1; i < number; ++i) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
@@ -42,7 +44,7 @@ std::string missing_quotes(std::string_view text, int number) {
   const bool has_letters = std::any_of(
       value.begin(), value.end(), [](unsigned char c) { return std::isalpha(c) != 0 || c == '/'; });
   if (!has_letters || value.find_first_of("\"'[{\\") != value.npos) return "";
-  return fmt::format("; a text needs quotes: {} = \"{}\"", without_blanks(line.substr(0, equals)),
+  return fmt::format("a text needs quotes: {} = \"{}\"", without_blanks(line.substr(0, equals)),
                      value);
 }
 
@@ -83,9 +85,10 @@ class Reader {
 
   std::string no_section(const std::string& name, const TomlNode& node) const {
     if (node.type != TomlType::kTable) {
-      const Setting* moved = settings_.find_old(name);
+      const Setting* moved = settings_.find_bare(name);
       if (moved != nullptr) {
-        return fmt::format("this key is now {} in [{}]", moved->key, moved->section);
+        return moved->key == name ? fmt::format("it belongs under [{}]", moved->section)
+                                  : fmt::format("it is {} under [{}]", moved->key, moved->section);
       }
       if (settings_.has_section(name)) return fmt::format("expected a section, [{}]", name);
     }
@@ -112,7 +115,7 @@ class Reader {
   // A switch of an earlier version that is off says nothing.
   void note_old_key(const std::string& section, const std::string& key, const TomlNode& node,
                     const Origin& origin) {
-    const Setting* successor = settings_.find_old(key);
+    const Setting* successor = settings_.find_bare(key);
     const bool moved = successor != nullptr && successor->section == section;
     if (!moved || node.type != TomlType::kBoolean) {
       throw origin.error(settings_.no_key(section, key));
@@ -155,9 +158,10 @@ std::vector<std::string> read_config_file(const std::string& path, Settings& set
   try {
     document = parse_toml(text);
   } catch (const TomlError& error) {
+    const std::string hint = missing_quotes(text, error.line());
     throw Error(ErrorKind::kConfig,
-                fmt::format("configuration {}:{}:{}: {}{}", path, error.line(), error.column(),
-                            error.what(), missing_quotes(text, error.line())));
+                fmt::format("configuration {}:{}:{}: {}", path, error.line(), error.column(),
+                            hint.empty() ? error.what() : hint));
   }
   return Reader(path, settings).read(document);
 }

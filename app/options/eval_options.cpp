@@ -17,7 +17,8 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
   declare(state->settings, options.results);
   declare(state->settings, options.log);
 
-  Command& eval = line.add("eval", "Count how often a model is right");
+  Command& eval = line.add("eval", "Measure the accuracy of a model on labelled pictures");
+  eval.examples("lookout eval pictures --model garage.pt --report eval.html");
   eval.add_positional("DIR", text(options.folder, "DIR"),
                       "Folder with a folder of pictures for each class, named by its label, its "
                       "index, or WordNet's number and label (n01443537_goldfish)",
@@ -28,7 +29,7 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
     eval.add_flag_of(state->settings, "model", key);
   }
   eval.add_flag("--sha256", hashes(options.model.sha256),
-                "Accept only an archive with one of these SHA-256 hashes");
+                "Accept only a model file with one of these SHA-256 hashes");
   eval.add_flag_of(state->settings, "results", "format");
   eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
   eval.add_flag("--report", report_file(options.report, {".html"}),

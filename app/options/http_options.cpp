@@ -25,26 +25,28 @@ Value http_address(std::string& member) {
 void declare(Settings& settings, HttpOptions& options) {
   const std::string section = "http";
   settings.add(section, "address", http_address(options.address),
-               "Let browsers and programs look at this address: 127.0.0.1:8090, [::]:8090 or "
-               "unix:PATH; default: none, but for the sockets of systemd");
-  settings.add(section, "token-file", text(options.token_file, "FILE"),
-               "File with the token that clients must send, at least 16 characters; default: none "
-               "is asked for, which only an address of this machine permits");
+               "Serve a page with the live picture, results and metrics at this address: "
+               "127.0.0.1:8090, [::]:8090 or unix:PATH; default: only the sockets of systemd",
+               "--http");
+  settings.add(
+      section, "token-file", text(options.token_file, "FILE"),
+      "File with the token that clients must send, at least 16 characters; without it only "
+      "an address of this machine is served");
   settings.add(section, "insecure", boolean(options.insecure),
-               "Let other machines look without a token");
+               "Serve other machines without a token");
   settings.add(section, "hosts", names(options.hosts),
-               "Names by which clients may call this server, besides localhost, this machine's "
-               "name and IP addresses; their pages may show its picture");
+               "Host names of this server that clients may use, besides localhost, this machine's "
+               "name and IP addresses; pages of these hosts may show its picture");
   settings.add(section, "clients", number(options.clients, 1, kMaxClients),
-               "Maximum clients at the same time; 16 of one address");
+               "Maximum number of clients at the same time; 16 from one address");
   settings.add(section, "viewers", number(options.viewers, 1, kMaxClients),
-               "Maximum clients that watch the live picture");
+               "Maximum number of clients that watch the live picture");
   settings.add(section, "max-upload", size_value(options.max_upload),
                "Maximum size of a request with pictures");
   settings.add(section, "max-pixels", number(options.max_pixels, 1, kMaxPredictPixels),
                "Refuse larger pictures of clients before they are decoded");
   settings.add(section, "predict-rate", number(options.predict_rate, 0, kMaxPredictRate),
-               "Maximum requests with pictures a second from one address; 0: no limit");
+               "Maximum number of requests with pictures per second from one address; 0: no limit");
 }
 
 }  // namespace lookout

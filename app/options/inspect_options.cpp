@@ -52,27 +52,30 @@ Value outlier_rule(OutlierRule& member) {
 
 void add_inspect(CommandLine& line, Action<InspectOptions> action) {
   const auto options = std::make_shared<InspectOptions>();
-  Command& inspect = line.add("inspect", "Describe a model, without running it");
-  inspect.add_positional("model,--model", text(options->model.file, "FILE"),
-                         "TorchScript archive or ONNX model");
+  Command& inspect = line.add("inspect", "Describe a model file, without running it");
+  inspect.examples(
+      "lookout inspect garage.pt\n"
+      "lookout inspect garage.pt --run");
+  inspect.add_positional("MODEL,--model", text(options->model.file, "FILE"),
+                         "Model file, TorchScript or ONNX; default: the installed one");
   inspect.add_flag("--labels", text(options->model.labels, "FILE"),
                    "File with one label a line, instead of the model's own");
   inspect.add_flag(
       "--operators", files(options->model.operators),
-      "With --run, libraries with operators that the model needs beyond its engine's; a "
-      "library is code, which runs with your rights");
-  inspect.add_flag("--run", boolean(options->run),
-                   "Also load and run the model, to tell its parameters and kernels. An archive is "
-                   "a program that runs with your rights: do so only with one that you trust");
+      "With --run: libraries with custom operators that the model needs. A library is code that "
+      "runs with your rights");
+  inspect.add_flag(
+      "--run", boolean(options->run),
+      "Also load and run the model, to tell its parameters and kernels. Loading a model "
+      "runs code: do so only with a model that you trust");
   inspect.add_flag(
       "--device", text(options->model.device.name, "NAME"),
-      "Also run one frame on a device of your own, to tell which operators it takes and "
-      "which fall back to the CPU; meter: to tell what the model costs. Runs the archive "
-      "as --run does");
+      "Also run one frame on a custom device, to tell which operators it takes and which fall "
+      "back to the CPU; meter: to tell what the model costs. This runs the model, as --run does");
   inspect.add_flag("--device-plugin", text(options->model.device.plugin, "FILE"),
-                   "Library of this device; default: liblookout-NAME.so beside the engine");
+                   "Library of the custom device; default: liblookout-NAME.so beside the engine");
   inspect.add_flag("--device-fallback", fallback_value(options->model.device.forbid_fallback),
-                   "Whether operators that this device has no kernel for run on the CPU");
+                   "Whether operators without a kernel for the custom device may run on the CPU");
   inspect.add_flag("--format", format_value(options->format), "How the report is written");
   inspect.run([options, action = std::move(action)] { return action(*options); });
 }
@@ -80,6 +83,7 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   const auto options = std::make_shared<TraceSummaryOptions>();
   Command& summary = line.add("trace-summary", "Show where the time went in a trace of --trace");
+  summary.examples("lookout trace-summary trace.json --html trace.html");
   summary.add_positional("FILE", repeated_files(options->files),
                          "A file that --trace wrote, or one that PyTorch's profiler exported; "
                          "several, as of several boards, are shown side by side",
@@ -87,8 +91,8 @@ void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   summary.add_flag("--format", format_value(options->format), "How the summary is written");
   summary.add_flag(
       "--outliers-above", outlier_rule(options->outliers),
-      "From which time on a frame counts as unusually slow, and what took longer in it "
-      "is shown");
+      "From which time on a frame counts as unusually slow; the summary shows what took longer "
+      "in such frames");
   summary.add_flag("--html", report_file(options->html, {".html"}),
                    "Also write the summary as a page with charts");
   summary.run([options, action = std::move(action)] { return action(*options); });

@@ -33,22 +33,22 @@ Value topic_prefix(std::string& member, bool may_be_empty) {
 void declare(Settings& settings, MqttOptions& options) {
   const std::string section = "mqtt";
   settings.add(section, "url", mqtt_address(options.url),
-               "Publish states, pictures and statistics on this MQTT broker, for Home Assistant "
+               "Publish states, pictures and statistics to this MQTT broker, for Home Assistant "
                "and others: mqtt://[USER@]HOST[:1883], mqtts://[USER@]HOST[:8883] or "
-               "mqtt+unix:[USER@]PATH; default: nowhere",
+               "mqtt+unix:[USER@]PATH; default: none",
                "--mqtt");
   settings.add(section, "prefix", topic_prefix(options.prefix, /*may_be_empty=*/false),
-               "What the topics begin with, before the camera's name");
+               "Beginning of the topics, before the camera's name");
   settings.add(section, "password-file", text(options.password_file, "FILE"),
                "File whose first line is the password of the user in the URL");
   settings.add(section, "ca", text(options.ca, "FILE"),
-               "File with the certificate of the CA that the broker's must be from; default: the "
-               "system's CAs");
+               "File with the certificate of the CA that signed the broker's certificate; default: "
+               "the system's CAs");
   settings.add(section, "certificate", text(options.certificate, "FILE"),
                "File with a certificate to show to the broker");
   settings.add(section, "key", text(options.key, "FILE"), "File with the key of this certificate");
   settings.add(section, "discovery", topic_prefix(options.discovery, /*may_be_empty=*/true),
-               "Where Home Assistant looks for devices; empty: tell it nothing");
+               "Discovery prefix of Home Assistant; empty: no discovery");
   settings.add(section, "interval",
                time_value(options.interval, {std::chrono::milliseconds(1000), false}),
                "Minimum time between two statistics");
@@ -57,7 +57,7 @@ void declare(Settings& settings, MqttOptions& options) {
                                                        {"none", MqttPictures::kNone}}),
                "Pictures to publish: one when the state changes, at most one in 10 s, or none");
   settings.add(section, "commands", boolean(options.commands),
-               "Obey commands of the broker: pause and release the camera, take a picture");
+               "Accept commands from the broker: pause and release the camera, take a picture");
 }
 
 }  // namespace lookout

@@ -19,12 +19,13 @@ std::vector<std::pair<std::string, int>> rotations() {
 void declare_picture(Settings& settings, CameraOptions& options) {
   const std::string section = "camera";
   SourceOptions& source = options.source_options;
-  settings.add(section, "width", number(source.width, 16, 8192),
-               "Pixels to request from the camera; default: the least that the model can use",
-               "--width");
-  settings.add(section, "height", number(source.height, 16, 8192), "The same", "--height");
+  settings.add(
+      section, "width", number(source.width, 16, 8192),
+      "Width to request from the camera, in pixels; default: the smallest that the model can use");
+  settings.add(section, "height", number(source.height, 16, 8192),
+               "Height to request from the camera, in pixels");
   settings.add(section, "framerate", number(source.framerate, 0.1, 1000),
-               "Frames per second to request; default: 30", "--framerate");
+               "Frames per second to request; default: 30");
   Value rotation = choice(options.view.rotation, rotations());
   rotation.accepted = {TomlType::kInteger};
   settings.add(section, "rotation", rotation, "Turn the picture clockwise, in degrees",
@@ -50,8 +51,7 @@ void declare_controls(Settings& settings, CameraControls& controls) {
   flicker.accepted.push_back(TomlType::kInteger);
   settings.add(
       section, "flicker", flicker,
-      "Of a CSI camera, expose so that lamps on mains of this frequency (Hz) do not flicker",
-      "--flicker");
+      "For CSI cameras: expose so that lamps on mains of this frequency (Hz) do not flicker");
   settings.add(section, "shutter", number(controls.shutter, 1, 1e9),
                "Exposure time of a CSI camera in microseconds; default: automatic");
   settings.add(section, "gain", number(controls.gain, 0, 1000),
@@ -68,11 +68,10 @@ void declare_controls(Settings& settings, CameraControls& controls) {
 void declare_files(Settings& settings, SourceOptions& source) {
   const std::string section = "camera";
   settings.add(section, "live", boolean(source.live),
-               "Of a stream (- or a FIFO), classify the newest frame and drop older ones, instead "
-               "of every frame",
-               "--live");
+               "For streams (- or a FIFO): classify the newest frame and drop older ones, instead "
+               "of classifying every frame");
   settings.add(section, "recursive", boolean(source.recursive),
-               "Of a folder, also classify the pictures in its folders", "--recursive");
+               "For folders: also classify the pictures in their folders");
   settings.add(section, "max-pixels", number(source.max_pixels, 1, kMaxPixels),
                "Refuse larger pictures and videos before they are decoded");
 }
@@ -81,22 +80,23 @@ void declare_files(Settings& settings, SourceOptions& source) {
 void declare_network(Settings& settings, SourceOptions& source) {
   const std::string section = "camera";
   settings.add(section, "credentials", text(source.credentials, "FILE"),
-               "File whose first line is USER:PASSWORD for a camera on the network, instead of "
-               "these in its address");
+               "File whose first line is USER:PASSWORD for a network camera, so that they need not "
+               "be in its address");
   settings.add(section, "rtsp-transport",
                choice<bool>(source.rtsp_udp, {{"tcp", false}, {"udp", true}}),
-               "How the packets of an RTSP camera come");
+               "Transport of RTSP cameras");
 }
 
 }  // namespace
 
 void declare(Settings& settings, CameraOptions& options) {
   const std::string section = "camera";
-  settings.add(section, "source", source(options.source),
-               "auto (the first CSI camera, else the first USB camera), a camera (/dev/video0, "
-               "v4l2:///dev/video0, csi://0, rtsp://HOST/..., http://HOST/...), a picture, a "
-               "folder of pictures, a video, - (a stream on "
-               "stdin), a FIFO, or test://PATTERN|all?size=640x480&fps=30");
+  settings.add(
+      section, "source", source(options.source),
+      "What to classify: a camera (/dev/video0, csi://0, rtsp://HOST/..., http://HOST/...), "
+      "a picture, a folder of pictures, a video, - (a stream on stdin), a FIFO, or a test "
+      "pattern (test://all?size=640x480&fps=30). Default: auto, the first CSI camera, "
+      "else the first USB camera");
   settings.add(section, "name", text(options.name, "TEXT"),
                "The camera's name in results; default: the source's name");
   declare_picture(settings, options);
@@ -124,50 +124,45 @@ void declare(Settings& settings, ModelOptions& options) {
   const std::string section = "model";
   settings.add(
       section, "file", text(options.file, "FILE"),
-      "TorchScript archive or ONNX model; default: the installed one, usually the self-test model, "
-      "which knows only the patterns of test://all",
+      "Model file, TorchScript (.pt) or ONNX (.onnx); default: the installed one, usually the "
+      "self-test model, which knows only the patterns of test://all",
       "--model", "model");
   settings.add(section, "labels", text(options.labels, "FILE"),
                "File with one label a line, instead of the model's own", "--labels");
   settings.add(section, "sha256", hashes(options.sha256),
-               "Accept only archives with one of these SHA-256 hashes, as of sha256sum; an archive "
-               "is a program, which runs with your rights");
+               "Accept only model files with one of these SHA-256 hashes (sha256sum). Loading a "
+               "model runs code: load only models that you trust");
   settings.add(
       section, "operators", files(options.operators),
-      "Libraries with operators that the model needs beyond its engine's, which are loaded "
-      "before it; a library is code, which runs with your rights",
-      "--operators");
+      "Libraries with custom operators that the model needs. A library is code that runs with "
+      "your rights");
   settings.add(section, "threads", number_or_auto(options.threads, 1, 64),
                "Maximum threads per inference (fewer under load), or auto: measured at the start",
                "--threads");
   settings.add(section, "workers", number(options.workers, 1, 64),
                "Frames classified at the same time, each by one thread with its own copy of the "
-               "model: a higher rate, but the same latency",
-               "--workers");
-  settings.add(
-      section, "device", text(options.device.name, "NAME"),
-      "Compute on a device of your own, which a plug-in gives LibTorch (2.1 or later); meter "
-      "is one that measures what models cost",
-      "--device");
+               "model: a higher rate, but the same latency");
+  settings.add(section, "device", text(options.device.name, "NAME"),
+               "Compute on a custom device, which a plug-in adds to LibTorch (2.1 or later); meter "
+               "measures what models cost");
   settings.add(section, "device-plugin", text(options.device.plugin, "FILE"),
-               "Library of this device; default: liblookout-NAME.so beside the engine",
-               "--device-plugin");
+               "Library of the custom device; default: liblookout-NAME.so beside the engine");
   settings.add(section, "device-fallback", fallback_value(options.device.forbid_fallback),
-               "Whether operators that this device has no kernel for run on the CPU",
-               "--device-fallback");
+               "Whether operators without a kernel for the custom device may run on the CPU");
 }
 
 void declare(Settings& settings, ResultOptions& options) {
   const std::string section = "results";
   settings.add(section, "format", format_value(options.format), "How results are written",
                "--format");
-  settings.add(section, "write",
-               choice<Results>(options.write, {{"auto", Results::kAuto},
-                                               {"all", Results::kAll},
-                                               {"changes", Results::kChanges}}),
-               "Write all results, or those that change the state; auto: changes in the systemd "
-               "journal, else all",
-               "--results", "results");
+  settings.add(
+      section, "write",
+      choice<Results>(
+          options.write,
+          {{"auto", Results::kAuto}, {"all", Results::kAll}, {"changes", Results::kChanges}}),
+      "Write all results, or only those that change the state; auto: changes in the systemd "
+      "journal, else all",
+      "", "results");
   settings.add(section, "top-k", number(options.top_k, 1, 1000), "Maximum predictions per frame",
                "--top-k");
   settings.add(section, "threshold", number(options.threshold, 0, 1),
@@ -196,11 +191,11 @@ void declare(Settings& settings, EventOptions& options) {
   const std::string section = "events";
   settings.add(section, "on-change", command(options.on_change),
                "Run this command when the state changes, with LOOKOUT_EVENT_STATE and more in "
-               "its environment; split into words as by a shell, but run without one",
+               "its environment. It is split into words as a shell does, but runs without a shell",
                "--on-change");
   settings.add(section, "on-change-timeout",
                time_value(options.on_change_timeout, {std::chrono::milliseconds(1), false}),
-               "Kill the command and all that it started after this time");
+               "Kill the command and its child processes after this time");
   settings.add(section, "snapshot-on-change", text(options.snapshot_on_change, "DIR"),
                "Save the frame as JPEG in this folder when the state changes; the folder is "
                "created if its parent exists",
@@ -223,28 +218,26 @@ void declare(Settings& settings, EventOptions& options) {
 
 void declare(Settings& settings, ProfileOptions& options) {
   const std::string section = "profile";
-  settings.add(section, "op-sampling", sampling_share(options.op_sampling),
-               "Measure this share, 0 to 1, of the calls of operators, with LibTorch; the table is "
-               "logged at the end and on SIGUSR1",
-               "--op-sampling");
+  settings.add(
+      section, "op-sampling", sampling_share(options.op_sampling),
+      "Measure this share, 0 to 1, of the calls of operators (LibTorch only). The table is "
+      "logged at the end and on SIGUSR1");
   settings.add(
       section, "op-by",
       choice(options.op_by, {{"name", OperatorGroup::kName},
                              {"shape", OperatorGroup::kShape},
                              {"layer", OperatorGroup::kLayer}}),
-      "With --op-sampling: count the calls of an operator together, or apart by the shapes "
-      "of their inputs or by the model's layers",
-      "--op-by", "op-shapes");
+      "How op-sampling groups the calls of an operator: by its name alone, by the shapes of its "
+      "inputs, or by the model's layers",
+      "", "op-shapes");
   settings.add(section, "op-sort",
                choice(options.op_sort, {{"self", OperatorOrder::kSelf},
                                         {"total", OperatorOrder::kTotal},
                                         {"memory", OperatorOrder::kMemory},
                                         {"calls", OperatorOrder::kCalls}}),
-               "What comes first in this table: the longest self or total time, the most allocated "
-               "memory, or the most calls",
-               "--op-sort");
+               "Order of this table: by self or total time, by allocated memory, or by calls");
   settings.add(section, "op-rows", number(options.op_rows, 0, 10'000),
-               "Number of rows of this table; 0: 20 in the log, all in JSON", "--op-rows");
+               "Number of rows of this table; 0: 20 in the log, all in JSON");
   settings.add(section, "trace", text(options.trace, "FILE"),
                "Write what every thread did with some frames, for ui.perfetto.dev and lookout "
                "trace-summary",
@@ -288,13 +281,17 @@ Value log_level(std::string& level) {
 }
 
 void add_run(CommandLine& line, const CommandLine::RunAction& action) {
-  line.add_like_run("run", "Classify frames (the default)", action);
+  line.add_like_run("run", "Classify frames (the default command)", action)
+      .examples(
+          "lookout run /dev/video0 --model garage.pt --http 127.0.0.1:8090\n"
+          "lookout run pictures/ --format json > results.json");
 }
 
 void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
   line.add_like_run("serve", "Classify pictures that clients send over HTTP, without a camera",
-                    action);
-  line.refuse_source("serve", "lookout run SOURCE --set http.address=127.0.0.1:8090 does both");
+                    action)
+      .examples("lookout serve --model mobilenet_v2.pt --http 127.0.0.1:8090");
+  line.refuse_source("serve", "lookout run SOURCE --http 127.0.0.1:8090 does both");
 }
 
 void add_mqtt_forget(CommandLine& line,
@@ -302,28 +299,36 @@ void add_mqtt_forget(CommandLine& line,
   const auto all_machines = std::make_shared<bool>(false);
   Command& forget = line.add_like_run(
       "mqtt forget",
-      "Remove a camera from the MQTT broker and from Home Assistant: that of camera.name, or the "
-      "only one of this machine",
+      "Remove a camera from the MQTT broker and from Home Assistant\n"
+      "The camera is that of camera.name, or the only one of this machine. The configuration of "
+      "the service is read if it exists and --config names no other file.",
       [action, all_machines](const RunOptions& options) { return action(options, *all_machines); },
       kServiceConfig);
-  forget.add_flag(
-      "--all-machines", boolean(*all_machines),
-      "Also what other machines left under this name: a board that is gone, or this one "
-      "before it was set up anew");
+  forget.examples("lookout mqtt forget --set camera.name=garage");
+  forget.add_flag("--all-machines", boolean(*all_machines),
+                  "Also remove what other machines left under this name: a board that is gone, or "
+                  "this one before it was set up again");
   line.refuse_source("mqtt forget", "name the camera with --set camera.name=NAME");
 }
 
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
                 const std::string& config) {
   line.add_like_run("doctor",
-                    "Check whether run would start with these options, and explain problems; with "
-                    "the service's configuration, if there is one and --config names no other "
-                    "(--config '': none)",
-                    action, config);
+                    "Check whether run would start, and explain problems\n"
+                    "It takes the options of run. The configuration of the service is read if it "
+                    "exists and --config names no other file; --config '' reads none.",
+                    action, config)
+      .examples(
+          "lookout doctor\n"
+          "lookout doctor /dev/video0 --model garage.pt");
 }
 
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action) {
-  line.add_like_run("list-cameras", "List cameras, and the mode that run would choose", action);
+  line.add_like_run("list-cameras",
+                    "List the cameras, and the mode that run would choose\n"
+                    "It takes the options of run.",
+                    action)
+      .examples("lookout list-cameras --set camera.width=1280");
 }
 
 }  // namespace lookout

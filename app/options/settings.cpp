@@ -24,8 +24,6 @@ std::string variable_of(const std::string& words) {
   return name;
 }
 
-std::string old_variable(const Setting& setting) { return variable_of(setting.old_name); }
-
 // Variables that are no settings: those that a command of --on-change gets, the file's name, and
 // those of the tests and build scripts.
 bool is_read_elsewhere(const std::string& variable) {
@@ -51,14 +49,16 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-// The index of the name that is most like `name`; nothing when none is like it.
+// The index of the name that is most like `name`; nothing when none is like it: a third of the
+// characters may differ, but one always.
 std::optional<std::size_t> nearest_of(const std::string& name,
                                       const std::vector<std::string>& names) {
   constexpr std::size_t kMaxCompared = 100;
+  if (name.size() > kMaxCompared) return std::nullopt;
   std::optional<std::size_t> nearest;
-  std::size_t min_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::size_t min_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::size_t distance = edit_distance(name.substr(0, kMaxCompared), names[i]);
+    const std::size_t distance = edit_distance(name, names[i]);
     if (distance >= min_distance) continue;
     min_distance = distance;
     nearest = i;
@@ -76,9 +76,9 @@ Error Origin::error(const std::string& what) const {
 }
 
 void Settings::add(const std::string& section, const std::string& key, Value value,
-                   const std::string& help, const std::string& flag, const std::string& old_name) {
+                   const std::string& help, const std::string& flag, const std::string& bare_name) {
   settings_.push_back(
-      {section, key, std::move(value), help, flag, old_name.empty() ? key : old_name});
+      {section, key, std::move(value), help, flag, bare_name.empty() ? key : bare_name});
 }
 
 const Setting* Settings::find(const std::string& section, const std::string& key) const {
@@ -88,9 +88,9 @@ const Setting* Settings::find(const std::string& section, const std::string& key
   return found == settings_.end() ? nullptr : &*found;
 }
 
-const Setting* Settings::find_old(const std::string& old_name) const {
+const Setting* Settings::find_bare(const std::string& bare_name) const {
   const auto found = std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) {
-    return setting.old_name == old_name;
+    return setting.bare_name == bare_name;
   });
   return found == settings_.end() ? nullptr : &*found;
 }
@@ -154,13 +154,13 @@ std::vector<std::string> Settings::read_environment() {
   return warnings;
 }
 
-// Throws for a variable of an earlier version, and for one whose section exists.
+// Throws for a variable without its section, and for one whose section exists.
 void Settings::check_variable(const std::string& variable) const {
   const Origin origin{Origin::Place::kEnvironment, "environment " + variable};
   bool in_section = false;
   for (const Setting& setting : settings_) {
-    if (variable == old_variable(setting)) {
-      throw origin.error(fmt::format("this variable is now {}", setting.variable()));
+    if (variable == variable_of(setting.bare_name)) {
+      throw origin.error(fmt::format("the variable is {}", setting.variable()));
     }
     const std::string prefix = variable_of(setting.section) + "_";
     in_section = in_section || variable.compare(0, prefix.size(), prefix) == 0;

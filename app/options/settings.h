@@ -17,8 +17,8 @@ struct Setting {
   std::string key;      // "top-k"
   Value value;
   std::string help;
-  std::string flag;      // "--top-k", "-t,--timeout"; empty: none
-  std::string old_name;  // of the flag, the variable and the key that it had before sections
+  std::string flag;       // "--top-k", "-t,--timeout"; empty: none
+  std::string bare_name;  // without its section: "top-k"; also for flags of commands without --set
 
   std::string name() const { return section + "." + key; }
   std::string variable() const;  // LOOKOUT_RESULTS_TOP_K
@@ -36,15 +36,15 @@ struct Origin {
 
 class Settings {
  public:
-  // `old_name`: empty when it equals the key.
+  // `bare_name`: empty when it equals the key.
   void add(const std::string& section, const std::string& key, Value value, const std::string& help,
-           const std::string& flag = "", const std::string& old_name = "");
+           const std::string& flag = "", const std::string& bare_name = "");
 
   const std::deque<Setting>& all() const { return settings_; }
 
   // Null when there is none.
   const Setting* find(const std::string& section, const std::string& key) const;
-  const Setting* find_old(const std::string& old_name) const;
+  const Setting* find_bare(const std::string& bare_name) const;
   bool has_section(const std::string& section) const;
 
   // `text` as in "results.top-k=3". Throws Error(kUsage).

@@ -29,6 +29,7 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
   declare(state->settings, options.log);
 
   Command& train = line.add("train", "Make a model for classes of your own");
+  train.examples("lookout train garage -o garage.pt --model mobilenet_v2.pt --report garage.html");
   train.add_positional("DIR", text(options.folder, "DIR"),
                        "Folder with a folder of pictures for each class, named by its label, and "
                        "perhaps _other: pictures of none of them",
@@ -69,6 +70,7 @@ void add_collect(CommandLine& line, Action<CollectOptions> action) {
   declare(state->settings, options.log);
 
   Command& collect = line.add("collect", "Take pictures to train with");
+  collect.examples("lookout collect /dev/video0 garage --label open -t 1min");
   collect.add_positional("SOURCE", source(options.camera.source), "As for run", /*required=*/true);
   collect.add_positional("DIR", text(options.folder, "DIR"),
                          "Folder of the classes' folders; it is created if its parent exists",
@@ -91,7 +93,8 @@ void add_collect(CommandLine& line, Action<CollectOptions> action) {
     if (label.find('/') != std::string::npos || label.front() == '.') {
       throw Error(
           ErrorKind::kUsage,
-          "--label " + label + ": expected the name of a folder, without / and . before it");
+          "--label " + label +
+              ": a label becomes the name of a folder: it has no '/', and no '.' at its start");
     }
   });
   collect.run([state, action = std::move(action)] { return action(state->options); });

@@ -1,12 +1,53 @@
 // The sentences for what is wrong on a command line.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "app/options/command_line.h"
 
 namespace lookout {
+namespace {
 
-// "--op-sort needs a value: self|total|memory|calls"; CLI11's sentence begins with the flag.
+// What is meant by the flags of other programs: `flag` where the command has it, else, for commands
+// with the options of `run`, `key`.
+struct Guess {
+  std::string_view flag;
+  std::string_view value;
+  std::string_view key;
+};
+
+const std::map<std::string_view, Guess> kGuesses{
+    {"fps", {"framerate", "N", "camera.framerate"}},
+    {"rate", {"framerate", "N", "camera.framerate"}},
+    {"crop", {"roi", "X,Y,W,H", ""}},
+    {"rotate", {"rotation", "90", ""}},
+    {"flip", {"", "true", "camera.hflip"}},
+    {"mirror", {"", "true", "camera.hflip"}},
+    {"duration", {"timeout", "10s", ""}},
+    {"weights", {"model", "FILE", ""}},
+    {"classes", {"labels", "FILE", ""}},
+    {"names", {"labels", "FILE", ""}},
+    {"json", {"format", "json", ""}},
+    {"confidence", {"threshold", "N", ""}},
+    {"conf", {"threshold", "N", ""}},
+    {"score", {"threshold", "N", ""}},
+    {"port", {"http", "127.0.0.1:8090", ""}},
+    {"listen", {"http", "127.0.0.1:8090", ""}},
+    {"broker", {"mqtt", "mqtt://HOST", ""}},
+    {"quiet", {"log-level", "warn", ""}},
+    {"verbose", {"log-level", "debug", ""}},
+    {"debug", {"log-level", "debug", ""}},
+};
+
+bool is_source_guess(std::string_view word) {
+  return word == "camera" || word == "input" || word == "video";
+}
+
+}  // namespace
+
+// "--snapshot-when needs a value: change|unsure|both"; CLI11's sentence begins with the flag.
 std::string CommandLine::needs_value(const std::string& sentence) const {
   const std::string flag = sentence.substr(0, sentence.find(':'));
   for (const CLI::App* app : {chosen(), static_cast<const CLI::App*>(&app_)}) {
@@ -17,19 +58,44 @@ std::string CommandLine::needs_value(const std::string& sentence) const {
   return sentence;
 }
 
+// "mqtt needs a command: lookout mqtt forget", or CLI11's sentence for a missing argument.
+std::string CommandLine::missing(const std::string& sentence) const {
+  const auto commands = chosen()->get_subcommands(std::function<bool(const CLI::App*)>());
+  if (commands.empty() || chosen() == &app_) return sentence;
+  return fmt::format("{} needs a command: lookout {}", chosen()->get_name(),
+                     full_name(*commands.front()));
+}
+
+// What a flag that does not exist stands for: a flag of this command, or a key that has none.
+std::string CommandLine::meant_flag(const std::string& typed) const {
+  const std::string word = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
+  if (is_source_guess(word) && chosen()->get_option_no_throw("DIR") == nullptr) {
+    return "; did you mean the argument SOURCE?";
+  }
+  const std::vector<std::string> names = flags();
+  const auto guess = kGuesses.find(word);
+  if (guess == kGuesses.end()) return did_you_mean(word, names, "--{}");
+  const auto& [flag, value, key] = guess->second;
+  if (std::find(names.begin(), names.end(), flag) != names.end()) {
+    return fmt::format("; did you mean --{} {}?", flag, value);
+  }
+  if (key.empty() || has_own_options()) return "";
+  return fmt::format("; did you mean --set {}={}?", key, value);
+}
+
 std::string CommandLine::unexpected() const {
   std::vector<std::string> extras = chosen()->remaining();
   if (extras.empty()) extras = app_.remaining();
   if (extras.empty()) return "there is one argument too many";
   const std::string& extra = extras.front();
-  if (extra.rfind('-', 0) == 0) return "there is no " + extra + did_you_mean(extra, flags(), "{}");
+  if (extra.rfind('-', 0) == 0) return "there is no " + extra + meant_flag(extra);
   const CLI::Option* source = app_.get_option("SOURCE");
   if (chosen() == &app_ && source->count() > 0) check_source(source->results().front());
   return extra + ": one argument too many" +
          (has_own_options() ? "" : "; SOURCE is one camera, file or folder");
 }
 
-// The flags that may be given.
+// The flags that may be given, without their dashes.
 std::vector<std::string> CommandLine::flags() const {
   std::vector<const CLI::App*> owners{chosen()};
   if (owners.front() != &app_ && !has_own_options()) owners.push_back(&app_);
@@ -37,7 +103,7 @@ std::vector<std::string> CommandLine::flags() const {
   for (const CLI::App* owner : owners) {
     for (const CLI::Option* option : owner->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        if (!option->get_group().empty()) names.push_back("--" + name);
+        if (!option->get_group().empty()) names.push_back(name);
       }
     }
   }

@@ -12,6 +12,7 @@
 #include "pipeline/append_format.h"
 #include "pipeline/error.h"
 #include "pipeline/lower_case.h"
+#include "pipeline/printable.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/parse_number.h"
 #include "platform/system/process.h"
@@ -148,7 +149,11 @@ Value list(std::vector<std::string>& member, bool (*is_part)(const std::string& 
 }  // namespace
 
 void assign(const Value& value, const std::string& text) {
-  if (!value.set(text)) throw Error(ErrorKind::kUsage, "expected " + value.expected);
+  if (value.set(text)) return;
+  constexpr std::size_t kMaxShown = 40;
+  const std::string shown = text.size() > kMaxShown ? "" : text.empty() ? "''" : printable(text);
+  throw Error(ErrorKind::kUsage,
+              "expected " + value.expected + (shown.empty() ? "" : fmt::format(", not {}", shown)));
 }
 
 Value text(std::string& member, const std::string& placeholder) {

@@ -26,7 +26,7 @@ void OperatorReporter::beat() {
   if (table_) {
     log();
   } else {
-    log_info("operators are not sampled: start with --op-sampling 0.01");
+    log_info("operators are not sampled: start with --set profile.op-sampling=0.01");
   }
 }
 

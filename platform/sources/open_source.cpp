@@ -97,7 +97,7 @@ void check_controls(const std::string& text, Kind kind, const SourceOptions& opt
 
 void warn_of_unused_mode(const std::string& text, const SourceOptions& options) {
   if (!options.width && !options.height && !options.framerate) return;
-  log_warn("{}: --width, --height and --framerate are for cameras and test patterns", text);
+  log_warn("{}: camera.width, camera.height and camera.framerate are for cameras and test patterns", text);
 }
 
 void warn_of_unused_network_options(const std::string& text, const SourceOptions& options) {
@@ -110,10 +110,10 @@ void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& opt
   const bool has_mode = kind == Kind::kTest || kind == Kind::kCamera || kind == Kind::kCsi;
   if (!has_mode) warn_of_unused_mode(text, options);
   if (options.live && (kind == Kind::kFolder || kind == Kind::kFile)) {
-    log_warn("{}: --live is for streams (- or a FIFO); every frame is classified", text);
+    log_warn("{}: camera.live is for streams (- or a FIFO); every frame is classified", text);
   }
   if (options.recursive && kind != Kind::kFolder) {
-    log_warn("{}: --recursive is for folders", text);
+    log_warn("{}: camera.recursive is for folders", text);
   }
   if (kind != Kind::kNetwork) warn_of_unused_network_options(text, options);
   check_controls(text, kind, options);

@@ -94,7 +94,7 @@ class Listing {
     std::vector<std::string> parts;
     if (files > 0) parts.push_back(fmt::format("{} left out: {}", files, joined(kinds, ", ")));
     if (folders_ > 0) {
-      parts.push_back(fmt::format("{} {} not entered (--recursive)", counted(folders_, "folder"),
+      parts.push_back(fmt::format("{} {} not entered (camera.recursive)", counted(folders_, "folder"),
                                   folders_ == 1 ? "is" : "are"));
     }
     if (!systems_.empty() && recursive_) {

@@ -21,9 +21,9 @@ bool is_system_folder(const std::string& name);
 // systems.
 //
 // Logs what was left out, once, with counts: "2 left out: 1 .heic (not supported), 1 video; 1
-// folder is not entered (--recursive)". Throws Error(kNoInput), with the same, when there are no
-// pictures, Error(kPermission) when the folder may not be listed. `systems`: takes the names of the
-// system folders, which are not logged then; null: they are.
+// folder is not entered (camera.recursive)". Throws Error(kNoInput), with the same, when there are
+// no pictures, Error(kPermission) when the folder may not be listed. `systems`: takes the names of
+// the system folders, which are not logged then; null: they are.
 std::vector<std::string> list_pictures(const std::string& folder, bool recursive,
                                        std::set<std::string>* systems = nullptr);
 

@@ -219,7 +219,7 @@ TEST_F(ProgramWithArchive, ASecondSignalEndsOneThatNeverReturns) {
 TEST_F(ProgramWithArchive, ProbabilitiesAreMentionedOnceWithSeveralWorkers) {
   const std::string path = write("return torch.softmax(x.mean([2, 3]), 1)");
   const ProgramResult result =
-      run_lookout({"test://red?frames=1", "--model", path, "--workers", "2"});
+      run_lookout({"test://red?frames=1", "--model", path, "--set", "model.workers=2"});
   EXPECT_EQ(result.status, 0) << result.err;
   const auto first = result.err.find("its outputs are probabilities");
   ASSERT_NE(first, std::string::npos) << result.err;

@@ -24,11 +24,11 @@ using Json = nlohmann::json;
 TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {
   const TempDir directory;
   const std::string states = directory / "states";
-  const ProgramResult result =
-      run_lookout({"test://all?fps=0&hold=5&frames=10", "--format", "json", "--results", "changes",
-                   "--on-change", "sh -c 'echo $LOOKOUT_EVENT_STATE >>" + states + "'",
-                   "--snapshot-on-change", directory.path().string(), "--set",
-                   "events.snapshot-cooldown=1h", "--set", "log.stats-interval=1h"});
+  const ProgramResult result = run_lookout(
+      {"test://all?fps=0&hold=5&frames=10", "--format", "json", "--set", "results.write=changes",
+       "--on-change", "sh -c 'echo $LOOKOUT_EVENT_STATE >>" + states + "'", "--snapshot-on-change",
+       directory.path().string(), "--set", "events.snapshot-cooldown=1h", "--set",
+       "log.stats-interval=1h"});
   ASSERT_EQ(result.status, 0) << result.err;
   std::vector<std::string> types;
   for (const Json& line : json_lines(result.out)) types.push_back(line["type"]);

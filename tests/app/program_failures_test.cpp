@@ -48,10 +48,11 @@ TEST(Program, AMissingSourceOrCommandIsSaidBeforeTheModelIsLoaded) {
 
 TEST(Program, AFileThatGrowsBeyondTheLimitEndsARunWithAReason) {
   const TempDir directory;
-  const std::string command = std::string("cd ") + directory.path().string() +
-                              " && ulimit -f 1 && exec " LOOKOUT_PROGRAM
-                              " 'test://red?fps=0&frames=50' --op-sampling 1 --trace t.json"
-                              " --threads 1 >/dev/null 2>log";
+  const std::string command =
+      std::string("cd ") + directory.path().string() +
+      " && ulimit -f 1 && exec " LOOKOUT_PROGRAM
+      " 'test://red?fps=0&frames=50' --set profile.op-sampling=1 --trace t.json"
+      " --threads 1 >/dev/null 2>log";
   const int status = std::system(("sh -c \"" + command + "\"").c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 74);
@@ -137,8 +138,9 @@ TEST(Program, WithoutAModelTheSelfTestIsForTheEngineThatIsThere) {
   std::filesystem::copy_file(std::string(LOOKOUT_MODELS) + "/onnx_format/selftest.onnx",
                              directory / "share/lookout/selftest.onnx");
   const std::string out = directory / "out";
-  const std::string command =
-      (directory / "bin/lookout") + " 'test://checkers?frames=1' --results all >" + out + " 2>&1";
+  const std::string command = (directory / "bin/lookout") +
+                              " 'test://checkers?frames=1' --set results.write=all >" + out +
+                              " 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0);
   std::ifstream file(out);
   const std::string said{std::istreambuf_iterator<char>(file), {}};

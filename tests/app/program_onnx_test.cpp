@@ -44,14 +44,15 @@ TEST_F(ProgramWithOnnx, NamesWhatItSees) {
 
 TEST_F(ProgramWithOnnx, NamesItWithSeveralWorkersToo) {
   const ProgramResult result =
-      run_lookout({"test://red?frames=20&fps=0", "--model", model(), "--workers", "3"});
+      run_lookout({"test://red?frames=20&fps=0", "--model", model(), "--set", "model.workers=3"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 20);
 }
 
 TEST_F(ProgramWithOnnx, TakesNoDevice) {
-  expect_failure(run_lookout({"test://red?frames=1", "--model", model(), "--device", "acme"}), 72,
-                 "an engine, not a device");
+  expect_failure(
+      run_lookout({"test://red?frames=1", "--model", model(), "--set", "model.device=acme"}), 72,
+      "an engine, not a device");
 }
 
 TEST_F(ProgramWithOnnx, InspectTellsWhatTheFileHolds) {
@@ -88,7 +89,7 @@ TEST_F(ProgramWithOnnx, InspectReadsNestedTextsWithoutACrash) {
 
 TEST_F(ProgramWithOnnx, WarnsThatOperatorsAreNotSampled) {
   const ProgramResult result =
-      run_lookout({"test://red?frames=1", "--model", model(), "--op-sampling", "0.5"});
+      run_lookout({"test://red?frames=1", "--model", model(), "--set", "profile.op-sampling=0.5"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("ONNX Runtime has no sampling of operators"));
 }

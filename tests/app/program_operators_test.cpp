@@ -45,8 +45,9 @@ class ProgramWithOperators : public testing::Test {
 
 TEST_F(ProgramWithOperators, RunsAndNamesThemInProfileAndTrace) {
   const std::string trace = directory_ / "trace.json";
-  const ProgramResult result = run_lookout(arguments(
-      {"--operators", library_, "--format", "json", "--op-sampling", "1", "--trace", trace}));
+  const ProgramResult result =
+      run_lookout(arguments({"--set", "model.operators=" + library_, "--format", "json", "--set",
+                             "profile.op-sampling=1", "--trace", trace}));
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(classifications(result)[0]["results"][0]["label"], "red");
   EXPECT_THAT(result.err, HasSubstr("lookout_example::calibrated_scores"));
@@ -58,7 +59,8 @@ TEST_F(ProgramWithOperators, TheConfigurationNamesThem) {
   for (const std::string& value : {"\"" + library_ + "\"", "[\"" + library_ + "\"]"}) {
     const std::string config =
         directory_.write("lookout.toml", "[model]\noperators = " + value + "\n");
-    EXPECT_EQ(run_lookout(arguments({"--config", config, "--workers", "2"})).status, 0) << value;
+    EXPECT_EQ(run_lookout(arguments({"--config", config, "--set", "model.workers=2"})).status, 0)
+        << value;
   }
 }
 
@@ -87,9 +89,10 @@ TEST_F(ProgramWithOperators, InspectTellsWhatIsNeeded) {
 }
 
 TEST_F(ProgramWithOperators, OtherCommandsTakeThem) {
-  EXPECT_EQ(
-      run_lookout({"doctor", "test://red", "--model", archive_, "--operators", library_}).status,
-      0);
+  EXPECT_EQ(run_lookout({"doctor", "test://red", "--model", archive_, "--set",
+                         "model.operators=" + library_})
+                .status,
+            0);
   EXPECT_EQ(run_lookout({"bench", "--model", archive_, "--operators", library_, "--threads", "1",
                          "--frames", "2"})
                 .status,
@@ -129,7 +132,7 @@ TEST_F(ProgramWithOperators, WrongLibrariesAreOneSentence) {
         {operator_library("wrong_other_torch"), 65, "LibTorch 0.4.1"},
         {operator_library("wrong_crashes"), 65, "crashes"},
         {library_ + "," + operator_library("lookout_example_torch_again"), 65, "register"}}) {
-    const ProgramResult result = run_lookout(arguments({"--operators", library}));
+    const ProgramResult result = run_lookout(arguments({"--set", "model.operators=" + library}));
     expect_failure(result, status, part);
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   }
@@ -138,7 +141,7 @@ TEST_F(ProgramWithOperators, WrongLibrariesAreOneSentence) {
 TEST_F(ProgramWithOperators, AServiceLoadsThoseOfRootAlone) {
   Program::Options service;
   service.environment = {"NOTIFY_SOCKET=" + directory_ / "socket"};
-  expect_failure(run_lookout(arguments({"--operators", library_}), service), 77,
+  expect_failure(run_lookout(arguments({"--set", "model.operators=" + library_}), service), 77,
                  "put it into /usr/local/lib/lookout");
 }
 

@@ -242,8 +242,8 @@ TEST(Program, InTheJournalOnlyChangesAreWritten) {
 
 TEST(Program, WithTheShippedFileAFlickeringSceneDoesNotFillTheJournal) {
   const ProgramResult result =  // no class lasts for two frames
-      run_lookout({"test://all?fps=0&hold=1&frames=64", "--results", "changes", "--config",
-                   std::string(LOOKOUT_DEPLOY) + "/lookout.toml"});
+      run_lookout({"test://all?fps=0&hold=1&frames=64", "--set", "results.write=changes",
+                   "--config", std::string(LOOKOUT_DEPLOY) + "/lookout.toml"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out, "");
 }

@@ -21,8 +21,9 @@ using Json = nlohmann::json;
 
 TEST(Program, OperatorsAreInTheStatisticsWhenSampled) {
   const std::string source = "test://all?fps=0&frames=100";
-  const ProgramResult sampled = run_lookout(
-      {source, "--format", "json", "--op-sampling", "0.2", "--op-by", "shape", "--threads", "1"});
+  const ProgramResult sampled =
+      run_lookout({source, "--format", "json", "--set", "profile.op-sampling=0.2", "--set",
+                   "profile.op-by=shape", "--threads", "1"});
   ASSERT_EQ(sampled.status, 0) << sampled.err;
   const Json summary = json_lines(sampled.out).back();
   EXPECT_EQ(summary["op_sampling"], 0.2);
@@ -41,7 +42,7 @@ TEST(Program, OperatorsAreInTheStatisticsWhenSampled) {
 TEST(Program, ASignalAsksForTheOperators) {
   for (const auto& [sampling, answer] : std::map<std::string, std::string>{
            {"1", "of the calls sampled"}, {"0", "operators are not sampled"}}) {
-    Program program({"test://all", "--op-sampling", sampling});
+    Program program({"test://all", "--set", "profile.op-sampling=" + sampling});
     ASSERT_TRUE(program.wait_for("test://colorbars: ")) << program.err();
     kill(program.pid(), SIGUSR1);
     EXPECT_TRUE(program.wait_for(answer)) << program.err();

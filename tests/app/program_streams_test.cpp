@@ -53,7 +53,8 @@ TEST_F(ProgramStreams, EveryFrameIsClassifiedAndTheEndIsTheEndOfTheRun) {
 TEST_F(ProgramStreams, OfALiveStreamTheNewestFrameWins) {
   constexpr int kFrames = 1000;
   const FifoWriter writer(fifo_, y4m(kFrames));
-  const ProgramResult result = run_lookout({fifo_, "--live", "--format", "json", "--threads", "1"});
+  const ProgramResult result =
+      run_lookout({fifo_, "--set", "camera.live=true", "--format", "json", "--threads", "1"});
   EXPECT_EQ(result.status, 0) << result.err;
   const Json summary = json_lines(result.out).back();
   EXPECT_EQ(summary["captured"], kFrames);

@@ -95,7 +95,8 @@ void expect_near(double sum, double whole) { EXPECT_NEAR(sum, whole, std::abs(wh
 TEST(TraceOfARun, ThePartsAddUp) {
   const TempDir directory;
   const Json summary =
-      trace_of(directory, {"test://all?fps=0&frames=1000", "--workers", "2", "--threads", "1"}, 40);
+      trace_of(directory,
+               {"test://all?fps=0&frames=1000", "--set", "model.workers=2", "--threads", "1"}, 40);
   ASSERT_EQ(summary["threads"].size(), 4U) << "main, capture and two workers";
   for (const Json& thread : summary["threads"]) {
     double idle = 0;

@@ -47,8 +47,8 @@ TOTALS = {"onnx": {"224x224": 118}}
 # Options of a run that profiles, and limits of the ratio to one that does not.
 PROFILES = {
     "off": [],
-    "1 % by layer": ["--op-sampling", "0.01", "--op-by", "layer"],
-    "everything": ["--op-sampling", "1", "--op-by", "layer", "--trace", "/dev/shm/lookout-trace.json"],
+    "1 % by layer": ["--set", "profile.op-sampling=0.01", "--set", "profile.op-by=layer"],
+    "everything": ["--set", "profile.op-sampling=1", "--set", "profile.op-by=layer", "--trace", "/dev/shm/lookout-trace.json"],
 }
 PROFILE_RATIOS = {"1 % by layer": 1.002, "everything": 1.03}
 CSI_SIZES = ((298, 224), (640, 480))  # the first is asked for when the model takes 224x224

@@ -92,8 +92,8 @@ def reporting(options, report):
     model = str(ROOT / "models" / "selftest.pt")
     run_it = [options.lookout, "run", PACED, "--model", model, "--threads", "1"]
     run_it += ["--timeout", f"{options.paced_seconds:g}s", "--format", "json"]
-    told = run_it + ["--results", "all", "--set", "log.stats-interval=1s", "--log-level", "info"]
-    silent = run_it + ["--results", "changes", "--set", "log.stats-interval=1h", "--log-level", "off"]
+    told = run_it + ["--set", "results.write=all", "--set", "log.stats-interval=1s", "--log-level", "info"]
+    silent = run_it + ["--set", "results.write=changes", "--set", "log.stats-interval=1h", "--log-level", "off"]
     report.note_command("reporting", told)
     report.note_command("not reporting", silent)
     values = []

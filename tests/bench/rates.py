@@ -46,9 +46,9 @@ def rate_variants(options):
         variants[f"lookout {kind}"] = lookout(archive, "--threads", "1")
         variants[f"lookout {kind}, 2 threads"] = lookout(archive, "--threads", "2")
         variants[f"lookout {kind}, auto"] = lookout(archive, "--threads", "auto")
-        if "--workers" in help_text:
+        if "workers" in help_text:
             variants[f"lookout {kind}, 2 workers"] = lookout(
-                archive, "--threads", "1", "--workers", "2"
+                archive, "--threads", "1", "--set", "model.workers=2"
             )
         for size in ("224x224", "640x480"):
             variants[f"Python {kind} {size}"] = peer("peer_torch.py", archive, size)

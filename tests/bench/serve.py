@@ -90,7 +90,7 @@ def main():
     body.write(form_of(picture))
     body.flush()
     ports = free_port(), free_port()
-    ours = [LOOKOUT, "serve", "--model", archive, "--workers", str(os.cpu_count())]
+    ours = [LOOKOUT, "serve", "--model", archive, "--set", f"model.workers={os.cpu_count()}"]
     servers = [
         Server("lookout", [*ours, "--set", f"http.address=127.0.0.1:{ports[0]}"], ports[0]),
         Server("Flask", ["/usr/bin/python3", FLASK, archive, str(ports[1])], ports[1]),

@@ -115,7 +115,7 @@ class FleetTest(unittest.TestCase):
         cls.port = free_port()
         for fps, port in zip((20, 5), cls.boards):
             cls.start(
-                LOOKOUT, f"test://all?fps={fps}", "--op-sampling", "0.5", "--threads", "1",
+                LOOKOUT, f"test://all?fps={fps}", "--set", "profile.op-sampling=0.5", "--threads", "1",
                 "--set", f"http.address=127.0.0.1:{port}",
                 "--set", f"http.token-file={folder / 'lookout.token'}",
             )  # fmt: skip

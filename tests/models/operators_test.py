@@ -82,7 +82,7 @@ class OperatorsTest(TemporaryFolder):
         picture = os.path.join(self.write_pictures(1), "0.png")
         done = subprocess.run(
             [
-                *(PROGRAM, picture, "--model", self.out, "--operators", library()),
+                *(PROGRAM, picture, "--model", self.out, "--set", f"model.operators={library()}"),
                 *("--format", "json", "--top-k", "17", "--log-level", "error"),
             ],
             capture_output=True,

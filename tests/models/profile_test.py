@@ -88,7 +88,7 @@ class ProfileTest(TemporaryFolder):
     def operators(self, *options):
         frames = 5
         command = [self.PROGRAM, f"test://all?fps=0&frames={frames}", "--model", self.archive]
-        command += ["--format", "json", "--threads", "1", "--op-sampling", "1", *options]
+        command += ["--format", "json", "--threads", "1", "--set", "profile.op-sampling=1", *options]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         summary = json.loads(ran.stdout.splitlines()[-1])
@@ -98,7 +98,7 @@ class ProfileTest(TemporaryFolder):
         return summary
 
     def test_layers_are_named_as_in_python(self):
-        rows = self.operators("--op-by", "layer")["operators"]
+        rows = self.operators("--set", "profile.op-by=layer")["operators"]
         layers = {row["layer"] for row in rows if row["name"] == "aten::conv2d"}
         modules = self.network.named_modules()
         convolutions = {name for name, module in modules if isinstance(module, torch.nn.Conv2d)}
@@ -120,7 +120,7 @@ class ProfileTest(TemporaryFolder):
         self.assertLessEqual(sum(row["self_ms"] for row in rows), total * 1.5)
 
     def test_memory_is_that_of_the_tensors(self):
-        summary = self.operators("--op-sort", "memory")
+        summary = self.operators("--set", "profile.op-sort=memory")
         rows = summary["operators"]
         self.assertEqual(rows, sorted(rows, key=lambda row: -row["bytes"]))
         image = 3 * SIZE * SIZE * 4
@@ -144,7 +144,7 @@ class ProfileTest(TemporaryFolder):
             self.assertAlmostEqual(ours.get(name, 0), expected, delta=0.01 * expected, msg=name)
 
     def test_rows_are_limited(self):
-        self.assertEqual(len(self.operators("--op-rows", "2")["operators"]), 2)
+        self.assertEqual(len(self.operators("--set", "profile.op-rows=2")["operators"]), 2)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class PredictTest(unittest.TestCase):
         for i, path in enumerate(self.pictures):
             (names / f"{i:04}{path.suffix}").symlink_to(path)
         run = subprocess.run(
-            [LOOKOUT, names, "--format", "json", "--results", "all", *self.model],
+            [LOOKOUT, names, "--format", "json", "--set", "results.write=all", *self.model],
             capture_output=True, text=True,
         )  # fmt: skip
         lines = [json.loads(line) for line in run.stdout.splitlines()]

@@ -26,7 +26,7 @@ class CameraLife(Life):
         }
         arguments = [self.camera, "--set", "log.stats-interval=1h"]
         if number % 4 == 1:  # which the camera gives as MJPG only
-            arguments += ["--width", "640", "--height", "480"]
+            arguments += ["--set", "camera.width=640", "--set", "camera.height=480"]
         return arguments, environment
 
     def faults(self):

@@ -173,7 +173,7 @@ sed -n 's/.*"type":"classification".*"seq":\([0-9]*\).*/\1/p' "$work/run.json" |
 
 # ---- a camera that gives less than it was asked for: both figures, once
 
-"$program" "/dev/video$number" --width 1280 --height 720 --framerate 30 --top-k 1 \
+"$program" "/dev/video$number" --set camera.width=1280 --set camera.height=720 --set camera.framerate=30 --top-k 1 \
   --set log.stats-interval=1h >"$work/run.json" 2>"$work/slow.log" &
 pid=$!
 frames_come || give_up 'no frames of 1280x720'
@@ -201,7 +201,7 @@ if [ -d /run/systemd/system ]; then
   # longer than that, and an inference up to 20 s.
   systemd-run -q --no-block --unit=lookout-test -p Type=notify -p NotifyAccess=main \
     -p TimeoutStartSec=300 -p WatchdogSec=60 -p Restart=on-failure -p RestartSec=1 \
-    "$program" /dev/video0 --results changes --threads 1 || give_up 'systemd-run'
+    "$program" /dev/video0 --set results.write=changes --threads 1 || give_up 'systemd-run'
   within 300 waits || fail "status '$(property StatusText)' without a camera"
   is ActiveState active || fail "$(property ActiveState) without a camera"
   before=$(said)

@@ -78,7 +78,7 @@ lookout doctor "csi://$name" > "$work/out" 2> "$work/err"
 grep -q "^ok *source *csi://$name (.*$name" "$work/out" || fail 'doctor does not see it'
 say 'listed'
 
-start "csi://$name" --width 640 --height 480
+start "csi://$name" --set camera.width=640 --set camera.height=480
 until_true "csi://$name: $shows" sees "$shows"
 said "source: csi://$name .*[0-9]+x[0-9]+ $format"
 # Its threads, and libcamera's, take no signals.
@@ -97,7 +97,7 @@ fi
 
 refused 66 csi://no-such-camera
 said "no-such-camera.*$name"
-start csi://0 --width 333 --height 251
+start csi://0 --set camera.width=333 --set camera.height=251
 until_true 'an odd size' more_than 0
 said 'asked for 333x251 at 30 fps, the camera gives'
 stop

@@ -1,14 +1,21 @@
 // Sub-commands: which one a command line asks for, with which options.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <regex>
+#include <sstream>
 
 #include "tests/app/options/parsing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(Commands, RunIsTheDefaultAndTakesNamesOfCommandsForSources) {
   EXPECT_EQ(parse_command({"x"}).command, "run");
@@ -29,7 +36,7 @@ TEST(Commands, InspectHasOptionsOfItsOwn) {
   expect_error({"inspect", "--top-k", "1"}, ErrorKind::kUsage,
                "there is no --top-k; see lookout inspect --help");
   expect_error({"inspect", "--format", "xml"}, ErrorKind::kUsage,
-               "--format: expected text or json; see lookout inspect --help");
+               "--format: expected text or json, not xml; see lookout inspect --help");
 }
 
 TEST(Commands, DoctorTakesOptionsOfRun) {
@@ -66,8 +73,7 @@ TEST(Commands, AWordThatIsNearACommandIsNoSource) {
   const std::vector<std::pair<const char*, const char*>> words{
       {"doctr", "there is no command or file doctr; did you mean doctor?; see lookout --help"},
       {"list", "did you mean list-cameras?"},
-      {"trace", "did you mean trace-summary?"},
-      {"help", "there is no command or file help; see lookout --help"}};
+      {"trace", "did you mean trace-summary?"}};
   for (const auto& [word, sentence] : words) expect_error({word}, ErrorKind::kUsage, sentence);
   expect_error({"inpsect", "model.pt"}, ErrorKind::kUsage, "did you mean inspect?");
   EXPECT_EQ(parse_run({"run", "doctr"}).camera.source, "doctr");
@@ -76,7 +82,8 @@ TEST(Commands, AWordThatIsNearACommandIsNoSource) {
 }
 
 TEST(Commands, ListCamerasTakesOptionsOfRun) {
-  const Parsed parsed = parse_command({"list-cameras", "--format", "json", "--width", "1280"});
+  const Parsed parsed =
+      parse_command({"list-cameras", "--format", "json", "--set", "camera.width=1280"});
   EXPECT_EQ(parsed.command, "list-cameras");
   EXPECT_EQ(parsed.run.results.format, Format::kJson);
   EXPECT_EQ(parsed.run.camera.source_options.width, 1280);
@@ -144,8 +151,8 @@ TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
 
 TEST(Commands, AFlagWithoutItsValueIsAUsageError) {
   expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k needs a value: N; see lookout --help");
-  expect_error({"run", "--op-sort"}, ErrorKind::kUsage,
-               "--op-sort needs a value: self|total|memory|calls");
+  expect_error({"run", "--snapshot-when"}, ErrorKind::kUsage,
+               "--snapshot-when needs a value: change|unsure|both");
   expect_error({"bench", "--report"}, ErrorKind::kUsage, "--report needs a value: FILE");
 }
 
@@ -168,37 +175,107 @@ TEST(Commands, WhatIsGivenTwiceIsRefused) {
   EXPECT_EQ(parse_run({"--top-k", "3"}).results.top_k, 3U) << "the command line wins";
 }
 
+std::string text_of(const std::vector<std::string>& arguments) {
+  const Parsed parsed = parse_command(arguments);
+  EXPECT_EQ(parsed.command, "") << "nothing runs";
+  return parsed.text;
+}
+
+// All pages of --help.
+std::vector<std::vector<std::string>> pages() {
+  std::vector<std::vector<std::string>> all{{"--help"}};
+  for (const char* command : {"run", "inspect", "doctor", "list-cameras", "bench", "eval", "train",
+                              "collect", "trace-summary", "serve", "mqtt", "camera", "model",
+                              "results", "state", "events", "http", "profile", "log"}) {
+    all.push_back({"help", command});
+  }
+  all.push_back({"mqtt", "forget", "--help"});
+  return all;
+}
+
 TEST(Commands, HelpAndVersionAreTexts) {
-  const std::string help = parse_command({"--help"}).text;
-  EXPECT_NE(help.find("--roi"), std::string::npos);
-  EXPECT_NE(help.find("LOOKOUT_RESULTS_TOP_K=3"), std::string::npos);
-  EXPECT_NE(help.find("--set"), std::string::npos);
-  EXPECT_EQ(parse_command({"run", "--help"}).text, help);
-  EXPECT_NE(parse_command({"inspect", "--help"}).text.find("archive"), std::string::npos);
-  EXPECT_NE(parse_command({"trace-summary", "--help"}).text.find("--trace wrote"),
-            std::string::npos);
-  EXPECT_NE(parse_command({"doctor", "--help"}).text.find("all options of run"), std::string::npos);
-  EXPECT_EQ(parse_command({"--version"}).text.rfind("lookout ", 0), 0U);
-  EXPECT_EQ(parse_command({"--help"}).command, "");
+  const std::string top = text_of({"--help"});
+  EXPECT_EQ(text_of({"help"}), top);
+  EXPECT_THAT(top, AllOf(HasSubstr("\n  trace-summary "), HasSubstr("lookout help COMMAND")));
+  EXPECT_LE(std::count(top.begin(), top.end(), '\n'), 32) << "a screen";
+  const std::string run = text_of({"run", "--help"});
+  EXPECT_EQ(text_of({"help", "run"}), run);
+  EXPECT_THAT(run, AllOf(HasSubstr("\n  SOURCE "), HasSubstr("--roi"), HasSubstr("--set"),
+                         HasSubstr("LOOKOUT_RESULTS_TOP_K=3"), HasSubstr("\nExample:\n")));
+  EXPECT_THAT(text_of({"inspect", "--help"}),
+              AllOf(HasSubstr("lookout inspect [MODEL]"), HasSubstr("--model FILE")));
+  EXPECT_THAT(text_of({"trace-summary", "--help"}),
+              AllOf(HasSubstr("lookout trace-summary FILE..."), HasSubstr("--trace wrote")));
+  EXPECT_THAT(text_of({"doctor", "--help"}),
+              AllOf(HasSubstr("lookout doctor [SOURCE]"), HasSubstr("--model FILE")));
+  EXPECT_THAT(text_of({"collect", "--help"}),
+              AllOf(HasSubstr("lookout collect SOURCE DIR"), Not(HasSubstr("auto\n"))));
+  EXPECT_THAT(text_of({"help", "mqtt", "forget"}),
+              AllOf(HasSubstr("lookout mqtt forget [OPTION]"), HasSubstr("--all-machines"),
+                    Not(HasSubstr("  SOURCE "))));
+  EXPECT_THAT(text_of({"help", "mqtt"}), AllOf(HasSubstr("forget"), HasSubstr("  prefix=lookout")));
+  EXPECT_EQ(text_of({"--version"}).rfind("lookout ", 0), 0U);
+  expect_error({"help", "doctr"}, ErrorKind::kUsage,
+               "there is no command or section doctr; did you mean doctor?; see lookout help");
+}
+
+TEST(Commands, HelpFitsATerminal) {
+  for (const auto& page : pages()) {
+    std::istringstream text(text_of(page));
+    std::size_t lines = 0;
+    for (std::string line; std::getline(text, line); ++lines) {
+      EXPECT_LE(line.size(), 80U) << page.back() << ": " << line;
+      EXPECT_TRUE(line.empty() || line.back() != ' ') << page.back() << ": " << line;
+    }
+    EXPECT_GE(lines, 4U) << page.back();
+  }
 }
 
 TEST(Commands, HelpShowsDefaultsAndFewFlags) {
-  const std::string help = parse_command({"--help"}).text;
-  EXPECT_NE(help.find("--top-k N=10"), std::string::npos);
-  EXPECT_NE(help.find("events.on-change-timeout=10s"), std::string::npos);
-  EXPECT_NE(help.find("events.snapshot-limit=100MB"), std::string::npos);
-  const std::regex flag("\n  (-[a-z],)?--[a-z]");
+  const std::string help = text_of({"run", "--help"});
+  EXPECT_THAT(help, HasSubstr("--top-k N=10"));
+  EXPECT_THAT(text_of({"help", "events"}),
+              AllOf(HasSubstr("on-change-timeout=10s"), HasSubstr("snapshot-limit=100MB")));
+  const std::regex flag("\n  (-[a-z], )?--[a-z]");
   const auto flags =
       std::distance(std::sregex_iterator(help.begin(), help.end(), flag), std::sregex_iterator());
-  EXPECT_GE(flags, 20);
-  EXPECT_LE(flags, 34 + 2);  // with --help and --version
+  EXPECT_GE(flags, 15);
+  EXPECT_LE(flags, 25 + 1);  // with --help
+}
+
+TEST(Commands, FlagsOfOtherProgramsAreAnsweredWithOurs) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> guesses{
+      {{"--fps", "10"}, "there is no --fps; did you mean --set camera.framerate=N?"},
+      {{"bench", "--fps", "10"}, "there is no --fps; did you mean --framerate N?"},
+      {{"--camera", "0"}, "there is no --camera; did you mean the argument SOURCE?"},
+      {{"--json"}, "there is no --json; did you mean --format json?"},
+      {{"eval", "d", "--json"}, "there is no --json; did you mean --format json?"},
+      {{"--quiet"}, "there is no --quiet; did you mean --log-level warn?"},
+      {{"--confidence", "0.5"}, "there is no --confidence; did you mean --threshold N?"},
+      {{"--framerate", "10"}, "--framerate is now --set camera.framerate=10, or framerate in"},
+      {{"--workers=2"}, "--workers is now --set model.workers=2, or workers in [model]"},
+      {{"--live"}, "--live is now --set camera.live=true, or live in [camera]"},
+      {{"--url", "mqtt://h"}, "--url is now --mqtt=mqtt://h"},
+      {{"list-cameras", "--foo"}, "there is no --foo; see lookout --help"}};
+  for (const auto& [arguments, sentence] : guesses) {
+    expect_error(arguments, ErrorKind::kUsage, sentence);
+  }
+  EXPECT_EQ(parse_run({"--http", "127.0.0.1:0"}).http.address, "127.0.0.1:0");
+}
+
+TEST(Commands, ACommandThatHasCommandsNamesThem) {
+  expect_error({"mqtt"}, ErrorKind::kUsage, "mqtt needs a command: lookout mqtt forget; see");
+}
+
+TEST(Commands, ANameThatIsTooLongIsNoMisspeltCommand) {
+  EXPECT_EQ(parse_run({std::string(304, 'x')}).camera.source.size(), 304U);
 }
 
 // So that a lookout that is started by --on-change takes none of its variables for a setting.
 TEST(Commands, NoSettingIsCalledLikeAnEvent) {
-  const std::string help = parse_command({"--help"}).text;
+  const std::string help = text_of({"run", "--help"});
   EXPECT_EQ(help.find("--event"), std::string::npos);
-  EXPECT_EQ(help.find("event."), std::string::npos);
+  EXPECT_EQ(help.find("\n  event "), std::string::npos);
 }
 
 }  // namespace

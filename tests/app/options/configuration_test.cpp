@@ -128,7 +128,7 @@ TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   EXPECT_EQ(options.results.threshold, 0.2);
   EXPECT_EQ(options.model.threads, 1);
   EXPECT_TRUE(options.camera.view.hflip);
-  EXPECT_FALSE(parse_run({"--live=false"}).camera.source_options.live);
+  EXPECT_FALSE(parse_run({"--set", "camera.live=false"}).camera.source_options.live);
   EXPECT_FALSE(parse_run({"--set", "camera.hflip=false"}).camera.view.hflip);
   EXPECT_EQ(parse_run({}).camera.source, "b");
   EXPECT_EQ(parse_run({"--set", "camera.source=d"}).camera.source, "d");
@@ -237,7 +237,8 @@ TEST(Configuration, MistakesAreNamedWithTheirPlace) {
       {"[camera]\ntimeout = 2020-01-01\n", ":2:11: camera.timeout: expected a time"},
       {"[model]\nworkers = []\n", ":2:11: model.workers: expected a whole number"},
       {"[events]\non-change = ['touch', 'x']\n", ":2:13: events.on-change: expected a command, "},
-      {"[state]\nleave-threshold = 0.9\n", ":2:19: state.leave-threshold: 0.9 is above"},
+      {"[state]\nleave-threshold = 0.9\n",
+       ":2:19: state.leave-threshold: 0.9 is above results.threshold, 0: a state would"},
       {"[results]\ntop_k = 3\n", ":2:9: results.top_k: there is no top_k in [results]; did you"},
       {"[results]\nframerate = 3\n",
        ":2:13: results.framerate: there is no framerate in [results]; it belongs in [camera]"},
@@ -268,8 +269,8 @@ TEST(Configuration, ATextWithoutQuotesIsRefusedWithTheRightLine) {
     expect_error({"--config", file}, ErrorKind::kConfig, hint);
   };
   expect_hint("source = /dev/video0  # the door",
-              "; a text needs quotes: source = \"/dev/video0\"");
-  expect_hint("timeout=10s", "; a text needs quotes: timeout = \"10s\"");
+              ": a text needs quotes: source = \"/dev/video0\"");
+  expect_hint("timeout=10s", ": a text needs quotes: timeout = \"10s\"");
 }
 
 TEST(Configuration, SettingsOnTheCommandLineThatDoNotExist) {
@@ -335,12 +336,12 @@ TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
   expect_error({"--no-hflip"}, ErrorKind::kUsage, "--no-hflip is now --set camera.hflip=false");
   expect_refused("[profile]\nop-shapes = true\n",
                  ":2:13: profile.op-shapes: this key is now op-by");
-  expect_refused("top-k = 3\n", ":1:9: top-k: this key is now top-k in [results]");
-  expect_refused("model = 'm.pt'\n", ":1:9: model: this key is now file in [model]");
-  expect_refused("results = 'all'\n", ":1:11: results: this key is now write in [results]");
+  expect_refused("top-k = 3\n", ":1:9: top-k: it belongs under [results]");
+  expect_refused("model = 'm.pt'\n", ":1:9: model: it is file under [model]");
+  expect_refused("results = 'all'\n", ":1:11: results: it is write under [results]");
   const Environment top_k("LOOKOUT_TOP_K", "3");
   expect_error({}, ErrorKind::kConfig,
-               "environment LOOKOUT_TOP_K: this variable is now LOOKOUT_RESULTS_TOP_K");
+               "environment LOOKOUT_TOP_K: the variable is LOOKOUT_RESULTS_TOP_K");
 }
 
 }  // namespace

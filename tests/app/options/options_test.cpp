@@ -21,10 +21,11 @@ TEST(Options, EveryOptionIsUnderstood) {
                                         "--model",     "m.pt",
                                         "--labels",    "l.txt",
                                         "--set",       "camera.name=door",
-                                        "--width",     "1280",
-                                        "--height",    "720",
-                                        "--framerate", "15",
-                                        "--live",      "--recursive",
+                                        "--set",       "camera.width=1280",
+                                        "--set",       "camera.height=720",
+                                        "--set",       "camera.framerate=15",
+                                        "--set",       "camera.live=true",
+                                        "--set",       "camera.recursive=true",
                                         "--set",       "camera.hflip=true",
                                         "--set",       "camera.vflip=true",
                                         "--set",       "camera.max-pixels=5000000",
@@ -65,8 +66,8 @@ TEST(Options, AServicesOptionsAreUnderstood) {
   EXPECT_EQ(parse_set("camera.wait=no").camera.wait, Wait::kNo);
   EXPECT_EQ(parse_set("camera.capture-cpus=2,3").camera.capture.cpus, (std::vector<int>{2, 3}));
   EXPECT_TRUE(parse_set("camera.capture-cpus=").camera.capture.cpus.empty());
-  EXPECT_EQ(parse_run({"--results", "changes"}).results.write, Results::kChanges);
-  EXPECT_EQ(parse_run({"--results", "all"}).results.write, Results::kAll);
+  EXPECT_EQ(parse_run({"--set", "results.write=changes"}).results.write, Results::kChanges);
+  EXPECT_EQ(parse_run({"--set", "results.write=all"}).results.write, Results::kAll);
   EXPECT_EQ(parse_set("log.stats-interval=5s").log.stats_interval, std::chrono::seconds(5));
   EXPECT_EQ(parse_set("log.stats-interval=auto").log.stats_interval, std::chrono::seconds(0));
 }
@@ -101,10 +102,16 @@ TEST(Options, ThresholdsOfTheStateAreThoseOfResultsUnlessSaid) {
 }
 
 TEST(Options, WrongStatesAreUsageErrors) {
-  expect_error({"--set", "state.leave-threshold=0.1"}, ErrorKind::kUsage,
-               "--set state.leave-threshold: 0.1 is above the threshold for entering, 0");
-  expect_error({"--set", "state.enter-threshold=2"}, ErrorKind::kUsage,
-               "--set state.enter-threshold: expected a number from 0 to 1; see lookout --help");
+  expect_error(
+      {"--set", "state.leave-threshold=0.1"}, ErrorKind::kUsage,
+      "--set state.leave-threshold: 0.1 is above results.threshold, 0: a state would be left");
+  expect_error(
+      {"--set", "state.enter-threshold=0.3", "--set", "state.leave-threshold=0.8"},
+      ErrorKind::kUsage,
+      "--set state.leave-threshold: 0.8 is above --set state.enter-threshold, 0.3: a state would");
+  expect_error(
+      {"--set", "state.enter-threshold=2"}, ErrorKind::kUsage,
+      "--set state.enter-threshold: expected a number from 0 to 1, not 2; see lookout --help");
   expect_error({"--on-change", "echo >x"}, ErrorKind::kUsage, "--on-change: ");
   expect_error({"--set", "events.on-change-timeout=0"}, ErrorKind::kUsage, "a time above 0");
   for (const char* wrong : {"0", "lots", "", "-1", "1.5MB", "5XB", "99999999999TB"}) {
@@ -116,25 +123,31 @@ TEST(Options, WrongStatesAreUsageErrors) {
 }
 
 TEST(Options, ProfilingIsUnderstood) {
-  const RunOptions options =
-      parse_run({"--op-sampling", "0.01", "--op-by", "layer", "--op-sort", "memory", "--trace",
-                 "t.json", "--set", "profile.trace-frames=30"});
+  const RunOptions options = parse_run({"--set", "profile.op-sampling=0.01", "--set",
+                                        "profile.op-by=layer", "--set", "profile.op-sort=memory",
+                                        "--trace", "t.json", "--set", "profile.trace-frames=30"});
   EXPECT_EQ(options.profile.op_sampling, 0.01);
   EXPECT_EQ(options.profile.op_by, OperatorGroup::kLayer);
   EXPECT_EQ(options.profile.op_sort, OperatorOrder::kMemory);
-  EXPECT_EQ(parse_run({"--op-sampling", "1", "--op-rows", "5"}).profile.op_rows, 5U);
-  expect_error({"--op-by", "layer"}, ErrorKind::kUsage,
-               "--op-by is about the table of operators: --op-sampling N is needed");
-  EXPECT_EQ(parse_run({"--set", "profile.op-by=layer"}).profile.op_by, OperatorGroup::kLayer);
-  expect_error({"--op-by", "line"}, ErrorKind::kUsage, "--op-by: expected name, shape or layer");
+  EXPECT_EQ(
+      parse_run({"--set", "profile.op-sampling=1", "--set", "profile.op-rows=5"}).profile.op_rows,
+      5U);
+  expect_error({"--set", "profile.op-by=layer"}, ErrorKind::kUsage,
+               "--set profile.op-by: the table of operators needs --set profile.op-sampling=N");
+  {
+    const Environment by_layer("LOOKOUT_PROFILE_OP_BY", "layer");
+    EXPECT_EQ(parse_run({}).profile.op_by, OperatorGroup::kLayer);
+  }
+  expect_error({"--set", "profile.op-by=line"}, ErrorKind::kUsage,
+               "profile.op-by: expected name, shape or layer");
   EXPECT_EQ(options.profile.trace, "t.json");
   EXPECT_EQ(options.profile.trace_frames, 30U);
-  EXPECT_EQ(parse_run({"--op-sampling", "1"}).profile.op_sampling, 1);
-  EXPECT_EQ(parse_run({"--op-sampling", "0"}).profile.op_sampling, 0);
-  EXPECT_EQ(parse_run({"--op-sampling", "1e-6"}).profile.op_sampling, 1e-6);
+  EXPECT_EQ(parse_run({"--set", "profile.op-sampling=1"}).profile.op_sampling, 1);
+  EXPECT_EQ(parse_run({"--set", "profile.op-sampling=0"}).profile.op_sampling, 0);
+  EXPECT_EQ(parse_run({"--set", "profile.op-sampling=1e-6"}).profile.op_sampling, 1e-6);
   for (const char* wrong : {"-0.1", "1.01", "1e-7", "nan", "often", "0.1x", ""}) {
-    expect_error({"--op-sampling", wrong}, ErrorKind::kUsage,
-                 "--op-sampling: expected 0 or a share of calls from 0.000001 to 1");
+    expect_error({"--set", std::string("profile.op-sampling=") + wrong}, ErrorKind::kUsage,
+                 "profile.op-sampling: expected 0 or a share of calls from 0.000001 to 1");
   }
   expect_error({"--set", "profile.trace-frames=0"}, ErrorKind::kUsage, "profile.trace-frames");
 }
@@ -176,7 +189,7 @@ TEST(Options, WhatIsNoTimeIsRefusedInASentence) {
   for (const char* wrong : {"-1s", "years", "5years", "h", "1,5s", "nan", "87601h", "1e30s", ""}) {
     expect_error({"--set", std::string("state.smoothing=") + wrong}, ErrorKind::kUsage,
                  "--set state.smoothing: expected a time, as in 500ms, 10s, 5min or 1h, of at most "
-                 "ten years;");
+                 "ten years, not ");
   }
   for (const char* wrong : {"9999999h", "nan", "inf", "1e30s"}) {
     expect_error({"--timeout", wrong}, ErrorKind::kUsage, "--timeout: expected a time");
@@ -186,23 +199,24 @@ TEST(Options, WhatIsNoTimeIsRefusedInASentence) {
 
 TEST(Options, WrongValuesAreUsageErrorsThatSayWhatIsRight) {
   const std::vector<std::tuple<std::vector<std::string>, const char*>> wrong{
-      {{"--top-k", "0"}, "--top-k: expected a whole number from 1 to 1000; see lookout --help"},
+      {{"--top-k", "0"},
+       "--top-k: expected a whole number from 1 to 1000, not 0; see lookout --help"},
       {{"--top-k", "many"}, "expected a whole number from 1 to 1000"},
       {{"--top-k", "1.5"}, "expected a whole number"},
-      {{"--threshold", "1.5"}, "expected a number from 0 to 1;"},
+      {{"--threshold", "1.5"}, "expected a number from 0 to 1, not 1.5;"},
       {{"--threads", "-1"}, "expected auto or a whole number from 1 to 64"},
       {{"--threads", "0"}, "expected auto or a whole number from 1 to 64"},
       {{"--threads", "lots"}, "expected auto or a whole number"},
-      {{"--workers", "0"}, "expected a whole number from 1 to 64"},
-      {{"--format", "xml"}, "--format: expected text or json; see lookout --help"},
+      {{"--set", "model.workers=0"}, "expected a whole number from 1 to 64"},
+      {{"--format", "xml"}, "--format: expected text or json, not xml; see lookout --help"},
       {{"--rotation", "45"}, "expected 0, 90, 180 or 270"},
       {{"--timeout", "10 years"}, "expected a time"},
       {{"--timeout", "-1"}, "expected a time"},
-      {{"--results", "few"}, "expected auto, all or changes"},
+      {{"--set", "results.write=few"}, "expected auto, all or changes"},
       {{"--log-level", "loud"}, "expected debug, info, warn, error or off"},
-      {{"--width", "1"}, "expected a whole number from 16 to 8192"},
-      {{"--live=99999999999999999999"}, "--live: expected true or false"},
-      {{"--flicker", "55"}, "expected off, 50 or 60"},
+      {{"--set", "camera.width=1"}, "expected a whole number from 16 to 8192"},
+      {{"--overlay=99999999999999999999"}, "--overlay: expected true or false"},
+      {{"--set", "camera.flicker=55"}, "expected off, 50 or 60"},
       {{"--set", "camera.awb-gains=1.5"}, "expected two numbers above 0, as in 1.8,1.5"},
       {{"--set", "camera.awb-gains=1,0"}, "expected two numbers above 0"},
       {{"--set", "camera.max-pixels=0"}, "expected a whole number from 1 to 1073741824"},
@@ -212,7 +226,8 @@ TEST(Options, WrongValuesAreUsageErrorsThatSayWhatIsRight) {
       {{"--set", "camera.give-up-after=soon"}, "expected a time"},
       {{"--set", "camera.wait=perhaps"}, "expected auto, yes or no"},
       {{"--set", "log.stats-interval=rarely"}, "expected auto or a time"},
-      {{"--workers", "2", "--threads", "2"}, "--threads: each of several workers computes with"}};
+      {{"--set", "model.workers=2", "--threads", "2"},
+       "--threads: each of several workers computes with"}};
   for (const auto& [arguments, sentence] : wrong) {
     expect_error(arguments, ErrorKind::kUsage, sentence);
   }

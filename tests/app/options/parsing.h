@@ -56,6 +56,12 @@ inline Parsed parse_command(const std::vector<std::string>& arguments,
   add_inspect(line, keep("inspect", parsed.inspect));
   add_doctor(line, keep("doctor", parsed.run), service);
   add_list_cameras(line, keep("list-cameras", parsed.run));
+  add_serve(line, keep("serve", parsed.run));
+  add_mqtt_forget(line, [&parsed](const RunOptions& options, bool /*all_machines*/) {
+    parsed.command = "mqtt forget";
+    parsed.run = options;
+    return 0;
+  });
   add_bench(line, keep("bench", parsed.bench));
   add_eval(line, keep("eval", parsed.eval));
   add_train(line, keep("train", parsed.train));

@@ -77,7 +77,7 @@ TEST_F(FaultyCameraTest, TooLittleOfTheUsbBusIsAnErrorThatSaysWhatHelps) {
   V4l2Source source(camera_, {});
   Frame frame;
   expect_error(ErrorKind::kDeviceLost,
-               AllOf(HasSubstr(camera_ + " cannot be started"), HasSubstr("--width")),
+               AllOf(HasSubstr(camera_ + " cannot be started"), HasSubstr("camera.width")),
                [&] { source.read(frame, kTimeout); });
 }
 

@@ -64,7 +64,7 @@ TEST(OpenSource, OptionsCountWhereTheTestPatternIsSilent) {
   EXPECT_EQ(description("test://red?size=200x50", options), "test pattern red, 200x50, 5 fps");
   EXPECT_EQ(description("test://red?fps=7", options), "test pattern red, 100x480, 7 fps");
   options.height = 1;
-  expect_error(ErrorKind::kUsage, HasSubstr("--height"),
+  expect_error(ErrorKind::kUsage, HasSubstr("camera.height"),
                [&] { open_source("test://red", options); });
 }
 
@@ -197,9 +197,9 @@ TEST(OpenSource, OptionsThatDoNothingForTheSourceAreWarnedOf) {
     open_source(text, options);
     return log.text();
   };
-  EXPECT_THAT(logged(dir / "a.png", mode), HasSubstr("--framerate are for cameras"));
-  EXPECT_THAT(logged(dir / "a.png", live), HasSubstr("--live is for streams"));
-  EXPECT_THAT(logged(dir / "a.png", recursive), HasSubstr("--recursive is for folders"));
+  EXPECT_THAT(logged(dir / "a.png", mode), HasSubstr("camera.framerate are for cameras"));
+  EXPECT_THAT(logged(dir / "a.png", live), HasSubstr("camera.live is for streams"));
+  EXPECT_THAT(logged(dir / "a.png", recursive), HasSubstr("camera.recursive is for folders"));
   EXPECT_THAT(logged(dir / "a.png", gain), HasSubstr("camera.gain is for CSI cameras"));
   EXPECT_EQ(logged(dir.path().string(), recursive), "");
   EXPECT_EQ(logged("test://all", mode), "");

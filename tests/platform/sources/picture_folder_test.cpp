@@ -43,7 +43,7 @@ TEST_F(PictureFolder, WhatIsLeftOutIsSaidOnceWithItsReason) {
               HasSubstr("folder " + dir_.path().string() +
                         ": 7 left out: 1 .gif (a video), 2 .heic (not supported), 1 .jxl (not "
                         "supported), 2 videos, 1 other file; 2 folders are not entered "
-                        "(--recursive)"));
+                        "(camera.recursive)"));
 }
 
 TEST_F(PictureFolder, RawAndRarePicturesAreNotSupported) {
@@ -69,7 +69,7 @@ TEST_F(PictureFolder, AFolderWithoutPicturesSaysWhatItHas) {
   make("in/b.jpg");
   expect_error(
       ErrorKind::kNoInput,
-      nothing + ": 1 left out: 1 .heic (not supported); 1 folder is not entered (--recursive)",
+      nothing + ": 1 left out: 1 .heic (not supported); 1 folder is not entered (camera.recursive)",
       [this] { list(); });
 }
 

@@ -56,7 +56,7 @@ TEST(SourceUri, ARateOfATestPatternIsZeroOrATenthAndMore) {
   }
   SourceOptions asked;
   asked.framerate = 1e-12;
-  expect_error(ErrorKind::kUsage, testing::HasSubstr("--framerate"),
+  expect_error(ErrorKind::kUsage, testing::HasSubstr("camera.framerate"),
                [&] { parse_source_uri("test://all", asked); });
 }
 

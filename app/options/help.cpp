@@ -1,0 +1,234 @@
+// The texts of --help and of `lookout help`, at most 80 columns wide.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+#include "app/options/command_line.h"
+#include "pipeline/append_format.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kHelpWidth = 80;
+constexpr std::size_t kHelpColumn = 26;  // where the description of an option begins
+
+// The words of `text` in lines that begin at `column`; the first line begins after `start`.
+std::string wrapped(const std::string& start, const std::string& text, std::size_t column) {
+  std::string lines;
+  std::string line = start;
+  if (start.size() + 2 > column && column > 0) {
+    lines = start + "\n";
+    line.clear();
+  }
+  line.resize(std::max(column, line.size()), ' ');
+  bool is_empty = true;
+  std::istringstream words(text);
+  for (std::string word; words >> word; is_empty = false) {
+    if (!is_empty && line.size() + 1 + word.size() > kHelpWidth) {
+      lines += line + "\n";
+      line.assign(column, ' ');
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + word;
+  }
+  return lines + line + "\n";
+}
+
+// "-t, --timeout TIME=0"
+std::string spelling(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  const std::string& value = option.get_option_text();
+  return joined(names, ", ") + (value.empty() ? "" : " " + value);
+}
+
+bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
+
+// "SOURCE", "[SOURCE]" or "FILE..."
+std::string argument(const CLI::Option& option) {
+  const std::string name = option.get_name(/*positional=*/true);
+  const std::string many = option.get_allow_extra_args() ? name + "..." : name;
+  return option.get_required() ? many : "[" + many + "]";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string examples(const CLI::App& app) {
+  std::string text;
+  for (const std::string& line : lines_of(app.get_footer())) text += "  " + line + "\n";
+  return text.empty() ? "" : "\nExample:\n" + text;
+}
+
+std::vector<const CLI::App*> commands_in(const CLI::App& app) {
+  return app.get_subcommands(std::function<bool(const CLI::App*)>());
+}
+
+// Null when there is none.
+const CLI::App* command_in(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : commands_in(app)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// The first line of its description.
+std::string CommandLine::brief(const CLI::App& app) {
+  return app.get_description().substr(0, app.get_description().find('\n'));
+}
+
+std::string CommandLine::command_list() const {
+  constexpr std::size_t kColumn = 17;
+  std::string text;
+  for (const CLI::App* command : commands_in(app_)) {
+    const auto nested = commands_in(*command);
+    const CLI::App* shown = nested.empty() ? command : nested.front();
+    text += wrapped("  " + full_name(*shown), brief(*shown), kColumn);
+  }
+  return text;
+}
+
+std::string CommandLine::top_page() const {
+  const std::string sections = joined(section_names(), ", ");
+  return "Usage: lookout [COMMAND] [SOURCE] [OPTION]...\n\n" + app_.get_description() + "\n" +
+         examples(app_) + "\nCommands:\n" + command_list() + "\nOptions:\n" +
+         wrapped("  -h, --help", "Show this", kHelpColumn) +
+         wrapped("  --version", "Show the version", kHelpColumn) + "\n" +
+         wrapped("",
+                 "lookout help COMMAND shows the options of a command, and lookout help SECTION "
+                 "the keys of a section of the configuration file: " +
+                     sections + ".",
+                 0);
+}
+
+// The options of `app` in their groups; those of `run` for a command that takes them.
+std::string CommandLine::option_groups(const CLI::App& app, const CLI::App* run) const {
+  std::map<std::string, std::string> texts;
+  std::vector<std::string> groups{"Arguments", "Options"};
+  const auto add = [&](const CLI::Option& option, const std::string& group, std::string name) {
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+    texts[group] += wrapped("  " + name, option.get_description(), kHelpColumn);
+  };
+  const bool takes_source = without_source_.count(full_name(app)) == 0;
+  for (const CLI::App* owner : {&app, run}) {
+    if (owner == nullptr) continue;
+    for (const CLI::Option* option : owner->get_options()) {
+      const bool is_own = owner == &app;
+      const bool is_program =
+          option == app_.get_version_ptr() || (!is_own && option == app_.get_help_ptr());
+      if (!is_shown(*option) || is_program) continue;
+      if (option->get_positional() && (is_own || takes_source)) {
+        add(*option, "Arguments", option->get_name(/*positional=*/true));
+      }
+      if (!option->get_lnames().empty()) add(*option, option->get_group(), spelling(*option));
+    }
+  }
+  std::string text;
+  for (const std::string& group : groups) {
+    if (!texts[group].empty()) text += "\n" + group + ":\n" + texts[group];
+  }
+  return text;
+}
+
+std::string CommandLine::command_page(const CLI::App& app) const {
+  const bool is_like_run = std::find(like_run_.begin(), like_run_.end(), &app) != like_run_.end();
+  const CLI::App* run = is_like_run ? &app_ : nullptr;
+  std::string usage = "lookout " + full_name(app);
+  const CLI::App& owner = is_like_run ? app_ : app;
+  for (const CLI::Option* option : owner.get_options()) {
+    const bool is_taken = !is_like_run || without_source_.count(full_name(app)) == 0;
+    if (option->get_positional() && is_taken) usage += " " + argument(*option);
+  }
+  const std::string nested = commands_in(app).empty() ? "" : " COMMAND";
+  std::string text = "Usage: " + usage + nested + " [OPTION]...\n\n";
+  const std::string details = app.get_description().substr(brief(app).size());
+  text += wrapped("", brief(app), 0);
+  if (!details.empty()) text += "\n" + wrapped("", details, 0);
+  text += examples(app);
+  if (!nested.empty()) text += "\nCommands:\n";
+  for (const CLI::App* command : commands_in(app)) {
+    text += wrapped("  " + command->get_name(), brief(*command), kHelpColumn);
+  }
+  text += option_groups(app, run);
+  return is_like_run ? text + keys_without_flags() : text;
+}
+
+std::string CommandLine::keys_without_flags() const {
+  constexpr std::size_t kColumn = 12;
+  std::string text =
+      "\nKeys without a flag, for --set and the configuration file; lookout help camera\n"
+      "describes those of [camera], and so on:\n";
+  for (const std::string& section : section_names()) {
+    std::string keys;
+    for (const Setting& setting : settings_.all()) {
+      const bool is_key = setting.flag.empty() && setting.name() != "camera.source";
+      if (setting.section == section && is_key) keys += setting.key + " ";
+    }
+    if (!keys.empty()) text += wrapped("  " + section, keys, kColumn);
+  }
+  return text +
+         "\nThe same settings in the three places, of which the first wins:\n"
+         "  command line         --set results.top-k=3, or --top-k 3\n"
+         "  environment          LOOKOUT_RESULTS_TOP_K=3\n"
+         "  configuration file   [results] top-k = 3\n";
+}
+
+std::vector<std::string> CommandLine::section_names() const {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings_.all()) {
+    if (std::find(names.begin(), names.end(), setting.section) == names.end()) {
+      names.push_back(setting.section);
+    }
+  }
+  return names;
+}
+
+std::string CommandLine::section_page(const std::string& section) const {
+  constexpr std::size_t kColumn = 6;
+  std::string text =
+      fmt::format("[{0}] in the configuration file; for one run: --set {0}.KEY=VALUE\n\n", section);
+  for (const Setting& setting : settings_.all()) {
+    if (setting.section != section) continue;
+    const Value& value = setting.value;
+    std::string name = "  " + setting.key;
+    if (!value.default_text.empty()) name += "=" + value.default_text;
+    if (!value.placeholder.empty()) name += "  " + value.placeholder;
+    if (!setting.flag.empty()) name += "  (" + setting.flag + ")";
+    text += name + "\n" + wrapped("", setting.help, kColumn);
+  }
+  return text;
+}
+
+// What `lookout help WORD...` shows: the page of a command, of a section, or both.
+std::string CommandLine::help_about(const std::vector<std::string>& words) const {
+  if (words.empty()) return top_page();
+  const CLI::App* app = &app_;
+  for (const std::string& word : words) app = app == nullptr ? nullptr : command_in(*app, word);
+  const std::string& section = words.front();
+  const bool is_section = words.size() == 1 && settings_.has_section(section);
+  std::string text = app == nullptr ? "" : command_page(*app);
+  if (is_section) text += (text.empty() ? "" : "\n") + section_page(section);
+  if (!text.empty()) return text;
+  std::vector<std::string> names = section_names();
+  for (const CLI::App* command : commands_in(app_)) names.push_back(command->get_name());
+  const std::string word = joined(words, " ");
+  throw Error(ErrorKind::kUsage,
+              fmt::format("there is no command or section {}{}; see lookout help", word,
+                          did_you_mean(word, names, "{}")));
+}
+
+std::string CommandLine::help() const {
+  const CLI::App* app = chosen();
+  return app == &app_ ? top_page() : command_page(*app);
+}
+
+}  // namespace lookout
