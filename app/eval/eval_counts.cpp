@@ -10,11 +10,14 @@
 namespace lookout {
 
 void EvalCounts::record(const std::string& file, std::size_t expected,
-                        const std::vector<Prediction>& top, Clock::duration inference) {
+                        const std::vector<Prediction>& top, Clock::duration inference,
+                        double weight) {
   EvaluatedPicture picture;
   picture.file = file;
   picture.expected = expected;
   picture.inference = inference;
+  picture.weight = weight;
+  weight_ += weight;
   for (std::size_t i = 0; i < std::min(kTop, top.size()); ++i) {
     picture.predicted.push_back(top[i].index);
     picture.scores.push_back(top[i].score);
@@ -44,6 +47,7 @@ std::vector<ClassCounts> EvalCounts::classes() const {
   for (const EvaluatedPicture& picture : pictures_) {
     ClassCounts& of_class = counts[picture.expected];
     ++of_class.pictures;
+    of_class.weight += picture.weight;
     if (picture.right()) ++of_class.top1;
     if (picture.in_top()) ++of_class.top5;
     if (!picture.predicted.empty()) ++predicted[picture.predicted.front()];

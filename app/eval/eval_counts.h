@@ -19,6 +19,7 @@ struct EvaluatedPicture {
   std::vector<std::size_t> predicted;  // indices, best first, at most EvalCounts::kTop
   std::vector<float> scores;           // of these, 0..1
   Clock::duration inference{};
+  double weight = 1;  // in intervals: below 1 when near-copies of it are in the set
 
   bool right() const { return !predicted.empty() && predicted.front() == expected; }
   bool in_top() const {
@@ -39,6 +40,7 @@ struct ClassCounts {
   std::uint64_t top1 = 0;
   std::uint64_t top5 = 0;
   std::uint64_t predicted = 0;  // pictures of any class that were taken for this one
+  double weight = 0;            // of its pictures: as many independent ones as they are worth
 };
 
 // Rows: right classes; columns: predicted ones. Both are the same classes.
@@ -76,11 +78,12 @@ class EvalCounts {
   static constexpr std::size_t kBins = 10;
 
   void record(const std::string& file, std::size_t expected, const std::vector<Prediction>& top,
-              Clock::duration inference = {});
+              Clock::duration inference = {}, double weight = 1);
 
   const std::vector<EvaluatedPicture>& pictures() const { return pictures_; }
   std::uint64_t top1() const { return top1_; }
   std::uint64_t top5() const { return top5_; }
+  double weight() const { return weight_; }  // of all pictures
   // The most frequent ones first; equally frequent ones in the order of their indices.
   std::vector<Confusion> confusions() const;
   // The classes of the set in the order of their indices.
@@ -92,6 +95,7 @@ class EvalCounts {
   std::vector<EvaluatedPicture> pictures_;
   std::uint64_t top1_ = 0;
   std::uint64_t top5_ = 0;
+  double weight_ = 0;
 };
 
 // In percent; nothing when `all` is 0.

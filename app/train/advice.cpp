@@ -8,16 +8,18 @@
 #include <set>
 
 #include "app/train/train_report.h"
+#include "pipeline/append_format.h"
 
 namespace lookout {
 namespace {
 
 constexpr std::size_t kFewPictures = 20;
-constexpr double kAlike = 0.15;       // of a class that is taken for another one
-constexpr double kDark = 40;          // mean brightness, 0..255
-constexpr double kBrighter = 30;      // difference of means
-constexpr double kRising = 0.01;      // of the learning curve's last step
-constexpr std::size_t kMuchMore = 5;  // times as many pictures
+constexpr double kAlike = 0.15;          // of a class that is taken for another one
+constexpr double kDark = 40;             // mean brightness, 0..255
+constexpr double kBrighter = 30;         // difference of means
+constexpr double kRising = 0.01;         // of the learning curve's last step
+constexpr std::size_t kMuchMore = 5;     // times as many pictures
+constexpr std::size_t kManyCopies = 10;  // near-copies are more than a tenth
 
 struct Class {
   std::string label;
@@ -84,9 +86,24 @@ class Advice {
   }
 
   void say_how_folds_were_made() {
+    if (const std::size_t copies = report_.near_copies();
+        kManyCopies * copies >= report_.files.size()) {
+      say("{} pictures are near-copies of others: they show {} scene{}. Near-copies are left out "
+          "together, and count as one picture in the interval. Take pictures of more scenes.",
+          copies, report_.copied_scenes(), report_.copied_scenes() == 1 ? "" : "s");
+    }
+    const std::vector<std::string> fixed = report_.classes_of_one_scene();
+    if (!fixed.empty()) {
+      say("The pictures of {} are nearly all of one scene, as of a camera that does not move: the "
+          "accuracy is that of this scene.",
+          joined(fixed, ", "));
+    }
     if (report_.blocks_of_time) return;
-    say("The times of the pictures do not tell when they were taken, so the folds are random: if "
-        "many pictures are nearly the same, the accuracy is lower than measured.");
+    say("The times of the pictures do not tell when they were taken: if {}, the accuracy is lower "
+        "than measured.",
+        fixed.empty() ? "pictures of one event look so different that they are not found as "
+                        "near-copies"
+                      : "the names of a fixed camera's files are not in the order of time");
   }
 
   void say_what_is_few() {

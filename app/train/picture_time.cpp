@@ -89,13 +89,17 @@ PictureTime time_of(const std::string& file) {
 }
 
 bool tell_order(const std::vector<PictureTime>& times) {
-  const bool taken = std::all_of(times.begin(), times.end(),
-                                 [](const PictureTime& time) { return time.is_taken(); });
-  if (taken) return true;
-  const auto [first, last] =
-      std::minmax_element(times.begin(), times.end(),
-                          [](const PictureTime& a, const PictureTime& b) { return a.ms < b.ms; });
-  return last->ms - first->ms >= kFastestMs * static_cast<std::int64_t>(times.size());
+  const auto taken = static_cast<std::size_t>(std::count_if(
+      times.begin(), times.end(), [](const PictureTime& time) { return time.is_taken(); }));
+  if (taken > 0) return taken == times.size();
+  std::vector<std::int64_t> sorted;
+  for (const PictureTime& time : times) sorted.push_back(time.ms);
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t slow = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] - sorted[i - 1] >= kFastestMs) ++slow;
+  }
+  return 2 * slow > sorted.size();
 }
 
 }  // namespace lookout

@@ -31,7 +31,8 @@ std::optional<std::int64_t> time_in_name(const std::string& name);
 PictureTime time_of(const std::string& file);
 
 // Whether the times tell the order in which the pictures were taken. Times of files do not when
-// they were written faster than 20 a second: they were copied or unpacked.
+// half of them or more were written faster than 20 a second: they were copied or unpacked. Nor can
+// they be compared with the times of pictures that have their own.
 bool tell_order(const std::vector<PictureTime>& times);
 
 }  // namespace lookout

@@ -23,6 +23,7 @@
 #include "pipeline/model/sha256.h"
 #include "pipeline/open_model.h"
 #include "pipeline/training/folds.h"
+#include "pipeline/training/scenes.h"
 
 namespace lookout {
 namespace {
@@ -44,11 +45,19 @@ void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFac
   if (!facts.advice.empty()) log_warn("base: {}", facts.advice);
 }
 
-// Of each class in the order of time or, where the times tell nothing, in a random one.
+// Of each class in the order of time. Where the times tell nothing, pictures of fixed scenes are in
+// the order of their names, which often follow the time, and all others in a random one.
 std::vector<std::size_t> order_of(const TrainReport& report) {
   std::vector<std::size_t> order(report.files.size());
   std::iota(order.begin(), order.end(), 0);
-  if (!report.blocks_of_time) return shuffled(order, kSeed);
+  if (!report.blocks_of_time) {
+    order = shuffled(order, kSeed);
+    const auto fixed = std::stable_partition(order.begin(), order.end(), [&report](std::size_t i) {
+      return !report.scenes.is_fixed(i);
+    });
+    std::sort(fixed, order.end());
+    return order;
+  }
   std::stable_sort(order.begin(), order.end(), [&report](std::size_t a, std::size_t b) {
     return report.times[a].ms < report.times[b].ms;
   });
@@ -166,17 +175,22 @@ class Training {
     val.duplicates = pictures.duplicates;
     for (std::size_t i = 0; i < embedded.set.pictures(); ++i) {
       record(embedded.pictures.files[i], embedded.set.picture_classes[i],
-             scores_of(model, embedded.set.embeddings[i]), report_.labels, val.counts);
+             scores_of(model, embedded.set.embeddings[i]), report_.labels, 1, val.counts);
     }
   }
 
   TrainedModel fit(const TrainingSet& set) {
     ProgressLine line("steps of the training");
-    report_.validation =
-        cross_validate(set, make_folds(order_of(report_), set.picture_classes), [&](double done) {
-          if (stop_) throw Interrupted();
-          line.show(static_cast<std::size_t>(100 * done), 100);
-        });
+    const auto check = [this] {
+      if (stop_) throw Interrupted();
+    };
+    report_.scenes = find_scenes(set, check);
+    const std::vector<std::size_t> folds =
+        make_folds(order_of(report_), set.picture_classes, report_.scenes);
+    report_.validation = cross_validate(set, folds, [&](double done) {
+      check();
+      line.show(static_cast<std::size_t>(100 * done), 100);
+    });
     evaluate(report_);
     TrainedModel model = lookout::train(set, report_.validation);
     if (stop_) throw Interrupted();

@@ -85,9 +85,7 @@ void add_warnings(const TrainReport& report, Page& page) {
         fmt::format("{} pictures could not be read and were left out.", report.skipped));
   }
   if (!report.blocks_of_time) {
-    page.add_warning(
-        "The times of the pictures do not tell when they were taken: the folds are random, and the "
-        "accuracy is too high if many pictures are nearly the same.");
+    page.add_warning("The times of the pictures do not tell when they were taken: see the advice.");
   }
 }
 
@@ -109,8 +107,8 @@ std::string to_html(const TrainReport& report, const ModelFacts& facts) {
   page.add_top(tiles(report));
   add_warnings(report, page);
   page.add_part("Confusion matrix",
-                "Each picture was classified by a model that was trained without it and its "
-                "neighbors in time.",
+                "Each picture was classified by a model that was trained without its fold: " +
+                    validation_text(report) + ".",
                 matrix_chart(report.counts.matrix(), report.counts, report.labels));
   page.add_part("Advice", "", advice(report));
   page.add_part(

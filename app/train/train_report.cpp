@@ -48,6 +48,12 @@ std::optional<SuggestedThreshold> suggest_threshold(const TrainReport& report) {
   return std::nullopt;
 }
 
+// Near-copies count as one picture.
+ConfidenceInterval interval_of(const EvalCounts& counts) {
+  return share_interval(percent(counts.top1(), counts.pictures().size()).value_or(0) / 100,
+                        counts.weight());
+}
+
 std::string label_of(const TrainReport& report, std::size_t index) {
   return printable(report.labels[index]);
 }
@@ -95,7 +101,7 @@ void append_curve(const TrainReport& report, std::string& out) {
 
 Json accuracy_json(const EvalCounts& counts) {
   const std::size_t all = counts.pictures().size();
-  const auto [low, high] = wilson_interval(counts.top1(), all);
+  const auto [low, high] = interval_of(counts);
   return {{"right", counts.top1()},
           {"pictures", all},
           {"percent", or_null(percent(counts.top1(), all))},
@@ -175,17 +181,47 @@ std::size_t TrainReport::refused() const {
   return count;
 }
 
+std::size_t TrainReport::near_copies() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) count += scenes.is_near_copy(i) ? 1 : 0;
+  return count;
+}
+
+std::size_t TrainReport::copied_scenes() const {
+  std::size_t count = 0;
+  for (std::size_t scene = 0; scene < scenes.sizes.size(); ++scene) {
+    if (scenes.sizes[scene] > 1 && !scenes.fixed[scene]) ++count;
+  }
+  return count;
+}
+
+std::vector<std::string> TrainReport::classes_of_one_scene() const {
+  std::vector<std::string> found;
+  for (std::size_t index = 0; index < unknown(); ++index) {
+    std::size_t all = 0;
+    std::size_t fixed = 0;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (classes[i] != index) continue;
+      ++all;
+      if (scenes.is_fixed(i)) ++fixed;
+    }
+    if (2 * fixed > all) found.push_back(labels[index]);
+  }
+  return found;
+}
+
 void record(const std::string& file, std::size_t expected, const std::vector<float>& scores,
-            const std::vector<std::string>& labels, EvalCounts& counts) {
+            const std::vector<std::string>& labels, double weight, EvalCounts& counts) {
   std::vector<Prediction> top;
   top_k(scores, scores, labels, EvalCounts::kTop, 0, top);
-  counts.record(file, expected, top);
+  counts.record(file, expected, top, {}, weight);
 }
 
 void evaluate(TrainReport& report) {
   for (std::size_t i = 0; i < report.files.size(); ++i) {
+    const auto copies = static_cast<double>(report.scenes.size_of(i));
     record(report.files[i], report.classes[i], report.validation.pictures[i].scores, report.labels,
-           report.counts);
+           report.scenes.is_near_copy(i) ? 1 / copies : 1, report.counts);
   }
   report.threshold = suggest_threshold(report);
   report.advice = advise(report);
@@ -207,13 +243,20 @@ std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
 
 std::string accuracy_text(const EvalCounts& counts) {
   const std::size_t all = counts.pictures().size();
-  const auto [low, high] = wilson_interval(counts.top1(), all);
+  const auto [low, high] = interval_of(counts);
   return fmt::format("{:.1f} % (95 % interval {:.1f} to {:.1f} %)",
                      percent(counts.top1(), all).value_or(0), 100 * low, 100 * high);
 }
 
 std::string validation_text(const TrainReport& report) {
-  return report.blocks_of_time ? "5 folds, in blocks of the time of capture" : "5 random folds";
+  std::string text = "5 random folds";
+  if (report.blocks_of_time) {
+    text = "5 folds, in blocks of the time of capture";
+  } else if (!report.classes_of_one_scene().empty()) {
+    text = "5 folds, in blocks of the order of the files' names";
+  }
+  if (report.near_copies() > 0) text += ", near-copies together";
+  return text;
 }
 
 std::string to_text(const TrainReport& report) {
@@ -263,6 +306,8 @@ std::string to_json(const TrainReport& report) {
       {"seconds", rounded(report.seconds)},
       {"validation", validation_text(report)},
       {"blocks_of_time", report.blocks_of_time},
+      {"near_copies", {{"pictures", report.near_copies()}, {"scenes", report.copied_scenes()}}},
+      {"one_scene", report.classes_of_one_scene()},
       {"accuracy", accuracy_json(report.counts)},
       {"val", val_json(report)},
       {"refused", report.refused()},

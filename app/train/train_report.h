@@ -9,6 +9,7 @@
 #include "app/eval/eval_counts.h"
 #include "app/train/picture_time.h"
 #include "pipeline/training/cross_validation.h"
+#include "pipeline/training/scenes.h"
 
 namespace lookout {
 
@@ -43,7 +44,8 @@ struct TrainReport {
   std::string pictures_sha256;
   std::size_t skipped = 0;
   std::size_t duplicates = 0;
-  bool blocks_of_time = true;  // false: the times tell nothing, the folds are random
+  bool blocks_of_time = true;  // false: the times tell nothing
+  Scenes scenes;               // of the pictures
   Validation validation;
   EvalCounts counts;           // of the pictures as they were validated
   std::optional<HeldOut> val;  // nothing: the set has no such part
@@ -54,11 +56,16 @@ struct TrainReport {
   std::size_t unknown() const { return labels.size() - 1; }
   // Pictures of classes that were taken for unknown.
   std::size_t refused() const;
+  // Pictures that have near-copies, and of how many scenes these are; without fixed scenes.
+  std::size_t near_copies() const;
+  std::size_t copied_scenes() const;
+  // The labels of the classes whose pictures are of fixed scenes for the most part.
+  std::vector<std::string> classes_of_one_scene() const;
 };
 
-// Counts a picture with its scores.
+// Counts a picture with its scores. `weight`: as EvaluatedPicture has it.
 void record(const std::string& file, std::size_t expected, const std::vector<float>& scores,
-            const std::vector<std::string>& labels, EvalCounts& counts);
+            const std::vector<std::string>& labels, double weight, EvalCounts& counts);
 
 // Fills in what follows from the rest: counts, threshold and advice.
 void evaluate(TrainReport& report);
@@ -69,7 +76,7 @@ std::vector<std::size_t> doubtful_pictures(const TrainReport& report);
 
 // "93.9 % (95 % interval 90.1 to 96.3 %)" of the pictures.
 std::string accuracy_text(const EvalCounts& counts);
-// How the folds were made: "5 folds, in blocks of the time of capture".
+// How the folds were made: "5 folds, in blocks of the time of capture, near-copies together".
 std::string validation_text(const TrainReport& report);
 
 std::string to_text(const TrainReport& report);

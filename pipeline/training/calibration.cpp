@@ -14,10 +14,14 @@ constexpr std::size_t kBins = 15;
 }  // namespace
 
 ConfidenceInterval wilson_interval(std::size_t part, std::size_t all) {
-  if (all == 0) return {0, 1};
+  const auto count = static_cast<double>(all);
+  return share_interval(all == 0 ? 0 : static_cast<double>(part) / count, count);
+}
+
+ConfidenceInterval share_interval(double share, double all) {
+  if (all <= 0) return {0, 1};
   constexpr double kZ = 1.959964;  // of 95 %
-  const auto n = static_cast<double>(all);
-  const double share = static_cast<double>(part) / n;
+  const double n = all;
   const double divisor = 1 + kZ * kZ / n;
   const double middle = (share + kZ * kZ / (2 * n)) / divisor;
   const double half = kZ * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n)) / divisor;

@@ -14,6 +14,8 @@ struct ConfidenceInterval {
 // The 95 % interval of a share of which `part` of `all` were seen, 0..1 (Wilson's score interval,
 // https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval). 0 and 1 when `all` is 0.
 ConfidenceInterval wilson_interval(std::size_t part, std::size_t all);
+// The same of a share, 0..1, that was seen of `all`, which need not be a whole number.
+ConfidenceInterval share_interval(double share, double all);
 
 // Softmax of logits / temperature.
 std::vector<float> probabilities(const std::vector<float>& logits, float temperature);

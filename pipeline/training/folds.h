@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "pipeline/training/scenes.h"
+
 namespace lookout {
 
 inline constexpr std::size_t kFolds = 5;
@@ -16,6 +18,12 @@ std::vector<std::size_t> shuffled(std::vector<std::size_t> pictures, std::uint32
 // in which they were taken or, where that is not known, in a random one. Each class is split into
 // blocks of pictures that follow each other, and every fold gets one block of each class:
 // neighbours, which are nearly the same picture, are not in different folds except at the borders.
+// The pictures of a scene are in one fold, so that folds may have other sizes, or nothing of a
+// class. A fixed scene is split into blocks like a class.
+std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
+                                    const std::vector<std::size_t>& classes, const Scenes& scenes);
+
+// The same of pictures without near-copies.
 std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
                                     const std::vector<std::size_t>& classes);
 

@@ -100,5 +100,15 @@ TEST(TellOrder, FilesThatWereCopiedTellNothing) {
   EXPECT_TRUE(tell_order(times)) << "a burst: in the order of the names";
 }
 
+TEST(TellOrder, OneDateDoesNotMakeCopiedFilesTellMore) {
+  std::vector<PictureTime> times(120);
+  times[7] = {-1'000'000'000, PictureTime::Origin::kExif};
+  EXPECT_FALSE(tell_order(times));
+  times[7] = {-1'000'000'000, PictureTime::Origin::kFile};
+  EXPECT_FALSE(tell_order(times)) << "one file that is older";
+  for (std::size_t i = 60; i < times.size(); ++i) times[i].ms = 3'600'000;
+  EXPECT_FALSE(tell_order(times)) << "copied in two steps";
+}
+
 }  // namespace
 }  // namespace lookout

@@ -275,8 +275,31 @@ TEST_F(Train, SaysThatTimesTellNothing) {
   }
   const ProgramResult ran = train();
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("5 random folds"));
+  EXPECT_THAT(ran.out, HasSubstr("5 folds, in blocks of the order of the files' names"));
+  EXPECT_THAT(ran.out, HasSubstr("The pictures of go, stop are nearly all of one scene"));
   EXPECT_THAT(ran.out, HasSubstr("do not tell when they were taken"));
+}
+
+TEST_F(Train, FindsNearCopiesInThePicturesWhateverTheirDates) {
+  const std::array<Pattern, 3> stop{Pattern::kRed, Pattern::kGreen, Pattern::kBlue};
+  const std::array<Pattern, 3> go{Pattern::kCheckers, Pattern::kVerticalLines, Pattern::kNoise};
+  for (std::size_t i = 0; i < 18; ++i) {
+    const std::string file = fmt::format("{}.png", i * 7 % 18);
+    draw(stop[i / 6], "stop/" + file);
+    draw(go[i / 6], "go/" + file);
+  }
+  fs::rename(folder_ / "go/3.png", folder_ / "go/" + name(3));
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json report = json::parse(ran.out);
+  EXPECT_EQ(report["blocks_of_time"], false);
+  EXPECT_GE(report["near_copies"]["pictures"], 20);
+  EXPECT_LE(report["near_copies"]["scenes"], 6);
+  EXPECT_THAT(report["validation"].get<std::string>(), HasSubstr("near-copies together"));
+  EXPECT_THAT(report["advice"].dump(), HasSubstr("pictures are near-copies of others"));
+  EXPECT_GT(report["accuracy"]["interval_percent"][1].get<double>() -
+                report["accuracy"]["interval_percent"][0].get<double>(),
+            30);
 }
 
 TEST_F(Train, AnInterruptedTrainingLeavesTheOldModel) {
