@@ -169,16 +169,20 @@ class Parts {
 
 }  // namespace
 
-std::vector<ClassFolder> read_class_folders(const std::string& folder) {
-  Contents contents = contents_of(folder);
+void require_class_folders(const std::string& folder) {
+  const Contents contents = contents_of(folder);
   if (contents.error) throw cannot_read("folder " + folder, contents.error);
-  if (contents.folders.empty()) {
-    log_systems(folder, contents.systems);
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("folder {} has no folders, one for each class; or give --labels-csv "
-                            "FILE with lines of file,label",
-                            folder));
-  }
+  if (!contents.folders.empty()) return;
+  log_systems(folder, contents.systems);
+  throw Error(ErrorKind::kNoInput,
+              fmt::format("folder {} has no folder for each class, such as {}; or give "
+                          "--labels-csv FILE with lines of file,label",
+                          folder, (fs::path(folder) / "open/").string()));
+}
+
+std::vector<ClassFolder> read_class_folders(const std::string& folder) {
+  require_class_folders(folder);
+  Contents contents = contents_of(folder);
   std::vector<ClassFolder> classes;
   std::vector<std::string> names;
   for (const fs::path& path : contents.folders) {

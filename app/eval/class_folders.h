@@ -20,6 +20,9 @@ struct ClassFolder {
 // Error(kPermission) or Error(kNoInput) when one cannot be read.
 std::vector<ClassFolder> read_class_folders(const std::string& folder);
 
+// Throws as read_class_folders() where the folder cannot be read, or holds no folders.
+void require_class_folders(const std::string& folder);
+
 // Warns of names that are equal but for case, blanks at their ends and the encoding of characters.
 void warn_of_names_that_look_alike(const std::vector<std::string>& names);
 

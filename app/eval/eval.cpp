@@ -110,6 +110,7 @@ std::optional<AtomicFile> file_for(const char* what, const std::string& path) {
 bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   const auto output = file_for("results", options.output);
   const auto page = file_for("report", options.report);
+  check_eval_set(options.folder, options.labels_csv);
   EvalReport report;
   Observation observation;
   observation.sha256 = &report.sha256;

@@ -173,14 +173,19 @@ class CsvReader {
 
 }  // namespace
 
-EvalSet read_eval_set(const std::string& folder, const std::string& csv,
-                      const std::vector<std::string>& labels, std::optional<std::size_t> unknown) {
+void check_eval_set(const std::string& folder, const std::string& csv) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (!fs::is_directory(status)) {
     if (!error) error = std::make_error_code(std::errc::not_a_directory);
     throw cannot_read("folder " + folder, error);
   }
+  if (csv.empty()) require_class_folders(folder);
+}
+
+EvalSet read_eval_set(const std::string& folder, const std::string& csv,
+                      const std::vector<std::string>& labels, std::optional<std::size_t> unknown) {
+  check_eval_set(folder, csv);
   ClassNames names(labels);
   if (unknown) names.add_name(kCounterExamples, *unknown);
   return csv.empty() ? from_folders(folder, names) : CsvReader(folder, csv, names).read();

@@ -19,6 +19,10 @@ struct EvalSet {
   std::unordered_map<std::string, std::size_t> classes;  // path -> index of its label
 };
 
+// Throws the errors of read_eval_set() that the folder alone shows: it cannot be read, or has no
+// folder for each class where `csv` is empty. `csv` is not read: a FIFO can be read once.
+void check_eval_set(const std::string& folder, const std::string& csv);
+
 // Reads `folder`, which has a folder of pictures for each class, named as ClassNames understands,
 // by read_class_folders(). Of a set that is split already (find_splits()) reads the part to test
 // with, else the one to validate with, and logs which. When `csv` is not empty, reads that file

@@ -172,7 +172,8 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive
   log_device(classifiers.front()->device_use());
   if (observation.operators != nullptr && !classifiers.front()->facts().samples_operators) {
     log_warn(
-        "profile.op-sampling: {} has no sampling of operators; a --trace has the times of its operators",
+        "profile.op-sampling: {} has no sampling of operators; a --trace has the times of its "
+        "operators",
         classifiers.front()->facts().library);
   }
   return classifiers;

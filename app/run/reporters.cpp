@@ -8,6 +8,7 @@
 
 #include "app/run/http.h"
 #include "app/run/mqtt.h"
+#include "app/run/run.h"
 #include "pipeline/error.h"
 #include "pipeline/log.h"
 #include "platform/reporters/changes_reporter.h"
@@ -33,6 +34,12 @@ bool states_are_configured(const RunOptions& options) {
          options.state.enter_threshold || options.state.leave_threshold;
 }
 
+// Whether the result of one picture is printed for a reader at a terminal.
+bool shows_picture(const RunOptions& options) {
+  return options.results.format == Format::kText && isatty(results_fd()) == 1 &&
+         is_one_picture(options.camera.source);
+}
+
 std::unique_ptr<Reporter> make_terminal_reporter(const RunOptions& options, const RunInfo& info,
                                                  ResultOutput& output) {
   if (isatty(STDERR_FILENO) == 1) output.log_above_display.emplace(output.terminal);
@@ -51,6 +58,9 @@ std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const 
     reporter = std::make_unique<JsonReporter>(output.lines, JsonFormat(info), operators);
   } else if (info.live && !changes && can_redraw(results_fd())) {
     reporter = make_terminal_reporter(options, info, output);
+  } else if (shows_picture(options)) {
+    reporter = std::make_unique<PictureReporter>(output.lines, results_fd(),
+                                                 states_are_configured(options));
   } else {
     // In the journal the state is the news, and the other predictions fill the disk.
     const bool brief = changes && is_journal(results_fd());
@@ -107,7 +117,9 @@ void add_frame_reporters(const RunOptions& options, const RunInfo& info,
                          std::vector<std::unique_ptr<Reporter>>& reporters) {
   reporters.push_back(
       make_result_reporter(options, info, limited(operators, options.profile.op_rows), output));
-  LogStyle log{output.log_above_display.has_value(), std::nullopt};
+  LogStyle log;
+  log.display = output.log_above_display.has_value();
+  log.summary = !shows_picture(options);
   if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
   reporters.push_back(std::make_unique<LogReporter>(log));
   add_change_reporters(options, info, reporters);

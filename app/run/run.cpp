@@ -22,6 +22,7 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
+#include "platform/reporters/snapshot_folder.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/pausable_source.h"
 #include "platform/sources/picture_folder.h"
@@ -38,11 +39,8 @@ namespace {
 // For a single picture nothing is measured: that would take longer than to classify it.
 ModelOptions model_options(const RunOptions& options) {
   ModelOptions model = options.model;
-  const std::string& source = options.camera.source;
-  std::error_code not_there;
-  const bool one_picture =
-      has_picture_extension(source) && std::filesystem::is_regular_file(source, not_there);
-  if (one_picture && model.threads == ClassifierOptions::kAutoThreads) model.threads = 1;
+  const bool is_auto = model.threads == ClassifierOptions::kAutoThreads;
+  if (is_auto && is_one_picture(options.camera.source)) model.threads = 1;
   return model;
 }
 
@@ -148,6 +146,11 @@ void log_dropped(std::uint64_t writes) {
 
 }  // namespace
 
+bool is_one_picture(const std::string& source) {
+  std::error_code not_there;
+  return has_picture_extension(source) && std::filesystem::is_regular_file(source, not_there);
+}
+
 SourceOptions source_options(const CameraOptions& options, const InputSpec& input) {
   SourceOptions source_options = options.source_options;
   const cv::Size needed = useful_size(input, options.view);
@@ -169,6 +172,9 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   std::optional<AtomicFile> trace_file;
   if (!options.profile.trace.empty()) trace_file.emplace("trace", options.profile.trace);
   check_before_loading(options);
+  require_frames(options.camera.source, source_options(options.camera, {}));
+  const std::string& snapshots = options.events.snapshot_on_change;
+  if (!snapshots.empty()) check_snapshot_folder(snapshots);
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
   if (options.profile.op_sampling > 0) {

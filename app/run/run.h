@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "app/options/options.h"
 
@@ -26,6 +27,9 @@ void serve(RunOptions options, std::atomic<bool>& stop, std::atomic<bool>& opera
 // Checks what a run needs and what shows at once, before a model is loaded: the command and the
 // source. Throws Error.
 void check_before_loading(const RunOptions& options);
+
+// Whether the source is the path of a single picture.
+bool is_one_picture(const std::string& source);
 
 // How the source is opened for a model with that input.
 SourceOptions source_options(const CameraOptions& options, const InputSpec& input);

@@ -75,7 +75,25 @@ bool group_reads(const fs::path& folder) {
   return (fs::status(folder).permissions() & fs::perms::group_read) != fs::perms::none;
 }
 
+// Throws for the usual mistakes: the path of a file, and a folder above that is missing.
+void check_place(const fs::path& folder) {
+  const auto refuse_for = [&folder](const std::string& why) {
+    throw Error(ErrorKind::kOutput,
+                fmt::format("snapshots cannot be written into {}: {}", folder.string(), why));
+  };
+  const fs::path named = without_slash(folder);
+  const fs::path above = fs::absolute(named).parent_path();
+  std::error_code ignored;
+  const fs::file_status status = fs::status(named, ignored);
+  if (fs::exists(status) && !fs::is_directory(status)) refuse_for("it is a file, not a folder");
+  const fs::file_type type = fs::status(above, ignored).type();
+  if (type == fs::file_type::not_found) {
+    refuse_for(above.string() + " does not exist; make it first");
+  }
+}
+
 void make(const fs::path& folder, const std::string& prefix) {
+  check_place(folder);
   try {
     const fs::path above = fs::absolute(without_slash(folder)).parent_path();
     if (fs::create_directory(folder) && group_reads(above)) {
@@ -97,6 +115,7 @@ SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::
 }
 
 void check_snapshot_folder(const fs::path& folder) {
+  check_place(folder);
   const fs::path named = without_slash(folder);
   std::error_code ignored;
   const bool exists = fs::exists(named, ignored);

@@ -14,15 +14,35 @@
 namespace lookout {
 namespace {
 
-constexpr std::chrono::milliseconds kMinRedrawInterval{30};  // the eye cannot follow more
-constexpr std::size_t kBarColumns = 20;
+constexpr std::chrono::milliseconds kMinRedrawInterval{100};  // the eye cannot read more
+constexpr std::size_t kMinBarColumns = 20;
+constexpr std::size_t kMaxBarColumns = 50;
 constexpr std::size_t kMinColumnsForBar = 50;
+constexpr float kMinShownScore = 0.005F;  // 0.5 %
 
-std::string bar(float score) {
-  const auto full = static_cast<std::size_t>(std::lround(score * kBarColumns));
+std::string bar(float score, std::size_t columns) {
+  const auto full = static_cast<std::size_t>(std::lround(score * static_cast<float>(columns)));
   std::string text;
-  for (std::size_t i = 0; i < kBarColumns; ++i) text += i < full ? "█" : "·";
+  for (std::size_t i = 0; i < columns; ++i) text += i < full ? "█" : "·";
   return text;
+}
+
+// A line for each prediction that is shown, at most `max_lines`. The bar goes first where a
+// terminal is narrow, and the label stays.
+std::vector<std::string> bars(const std::vector<Prediction>& top, std::size_t max_lines,
+                              std::size_t columns) {
+  const std::size_t bar_columns = std::clamp((columns - std::min<std::size_t>(columns, 40)) / 2,
+                                             kMinBarColumns, kMaxBarColumns);
+  std::vector<std::string> lines;
+  for (const Prediction& p : top) {
+    if (lines.size() == max_lines || (!lines.empty() && p.score < kMinShownScore)) break;
+    std::string line = fmt::format("{:>3} ", lines.size() + 1);
+    if (columns >= kMinColumnsForBar) line += bar(p.score, bar_columns) + " ";
+    line += fmt::format("{:5.1f} % {}{}", p.score * 100, columns < kMinColumnsForBar ? "" : " ",
+                        p.label);
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -70,37 +90,58 @@ TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::s
                                    bool states)
     : terminal_(terminal), title_(std::move(title)), top_k_(top_k), states_(states) {}
 
+void PictureReporter::report(const Result& result, const Frame& frame) {
+  const std::size_t columns = terminal_size(fd_).columns;
+  std::string text = printable(frame.origin);
+  if (states_) {
+    text += "  state ";
+    append_text(result.state, text);
+  }
+  text += '\n';
+  for (const std::string& line : bars(result.top, kAllPredictions, columns)) {
+    text += printable(line) + "\n";
+  }
+  output_.write(text);
+}
+
 void TerminalReporter::report(const Result& result, const Frame& frame) {
   if (!camera_.online) return;  // the last result before the loss
-  const auto now = Clock::now();
-  if (now - last_drawn_ < kMinRedrawInterval) return;
-  last_drawn_ = now;
+  result_ = result;
+  origin_ = frame.origin;
+  has_result_ = true;
+  if (Clock::now() - last_drawn_ >= kMinRedrawInterval) draw();
+}
+
+void TerminalReporter::draw() {
+  last_drawn_ = Clock::now();
   lines_.assign(top_k_ + 3, "");
   lines_[0] = title_;
-  lines_[1] =
-      fmt::format("{:.1f} fps (camera {:.1f})  latency {:.1f} ms  age {:.1f} ms  dropped {}",
-                  stats_.classified_fps, stats_.camera_fps, to_ms(result.durations.total),
-                  to_ms(result.frame_age), result.dropped);
-  lines_[2] = frame.origin.empty() ? fmt::format("frame {}", result.sequence)
-                                   : fmt::format("frame {}: {}", result.sequence, frame.origin);
+  if (stats_) {
+    lines_[1] =
+        fmt::format("{:.1f} fps (camera {:.1f})  ", stats_->classified_fps, stats_->camera_fps);
+  }
+  lines_[1] +=
+      fmt::format("latency {:.1f} ms  since capture {:.1f} ms  dropped {}",
+                  to_ms(result_.durations.total), to_ms(result_.frame_age), result_.dropped);
+  lines_[2] = origin_.empty() ? fmt::format("frame {}", result_.sequence)
+                              : fmt::format("frame {}: {}", result_.sequence, origin_);
   if (states_) {
     lines_[2] += "  state ";
-    append_text(result.state, lines_[2]);
+    append_text(result_.state, lines_[2]);
   }
-  const bool narrow = terminal_.size().columns < kMinColumnsForBar;
-  for (std::size_t i = 0; i < result.top.size() && i < top_k_; ++i) {
-    const Prediction& p = result.top[i];
-    // The bar goes first where a terminal is narrow, and the label stays.
-    lines_[i + 3] =
-        narrow ? fmt::format("{:>3} {:5.1f} % {}", i + 1, p.score * 100, p.label)
-               : fmt::format("{:>3} {} {:5.1f} %  {}", i + 1, bar(p.score), p.score * 100, p.label);
-  }
+  const std::vector<std::string> shown = bars(result_.top, top_k_, terminal_.size().columns);
+  std::copy(shown.begin(), shown.end(), lines_.begin() + 3);
   terminal_.draw(lines_);
 }
 
+// At the end the rates of the whole run, and the last result.
 void TerminalReporter::tick(const StatsSnapshot& stats) {
   stats_ = stats;
-  if (!camera_.online) draw_offline();
+  if (!camera_.online) {
+    draw_offline();
+  } else if (stats.final && has_result_) {
+    draw();
+  }
 }
 
 void TerminalReporter::status(const CameraStatus& status) {
@@ -118,6 +159,12 @@ void TerminalReporter::draw_offline() {
 }
 
 void LogReporter::tick(const StatsSnapshot& stats) {
+  if (stats.final && !style_.summary) return;
+  if (stats.final && stats.captured == 0 && stats.skipped == 0) {
+    const double seconds = std::chrono::duration<double>(stats.interval).count();
+    log_info("{}no frame came in {:.1f} s", camera_.online ? "" : "camera offline; ", seconds);
+    return;
+  }
   if (stats.final && style_.terminal) {
     const std::size_t columns = terminal_size(*style_.terminal).columns;
     const std::size_t room = columns - std::min(columns, kLogPrefixColumns);

@@ -55,8 +55,24 @@ class JsonReporter : public Reporter {
   std::string line_;
 };
 
-// Redraws the top predictions with bars, rates and latency in place; while the camera is away, for
-// how long.
+// Prints the result of one picture: its name, and its predictions with bars. Predictions below half
+// a percent are left out, but for the first.
+class PictureReporter : public Reporter {
+ public:
+  // `fd` is the terminal that `output` writes to.
+  PictureReporter(NonBlockingWriter& output, int fd, bool states)
+      : output_(output), fd_(fd), states_(states) {}
+  void report(const Result& result, const Frame& frame) override;
+
+ private:
+  NonBlockingWriter& output_;
+  int fd_;
+  bool states_;
+};
+
+// Redraws the top predictions with bars, rates and latency in place, at most ten times a second;
+// while the camera is away, for how long. Predictions below half a percent are left out, but for
+// the first: their order changes with each frame.
 class TerminalReporter : public Reporter {
  public:
   // `title` is the first line; `top_k` lines are reserved for predictions. With `states` the state
@@ -67,20 +83,25 @@ class TerminalReporter : public Reporter {
   void status(const CameraStatus& status) override;
 
  private:
+  void draw();
   void draw_offline();
 
   Terminal& terminal_;
   std::string title_;
   std::size_t top_k_;
   bool states_;
-  StatsSnapshot stats_;
+  std::optional<StatsSnapshot> stats_;  // nothing in the first interval
   CameraStatus camera_;
+  Result result_;  // the last one; its labels are the model's
+  std::string origin_;
+  bool has_result_ = false;
   Clock::time_point last_drawn_;
   std::vector<std::string> lines_;
 };
 
 struct LogStyle {
   bool display = false;  // shows the rates already: those of an interval are for debugging
+  bool summary = true;   // at the end
   // The descriptor of the terminal that the log goes to: the summary is lines that fit its width. A
   // single line when there is none.
   std::optional<int> terminal;

@@ -27,9 +27,20 @@ TerminalSize terminal_size(int fd);
 // none.
 std::string_view cut(std::string_view line, std::size_t columns);
 
-// Appends to `out` the control sequences that erase a block of `old_lines`, print `above` and draw
-// `lines`. These are UTF-8 and are cut to the size, since a line that wraps could not be erased.
-void append_redraw(std::size_t old_lines, std::string_view above,
+// The columns that a UTF-8 line takes.
+std::size_t columns_of(std::string_view line);
+
+// The rows that drawn lines take in a terminal of that size: one that became narrower has wrapped
+// them.
+std::size_t rows_of(const std::vector<std::string>& drawn, const TerminalSize& size);
+
+// The lines as they can be drawn: printable, and cut to the size.
+std::vector<std::string> fitted(const std::vector<std::string>& lines, const TerminalSize& size);
+
+// Appends to `out` the control sequences that print `above` and replace the block `drawn` by
+// `lines`, both of fitted(), as one update where the terminal knows those (DEC mode 2026). Lines
+// that are the same are not written again.
+void append_redraw(const std::vector<std::string>& drawn, std::string_view above,
                    const std::vector<std::string>& lines, const TerminalSize& size,
                    std::string& out);
 
@@ -52,7 +63,7 @@ class Terminal {
   Mutex mutex_;
   NonBlockingWriter& output_ GUARDED_BY(mutex_);
   std::vector<std::string> lines_ GUARDED_BY(mutex_);
-  std::size_t drawn_ GUARDED_BY(mutex_) = 0;  // lines on the terminal
+  std::vector<std::string> drawn_ GUARDED_BY(mutex_);  // what the terminal shows
   std::string text_ GUARDED_BY(mutex_);
 };
 

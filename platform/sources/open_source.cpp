@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "pipeline/log.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_loader.h"
+#include "platform/cameras/libcamera_name.h"
 #include "platform/cameras/reconnecting_source.h"
 #include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_source.h"
@@ -97,7 +99,8 @@ void check_controls(const std::string& text, Kind kind, const SourceOptions& opt
 
 void warn_of_unused_mode(const std::string& text, const SourceOptions& options) {
   if (!options.width && !options.height && !options.framerate) return;
-  log_warn("{}: camera.width, camera.height and camera.framerate are for cameras and test patterns", text);
+  log_warn("{}: camera.width, camera.height and camera.framerate are for cameras and test patterns",
+           text);
 }
 
 void warn_of_unused_network_options(const std::string& text, const SourceOptions& options) {
@@ -286,6 +289,20 @@ void require_camera(const std::string& path, const SourceOptions& options) {
   if (!options.wait && !fs::exists(path, unknown)) V4l2Device{path};
 }
 
+// Throws when there are no pictures in a folder, or when no decoder reads a picture.
+void check_pictures(const std::string& path, const SourceOptions& options) {
+  const std::optional<mode_t> mode = mode_of(path);
+  if (!mode || (!S_ISDIR(*mode) && !S_ISREG(*mode))) return;
+  check_readable(path);
+  if (S_ISDIR(*mode)) {
+    require_pictures(path, options.recursive);
+  } else if (has_picture_extension(path) &&
+             picture_format(start_of(path)) == PictureFormat::kOther &&
+             !cv::haveImageReader(path)) {
+    throw Error(ErrorKind::kNoInput, path + " cannot be read as a picture");
+  }
+}
+
 std::unique_ptr<Source> open_stdin(const SourceOptions& options) {
   if (::isatty(STDIN_FILENO) != 0) {
     throw Error(ErrorKind::kNoInput,
@@ -333,6 +350,20 @@ void require_source(const std::string& text, const SourceOptions& options) {
     if (!mode_of(local->path)) require_camera(local->path, options);
   } else if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) {
     require_camera(v4l2->path, options);
+  }
+}
+
+void require_frames(const std::string& text, const SourceOptions& options) {
+  const SourceUri uri = parse_source_uri(text, options);
+  if (const auto* local = std::get_if<LocalPath>(&uri)) {
+    check_pictures(local->path, options);
+  } else if (options.wait) {
+    return;
+  } else if (const auto* csi = std::get_if<CsiUri>(&uri)) {
+    // The source says best why there is none.
+    if (!find_camera(list_csi_cameras(), csi->camera)) open_csi_camera(csi->camera, options);
+  } else if (std::holds_alternative<AutoCamera>(uri)) {
+    choose_camera(find_cameras());
   }
 }
 

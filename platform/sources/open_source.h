@@ -36,6 +36,10 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
 // or V4L2 camera that is not there. So a run fails before it loads its model.
 void require_source(const std::string& text, const SourceOptions& options);
 
+// The same for what takes longer to find out: a folder without pictures, a picture that no decoder
+// reads, a CSI camera or `auto` without a camera. No camera of libcamera may be open.
+void require_frames(const std::string& text, const SourceOptions& options);
+
 // Whether the source is a pipe, which can be read only once. Neither opens nor reads it. Throws
 // Error(kUsage) as open_source() does.
 bool is_stream(const std::string& text);

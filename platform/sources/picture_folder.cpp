@@ -94,8 +94,8 @@ class Listing {
     std::vector<std::string> parts;
     if (files > 0) parts.push_back(fmt::format("{} left out: {}", files, joined(kinds, ", ")));
     if (folders_ > 0) {
-      parts.push_back(fmt::format("{} {} not entered (camera.recursive)", counted(folders_, "folder"),
-                                  folders_ == 1 ? "is" : "are"));
+      parts.push_back(fmt::format("{} {} not entered (camera.recursive)",
+                                  counted(folders_, "folder"), folders_ == 1 ? "is" : "are"));
     }
     if (!systems_.empty() && recursive_) {
       parts.push_back(fmt::format("{} {} left out: {}", counted(systems_.size(), "system folder"),
@@ -180,6 +180,11 @@ class Listing {
   std::set<std::pair<dev_t, ino_t>> entered_;
 };
 
+Error no_pictures(const std::string& folder, const std::string& left_out) {
+  return {ErrorKind::kNoInput, fmt::format("there are no pictures in folder {}{}{}", folder,
+                                           left_out.empty() ? "" : ": ", left_out)};
+}
+
 }  // namespace
 
 bool has_picture_extension(const std::string& path) {
@@ -190,6 +195,12 @@ bool is_system_folder(const std::string& name) {
   return contains(kSystemFolders, lower_case(name));
 }
 
+void require_pictures(const std::string& folder, bool recursive) {
+  Listing listing(folder, recursive);
+  listing.read();
+  if (listing.pictures().empty()) throw no_pictures(folder, listing.left_out());
+}
+
 std::vector<std::string> list_pictures(const std::string& folder, bool recursive,
                                        std::set<std::string>* systems) {
   Listing listing(folder, recursive);
@@ -197,10 +208,7 @@ std::vector<std::string> list_pictures(const std::string& folder, bool recursive
   if (systems != nullptr) systems->merge(listing.take_systems());
   auto pictures = listing.pictures();
   const std::string left_out = listing.left_out();
-  if (pictures.empty()) {
-    throw Error(ErrorKind::kNoInput, fmt::format("there are no pictures in folder {}{}{}", folder,
-                                                 left_out.empty() ? "" : ": ", left_out));
-  }
+  if (pictures.empty()) throw no_pictures(folder, left_out);
   if (!left_out.empty()) {
     log_at(listing.is_notable() ? LogLevel::kWarn : LogLevel::kInfo, "folder {}: {}", folder,
            left_out);

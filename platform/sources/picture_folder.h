@@ -27,4 +27,7 @@ bool is_system_folder(const std::string& name);
 std::vector<std::string> list_pictures(const std::string& folder, bool recursive,
                                        std::set<std::string>* systems = nullptr);
 
+// Throws as list_pictures() does, and logs nothing.
+void require_pictures(const std::string& folder, bool recursive);
+
 }  // namespace lookout

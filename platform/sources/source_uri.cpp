@@ -216,13 +216,14 @@ Number in_range(const char* option, Number value, Number min, Number max) {
 }
 
 void apply(const SourceOptions& asked, TestSourceOptions& options) {
-  if (asked.width) options.width = in_range("camera.width", *asked.width, kMinTestSize, kMaxTestSize);
+  if (asked.width)
+    options.width = in_range("camera.width", *asked.width, kMinTestSize, kMaxTestSize);
   if (asked.height)
     options.height = in_range("camera.height", *asked.height, kMinTestSize, kMaxTestSize);
   if (!asked.framerate) return;
   if (!is_test_fps(*asked.framerate)) {
-    throw usage(fmt::format("camera.framerate has to be from {} to {} for a test pattern", kMinTestFps,
-                            kMaxTestFps));
+    throw usage(fmt::format("camera.framerate has to be from {} to {} for a test pattern",
+                            kMinTestFps, kMaxTestFps));
   }
   options.fps = *asked.framerate;
 }

@@ -46,6 +46,24 @@ TEST(Program, AMissingSourceOrCommandIsSaidBeforeTheModelIsLoaded) {
                  "--on-change: no permission to run " + text);
 }
 
+TEST(Program, FramesThatCannotComeAreToldBeforeTheModelIsLoaded) {
+  const std::string model = "/no/such/model.pt";
+  const TempDir directory;
+  std::filesystem::create_directory(directory / "empty");
+  const std::string fake = directory.write("fake.jpg", "no picture");
+  expect_failure(run_lookout({directory / "empty", "--model", model}), 66,
+                 "there are no pictures in folder " + (directory / "empty"));
+  expect_failure(run_lookout({fake, "--model", model}), 66, fake + " cannot be read as a picture");
+  expect_failure(run_lookout({"csi://no-such-camera", "--model", model}), 66, "csi://no-such");
+  expect_failure(
+      run_lookout({"test://red", "--model", model, "--snapshot-on-change", directory / "no/a"}), 74,
+      (directory / "no") + " does not exist; make it first");
+  expect_failure(run_lookout({"test://red", "--model", model, "--snapshot-on-change", fake}), 74,
+                 fake + ": it is a file, not a folder");
+  expect_failure(run_lookout({"eval", directory / "empty", "--model", model}), 66,
+                 "has no folder for each class, such as " + (directory / "empty/open/"));
+}
+
 TEST(Program, AFileThatGrowsBeyondTheLimitEndsARunWithAReason) {
   const TempDir directory;
   const std::string command =

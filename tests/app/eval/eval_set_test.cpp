@@ -52,7 +52,7 @@ TEST_F(EvalSetTest, AFolderForEachClass) {
 }
 
 TEST_F(EvalSetTest, FoldersThatAreNone) {
-  expect_refused(ErrorKind::kNoInput, "has no folders, one for each class", [this] { read(); });
+  expect_refused(ErrorKind::kNoInput, "has no folder for each class, such as ", [this] { read(); });
   expect_refused(ErrorKind::kNoInput, "/no/such",
                  [] { read_eval_set("/no/such", "", kModelLabels); });
   expect_refused(ErrorKind::kNoInput, "Not a directory",

@@ -199,9 +199,9 @@ TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
   const Diagnosis diagnosis = diagnose();
   EXPECT_EQ(diagnosis.exit_status, 74);
   EXPECT_EQ(check(diagnosis, "snapshots").state, State::kFailure);
-  EXPECT_EQ(check(diagnosis, "snapshots").text, "snapshots cannot be written into " +
-                                                    options_.events.snapshot_on_change +
-                                                    ": No such file or directory");
+  EXPECT_EQ(check(diagnosis, "snapshots").text,
+            "snapshots cannot be written into " + options_.events.snapshot_on_change + ": " +
+                (root_ / "no") + " does not exist; make it first");
 }
 
 // The check of the model fails where it needs the engine.
@@ -354,9 +354,9 @@ TEST_F(DoctorTest, NothingOnTheDiskIsChanged) {
   options_.events.snapshot_on_change = work / "new/within";
   const Diagnosis wrong = diagnose();
   EXPECT_EQ(wrong.exit_status, 74);
-  EXPECT_EQ(
-      check(wrong, "snapshots").text,
-      "snapshots cannot be written into " + (work / "new/within") + ": No such file or directory");
+  EXPECT_EQ(check(wrong, "snapshots").text, "snapshots cannot be written into " +
+                                                (work / "new/within") + ": " + (work / "new") +
+                                                " does not exist; make it first");
   EXPECT_EQ(tree(work.path()), before);
 }
 

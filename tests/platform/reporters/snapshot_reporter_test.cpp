@@ -203,6 +203,10 @@ TEST(SnapshotFolder, OneThatCannotBeMadeOrWrittenIsRefused) {
     expect_error(ErrorKind::kOutput, HasSubstr("cannot be written into " + path + ": "),
                  [&path] { const SnapshotFolder folder(path, "front", kMegabyte); });
   }
+  expect_error(ErrorKind::kOutput, HasSubstr("file: it is a file, not a folder"),
+               [&] { check_snapshot_folder(directory / "file"); });
+  expect_error(ErrorKind::kOutput, HasSubstr(": " + (directory / "no") + " does not exist"),
+               [&] { check_snapshot_folder(directory / "no/pictures"); });
 }
 
 class SnapshotReporterTest : public testing::Test {

@@ -124,17 +124,18 @@ TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
   Result result;
   result.top = {{0, "cat", 0.97F}};
   display.report(result, {});
-  EXPECT_THAT(written(), HasSubstr("\n  1  97.0 % cat\n"));
+  EXPECT_THAT(written(), HasSubstr("\n  1  97.0 % cat\x1b[K\n"));
   close(terminal_end);
 }
 
 TEST_F(ReportersTest, WhatTheDisplayShowsIsLoggedForDebuggingOnly) {
   const CapturedLog log;
   StatsSnapshot stats;
-  LogReporter beside_a_display({true, ends_[1]});  // of the usual size
+  LogReporter beside_a_display({true, true, ends_[1]});  // of the usual size
   beside_a_display.tick(stats);
   EXPECT_EQ(log.text(), "");
   stats.final = true;
+  stats.captured = 1;
   beside_a_display.tick(stats);
   EXPECT_THAT(log.text(), HasSubstr("summary of 0.0 s: camera 0.0 fps, classified 0.0 fps\n"));
   EXPECT_THAT(log.text(), HasSubstr("inference        0.0       0.0       0.0       0.0\n"));
@@ -145,7 +146,8 @@ TEST_F(ReportersTest, TheSummaryFitsANarrowTerminal) {
   const int terminal_end = open_terminal(40);
   StatsSnapshot stats;
   stats.final = true;
-  LogReporter({true, terminal_end}).tick(stats);
+  stats.captured = 1;
+  LogReporter({true, true, terminal_end}).tick(stats);
   EXPECT_THAT(log.text(), HasSubstr("summary of 0.0 s:\n"));
   EXPECT_THAT(log.text(), HasSubstr("inference      0.0     0.0\n"));
   close(terminal_end);
@@ -155,8 +157,59 @@ TEST_F(ReportersTest, TheDisplayHasATitleAndARateAboveTheFrame) {
   Terminal terminal(ends_[1], output_);
   TerminalReporter reporter(terminal, "front", 1);
   reporter.report({}, {});
-  EXPECT_THAT(written(), HasSubstr("front\n0.0 fps (camera 0.0)  latency 0.0 ms  age 0.0 ms  "
-                                   "dropped 0\nframe 0\n"));
+  EXPECT_THAT(written(),
+              AllOf(HasSubstr("front\x1b[K\nlatency 0.0 ms  since capture 0.0 ms"),
+                    HasSubstr("dropped 0\x1b[K\nframe 0\x1b[K\n"), Not(HasSubstr("fps"))))
+      << "no rate is known in the first interval";
+  StatsSnapshot stats;
+  stats.classified_fps = 18;
+  stats.camera_fps = 30;
+  stats.final = true;
+  Result last;
+  last.sequence = 7;
+  reporter.report(last, {});  // too early to be drawn
+  EXPECT_EQ(written(), "");
+  reporter.tick(stats);
+  EXPECT_THAT(written(), AllOf(HasSubstr("18.0 fps (camera 30.0)"), HasSubstr("frame 7")));
+}
+
+TEST_F(ReportersTest, TheDisplayLeavesOutWhatIsNearlyImpossible) {
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter reporter(terminal, "front", 3);
+  Result result;
+  result.top = {{0, "cat", 0.99F}, {1, "dog", 0.006F}, {2, "cow", 0.004F}};
+  reporter.report(result, {});
+  EXPECT_THAT(written(), AllOf(HasSubstr("cat"), HasSubstr("dog"), Not(HasSubstr("cow"))));
+}
+
+TEST_F(ReportersTest, APictureIsShownWithBarsAndWithoutStatistics) {
+  const int terminal_end = open_terminal(120);
+  Result result;
+  result.top = {{0, "cat", 0.5F}, {1, "a\nb", 0.25F}, {2, "cow", 0.001F}};
+  Frame frame;
+  frame.origin = "a/b.jpg";
+  PictureReporter(output_, terminal_end, /*states=*/false).report(result, frame);
+  std::string half;
+  for (int i = 0; i < 40; ++i) half += i < 20 ? "█" : "·";
+  const std::string text = written();
+  EXPECT_EQ(text.substr(0, text.find("  2 ")), "a/b.jpg\n  1 " + half + "  50.0 %  cat\n");
+  EXPECT_THAT(text, AllOf(HasSubstr(" 25.0 %  a\\nb\n"), Not(HasSubstr("cow"))));
+  const CapturedLog log;
+  StatsSnapshot stats;
+  stats.final = true;
+  stats.captured = 1;
+  LogReporter({false, /*summary=*/false, std::nullopt}).tick(stats);
+  EXPECT_EQ(log.text(), "");
+  close(terminal_end);
+}
+
+TEST_F(ReportersTest, ARunWithoutAFrameHasNoTableOfZeros) {
+  const CapturedLog log;
+  StatsSnapshot stats;
+  stats.final = true;
+  stats.interval = std::chrono::seconds(2);
+  LogReporter({false, true, ends_[1]}).tick(stats);
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("no frame came in 2.0 s"), Not(HasSubstr("summary"))));
 }
 
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
@@ -168,8 +221,11 @@ TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
   result.top = {{0, "old", 1}};
   reporter.report(result, {});
   EXPECT_EQ(written(), "") << "a frame from before the loss";
+  offline_.since -= std::chrono::seconds(60);
+  reporter.status(offline_);
+  EXPECT_THAT(written(), HasSubstr("offline for 60 s"));
   reporter.tick({});
-  EXPECT_THAT(written(), HasSubstr("offline for "));
+  EXPECT_EQ(written(), "") << "nothing changed";
   reporter.status(online_);
   reporter.report(result, {});
   EXPECT_THAT(written(), AllOf(HasSubstr("old"), Not(HasSubstr("offline"))));
