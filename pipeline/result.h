@@ -15,7 +15,7 @@ namespace lookout {
 struct Prediction {
   std::size_t index = 0;   // of the model's output
   std::string_view label;  // lives in the classifier's spec
-  float score = 0;         // softmax, 0..1
+  float score = 0;         // 0..1, by ModelSpec::output
 };
 
 // Time spent on one frame. `total` is capture + preprocess + inference + picking the top k; waiting

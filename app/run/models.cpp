@@ -61,10 +61,17 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
     log_warn("{} has no {}: ImageNet's size, mean and deviation are assumed",
              archive.path().string(), metadata_name(archive.format()));
   }
-  if (facts.recognised_probabilities) {
+  if (facts.recognised_output && spec.output == ModelOutput::kProbabilities) {
     log_info(
         "model {}: its outputs are probabilities and are taken as scores; \"output\": "
         "\"probabilities\" in metadata.json would say so",
+        spec.name);
+  }
+  if (spec.output == ModelOutput::kSigmoid) {
+    log_info(
+        "model {}: its outputs are probabilities that do not add up to 1, and are taken as scores, "
+        "of which several may be high; state.enter-threshold=0.5 makes the state unknown while "
+        "none is",
         spec.name);
   }
   if (!facts.advice.empty()) log_warn("model {}: {}", spec.name, facts.advice);

@@ -22,7 +22,7 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   const StageMark preprocessed = mark_now(traced);
   classifier_.classify(image_, context, logits_);
   const StageMark inferred = mark_now(traced);
-  if (classifier_.spec().output == ModelOutput::kLogits) {
+  if (classifier_.spec().output.value_or(ModelOutput::kLogits) == ModelOutput::kLogits) {
     softmax(logits_, classified.scores);
   } else {
     classified.scores = logits_;

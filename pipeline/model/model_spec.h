@@ -25,7 +25,9 @@ struct ModelSpec {
   // Empty after parse_metadata(): not stated. A Classifier's spec() always has it, recognised at
   // warm-up if need be.
   std::optional<ModelOutput> output;
-  std::vector<std::string> labels;  // one for each output, in order
+  // One for each output, in order. A Classifier whose network gives one number has two: LABEL and
+  // "not LABEL".
+  std::vector<std::string> labels;
   // The output for pictures of none of the others, such as a scene that is unlike every picture
   // that the model was trained with. Nothing: every picture is one of the labels.
   std::optional<std::size_t> unknown;

@@ -38,15 +38,6 @@ constexpr std::uint32_t bytes(Field field) {
   return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
 }
 
-std::string type_text(int type) {
-  static constexpr const char* kNames[] = {"undefined",  "float",   "uint8",  "int8",   "uint16",
-                                           "int16",      "int32",   "int64",  "string", "bool",
-                                           "float16",    "double",  "uint32", "uint64", "complex64",
-                                           "complex128", "bfloat16"};
-  const auto index = static_cast<std::size_t>(type);
-  return type >= 0 && index < std::size(kNames) ? kNames[index] : "type " + std::to_string(type);
-}
-
 struct Tensor {
   std::string name;
   int type = 0;
@@ -148,7 +139,7 @@ void read_type(OnnxMessage<TypeField> message, OnnxValue& value) {
     OnnxMessage<TensorTypeField> tensor(message.get_message());
     while (tensor.next()) {
       if (tensor.tag_and_type() == number(TensorTypeField::kElement)) {
-        value.type = type_text(tensor.get_int32());
+        value.type = onnx_type_text(tensor.get_int32());
       } else if (tensor.tag_and_type() == bytes(TensorTypeField::kShape)) {
         value.dims = read_shape(OnnxMessage<ShapeField>(tensor.get_message()));
       } else {
@@ -321,6 +312,15 @@ OnnxContents read_model(OnnxMessage<ModelField> message) {
 }
 
 }  // namespace
+
+std::string onnx_type_text(int type) {
+  static constexpr const char* kNames[] = {"undefined",  "float",   "uint8",  "int8",   "uint16",
+                                           "int16",      "int32",   "int64",  "string", "bool",
+                                           "float16",    "double",  "uint32", "uint64", "complex64",
+                                           "complex128", "bfloat16"};
+  const auto index = static_cast<std::size_t>(type);
+  return type >= 0 && index < std::size(kNames) ? kNames[index] : "type " + std::to_string(type);
+}
 
 OnnxContents read_onnx(std::string_view bytes) {
   try {

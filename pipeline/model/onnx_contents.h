@@ -31,6 +31,9 @@ struct OnnxContents {
   std::map<std::string, std::string> texts;  // metadata_props
 };
 
+// A type of elements, by its number in ONNX: "float16".
+std::string onnx_type_text(int type);
+
 // `bytes`: the file. Throws std::runtime_error, whose sentence tells why, when they are no ONNX
 // model, or when weights are in other files.
 OnnxContents read_onnx(std::string_view bytes);

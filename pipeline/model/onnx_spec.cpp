@@ -29,16 +29,18 @@ std::string shape_text(const OnnxValue& value) {
 [[noreturn]] void refuse_input(const OnnxValue& input) {
   throw std::runtime_error(
       fmt::format("its input is {}, but a classifier takes floats [1, 3, height, width] or "
-                  "[1, height, width, 3], where the first may be any",
+                  "[1, height, width, 3], where the first may be any, or such bytes",
                   shape_text(input)));
 }
+
+bool is_bytes(const OnnxValue& input) { return input.type == "uint8" || input.type == "int8"; }
 
 // Throws for what is no picture.
 TensorLayout layout_of(const OnnxValue& input) {
   const std::vector<std::int64_t>& dims = input.dims;
-  if (input.type != "float" || dims.size() != 4 || (dims[0] != 1 && dims[0] != -1)) {
-    refuse_input(input);
-  }
+  const bool numbers = is_bytes(input) || input.type == "float" || input.type == "float16" ||
+                       input.type == "bfloat16" || input.type == "double";
+  if (!numbers || dims.size() != 4 || (dims[0] != 1 && dims[0] != -1)) refuse_input(input);
   const bool planar = dims[1] == 3;
   if (!planar && dims[3] != 3) refuse_input(input);
   const bool is_size = std::all_of(dims.begin() + 1, dims.end(), [](std::int64_t size) {
@@ -156,6 +158,11 @@ void take_input(const OnnxContents& contents, bool described, InputSpec& input) 
   const bool planar = input.layout == TensorLayout::kPlanar;
   take_side("height", value.dims[planar ? 2 : 1], described, input.height);
   take_side("width", value.dims[planar ? 3 : 2], described, input.width);
+  if (is_bytes(value)) {
+    const float first = value.type == "int8" ? 128.0F : 0.0F;
+    input.mean.fill(first / 255);
+    input.std.fill(1.0F / 255);
+  }
 }
 
 bool is_ultralytics(const std::map<std::string, std::string>& texts) {

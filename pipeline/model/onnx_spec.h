@@ -9,10 +9,11 @@
 
 namespace lookout {
 
-// Takes the input's layout from the graph, and its size where the graph has a fixed one.
-// `described`: a size in `input` is stated, not assumed. Throws std::runtime_error, whose sentence
-// tells why, when the model takes something else than one picture of three channels in floats, or
-// the sizes differ.
+// Takes the input's layout from the graph, and its size where the graph has a fixed one. A graph
+// that takes bytes gets those of the picture, whatever mean and deviation are stated; signed ones
+// are 128 less. `described`: a size in `input` is stated, not assumed. Throws std::runtime_error,
+// whose sentence tells why, when the model takes something else than one picture of three channels
+// in floats or bytes, or the sizes differ.
 void take_input(const OnnxContents& contents, bool described, InputSpec& input);
 
 // Whether these metadata_props describe a classifier as Ultralytics' exporter does:

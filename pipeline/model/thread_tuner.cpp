@@ -1,15 +1,12 @@
 #include "pipeline/model/thread_tuner.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace lookout {
 namespace {
 
 constexpr double kHopeless = 8;     // one inference, relative to the mean of one thread
-constexpr double kSpiky = 1.5;      // 90th percentile, relative to the median
-constexpr double kAsGood = 1.1;     // a mean, relative to the best one
 constexpr double kNotWorse = 1.05;  // relative to one thread
 constexpr double kBetter = 0.95;    // relative to one thread
 
@@ -19,27 +16,20 @@ Clock::duration times(double factor, Clock::duration duration) {
 
 }  // namespace
 
-Clock::duration ThreadTuner::Samples::mean() const {
-  const auto sum = std::accumulate(times.begin(), times.end(), Clock::duration{});
-  return sum / std::max<Clock::rep>(1, static_cast<Clock::rep>(times.size()));
-}
-
-bool ThreadTuner::Samples::spiky() const {
-  std::vector<Clock::duration> sorted = times;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.empty()) return false;
-  const Clock::duration median = sorted[sorted.size() / 2];
-  const Clock::duration high = sorted[sorted.size() * 9 / 10];
-  return high > lookout::times(kSpiky, median);
-}
-
 ThreadTuner::ThreadTuner(int max_threads, Start start, std::function<double()> free_processors,
-                         Clock::duration budget)
+                         Clock::duration budget, Clock::duration limit, Clock::duration with_max)
     : start_(start),
       free_processors_(std::move(free_processors)),
       samples_(static_cast<std::size_t>(max_threads)),
-      budget_left_(budget) {
-  if (max_threads == 1) settle(1);
+      budget_left_(budget),
+      limit_left_(limit),
+      with_max_(with_max) {
+  // One thread gets two inferences, each of which takes at most as long as all threads together.
+  const Clock::duration with_one = max_threads * with_max;
+  if (max_threads > 1 && 2 * with_one <= limit) return;
+  single_thread_mean_ = with_one;
+  best_count_ = max_threads;
+  settle(max_threads);
 }
 
 void ThreadTuner::record(Clock::duration inference) {
@@ -61,12 +51,17 @@ void ThreadTuner::record(Clock::duration inference) {
 
 void ThreadTuner::record_start(Clock::duration inference) {
   budget_left_ -= inference;
+  limit_left_ -= inference;
   Samples& samples = samples_of(threads_);
   samples.hopeless = threads_ > 1 && inference > times(kHopeless, samples_of(1).mean());
   if (in_batch_ > 0 || samples.hopeless) samples.times.push_back(inference);
   // Every number gets a batch, if a short one, whatever the budget.
   const bool out_of_time = budget_left_.count() <= 0 && in_batch_ > 0;
   ++in_batch_;
+  if (limit_left_ < inference && start_ == Start::kTryAll && samples_of(1).any()) {
+    if (!samples_.back().any() && with_max_.count() > 0) samples_.back().times = {with_max_};
+    return choose();
+  }
   if (in_batch_ == kBatch || out_of_time || samples.hopeless) advance_start();
 }
 
@@ -92,9 +87,10 @@ bool ThreadTuner::has_enough_samples() const {
 }
 
 void ThreadTuner::find_best_count() {
-  const auto best =
-      std::min_element(samples_.begin() + 1, samples_.end(),
-                       [](const Samples& a, const Samples& b) { return a.mean() < b.mean(); });
+  const auto best = std::min_element(samples_.begin() + 1, samples_.end(),
+                                     [](const Samples& a, const Samples& b) {
+                                       return a.any() && (!b.any() || a.mean() < b.mean());
+                                     });
   best_count_ = static_cast<int>(best - samples_.begin()) + 1;
 }
 
@@ -106,15 +102,12 @@ void ThreadTuner::choose() {
   const auto max_threads = static_cast<int>(samples_.size());
   for (int threads = 2; threads <= max_threads; ++threads) {
     const Samples& samples = samples_of(threads);
-    if (!samples.spiky()) best = std::min(best, samples.mean());
+    if (samples.any() && !samples.spiky()) best = std::min(best, samples.mean());
   }
-  const auto is_as_good = [best](const Samples& samples) {
-    return samples.mean() <= times(kAsGood, best);
-  };
-  if (is_as_good(samples_of(1))) return settle(1);
+  if (samples_of(1).is_as_good_as(best)) return settle(1);
   for (int threads = 2; threads <= max_threads; ++threads) {
     const Samples& samples = samples_of(threads);
-    if (samples.spiky() || !is_as_good(samples)) continue;
+    if (!samples.any() || samples.spiky() || !samples.is_as_good_as(best)) continue;
     best_count_ = threads;
     return settle(threads);
   }

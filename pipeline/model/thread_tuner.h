@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/frame.h"
+#include "pipeline/model/inference_times.h"
 
 namespace lookout {
 
@@ -29,10 +30,16 @@ class ThreadTuner {
     kMax,  // times one thread only, then uses max_threads
   };
 
+  static constexpr std::chrono::milliseconds kBudget{1200};
+
   // `max_threads`: at least 1. `free_processors`: average number of processors that other programs
-  // left free since its last call. `budget`: total time of the inferences at the start.
+  // left free since its last call. `budget`: total time of the inferences at the start, after which
+  // a number gets a short batch only. `limit`: no inference begins that would probably end later;
+  // the best number so far is taken. `with_max`: an inference with max_threads, as measured before;
+  // when the limit leaves no time for one thread, max_threads is taken without trials.
   ThreadTuner(int max_threads, Start start, std::function<double()> free_processors,
-              Clock::duration budget = std::chrono::milliseconds(1200));
+              Clock::duration budget = kBudget, Clock::duration limit = Clock::duration::max(),
+              Clock::duration with_max = {});
 
   // Number of threads for the next inference.
   int threads() const { return threads_; }
@@ -51,11 +58,8 @@ class ThreadTuner {
   static constexpr int kMinHold = 300;   // inferences between trials of several threads: 10 s
   static constexpr int kMaxHold = 9600;  // 5 min at 30 a second
 
-  struct Samples {
-    std::vector<Clock::duration> times;
+  struct Samples : InferenceTimes {
     bool hopeless = false;
-    Clock::duration mean() const;
-    bool spiky() const;
   };
 
   void record_start(Clock::duration inference);
@@ -87,6 +91,8 @@ class ThreadTuner {
   std::vector<Samples> samples_;  // of 1, 2, ... threads
   int in_batch_ = 0;
   Clock::duration budget_left_;
+  Clock::duration limit_left_;
+  Clock::duration with_max_;
 
   int best_count_ = 1;                    // the best number above one, as far as known
   Clock::duration single_thread_mean_{};  // as last measured

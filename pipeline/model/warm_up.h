@@ -1,28 +1,43 @@
 // The first runs of a model, whatever the engine.
 #pragma once
 
-#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
+#include "pipeline/frame.h"
 #include "pipeline/model/input_spec.h"
 #include "pipeline/model/model_facts.h"
 #include "pipeline/model/model_spec.h"
 
 namespace lookout {
 
-// As Classifier::classify().
-using ClassifyImage = std::function<void(const ImageTensor& image, std::vector<float>& logits)>;
+// Writes the network's numbers for the image, as they are. Throws Error(kBadData).
+using RunNetwork = std::function<void(const ImageTensor& image, std::vector<float>& numbers)>;
 
 // An image of the input's size whose normalized values are all `value`.
 ImageTensor blank_image(const InputSpec& input, float value = 0);
 
-// Runs the model until it is warm, which also shows, before the first frame, that it works with its
-// spec. A spec that does not state the output gets the one that is recognised.
-void warm_up(const ClassifyImage& classify, ModelSpec& spec, ModelFacts& facts);
+// Of what a model takes to start, once it is loaded: its first runs, and the choice of the number
+// of threads. Two runs are made, however long they take.
+inline constexpr std::chrono::seconds kStartLimit{5};
 
-// Whether these are a model's scores: none is NaN or infinity, and one at least is finite. Minus
-// infinity is how a model rules a label out.
-bool can_be_scores(const float* scores, std::size_t count);
+struct WarmUp {
+  Clock::duration left;      // of kStartLimit
+  Clock::duration last_run;  // how long it took
+};
+
+// Runs the model until it is warm, on images that differ (noise, flat colors, patterns), which
+// also shows, before the first frame, that it works with its spec, and what its numbers are. It
+// takes two runs, or 2 s. A spec that does not state the output gets the one that is recognised:
+// - probabilities: no number is below 0 or above 1, and each image's add up to 1;
+// - sigmoid: the same, but the sums differ;
+// - logits: all others, also the logarithms of probabilities.
+// A model that gives one number has two labels afterwards (see add_opposite()). An image that the
+// model fails for is left out, as flat ones are no pictures for some. Throws Error(kBadData) when
+// it fails for all, or when its numbers contradict the output that is stated. `now`: the clock.
+WarmUp warm_up(
+    const std::filesystem::path& archive, const RunNetwork& run, ModelSpec& spec, ModelFacts& facts,
+    const std::function<Clock::time_point()>& now = [] { return Clock::now(); });
 
 }  // namespace lookout

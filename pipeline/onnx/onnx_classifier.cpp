@@ -6,22 +6,17 @@
 #include <utility>
 
 #include "pipeline/error.h"
-#include "pipeline/model/thread_tuner.h"
+#include "pipeline/model/network_output.h"
+#include "pipeline/model/start_log.h"
+#include "pipeline/model/thread_trials.h"
 #include "pipeline/model/warm_up.h"
 #include "pipeline/onnx/onnx_head.h"
+#include "pipeline/onnx/onnx_numbers.h"
 #include "pipeline/onnx/onnx_session.h"
 #include "pipeline/onnx/onnx_trace.h"
 
 namespace lookout {
 namespace {
-
-std::string shape_text(const Ort::TensorTypeAndShapeInfo& info) {
-  std::string text;
-  for (const std::int64_t dim : info.GetShape()) {
-    text += (text.empty() ? "" : ", ") + std::to_string(dim);
-  }
-  return "[" + text + "]";
-}
 
 std::uint64_t count_of_nodes(const OnnxContents& contents) {
   std::uint64_t nodes = 0;
@@ -44,15 +39,12 @@ class OnnxModel {
   void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
     const auto shape = shape_of(image, spec_.input.layout);
     const bool traced = frame.trace != nullptr && trace_ && trace_->has_room();
-    const Ort::Value output = traced ? trace_->run(image.values, shape, output_, frame)
-                                     : session_->run(image.values, shape, output_);
-    check_row(output);
-    const auto* scores = output.GetTensorData<float>();
-    const std::size_t count = spec_.labels.size();
-    if (!can_be_scores(scores, count)) {
-      refuse_model(archive_, "gives scores that are not finite numbers");
-    }
-    logits.assign(scores, scores + count);
+    const Ort::Value output = output_.empty() ? choose_output(image.values, shape)
+                              : traced        ? trace_->run(image.values, shape, output_, frame)
+                                              : session_->run(image.values, shape, output_);
+    read_numbers(output, logits);
+    check_scores(archive_, logits);
+    add_opposite(spec_, logits);
   }
 
   ModelSpec spec_;
@@ -63,39 +55,56 @@ class OnnxModel {
   void load(const ModelArchive& archive, const OnnxContents& contents,
             const ClassifierOptions& options) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
-    threads_ = choose ? 1 : std::max(1, options.threads);
+    threads_ = std::max(1, choose ? options.processors : options.threads);
+    StartLog log(spec_.name, "is being loaded");
+    const auto begin = Clock::now();
     session_ = std::make_shared<OnnxSession>(archive, threads_, options.operator_libraries);
-    const auto& outputs = session_->outputs();
-    const bool has_logits = std::find(outputs.begin(), outputs.end(), kLogits) != outputs.end();
-    output_ = has_logits ? kLogits : outputs.front();
-    warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
-            facts_);
-    if (choose && options.processors > 1) choose_threads(archive, options);
+    const Clock::duration load_time = Clock::now() - begin;
+    log.begin("is run for the first times");
+    const WarmUp start = warm_up(
+        archive_, [this](const ImageTensor& image, auto& numbers) { classify(image, {}, numbers); },
+        spec_, facts_);
+    log.begin("is run to choose the number of threads");
+    if (choose) choose_threads(archive, options, start.left, load_time);
+    log.begin("is being prepared for the trace");
     if (options.trace) prepare_trace(archive, count_of_nodes(contents), options);
   }
 
-  // Each number of threads needs a session, which is made when the tuner first asks for it.
-  void choose_threads(const ModelArchive& archive, const ClassifierOptions& options) {
-    ThreadTuner tuner(options.processors, ThreadTuner::Start::kTryAll, options.free_processors);
-    std::vector<std::shared_ptr<OnnxSession>> sessions(
-        static_cast<std::size_t>(options.processors));
-    sessions[0] = session_;
-    const auto use = [&](int threads) {
-      auto& session = sessions[static_cast<std::size_t>(threads) - 1];
-      if (!session)
-        session = std::make_shared<OnnxSession>(archive, threads, options.operator_libraries);
-      session_ = session;
-      threads_ = threads;
-    };
+  // The scores among the outputs are known once all of them were there: a file need not tell their
+  // sizes.
+  Ort::Value choose_output(const std::vector<float>& values,
+                           const std::array<std::int64_t, 4>& shape) {
+    std::vector<Ort::Value> values_of_all = session_->run(values, shape);
+    const std::vector<std::string>& names = session_->outputs();
+    std::vector<NetworkOutput> outputs;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      outputs.push_back(describe_output(names[i], values_of_all[i]));
+    }
+    const std::size_t chosen = choose_scores(archive_, outputs, spec_.labels.size());
+    output_ = names[chosen];
+    return std::move(values_of_all[chosen]);
+  }
+
+  void choose_threads(const ModelArchive& archive, const ClassifierOptions& options,
+                      Clock::duration limit, Clock::duration load_time) {
     const ImageTensor image = blank_image(spec_.input);
     std::vector<float> logits;
-    while (tuner.starting()) {
-      use(tuner.threads());
-      const auto start = Clock::now();
-      classify(image, {}, logits);
-      tuner.record(Clock::now() - start);
-    }
-    use(tuner.threads());
+    std::shared_ptr<OnnxSession> best = session_;
+    int best_threads = threads_;
+    ThreadTrials trials;
+    trials.run = [&] { classify(image, {}, logits); };
+    trials.load = [&](int threads) {
+      session_.reset();
+      session_ = std::make_shared<OnnxSession>(archive, threads, options.operator_libraries);
+      threads_ = threads;
+    };
+    trials.keep = [&] {
+      best = session_;
+      best_threads = threads_;
+    };
+    try_threads(trials, threads_, limit, load_time);
+    session_ = best;
+    threads_ = best_threads;
   }
 
   void prepare_trace(const ModelArchive& archive, std::uint64_t nodes,
@@ -107,28 +116,10 @@ class OnnxModel {
       trace_->run(image.values, shape_of(image, spec_.input.layout), output_, {});
   }
 
-  // One row of floats, a score for each label.
-  void check_row(const Ort::Value& output) const {
-    if (!output.IsTensor()) refuse_model(archive_, "gives no tensor");
-    const Ort::TensorTypeAndShapeInfo info = output.GetTensorTypeAndShapeInfo();
-    const bool floats = info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
-    const std::size_t count = info.GetElementCount();
-    const std::size_t labels = spec_.labels.size();
-    if (floats && count == labels) return;
-    const auto shape = info.GetShape();
-    const bool row = floats && !shape.empty() && shape.back() == static_cast<std::int64_t>(count);
-    if (!row) {
-      refuse_model(archive_, "its output " + output_ + " is " + (floats ? "float " : "not float ") +
-                                 shape_text(info) + " instead of one row of float scores");
-    }
-    refuse_model(archive_, "gives " + std::to_string(count) + " scores, but there are " +
-                               std::to_string(labels) + " labels");
-  }
-
   std::filesystem::path archive_;
   std::shared_ptr<OnnxSession> session_;
   std::unique_ptr<OnnxTrace> trace_;  // null: no frame will be traced
-  std::string output_;
+  std::string output_;                // that is the scores; empty before the first run
 };
 
 class OnnxClassifier : public Classifier {

@@ -2,9 +2,12 @@
 
 #include <onnxruntime_session_options_config_keys.h>
 
+#include <utility>
+
 #include "pipeline/log.h"
 #include "pipeline/model/engine_facts.h"
 #include "pipeline/model/operator_library.h"
+#include "pipeline/onnx/onnx_numbers.h"
 #include "pipeline/onnx/onnx_operators.h"
 #include "pipeline/printable.h"
 
@@ -79,6 +82,7 @@ OnnxSession::OnnxSession(const ModelArchive& archive, int threads,
     session_ = Ort::Session(environment(), bytes.data(), bytes.size(), options);
     const Ort::AllocatorWithDefaultOptions allocator;
     input_ = session_.GetInputNameAllocated(0, allocator).get();
+    input_type_ = session_.GetInputTypeInfo(0).GetTensorTypeAndShapeInfo().GetElementType();
     for (std::size_t i = 0; i < session_.GetOutputCount(); ++i) {
       outputs_.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
     }
@@ -92,17 +96,35 @@ OnnxSession::OnnxSession(const ModelArchive& archive, int threads,
 
 Ort::Value OnnxSession::run(const std::vector<float>& values,
                             const std::array<std::int64_t, 4>& shape, const std::string& output) {
+  return std::move(run(values, shape, std::vector{output.c_str()}).front());
+}
+
+std::vector<Ort::Value> OnnxSession::run(const std::vector<float>& values,
+                                         const std::array<std::int64_t, 4>& shape) {
+  std::vector<const char*> names;
+  names.reserve(outputs_.size());
+  for (const std::string& output : outputs_) names.push_back(output.c_str());
+  return run(values, shape, names);
+}
+
+std::vector<Ort::Value> OnnxSession::run(const std::vector<float>& values,
+                                         const std::array<std::int64_t, 4>& shape,
+                                         const std::vector<const char*>& outputs) {
   static const Ort::MemoryInfo memory =
       Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+  const bool converted = input_type_ != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+  const std::vector<std::uint8_t> elements =
+      converted ? elements_of(values, input_type_) : std::vector<std::uint8_t>();
+  // The interface takes no pointer to const, though inputs are not written.
+  void* data = converted ? const_cast<std::uint8_t*>(elements.data())
+                         : static_cast<void*>(const_cast<float*>(values.data()));
+  const std::size_t bytes = converted ? elements.size() : values.size() * sizeof(float);
   try {
-    // The interface takes no pointer to const, though inputs are not written.
-    const Ort::Value input = Ort::Value::CreateTensor<float>(
-        memory, const_cast<float*>(values.data()), values.size(), shape.data(), shape.size());
+    const Ort::Value input =
+        Ort::Value::CreateTensor(memory, data, bytes, shape.data(), shape.size(), input_type_);
     const char* input_name = input_.c_str();
-    const char* output_name = output.c_str();
-    std::vector<Ort::Value> outputs =
-        session_.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, &output_name, 1);
-    return std::move(outputs.front());
+    return session_.Run(Ort::RunOptions{nullptr}, &input_name, &input, 1, outputs.data(),
+                        outputs.size());
   } catch (const Ort::Exception& error) {
     refuse_model(archive_, "fails: " + first_line(error.what()));
   }

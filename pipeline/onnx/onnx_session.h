@@ -32,10 +32,14 @@ class OnnxSession {
   OnnxSession(const ModelArchive& archive, int threads,
               const std::vector<std::string>& operators = {}, const std::string& profile = {});
 
-  // Returns the output of this name. `values`: of the input, whose sizes are `shape`. Throws
-  // Error(kBadData) when the model fails.
+  // Returns the output of this name. `values`: of the input, whose sizes are `shape`; they are
+  // converted if the model takes other floats, or bytes. Throws Error(kBadData) when the model
+  // fails.
   Ort::Value run(const std::vector<float>& values, const std::array<std::int64_t, 4>& shape,
                  const std::string& output);
+  // The same for all outputs.
+  std::vector<Ort::Value> run(const std::vector<float>& values,
+                              const std::array<std::int64_t, 4>& shape);
 
   const std::vector<std::string>& outputs() const { return outputs_; }
 
@@ -43,9 +47,14 @@ class OnnxSession {
   std::string end_profiling();
 
  private:
+  std::vector<Ort::Value> run(const std::vector<float>& values,
+                              const std::array<std::int64_t, 4>& shape,
+                              const std::vector<const char*>& outputs);
+
   std::filesystem::path archive_;
   Ort::Session session_{nullptr};
   std::string input_;
+  ONNXTensorElementDataType input_type_ = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
   std::vector<std::string> outputs_;
 };
 

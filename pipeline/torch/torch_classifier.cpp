@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
 
 #include "pipeline/error.h"
 #include "pipeline/log.h"
+#include "pipeline/model/network_output.h"
+#include "pipeline/model/start_log.h"
 #include "pipeline/model/thread_tuner.h"
 #include "pipeline/model/warm_up.h"
 #include "pipeline/mutex.h"
@@ -18,6 +21,7 @@
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_network.h"
 #include "pipeline/torch/torch_operators.h"
+#include "pipeline/torch/torch_output.h"
 #include "pipeline/torch/torch_threads.h"
 
 namespace lookout {
@@ -25,9 +29,10 @@ namespace lookout {
 class TorchClassifier::Impl {
  public:
   Impl(const ModelArchive& archive, const ClassifierOptions& options)
-      : archive_(archive.path()), threads_(std::max(1, options.threads)) {
+      : archive_(archive.path()), threads_(max_threads(options)) {
     const ArchiveContents contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels);
+    outputs_ = spec_.labels.size();
     facts_.has_metadata = !contents.metadata.empty();
     prepare_engine();
     load_torch_operators(options.operator_libraries);
@@ -48,11 +53,12 @@ class TorchClassifier::Impl {
     const auto start = Clock::now();
     {
       const c10::InferenceMode inference;
-      const at::Tensor scores = checked(observed_forward(image, frame));
-      const auto count = static_cast<std::size_t>(scores.numel());
-      logits.resize(count);
-      std::copy_n(scores.data_ptr<float>(), count, logits.begin());
+      const at::Tensor scores = scores_of(observed_forward(image, frame));
+      const float* begin = scores.data_ptr<float>();
+      logits.assign(begin, begin + scores.numel());
     }
+    check_scores(archive_, logits);
+    add_opposite(spec_, logits);
     if (quantized()) rest_compute_threads();
     if (tuner_) tune(Clock::now() - start);
   }
@@ -64,10 +70,19 @@ class TorchClassifier::Impl {
  private:
   void prepare(const ModelArchive& archive, const ClassifierOptions& options) {
     const TorchDevice::Preparation preparation;
+    StartLog log(spec_.name, "is being loaded");
     load(archive, options);
-    warm_up([this](const ImageTensor& image, auto& logits) { classify(image, {}, logits); }, spec_,
-            facts_);
-    start_tuning(options);
+    log.begin("is run for the first times");
+    const WarmUp start = warm_up(
+        archive_, [this](const ImageTensor& image, auto& numbers) { classify(image, {}, numbers); },
+        spec_, facts_);
+    log.begin("is run to choose the number of threads");
+    start_tuning(options, start);
+  }
+
+  static int max_threads(const ClassifierOptions& options) {
+    const bool choose = options.threads == ClassifierOptions::kAutoThreads;
+    return std::max(1, choose ? options.processors : options.threads);
   }
 
   void load(const ModelArchive& archive, const ClassifierOptions& options) {
@@ -105,12 +120,11 @@ class TorchClassifier::Impl {
     if (peak) profile.add_peak_live_bytes(*peak);
   }
 
-  void start_tuning(const ClassifierOptions& options) {
+  void start_tuning(const ClassifierOptions& options, const WarmUp& start) {
     const bool choose = options.threads == ClassifierOptions::kAutoThreads;
-    const int max_threads = choose ? options.processors : options.threads;
-    if (max_threads == 1 || (options.keep_threads && !choose)) return;
-    tuner_.emplace(max_threads, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMax,
-                   options.free_processors);
+    if (threads_ == 1 || (options.keep_threads && !choose)) return;
+    tuner_.emplace(threads_, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMax,
+                   options.free_processors, ThreadTuner::kBudget, start.left, start.last_run);
     threads_ = tuner_->threads();
     set_compute_threads(threads_, quantized());
     const ImageTensor image = blank_image(spec_.input);
@@ -138,33 +152,27 @@ class TorchClassifier::Impl {
     return network_.forward(image);
   }
 
-  // One row of contiguous floats, a score for each label, as softmax() takes them.
-  at::Tensor checked(const c10::IValue& output) const {
-    if (!output.isTensor())
+  // One row of contiguous floats on the CPU, a number for each output.
+  at::Tensor scores_of(const c10::IValue& output) const {
+    if (output.isTensor() && is_plain_row(output.toTensor())) {
+      return output.toTensor().contiguous();
+    }
+    std::vector<NetworkOutput> outputs;
+    std::vector<at::Tensor> tensors;
+    TensorsOf(outputs, tensors).add({}, output);
+    if (tensors.empty())
       refuse_model(archive_, "gives " + output.tagKind() + " instead of a tensor");
-    const at::Tensor& scores = output.toTensor();
-    if (scores.layout() != at::kStrided) {
-      refuse_model(archive_, "gives a tensor of layout " + c10::str(scores.layout()) +
-                                 " instead of one row of float scores");
-    }
-    const bool row = scores.dim() == 1 || (scores.dim() == 2 && scores.size(0) == 1);
-    if (!row || scores.scalar_type() != at::kFloat) {
-      refuse_model(archive_, std::string("gives a tensor of ") +
-                                 c10::toString(scores.scalar_type()) + " " +
-                                 c10::str(scores.sizes()) + " instead of one row of float scores");
-    }
-    if (static_cast<std::size_t>(scores.numel()) != spec_.labels.size()) {
-      refuse_model(archive_, "gives " + std::to_string(scores.numel()) + " scores, but there are " +
-                                 std::to_string(spec_.labels.size()) + " labels");
-    }
-    const at::Tensor contiguous = scores.contiguous();
-    const auto count = static_cast<std::size_t>(contiguous.numel());
-    if (!can_be_scores(contiguous.data_ptr<float>(), count))
-      refuse_model(archive_, "gives scores that are not finite numbers");
-    return contiguous;
+    return as_row(tensors[choose_scores(archive_, outputs, outputs_)]);
+  }
+
+  bool is_plain_row(const at::Tensor& tensor) const {
+    const bool row = tensor.dim() == 1 || (tensor.dim() == 2 && tensor.size(0) == 1);
+    return row && tensor.layout() == at::kStrided && tensor.scalar_type() == at::kFloat &&
+           static_cast<std::size_t>(tensor.numel()) == outputs_;
   }
 
   std::filesystem::path archive_;
+  std::size_t outputs_ = 0;  // that are scores
   int threads_;
   std::optional<ThreadTuner> tuner_;  // of automatic threads
   OperatorProfile* operators_ = nullptr;

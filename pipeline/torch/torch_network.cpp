@@ -19,6 +19,7 @@
 #include "pipeline/torch/live_bytes.h"
 #include "pipeline/torch/torch_blas.h"
 #include "pipeline/torch/torch_device.h"
+#include "pipeline/torch/torch_floats.h"
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_operators.h"
 
@@ -116,8 +117,10 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
                            c10::Device device)
     : archive_(std::move(archive)), device_(device) {
   try {
+    const ReplacedFloats replaced = replace_floats(module);
     module_ = torch::jit::freeze(module);
     const torch::jit::Method method = module_.get_method("forward");
+    replace_floats(method.graph(), replaced);
     keep_layers(*method.graph()->block(), method.function());
     activations_ = find_activations(*method.graph()->block());
     if (!device_.is_cpu() && quantized()) refuse_quantized(archive_);

@@ -40,8 +40,8 @@ torch::jit::Module load_on_device(const ModelArchive& archive, c10::Device devic
 class TorchNetwork {
  public:
   TorchNetwork() = default;
-  // Freezes the module, whose weights are on the device. `archive` is for errors. Throws
-  // Error(kBadData).
+  // Freezes the module, whose weights are on the device, and become floats of 32 bits if they are
+  // not. `archive` is for errors. Throws Error(kBadData).
   TorchNetwork(const torch::jit::Module& module, std::filesystem::path archive,
                c10::Device device = at::kCPU);
 

@@ -1,5 +1,6 @@
 #include "tests/support/onnx_file.h"
 
+#include <functional>
 #include <protozero/pbf_writer.hpp>
 
 namespace lookout {
@@ -7,7 +8,13 @@ namespace {
 
 using protozero::pbf_writer;
 
+// TensorProto.DataType
 constexpr int kFloat = 1;
+constexpr int kUint8 = 2;
+constexpr int kInt8 = 3;
+constexpr int kFloat16 = 10;
+constexpr int kDouble = 11;
+constexpr int kBfloat16 = 16;
 
 void add_value(pbf_writer& graph, protozero::pbf_tag_type field, const std::string& name, int type,
                const std::vector<std::int64_t>& dims) {
@@ -45,6 +52,30 @@ void add_node(pbf_writer& graph, const std::string& type, const std::vector<std:
     attribute.add_enum(20, 1);
   }
   if (!domain.empty()) node.add_string(7, domain);
+}
+
+// An attribute of one whole number.
+void add_node(pbf_writer& graph, const std::string& type, const std::string& input,
+              const std::string& output, const std::string& attribute_name, std::int64_t number) {
+  pbf_writer node(graph, 1);
+  node.add_string(1, input);
+  node.add_string(2, output);
+  node.add_string(4, type);
+  pbf_writer attribute(node, 5);
+  attribute.add_string(1, attribute_name);
+  attribute.add_int64(3, number);
+  attribute.add_enum(20, 2);
+}
+
+void add_int64s(pbf_writer& graph, const std::string& name,
+                const std::vector<std::int64_t>& values) {
+  const std::vector<std::int64_t> dims{static_cast<std::int64_t>(values.size())};
+  pbf_writer tensor(graph, 5);
+  tensor.add_packed_int64(1, dims.begin(), dims.end());
+  tensor.add_int32(2, 7);
+  tensor.add_string(8, name);
+  tensor.add_bytes(9, reinterpret_cast<const char*>(values.data()),
+                   values.size() * sizeof(std::int64_t));
 }
 
 void add_floats(pbf_writer& graph, const std::string& name, const std::vector<std::int64_t>& dims,
@@ -90,14 +121,36 @@ std::string OnnxFile::bytes() const {
   model.add_string(2, "test");
   {
     pbf_writer graph(model, 7);
-    add_node(graph, "Flatten", {"image"}, "features");
-    std::string last = after.empty() ? "logits" : "scores";
+    const bool casts = input_type == kBfloat16 || input_type == kFloat16 || input_type == kDouble ||
+                       input_type == kUint8 || input_type == kInt8;
+    if (casts) add_node(graph, "Cast", "image", "floats", "to", kFloat);
+    add_node(graph, "Flatten", {casts ? "floats" : "image"}, "features");
+    std::vector<std::pair<std::string, std::function<void(const std::string&, const std::string&)>>>
+        steps;
+    for (const std::string& type : after) {
+      steps.emplace_back(type, [&, type](const std::string& in, const std::string& out) {
+        add_node(graph, type, {in}, out, after_domain, attributes);
+      });
+    }
+    if (!output.empty()) {
+      add_int64s(graph, "sizes", output);
+      steps.emplace_back("reshaped", [&](const std::string& in, const std::string& out) {
+        add_node(graph, "Reshape", {in, "sizes"}, out);
+      });
+    }
+    if (output_type != kFloat) {
+      steps.emplace_back("cast", [&](const std::string& in, const std::string& out) {
+        add_node(graph, "Cast", in, out, "to", output_type);
+      });
+    }
+    std::string last = steps.empty() ? "logits" : "scores";
     add_node(graph, "Gemm", {"features", "weights", "biases"}, last);
-    for (std::size_t i = 0; i < after.size(); ++i) {
-      const std::string next = i + 1 == after.size() ? "logits" : after[i];
-      add_node(graph, after[i], {last}, next, after_domain, attributes);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::string next = i + 1 == steps.size() ? "logits" : steps[i].first;
+      steps[i].second(last, next);
       last = next;
     }
+    if (label) add_node(graph, "ArgMax", last, "label", "axis", 1);
     graph.add_string(2, "graph");
     const auto labels = static_cast<std::int64_t>(weights.size());
     std::vector<float> columns;  // [values][labels]
@@ -109,7 +162,9 @@ std::string OnnxFile::bytes() const {
     add_floats(graph, "biases", {labels}, biases);
     add_value(graph, 11, "image", input_type, input);
     if (second_input) add_value(graph, 11, "more", kFloat, {1});
-    add_value(graph, 12, "logits", kFloat, {-1, labels + more_scores});
+    if (label) add_value(graph, 12, "label", 7, {-1, 1});
+    const std::vector<std::int64_t> row{-1, labels + more_scores};
+    add_value(graph, 12, "logits", output_type, output.empty() ? row : output);
     if (features) add_value(graph, 12, "features", kFloat, {-1, -1});
   }
   {

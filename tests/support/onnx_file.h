@@ -12,7 +12,10 @@ namespace lookout {
 // A linear layer on all values of the input: scores = weights * values + biases.
 struct OnnxFile {
   std::vector<std::int64_t> input{-1, 3, 2, 2};  // -1: any
-  int input_type = 1;                            // TensorProto.DataType: float
+  int input_type = 1;                            // TensorProto.DataType: float; else it is cast
+  int output_type = 1;                           // the same for the scores
+  std::vector<std::int64_t> output{};            // the sizes of the scores; empty: a row
+  bool label = false;                            // the best label is another output, before them
   std::vector<std::vector<float>> weights;       // of each label; as many as the input has values
   std::vector<float> biases;                     // of each label
   std::vector<std::string> after;                // operators on the scores, one after the other

@@ -68,4 +68,21 @@ void write_convolution(const std::string& path) {
   module.save(path, {{"metadata.json", small_metadata()}, {"labels.txt", kThreeLabels}});
 }
 
+void write_in_floats(const std::string& path, const std::string& type, bool frozen,
+                     const std::string& metadata) {
+  const auto floats = type == "Half" ? at::kHalf : type == "Double" ? at::kDouble : at::kBFloat16;
+  const std::string number = std::to_string(static_cast<int>(floats));
+  torch::jit::Module module("converted");
+  module.register_attribute("training", c10::BoolType::get(), !frozen);
+  module.register_parameter("weight", torch::eye(3).reshape({3, 3, 1, 1}).to(floats), false);
+  module.register_buffer("offset", torch::zeros({3}).to(floats));
+  module.register_buffer("count", torch::zeros({1}, torch::kLong));
+  module.define("def forward(self, x):\n  y = torch.conv2d(x.to(" + number +
+                "), self.weight, self.offset)\n"
+                "  return torch.sum(y, [2, 3], dtype=" +
+                number + ") * (self.count + 1)\n");
+  const torch::jit::Module saved = frozen ? torch::jit::freeze(module) : module;
+  saved.save(path, {{"metadata.json", metadata}, {"labels.txt", kThreeLabels}});
+}
+
 }  // namespace lookout

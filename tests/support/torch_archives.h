@@ -23,4 +23,9 @@ void write_archive(const std::string& path, const std::string& forward_body,
 // mean of each channel. The layer has a 1x1 convolution of 3 channels to 3, and hardtanh.
 void write_convolution(const std::string& path);
 
+// An archive that gives the sums of the channels, with weights, a buffer, and values that are cast
+// to floats of another type: "Half", "BFloat16" or "Double". `frozen`: its weights are constants.
+void write_in_floats(const std::string& path, const std::string& type, bool frozen,
+                     const std::string& metadata);
+
 }  // namespace lookout

@@ -162,8 +162,8 @@ TEST_F(OnnxFiles, ThatTakeNoPictureAreRefused) {
     expect_refused(file, HasSubstr("but a classifier takes floats [1, 3, height, width]"));
   }
   file.input = {1, 3, 2, 2};
-  file.input_type = 2;
-  expect_refused(file, HasSubstr("its input is uint8 [1, 3, 2, 2], but"));
+  file.input_type = 7;
+  expect_refused(file, HasSubstr("its input is int64 [1, 3, 2, 2], but"));
   file.input_type = 1;
   file.second_input = true;
   expect_refused(file, HasSubstr("it takes 2 inputs, but a classifier takes one"));

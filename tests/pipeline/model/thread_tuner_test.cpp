@@ -95,6 +95,44 @@ TEST(ThreadTuner, KeepsWithinItsTimeButTriesEveryNumber) {
   EXPECT_LE(sum, milliseconds(1200 + 2 * (120 + 60 + 40 + 30)));
 }
 
+// Tells how long the trials took, and leaves the tuner's choice.
+milliseconds trials_of(ThreadTuner& tuner, const Machine& machine) {
+  milliseconds sum{};
+  start(tuner, [&](int threads, int turn) {
+    sum += machine(threads, turn);
+    return machine(threads, turn);
+  });
+  return sum;
+}
+
+TEST(ThreadTuner, TakesAllProcessorsWhenThereIsNoTimeForTrials) {
+  ThreadTuner slow(4, kTryAll, all_free, seconds(1), seconds(3), seconds(1));
+  EXPECT_FALSE(slow.starting());
+  EXPECT_EQ(slow.threads(), 4);
+  // Its time is no reason to try one thread, until other programs want the processors.
+  run(
+      slow, [](int threads, int) { return seconds(4) / threads; }, 100);
+  EXPECT_EQ(slow.threads(), 4);
+  run(
+      slow, [](int threads, int) { return threads == 1 ? seconds(5) : seconds(9); }, 100);
+  EXPECT_EQ(slow.threads(), 1);
+  const ThreadTuner given(2, ThreadTuner::Start::kMax, all_free, seconds(1), seconds(0),
+                          seconds(18));
+  EXPECT_FALSE(given.starting());
+  EXPECT_EQ(given.threads(), 2);
+}
+
+TEST(ThreadTuner, TakesTheBestOfWhatItTriedWhenTheTimeIsOver) {
+  const auto scales = [](int threads, int) { return milliseconds(1200 / threads); };
+  ThreadTuner all_help(4, kTryAll, all_free, seconds(1), seconds(3), milliseconds(300));
+  EXPECT_LE(trials_of(all_help, scales), seconds(3));
+  EXPECT_EQ(all_help.threads(), 4);
+  const auto none_helps = [](int threads, int) { return milliseconds(300 + 100 * threads); };
+  ThreadTuner alone(4, kTryAll, all_free, seconds(1), seconds(6), milliseconds(700));
+  EXPECT_LE(trials_of(alone, none_helps), seconds(6));
+  EXPECT_EQ(alone.threads(), 1);
+}
+
 TEST(ThreadTuner, OneThreadWhileOtherProgramsWantTheProcessors) {
   ThreadTuner tuner(2, kTryAll, all_free, seconds(100));
   start(tuner, quiet);

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "pipeline/error.h"
+#include "pipeline/model/preprocessor.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/output_cases.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -89,7 +91,61 @@ TEST_F(OnnxModels, ThatEndInSoftmaxAreRecognised) {
   file.after = {"Softmax"};
   const auto model = open(file);
   EXPECT_EQ(model->spec().output, ModelOutput::kProbabilities);
-  EXPECT_TRUE(model->facts().recognised_probabilities);
+  EXPECT_TRUE(model->facts().recognised_output);
+}
+
+class OnnxOutputs : public OnnxModels, public testing::WithParamInterface<OutputCase> {};
+
+TEST_P(OnnxOutputs, AreOneScoreForEachLabel) {
+  const OutputCase& expected = GetParam();
+  const auto model = open(expected.onnx);
+  EXPECT_EQ(model->spec().output, expected.output);
+  ASSERT_EQ(model->spec().labels.size(), expected.scores.size());
+  ImageTensor image;
+  image.width = image.height = 2;
+  for (const float value : {0.25F, 0.5F, 0.75F}) image.values.insert(image.values.end(), 4, value);
+  std::vector<float> scores;
+  for (int frame = 0; frame < 2; ++frame) {
+    model->classify(image, {}, scores);
+    EXPECT_THAT(scores, testing::Pointwise(testing::FloatNear(3e-3F), expected.scores));
+  }
+}
+
+std::vector<OutputCase> onnx_cases() {
+  std::vector<OutputCase> cases = output_cases();
+  for (const auto& [name, type] :
+       {std::pair{"TakesHalf", 10}, {"TakesBfloat16", 16}, {"TakesDouble", 11}}) {
+    OnnxFile file = sums_then({});
+    file.input_type = type;
+    cases.push_back({name, "", file});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnnxOutputs, testing::ValuesIn(onnx_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_F(OnnxModels, ThatTakeBytesGetThoseOfThePicture) {
+  for (const bool is_signed : {false, true}) {
+    OnnxFile file = OnnxFile::sums_of_planes().described();
+    file.input = {1, 2, 2, 3};
+    file.input_type = is_signed ? 3 : 2;
+    const auto model = open(file);
+    Preprocessor preprocessor(model->spec().input, {});
+    ImageTensor image;
+    preprocessor.run(cv::Mat(2, 2, CV_8UC3, cv::Scalar(255, 128, 1)), image);
+    std::vector<float> sums;
+    model->classify(image, {}, sums);
+    const float less = is_signed ? 4 * 128 : 0;
+    // The weights of planes add other values of pixels with their channels last.
+    EXPECT_EQ(sums[0] + sums[1] + sums[2], 4 * (255 + 128 + 1) - 3 * less);
+  }
+}
+
+TEST_F(OnnxModels, GiveTheirLogitsAmongOtherOutputsOfTheSameSize) {
+  OnnxFile file = OnnxFile::sums_of_planes().described();
+  file.features = true;
+  EXPECT_THAT(classify(*open(file)), ElementsAre(6, 46, 406));
 }
 
 TEST_F(OnnxModels, RunWithLabelsOfAFile) {

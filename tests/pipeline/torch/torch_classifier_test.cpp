@@ -1,5 +1,6 @@
 #include "pipeline/torch/torch_classifier.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "paths.h"
 #include "pipeline/error.h"
+#include "tests/support/output_cases.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
@@ -125,6 +127,91 @@ TEST_F(TorchArchives, AModelThatEndsInSoftmaxIsRecognised) {
   EXPECT_EQ(output("return x.mean([2, 3]) + 0.333333"), ModelOutput::kLogits);
 }
 
+// An archive whose metadata says 2x2 pixels.
+std::string metadata_2x2() {
+  std::string metadata = small_metadata();
+  for (const std::string side : {"\"width\": ", "\"height\": "}) {
+    metadata.replace(metadata.find(side) + side.size(), 1, "2");
+  }
+  return metadata;
+}
+
+void expect_scores(const std::string& archive, const OutputCase& expected) {
+  TorchClassifier classifier(ModelArchive(archive), {});
+  EXPECT_EQ(classifier.spec().output, expected.output);
+  ASSERT_EQ(classifier.spec().labels.size(), expected.scores.size());
+  ImageTensor image;
+  image.width = image.height = 2;
+  for (int pixel = 0; pixel < 4; ++pixel) {
+    image.values.insert(image.values.end(), {0.25F, 0.5F, 0.75F});
+  }
+  std::vector<float> scores;
+  for (int frame = 0; frame < 2; ++frame) {
+    classifier.classify(image, {}, scores);
+    EXPECT_THAT(scores, testing::Pointwise(testing::FloatNear(3e-3F), expected.scores));
+  }
+}
+
+class TorchOutputs : public TorchArchives, public testing::WithParamInterface<OutputCase> {};
+
+TEST_P(TorchOutputs, AreOneScoreForEachLabel) {
+  const OutputCase& expected = GetParam();
+  const std::string labels = expected.scores.size() == 2 ? "red\n" : kThreeLabels;
+  expect_scores(write("sums = x.sum([2, 3])\n  " + expected.torch, metadata_2x2(), labels),
+                expected);
+}
+
+std::vector<OutputCase> torch_cases() {
+  std::vector<OutputCase> cases = output_cases();
+  const std::string fields = "boxes = torch.zeros([1, 4, 8])\n  ";
+  cases.push_back({"Tuple", "return (sums, sums + 1)", {}});
+  cases.push_back({"Nested", fields + "return (boxes, [sums, boxes], sums + 1)", {}});
+  cases.push_back({"List", fields + "return [boxes, sums]", {}});
+  cases.push_back({"Dict", fields + "return {'boxes': boxes, 'z': sums, 'a': sums + 1}", {}});
+  cases.push_back({"DictWithLogits", "return {'aux': sums + 1, 'logits': sums}", {}});
+  cases.push_back({"Quantized", "return torch.quantize_per_tensor(sums, 0.25, 0, 13)", {}});
+  cases.push_back(
+      {"Bytes", "return (sums * 51).to(0)", {}, ModelOutput::kSigmoid, {0.2F, 0.4F, 0.6F}});
+  cases.push_back(
+      {"ChannelsLast", "return sums.view([1, 3, 1, 1]).repeat([1, 1, 1, 2])[:, :, :, :1]", {}});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchOutputs, testing::ValuesIn(torch_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+class TorchFloats : public TorchArchives, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TorchFloats, OfOtherSizesRunAsFloats) {
+  const std::string path = directory_ / "model.pt";
+  write_in_floats(path, GetParam(), /*frozen=*/false, metadata_2x2());
+  expect_scores(path, {"", "", {}});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchFloats, testing::Values("Half", "BFloat16", "Double"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(TorchArchives, RunAsFloatsWhenTheyWereFrozenInOthers) {
+  const std::string path = directory_ / "model.pt";
+  for (const char* type : {"Half", "BFloat16"}) {
+    write_in_floats(path, type, /*frozen=*/true, metadata_2x2());
+    expect_scores(path, {"", "", {}});
+  }
+}
+
+TEST_F(TorchArchives, RefusesOneNumberForSeveralLabels) {
+  expect_refused(write("return x.mean([2, 3])[:, :1]", small_metadata(), "no\nyes\n"),
+                 "gives one number, but there are 2 labels: a model that answers yes or no takes "
+                 "one label, that of yes");
+}
+
+TEST_F(TorchArchives, RefusesAnOutputThatIsNotWhatIsStated) {
+  std::string metadata = small_metadata();
+  metadata.insert(1, R"("output": "probabilities", )");
+  expect_refused(write("return x.mean([2, 3]) * 10", metadata, kThreeLabels),
+                 "its output is said to be probabilities, but its numbers are not all from 0 to 1");
+}
+
 TEST_F(TorchArchives, RefusesALabelCountThatDiffers) {
   expect_refused(write(kMeanOfChannels, small_metadata(), "one\ntwo\n"),
                  "gives 3 scores, but there are 2 labels");
@@ -135,7 +222,10 @@ TEST_F(TorchArchives, RefusesAnOutputOfTheWrongShapeOrKind) {
                  "instead of one row of float scores");
   expect_refused(write("return x.mean([2, 3]).to(3)", small_metadata(), kThreeLabels),
                  "instead of one row of float scores");
-  expect_refused(write("return (x, x)", small_metadata(), kThreeLabels), "instead of a tensor");
+  expect_refused(write("return (x, x)", small_metadata(), kThreeLabels),
+                 "gives Float [1, 3, 8, 8], Float [1, 3, 8, 8] instead of one row of float scores");
+  expect_refused(write("return 1", small_metadata(), kThreeLabels),
+                 "gives Int instead of a tensor");
   expect_refused(write("return x.mean([2, 3]).to_sparse()", small_metadata(), kThreeLabels),
                  "a tensor of layout Sparse instead of one row of float scores");
 }

@@ -1,0 +1,87 @@
+#include "pipeline/model/thread_trials.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+// A machine with a clock of its own. Counts the sessions that are there at a time.
+struct Machine {
+  std::map<int, milliseconds> inference;  // with so many threads
+  milliseconds load_time{100};
+
+  int best = 0;
+  std::vector<int> loaded{};
+  std::size_t max_sessions = 1;
+  Clock::duration spent{};
+
+  // Returns the number of threads that is kept.
+  int choose(int max_threads, Clock::duration limit = seconds(100)) {
+    best = max_threads;
+    int tried = max_threads;
+    Clock::time_point now;
+    ThreadTrials trials;
+    trials.run = [&] { now += inference.at(tried); };
+    trials.load = [&](int threads) {
+      now += load_time;
+      tried = threads;
+      loaded.push_back(threads);
+      max_sessions = std::max<std::size_t>(max_sessions, std::set<int>{best, tried}.size());
+    };
+    trials.keep = [&] { best = tried; };
+    trials.now = [&] { return now; };
+    try_threads(trials, max_threads, limit, load_time);
+    spent = now - Clock::time_point();
+    return best;
+  }
+};
+
+Machine machine(const std::vector<int>& times) {
+  Machine made;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    made.inference[static_cast<int>(i) + 1] = milliseconds(times[i]);
+  }
+  return made;
+}
+
+TEST(ThreadTrials, TakeTheFewestThreadsOfWhatIsAboutAsFast) {
+  EXPECT_EQ(machine({40, 20, 14, 10}).choose(4), 4);
+  EXPECT_EQ(machine({40, 11, 14, 10}).choose(4), 2);
+  EXPECT_EQ(machine({10, 12, 14, 10}).choose(4), 1);
+  EXPECT_EQ(machine({40, 30, 20, 39}).choose(4), 3);
+  EXPECT_EQ(machine({100, 60}).choose(2), 2);
+  EXPECT_EQ(machine({100}).choose(1), 1);
+}
+
+TEST(ThreadTrials, NeedTwoSessionsAtMost) {
+  Machine all = machine({40, 30, 20, 10, 12, 14, 16, 18});
+  all.choose(8);
+  EXPECT_THAT(all.loaded, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  EXPECT_EQ(all.max_sessions, 2U);
+}
+
+TEST(ThreadTrials, EndInTimeWithLoadingCounted) {
+  Machine slow_to_load = machine({40, 20, 14, 10});
+  slow_to_load.load_time = seconds(2);
+  EXPECT_EQ(slow_to_load.choose(4, seconds(5)), 4);
+  EXPECT_EQ(slow_to_load.loaded.size(), 2U);
+  EXPECT_LE(slow_to_load.spent, seconds(5));
+  // One thread would take longer than there is time for.
+  Machine slow = machine({2000, 1000, 700, 500});
+  EXPECT_EQ(slow.choose(4, seconds(3)), 4);
+  EXPECT_LE(slow.spent, seconds(3));
+  Machine late = machine({4, 3, 2, 1});
+  EXPECT_EQ(late.choose(4, seconds(0)), 4);
+  EXPECT_TRUE(late.loaded.empty());
+}
+
+}  // namespace
+}  // namespace lookout
