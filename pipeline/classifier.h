@@ -30,6 +30,7 @@ struct ClassifierOptions {
   std::function<double()> free_processors = [] { return 0.0; };  // see ThreadTuner
   // Used instead of the archive's labels. Required for an archive without labels.
   std::optional<std::vector<std::string>> labels;
+  StatedModel stated;  // used instead of what the archive says
   // Absolute paths of libraries with operators that the model needs, which are loaded before it.
   std::vector<std::string> operator_libraries;
   bool count_parameters = false;         // for ModelFacts; unpacks all weights once more

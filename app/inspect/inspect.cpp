@@ -44,9 +44,7 @@ struct Description {
 ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContents& contents,
                                const std::string& labels_file) {
   auto labels = read_labels(labels_file);
-  const bool has_labels =
-      !contents.labels.empty() || (contents.metadata.empty() && is_described(contents));
-  if (!labels && !has_labels) labels.emplace();
+  if (!labels) labels.emplace();
   return read_spec(archive, contents, labels);
 }
 
@@ -273,10 +271,12 @@ std::string to_text(const Description& description) {
   for (const auto& [key, value] : lines(description)) {
     append_format(text, "{:<15} {}\n", key, printable(value));
   }
-  if (!is_described(description.contents)) {
+  const std::string assumed = assumption_text(description.spec);
+  if (!assumed.empty()) {
     append_format(
-        text, "This file has no {}: ImageNet's values are assumed.\n",
-        metadata_name(description.contents.onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript));
+        text, "This file has no {}: {}.\n",
+        metadata_name(description.contents.onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript),
+        assumed);
   }
   if (!description.model && description.contents.onnx) {
     text += "Nothing of the model was run; --run tells the engine's kernels, too.\n";

@@ -57,9 +57,9 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
   }
-  if (!facts.has_metadata) {
-    log_warn("{} has no {}: ImageNet's size, mean and deviation are assumed",
-             archive.path().string(), metadata_name(archive.format()));
+  const std::string assumed = assumption_text(spec);
+  if (!assumed.empty()) {
+    log_warn("{} has no {}: {}", archive.path().string(), metadata_name(archive.format()), assumed);
   }
   if (facts.recognised_output && spec.output == ModelOutput::kProbabilities) {
     log_info(

@@ -1,5 +1,6 @@
 #include "pipeline/model/archive.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/lower_case.h"
+#include "pipeline/model/foreign_spec.h"
 #include "pipeline/model/onnx_spec.h"
 #include "pipeline/model/sha256.h"
 #include "pipeline/model/zip_reader.h"
@@ -116,7 +118,8 @@ class Contents {
     const auto texts = std::array{std::pair{"extra/metadata.json", &contents_.metadata},
                                   std::pair{"extra/labels.txt", &contents_.labels},
                                   std::pair{"extra/class_ids.txt", &contents_.class_ids},
-                                  std::pair{"extra/producer_info.json", &contents_.producer_info}};
+                                  std::pair{"extra/producer_info.json", &contents_.producer_info},
+                                  std::pair{"extra/config.txt", &contents_.config}};
     const auto found = std::find_if(texts.begin(), texts.end(),
                                     [&name](const auto& text) { return text.first == name; });
     return found == texts.end() ? nullptr : found->second;
@@ -154,35 +157,67 @@ ArchiveContents read_onnx_contents(const ModelArchive& archive) {
 }
 
 // What an archive without metadata.json is taken for.
-ModelSpec assumed_spec(const ModelArchive& archive, const ArchiveContents& contents) {
+ModelSpec assumed_spec(const ModelArchive& archive) {
   ModelSpec spec;
   spec.name = archive.path().stem().string();
   spec.quantization = "unknown";
   spec.weights = "unknown";
-  if (contents.onnx && is_ultralytics(contents.onnx->texts)) {
-    describe_ultralytics(contents.onnx->texts, spec);
-  }
+  spec.assumed = {true, true, true};
   return spec;
 }
 
-// `labels` are given, else the archive has some.
-ModelSpec spec_of(const ModelArchive& archive, const ArchiveContents& contents,
-                  const std::optional<std::vector<std::string>>& labels) {
-  ModelSpec spec = contents.metadata.empty() ? assumed_spec(archive, contents)
-                                             : parse_metadata(contents.metadata);
-  if (labels) {
-    spec.labels = *labels;
-  } else if (spec.labels.empty()) {
-    spec.labels = parse_labels(contents.labels);
+[[noreturn]] void refuse_without_labels(const ArchiveContents& contents, const ModelSpec& spec) {
+  const bool onnx = contents.onnx.has_value();
+  if (!contents.metadata.empty()) {
+    throw std::runtime_error(
+        fmt::format("has no {}: give --labels FILE", onnx ? "lookout.labels" : "labels.txt"));
   }
+  if (assumption_text(spec).empty()) throw std::runtime_error("has no labels: give --labels FILE");
+  throw std::runtime_error(
+      fmt::format("has no {}: give --labels FILE to use it with ImageNet's values, or create it "
+                  "with models/export.py",
+                  metadata_name(onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript)));
+}
+
+// Where `spec` has none yet.
+void take_labels(const ArchiveContents& contents, const ForeignTexts& foreign, bool needed,
+                 ModelSpec& spec) {
+  if (!spec.labels.empty()) return;
+  if (!contents.labels.empty()) {
+    spec.labels = parse_labels(contents.labels);
+    return;
+  }
+  try {
+    spec.labels = foreign_labels(foreign);
+  } catch (const std::runtime_error&) {
+    if (needed) throw;
+  }
+  if (needed && spec.labels.empty()) refuse_without_labels(contents, spec);
+}
+
+ModelSpec spec_of(const ModelArchive& archive, const ArchiveContents& contents,
+                  const std::optional<std::vector<std::string>>& labels,
+                  const StatedModel& stated) {
+  const bool described = !contents.metadata.empty();
+  ModelSpec spec = described ? parse_metadata(contents.metadata) : assumed_spec(archive);
+  if (labels) spec.labels = *labels;
+  ForeignTexts foreign;
+  if (!described) {
+    foreign = foreign_texts(contents);
+    take_foreign(foreign, spec);
+    take_beside(archive.path(), spec);
+  }
+  apply(stated, spec);
+  if (contents.onnx) take_input(*contents.onnx, described && !stated.size, spec);
+  check_foreign_size(foreign, spec);
+  take_labels(contents, foreign, !labels.has_value(), spec);
   if (spec.unknown && *spec.unknown >= spec.labels.size()) {
-    refuse_model(archive.path(), "metadata.json has an \"unknown\" that is none of the " +
-                                     std::to_string(spec.labels.size()) + " labels");
+    throw std::runtime_error("metadata.json has an \"unknown\" that is none of the " +
+                             std::to_string(spec.labels.size()) + " labels");
   }
   if (!contents.class_ids.empty()) {
     spec.class_ids = parse_class_ids(contents.class_ids, spec.labels.size());
   }
-  if (contents.onnx) take_input(*contents.onnx, is_described(contents), spec.input);
   return spec;
 }
 
@@ -261,24 +296,11 @@ ArchiveContents read_contents(const ModelArchive& archive) {
   return contents.finish();
 }
 
-bool is_described(const ArchiveContents& contents) {
-  return !contents.metadata.empty() || (contents.onnx && is_ultralytics(contents.onnx->texts));
-}
-
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
-                    const std::optional<std::vector<std::string>>& labels) {
-  if (!is_described(contents) && !labels) {
-    refuse_model(archive.path(),
-                 std::string("has no ") + metadata_name(archive.format()) +
-                     ": give --labels FILE to use it with ImageNet's values, or create it "
-                     "with models/export.py");
-  }
-  if (!labels && !contents.metadata.empty() && contents.labels.empty()) {
-    refuse_model(archive.path(), contents.onnx ? "has no lookout.labels: give --labels FILE"
-                                               : "has no labels.txt: give --labels FILE");
-  }
+                    const std::optional<std::vector<std::string>>& labels,
+                    const StatedModel& stated) {
   try {
-    return spec_of(archive, contents, labels);
+    return spec_of(archive, contents, labels, stated);
   } catch (const std::runtime_error& error) {
     refuse_model(archive.path(), error.what());
   }

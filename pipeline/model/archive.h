@@ -80,6 +80,8 @@ struct ArchiveContents {
   // producer_info.json, which `lookout train` and models/train.py write: what the model was trained
   // with. Empty: none.
   std::string producer_info;
+  // config.txt, which Ultralytics' exporter writes into an archive. Empty: none.
+  std::string config;
 };
 
 // Compares every member of an archive with its checksum: LibTorch does not, so that flipped bits
@@ -87,14 +89,13 @@ struct ArchiveContents {
 // when the file is damaged or neither format, or one of its texts is longer than kMaxText.
 ArchiveContents read_contents(const ModelArchive& archive);
 
-// Whether the file describes its input, in lookout's words or in those of Ultralytics' exporter.
-bool is_described(const ArchiveContents& contents);
-
-// The description in the archive. `labels` replace the archive's; without metadata they are needed,
-// and ImageNet's values are assumed. The size of an ONNX file's input is that of its graph, and
-// Ultralytics' exports, which describe themselves in other words, are understood. Throws
+// The description of the model. What several say is taken from the first of: `stated`; the
+// archive's metadata; where that is missing, a file beside the archive, the texts of other
+// exporters (foreign_spec.h), and at last ImageNet's values. `labels` replace all others; empty
+// ones need not be there. A fixed size in an ONNX file's graph always holds. Throws
 // Error(kBadData).
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,
-                    const std::optional<std::vector<std::string>>& labels);
+                    const std::optional<std::vector<std::string>>& labels,
+                    const StatedModel& stated = {});
 
 }  // namespace lookout

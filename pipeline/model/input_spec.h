@@ -4,9 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace lookout {
+
+inline constexpr int kMaxInputSide = 4096;  // pixels; a larger input is a mistake, not a model
 
 // How a picture is brought to the model's size.
 enum class ResizeMode {
@@ -18,6 +21,10 @@ const char* to_text(ResizeMode mode);
 
 enum class ChannelOrder { kRgb, kBgr };
 const char* to_text(ChannelOrder order);
+
+// The range of pixels before the mean is subtracted.
+enum class PixelScale { kUnit, kBytes, kSigned };
+const char* to_text(PixelScale scale);  // "0..1", "0..255", "-1..1"
 
 // The order of an image's values.
 enum class TensorLayout {
@@ -54,6 +61,20 @@ struct InputSpec {
   bool flip_x = false;  // left and right
   bool flip_y = false;  // top and bottom
 };
+
+// How a user, or another program, says what the values are: (pixel in `scale` - mean) / std.
+struct Normalisation {
+  std::optional<PixelScale> scale;           // nothing: 0..1
+  std::optional<std::array<float, 3>> mean;  // of a scale alone: 0
+  std::optional<std::array<float, 3>> std;   // above 0; of a scale alone: 1
+};
+
+// Why it cannot be meant, as a sentence that begins with "the mean" or "the deviation"; empty: it
+// can. Numbers for 0..255 without that scale would make every picture black.
+std::string problem_of(const Normalisation& stated);
+
+// Takes over what is stated, and keeps the rest. A scale replaces mean and deviation, too.
+void apply(const Normalisation& stated, InputSpec& input);
 
 // An image in the order of InputSpec::layout, flipped as it says: of floats, or of bytes quantized
 // as InputSpec::quantization says. The other vector is empty.

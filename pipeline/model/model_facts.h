@@ -14,7 +14,6 @@ struct ModelFacts {
   std::string kernels;             // "QNNPACK", "XNNPACK", "MLAS" or "float"
   std::uint64_t parameters = 0;    // weights and biases; counted on request only
   bool recognised_output = false;  // what the outputs are was not stated, but found out
-  bool has_metadata = true;        // false: a bare archive; ImageNet's values are assumed
   bool samples_operators = false;  // for ClassifierOptions::operators
   std::string advice = {};         // what makes it slow here, and the way out; empty: nothing
 };

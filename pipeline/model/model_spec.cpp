@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 
 #include "pipeline/error.h"
 #include "pipeline/json_text.h"
 #include "pipeline/model/byte_order_mark.h"
+#include "pipeline/model/foreign_names.h"
 #include "pipeline/printable.h"
 
 namespace lookout {
@@ -13,7 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxSide = 4096;           // pixels; a larger input is a mistake, not a model
 constexpr std::size_t kMaxLabel = 1000;  // bytes
 constexpr std::size_t kMaxQuoted = 60;   // bytes of a foreign text in a message
 
@@ -37,9 +38,9 @@ std::string text_field(const Json& object, const char* key) {
 int side(const Json& input, const char* key) {
   const std::string path = std::string("input.") + key;
   const Json& value = field(input, key, path);
-  if (!value.is_number_integer() || value < 1 || value > kMaxSide) {
+  if (!value.is_number_integer() || value < 1 || value > kMaxInputSide) {
     fail("has a wrong \"" + path + "\": expected a size in pixels from 1 to " +
-         std::to_string(kMaxSide));
+         std::to_string(kMaxInputSide));
   }
   return value.get<int>();
 }
@@ -77,24 +78,54 @@ Enum name_field(const Json& object, const char* key, const std::string& path,
   fail("has an unknown \"" + path + "\": " + quoted(name) + " is none of " + known);
 }
 
-InputSpec parse_input(const Json& input) {
-  if (!input.is_object()) fail("has an \"input\" that is not an object");
-  InputSpec spec;
-  spec.width = side(input, "width");
-  spec.height = side(input, "height");
-  spec.mean = three_numbers(input, "mean");
-  spec.std = three_numbers(input, "std");
-  for (const float deviation : spec.std) {
+// Which fields have to be there.
+enum class Fields { kAll, kAny };
+
+// Whether to read a field.
+bool reads(const Json& object, const char* key, Fields fields) {
+  return fields == Fields::kAll || object.contains(key);
+}
+
+Normalisation parse_normalisation(const Json& input, Fields fields) {
+  Normalisation stated;
+  if (reads(input, "mean", fields)) stated.mean = three_numbers(input, "mean");
+  if (reads(input, "std", fields)) stated.std = three_numbers(input, "std");
+  for (const float deviation : stated.std.value_or(std::array<float, 3>{1, 1, 1})) {
     if (!(deviation > 0)) fail("has an \"input.std\" that is not above zero");
   }
-  spec.channel_order = name_field(input, "channel_order", "input.channel_order",
-                                  {ChannelOrder::kRgb, ChannelOrder::kBgr});
+  if (input.contains("scale")) {
+    stated.scale = name_field(input, "scale", "input.scale",
+                              {PixelScale::kUnit, PixelScale::kBytes, PixelScale::kSigned});
+  }
+  return stated;
+}
+
+void take_normalisation(const Normalisation& stated, ModelSpec& spec) {
+  apply(stated, spec.input);
+  spec.assumed.mean = spec.assumed.mean && !stated.mean && !stated.scale;
+  spec.assumed.std = spec.assumed.std && !stated.std && !stated.scale;
+}
+
+void parse_input(const Json& input, Fields fields, ModelSpec& spec) {
+  if (!input.is_object()) fail("has an \"input\" that is not an object");
+  if (reads(input, "width", fields) || input.contains("height")) {
+    spec.input.width = side(input, "width");
+    spec.input.height = side(input, "height");
+    spec.assumed.size = false;
+  }
+  const Normalisation stated = parse_normalisation(input, fields);
+  const std::string problem = fields == Fields::kAny ? problem_of(stated) : "";
+  if (!problem.empty()) fail("has a wrong \"input\": " + problem);
+  take_normalisation(stated, spec);
+  if (reads(input, "channel_order", fields)) {
+    spec.input.channel_order = name_field(input, "channel_order", "input.channel_order",
+                                          {ChannelOrder::kRgb, ChannelOrder::kBgr});
+  }
   if (input.contains("resize")) {
-    spec.resize =
+    spec.input.resize =
         name_field(input, "resize", "input.resize",
                    {ResizeMode::kCenterSquare, ResizeMode::kStretch, ResizeMode::kLetterbox});
   }
-  return spec;
 }
 
 std::string version_to_text(const Json& version) {
@@ -108,21 +139,52 @@ std::vector<std::string> parse_lines(const std::string& text, const std::string&
   std::istringstream lines(text.substr(byte_order_mark(text)));
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    const std::string where =
-        "line " + std::to_string(elements.size() + 1) + " of the " + what + " ";
-    if (line.empty()) throw Error(ErrorKind::kBadData, where + "is empty");
-    if (!is_utf8(line)) throw Error(ErrorKind::kBadData, where + "is not UTF-8 text");
-    if (line.find('\0') != std::string::npos) {
-      throw Error(ErrorKind::kBadData, where + "has a NUL character");
-    }
-    if (line.size() > kMaxLabel) {
-      throw Error(ErrorKind::kBadData,
-                  where + "is longer than " + std::to_string(kMaxLabel) + " bytes");
-    }
     elements.push_back(line);
+  }
+  while (!elements.empty() && elements.back().empty()) elements.pop_back();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const std::string problem = problem_of_label(elements[i]);
+    if (problem.empty()) continue;
+    throw Error(ErrorKind::kBadData,
+                "line " + std::to_string(i + 1) + " of the " + what + " " + problem);
   }
   if (elements.empty()) throw Error(ErrorKind::kBadData, "the " + what + " are empty");
   return elements;
+}
+
+// "a, b and c".
+std::string enumerated(const std::vector<std::string>& parts) {
+  std::string text = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    text += (i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  }
+  return text;
+}
+
+Json parse_object(const std::string& json) {
+  bool too_deep = false;
+  Json root = parse_json(json, too_deep);
+  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxJsonDepth));
+  if (!root.is_object()) fail("is not a JSON object");
+  return root;
+}
+
+// What both an archive's metadata and a file beside a model may say.
+void parse_model(const Json& root, Fields fields, ModelSpec& spec) {
+  if (reads(root, "name", fields)) spec.name = text_field(root, "name");
+  if (reads(root, "input", fields)) parse_input(field(root, "input", "input"), fields, spec);
+  if (root.contains("output")) {
+    spec.output =
+        name_field(root, "output", "output",
+                   {ModelOutput::kLogits, ModelOutput::kProbabilities, ModelOutput::kSigmoid});
+  }
+  if (root.contains("unknown")) {
+    const Json& unknown = root["unknown"];
+    if (!unknown.is_number_unsigned()) {
+      fail("has an \"unknown\" that is not the number of an output, from 0");
+    }
+    spec.unknown = unknown.get<std::size_t>();
+  }
 }
 
 }  // namespace
@@ -140,25 +202,9 @@ const char* to_text(ModelOutput output) {
 }
 
 ModelSpec parse_metadata(const std::string& json) {
-  bool too_deep = false;
-  const Json root = parse_json(json, too_deep);
-  if (too_deep) fail("has values within values, deeper than " + std::to_string(kMaxJsonDepth));
-  if (!root.is_object()) fail("is not a JSON object");
+  const Json root = parse_object(json);
   ModelSpec spec;
-  spec.name = text_field(root, "name");
-  spec.input = parse_input(field(root, "input", "input"));
-  if (root.contains("output")) {
-    spec.output =
-        name_field(root, "output", "output",
-                   {ModelOutput::kLogits, ModelOutput::kProbabilities, ModelOutput::kSigmoid});
-  }
-  if (root.contains("unknown")) {
-    const Json& unknown = root["unknown"];
-    if (!unknown.is_number_unsigned()) {
-      fail("has an \"unknown\" that is not the number of an output, from 0");
-    }
-    spec.unknown = unknown.get<std::size_t>();
-  }
+  parse_model(root, Fields::kAll, spec);
   spec.quantization = text_field(root, "quantization");
   spec.weights = text_field(root, "weights");
   const Json& trained = field(root, "trained", "trained");
@@ -172,6 +218,44 @@ ModelSpec parse_metadata(const std::string& json) {
   return spec;
 }
 
+void take_metadata(const std::string& json, ModelSpec& spec) {
+  const Json root = parse_object(json);
+  parse_model(root, Fields::kAny, spec);
+  if (!root.contains("labels") || !spec.labels.empty()) return;
+  try {
+    spec.labels = names_of(root["labels"]);
+  } catch (const std::runtime_error& error) {
+    fail(std::string("has \"labels\" that ") + error.what());
+  }
+}
+
+void apply(const StatedModel& stated, ModelSpec& spec) {
+  if (stated.size) {
+    spec.input.width = stated.size->width;
+    spec.input.height = stated.size->height;
+    spec.assumed.size = false;
+  }
+  take_normalisation(stated.normalisation, spec);
+  if (stated.channels) spec.input.channel_order = *stated.channels;
+  if (stated.output) spec.output = stated.output;
+}
+
+std::string assumption_text(const ModelSpec& spec) {
+  std::vector<std::string> values;
+  std::vector<std::string> options;
+  const auto add = [&](bool is_assumed, const char* value, const char* option) {
+    if (!is_assumed) return;
+    values.emplace_back(value);
+    options.emplace_back(option);
+  };
+  add(spec.assumed.size, "size", "--input-size");
+  add(spec.assumed.mean, "mean", "--mean");
+  add(spec.assumed.std, "deviation", "--std");
+  if (values.empty()) return "";
+  return "ImageNet's " + enumerated(values) + (values.size() == 1 ? " is" : " are") + " assumed; " +
+         enumerated(options) + (values.size() == 1 ? " says" : " say") + " something else";
+}
+
 std::string producer_text(const ModelSpec& spec) {
   std::string text;
   for (const auto& [tool, version] : spec.producer) {
@@ -179,6 +263,14 @@ std::string producer_text(const ModelSpec& spec) {
     text.append(tool).append(" ").append(version);
   }
   return text;
+}
+
+std::string problem_of_label(const std::string& text) {
+  if (text.empty()) return "is empty";
+  if (!is_utf8(text)) return "is not UTF-8 text";
+  if (text.find('\0') != std::string::npos) return "has a NUL character";
+  if (text.size() > kMaxLabel) return "is longer than " + std::to_string(kMaxLabel) + " bytes";
+  return "";
 }
 
 std::vector<std::string> parse_labels(const std::string& text) {

@@ -3,8 +3,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "pipeline/error.h"
 #include "pipeline/frame.h"
 #include "pipeline/model/input_spec.h"
 #include "pipeline/model/model_facts.h"
@@ -39,5 +41,20 @@ struct WarmUp {
 WarmUp warm_up(
     const std::filesystem::path& archive, const RunNetwork& run, ModelSpec& spec, ModelFacts& facts,
     const std::function<Clock::time_point()>& now = [] { return Clock::now(); });
+
+// Returns run(), which runs the model. When it fails and nobody said the input's size, the error
+// says that, too. Throws what `run` throws.
+template <typename Run>
+auto naming_assumed_size(const ModelSpec& spec, const Run& run) {
+  try {
+    return run();
+  } catch (const Error& error) {
+    if (!spec.assumed.size) throw;
+    throw Error(error.kind(), std::string(error.what()) + "; its size " +
+                                  std::to_string(spec.input.width) + "x" +
+                                  std::to_string(spec.input.height) +
+                                  " is assumed: --input-size WxH says another");
+  }
+}
 
 }  // namespace lookout

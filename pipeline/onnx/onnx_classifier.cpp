@@ -30,7 +30,7 @@ class OnnxModel {
   OnnxModel(const ModelArchive& archive, const ClassifierOptions& options)
       : archive_(archive.path()) {
     const ArchiveContents contents = read_contents(archive);
-    spec_ = read_spec(archive, contents, options.labels);
+    spec_ = read_spec(archive, contents, options.labels, options.stated);
     facts_ = onnx_facts(contents);
     load(archive, *contents.onnx, options);
     malloc_trim(0);  // frees the memory of loading
@@ -39,9 +39,11 @@ class OnnxModel {
   void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
     const auto shape = shape_of(image, spec_.input.layout);
     const bool traced = frame.trace != nullptr && trace_ && trace_->has_room();
-    const Ort::Value output = output_.empty() ? choose_output(image.values, shape)
-                              : traced        ? trace_->run(image.values, shape, output_, frame)
-                                              : session_->run(image.values, shape, output_);
+    const Ort::Value output = naming_assumed_size(spec_, [&] {
+      return output_.empty() ? choose_output(image.values, shape)
+             : traced        ? trace_->run(image.values, shape, output_, frame)
+                             : session_->run(image.values, shape, output_);
+    });
     read_numbers(output, logits);
     check_scores(archive_, logits);
     add_opposite(spec_, logits);

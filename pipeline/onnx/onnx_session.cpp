@@ -63,7 +63,6 @@ ModelFacts onnx_facts(const ArchiveContents& contents) {
   facts.kernels = "MLAS";
   facts.activations = contents.onnx->activations;
   facts.parameters = contents.onnx->parameters;
-  facts.has_metadata = is_described(contents);
   return facts;
 }
 

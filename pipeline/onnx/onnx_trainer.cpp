@@ -21,7 +21,7 @@ class OnnxTrainer : public Trainer {
               const TrainerOptions& options)
       : archive_(archive.path()),
         base_(archive.bytes()),
-        spec_(spec_of_base(archive, contents)),
+        spec_(spec_of_base(archive, contents, options.stated)),
         facts_(onnx_facts(contents)),
         session_(archive, std::max(1, options.threads), options.operator_libraries) {
     const auto& outputs = session_.outputs();

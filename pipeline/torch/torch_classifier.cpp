@@ -31,9 +31,8 @@ class TorchClassifier::Impl {
   Impl(const ModelArchive& archive, const ClassifierOptions& options)
       : archive_(archive.path()), threads_(max_threads(options)) {
     const ArchiveContents contents = read_contents(archive);
-    spec_ = read_spec(archive, contents, options.labels);
+    spec_ = read_spec(archive, contents, options.labels, options.stated);
     outputs_ = spec_.labels.size();
-    facts_.has_metadata = !contents.metadata.empty();
     prepare_engine();
     load_torch_operators(options.operator_libraries);
     if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
@@ -149,7 +148,7 @@ class TorchClassifier::Impl {
 
   c10::IValue observed_forward(const ImageTensor& image, const FrameContext& frame) {
     const OperatorScope scope(operators_, frame, spec_.name);
-    return network_.forward(image);
+    return naming_assumed_size(spec_, [&] { return network_.forward(image); });
   }
 
   // One row of contiguous floats on the CPU, a number for each output.

@@ -30,11 +30,10 @@ float Familiarity::unknown(float similarity) const {
   return 1 / (1 + std::exp((similarity - threshold) * steepness));
 }
 
-ModelSpec spec_of_base(const ModelArchive& archive, ArchiveContents contents) {
+ModelSpec spec_of_base(const ModelArchive& archive, ArchiveContents contents,
+                       const StatedModel& stated) {
   contents.class_ids.clear();
-  std::optional<std::vector<std::string>> labels;
-  if (!is_described(contents) || contents.labels.empty()) labels.emplace();
-  return read_spec(archive, contents, labels);
+  return read_spec(archive, contents, std::vector<std::string>(), stated);
 }
 
 }  // namespace lookout

@@ -46,6 +46,7 @@ struct Familiarity {
 struct TrainerOptions {
   int threads = 1;                              // that compute an embedding
   std::vector<std::string> operator_libraries;  // as ClassifierOptions
+  StatedModel stated;                           // the same
 };
 
 struct TrainedModel {
@@ -61,7 +62,8 @@ struct TrainedModel {
 
 // The description of a base. Its labels and class ids are not used, and may be missing. Throws
 // Error(kBadData).
-ModelSpec spec_of_base(const ModelArchive& archive, ArchiveContents contents);
+ModelSpec spec_of_base(const ModelArchive& archive, ArchiveContents contents,
+                       const StatedModel& stated);
 
 // Used by one thread.
 class Trainer {

@@ -83,6 +83,7 @@ TEST_F(ProgramWithOnnx, InspectReadsNestedTextsWithoutACrash) {
   EXPECT_EQ(run_lookout({"inspect", path}).status, 0);
 
   OnnxFile size = OnnxFile::sums_of_planes();
+  size.input = {-1, 3, -1, -1};
   size.texts = {{"task", "classify"}, {"names", "{0: 'a'}"}, {"imgsz", nested}};
   expect_failure(run_lookout({"inspect", write(size)}), 65, "\"imgsz\" is not like [224, 224]");
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "pipeline/model/foreign_spec.h"
 #include "pipeline/model/onnx_contents.h"
 #include "pipeline/model/onnx_spec.h"
 #include "pipeline/onnx/onnx_head.h"
@@ -33,13 +34,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try_to([&bytes] {
     const lookout::OnnxContents contents = lookout::read_onnx(bytes);
     lookout::ModelSpec spec;
-    try_to([&] { lookout::take_input(contents, false, spec.input); });
-    try_to([&] { lookout::describe_ultralytics(contents.texts, spec); });
+    try_to([&] { lookout::take_input(contents, false, spec); });
+    try_to([&] { lookout::take_foreign(contents.texts, spec); });
+    try_to([&] { lookout::foreign_labels(contents.texts); });
   });
   try_to([&bytes] { lookout::with_head(bytes, trained(), {{"key", "value"}}); });
   try_to([&bytes] {
     lookout::ModelSpec spec;
-    lookout::describe_ultralytics({{"names", bytes}, {"imgsz", bytes}}, spec);
+    lookout::take_foreign({{"task", "classify"}, {"names", bytes}, {"imgsz", bytes}}, spec);
+  });
+  try_to([&bytes] { lookout::foreign_labels({{"names", bytes}}); });
+  try_to([&bytes] {
+    lookout::ModelSpec spec;
+    lookout::take_foreign({{"pretrained_cfg", bytes}}, spec);
   });
   return 0;
 }

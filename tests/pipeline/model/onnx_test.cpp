@@ -127,21 +127,52 @@ TEST_F(OnnxFiles, OfUltralyticsDescribeThemselves) {
 
 TEST_F(OnnxFiles, OfUltralyticsWithNamesThatCannotBeReadAreRefused) {
   OnnxFile file = OnnxFile::sums_of_planes();
-  for (const char* names : {"", "{", "{0: 'a'", "{1: 'a'}", "{0: 'a' 1: 'b'}", "{0: a}", "['a']",
-                            R"({0: 'a\)", "{0: 'a', 2: 'b'}"}) {
+  for (const char* names :
+       {"", "{", "{0: 'a'", "{1: 'a'}", "{0: 'a' 1: 'b'}", "{0: a}", R"({0: 'a\)", R"({0: '\xg0'})",
+        R"({0: '\U00110000'})", "{0: 'a', 2: 'b'}", "{0: ''}", "{0: None}", "[]", "names"}) {
     file.texts = {{"task", "classify"}, {"names", names}};
-    expect_refused(file, HasSubstr("its \"names\" are no dictionary"));
+    expect_refused(file, AllOf(HasSubstr("its \"names\" "), EndsWith("; give --labels FILE")));
   }
-  for (const char* size : {"224", "[224]", "[224, 0]", "[224, 9999]", "['a', 'b']", "["}) {
+  labels_ = {{"a", "b", "c"}};
+  EXPECT_THAT(spec_of(file).labels, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(OnnxFiles, OfUltralyticsHaveTheSizeOfTheirGraph) {
+  OnnxFile file = OnnxFile::sums_of_planes();
+  labels_ = {{"a", "b", "c"}};
+  const char* const unreadable[] = {"[]",         "[224, 0]", "[224, 9999]",
+                                    "['a', 'b']", "[",        "[1, 2, 3]"};
+  for (const char* size : unreadable) {
     file.texts = {{"task", "classify"}, {"names", "{0: 'a'}"}, {"imgsz", size}};
-    expect_refused(file, HasSubstr("its \"imgsz\" is not like [224, 224]"));
+    EXPECT_EQ(spec_of(file).input.width, 2) << size;
+  }
+  file.input = {-1, 3, -1, -1};
+  for (const char* size : unreadable) {
+    file.texts = {{"task", "classify"}, {"names", "{0: 'a'}"}, {"imgsz", size}};
+    expect_refused(file, HasSubstr("its \"imgsz\" is not like [224, 224]; give --input-size"));
+  }
+  for (const char* size : {"64", "[64, 64]", "(64, 64)", "[64]", "(64,)"}) {
+    file.texts = {{"task", "classify"}, {"names", "{0: 'a'}"}, {"imgsz", size}};
+    EXPECT_EQ(spec_of(file).input.width, 64) << size;
+    EXPECT_EQ(spec_of(file).input.height, 64) << size;
   }
 }
 
-TEST_F(OnnxFiles, OfOtherTasksNeedLabels) {
+TEST_F(OnnxFiles, OfOtherTasksAreRefusedWithTheirTask) {
   OnnxFile file = OnnxFile::sums_of_planes();
-  file.texts = {{"task", "detect"}, {"names", "{0: 'a'}"}};
-  expect_refused(file, HasSubstr("give --labels FILE"));
+  for (const char* task : {"detect", "segment", "pose", "obb"}) {
+    file.texts = {{"task", task}, {"names", "{0: 'a'}"}};
+    const std::string sentence =
+        std::string("is an Ultralytics model for ") + task + "; lookout runs classifiers";
+    labels_.reset();
+    expect_refused(file, EndsWith(sentence));
+    labels_ = {{"a", "b", "c"}};
+    expect_refused(file, EndsWith(sentence));
+  }
+  file.texts = {{"task", "semantic"}, {"author", "Ultralytics"}};
+  expect_refused(file, HasSubstr("an Ultralytics model for semantic"));
+  file.texts = {{"task", "image-classification"}};  // another program's
+  EXPECT_EQ(spec_of(file).labels.size(), 3U);
 }
 
 TEST_F(OnnxFiles, WithAnotherSizeThanTheirMetadataAreRefused) {

@@ -82,7 +82,7 @@ TEST_F(OnnxModels, TellTheirFacts) {
   EXPECT_EQ(facts.activations, "float32");
   EXPECT_EQ(facts.kernels, "MLAS");
   EXPECT_EQ(facts.parameters, 39U);
-  EXPECT_TRUE(facts.has_metadata);
+  EXPECT_EQ(assumption_text(model->spec()), "");
   EXPECT_FALSE(facts.samples_operators);
 }
 
@@ -151,7 +151,8 @@ TEST_F(OnnxModels, GiveTheirLogitsAmongOtherOutputsOfTheSameSize) {
 TEST_F(OnnxModels, RunWithLabelsOfAFile) {
   options_.labels = {{"a", "b", "c"}};
   const auto model = open(OnnxFile::sums_of_planes());
-  EXPECT_FALSE(model->facts().has_metadata);
+  EXPECT_EQ(assumption_text(model->spec()),
+            "ImageNet's mean and deviation are assumed; --mean and --std say something else");
   EXPECT_THAT(classify(*model), ElementsAre(6, 46, 406));
 }
 

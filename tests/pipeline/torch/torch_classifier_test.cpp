@@ -108,7 +108,9 @@ TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
   ClassifierOptions options;
   options.labels = {{"a", "b", "c"}};
   const TorchClassifier classifier(ModelArchive(write(kMeanOfChannels, "", "")), options);
-  EXPECT_FALSE(classifier.facts().has_metadata);
+  EXPECT_EQ(assumption_text(classifier.spec()),
+            "ImageNet's size, mean and deviation are assumed; --input-size, --mean and --std say "
+            "something else");
   EXPECT_EQ(classifier.spec().name, "model");
   EXPECT_EQ(classifier.spec().input.width, 224);
   EXPECT_FLOAT_EQ(classifier.spec().input.mean[0], 0.485F);
