@@ -21,7 +21,7 @@ packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost
   libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev
   libopencv-highgui-dev libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev
   libseccomp-dev libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev nlohmann-json3-dev'
+  liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev nlohmann-json3-dev'
 
 die() {
   echo "make-sysroot: $*" >&2

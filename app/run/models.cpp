@@ -6,8 +6,10 @@
 #include <opencv2/core/utility.hpp>
 
 #include "app/output/json.h"
+#include "app/run/label_file.h"
 #include "pipeline/error.h"
 #include "pipeline/log.h"
+#include "pipeline/lower_case.h"
 #include "pipeline/model/model_spec.h"
 #include "platform/system/free_processors.h"
 #include "platform/system/input_file.h"
@@ -119,7 +121,7 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option) {
   if (option.empty()) return std::nullopt;
   const std::string text = read_input("labels", option);
   try {
-    return parse_labels(text);
+    return parse_label_file(text, lower_case_extension(option));
   } catch (const Error& error) {
     throw Error(error.kind(), option + ": " + error.what());
   }
