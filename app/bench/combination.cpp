@@ -63,8 +63,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Scheduling, realtime_priority, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CameraOptions, source, name, source_options, wait, view, capture,
                                    timeout)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceOptions, name, plugin, forbid_fallback)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelOptions, file, labels, sha256, operators, threads, workers,
-                                   device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InputSize, width, height)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Normalisation, scale, mean, std)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StatedModel, size, normalisation, channels, output)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelOptions, file, labels, stated, sha256, operators, threads,
+                                   workers, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Combination, camera, model, frames, log_level)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Percentiles, p50, p95, p99, max)

@@ -42,10 +42,10 @@ struct Description {
 
 // Without labels if there are none.
 ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContents& contents,
-                               const std::string& labels_file) {
-  auto labels = read_labels(labels_file);
+                               const ModelOptions& options) {
+  auto labels = read_labels(options.labels);
   if (!labels) labels.emplace();
-  return read_spec(archive, contents, labels);
+  return read_spec(archive, contents, labels, stated_model(options));
 }
 
 // Whether something of the model is to be run.
@@ -71,7 +71,7 @@ Description describe(const InspectOptions& options) {
     description.model = open_to_describe(archive, options.model, /*count_parameters=*/true);
     description.spec = description.model->spec();
   } else {
-    description.spec = spec_without_running(archive, description.contents, options.model.labels);
+    description.spec = spec_without_running(archive, description.contents, options.model);
   }
   return description;
 }

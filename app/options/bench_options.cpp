@@ -59,6 +59,8 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
   for (const char* key : {"labels", "operators", "device", "device-plugin", "device-fallback"}) {
     bench.add_flag_of(settings, "model", key);
   }
+  add_input_flags(bench, settings);
+  bench.add_flag_of(settings, "model", "output");
   bench.add_flag_of(settings, "results", "format");
   bench.add_flag_of(settings, "log", "level");
   for (const char* key : {"width", "height", "framerate", "rotation", "roi"}) {

@@ -29,6 +29,9 @@ void add_train(CommandLine& line, Action<TrainOptions> action);
 void add_collect(CommandLine& line, Action<CollectOptions> action);
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action);
 
+// The flags of [model] about the input that a model takes.
+void add_input_flags(Command& command, const Settings& settings);
+
 // Values that several of them have.
 Value format_value(Format& format);
 Value fallback_value(bool& forbid);  // of operators, from a device to the CPU

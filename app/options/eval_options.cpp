@@ -1,8 +1,11 @@
 // lookout eval: its flags.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "app/options/commands.h"
 #include "app/options/settings.h"
+#include "pipeline/error.h"
 
 namespace lookout {
 
@@ -28,6 +31,9 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
   for (const char* key : {"file", "labels", "operators", "threads", "workers"}) {
     eval.add_flag_of(state->settings, "model", key);
   }
+  add_input_flags(eval, state->settings);
+  const Setting& kind = *state->settings.find("model", "output");
+  eval.add_flag("--model-output", kind.value, kind.help, "Model");
   eval.add_flag("--sha256", hashes(options.model.sha256),
                 "Accept only a model file with one of these SHA-256 hashes");
   eval.add_flag_of(state->settings, "results", "format");
@@ -36,6 +42,14 @@ void add_eval(CommandLine& line, Action<EvalOptions> action) {
                 "Also write a page with charts and the worst classes' pictures, FILE.html");
   eval.add_flag_of(state->settings, "log", "level");
   eval.check([state] {
+    const std::string& file = state->options.output;
+    if (file == "logits" || file == "probabilities" || file == "sigmoid") {
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format("--output names the file for the results: --model-output {0} says what "
+                      "the model gives, --output ./{0} is a file",
+                      file));
+    }
     check_workers(state->options.model, {Origin::Place::kCommandLine, "--workers"});
   });
   eval.run([state, action = std::move(action)] { return action(state->options); });

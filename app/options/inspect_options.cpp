@@ -52,14 +52,17 @@ Value outlier_rule(OutlierRule& member) {
 
 void add_inspect(CommandLine& line, Action<InspectOptions> action) {
   const auto options = std::make_shared<InspectOptions>();
+  Settings settings;
+  declare(settings, options->model);
   Command& inspect = line.add("inspect", "Describe a model file, without running it");
   inspect.examples(
       "lookout inspect garage.pt\n"
       "lookout inspect garage.pt --run");
   inspect.add_positional("MODEL,--model", text(options->model.file, "FILE"),
                          "Model file, TorchScript or ONNX; default: the installed one");
-  inspect.add_flag("--labels", text(options->model.labels, "FILE"),
-                   "File with one label a line, instead of the model's own");
+  inspect.add_flag_of(settings, "model", "labels");
+  add_input_flags(inspect, settings);
+  inspect.add_flag_of(settings, "model", "output");
   inspect.add_flag(
       "--operators", files(options->model.operators),
       "With --run: libraries with custom operators that the model needs. A library is code that "

@@ -11,6 +11,7 @@
 
 #include "pipeline/flow/scheduling.h"
 #include "pipeline/model/device.h"
+#include "pipeline/model/model_spec.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/state_tracker.h"
@@ -46,6 +47,7 @@ struct CameraOptions {
 struct ModelOptions {
   std::string file;                 // archive; empty: the built-in self-test model
   std::string labels;               // file; empty: the archive's own
+  StatedModel stated;               // instead of what the archive says
   std::vector<std::string> sha256;  // of the archives that are accepted; empty: all are
   // Libraries with operators that the model needs; empty: none.
   std::vector<std::string> operators;

@@ -87,6 +87,39 @@ void declare_network(Settings& settings, SourceOptions& source) {
                "Transport of RTSP cameras");
 }
 
+// The part of [model] about how a model sees pictures, which a file of another program may not say.
+void declare_stated(Settings& settings, StatedModel& stated) {
+  const std::string section = "model";
+  settings.add(section, "input-size", input_size(stated.size),
+               "Size of the model's input in pixels; default: what the model says, else 224x224",
+               "--input-size");
+  settings.add(section, "mean", numbers_of_channels(stated.normalisation.mean, false),
+               "Mean of each channel, in the model's order; default: the model's, else ImageNet's",
+               "--mean");
+  settings.add(section, "std", numbers_of_channels(stated.normalisation.std, true),
+               "Deviation of each channel; default: the model's, else ImageNet's", "--std");
+  settings.add(section, "channels",
+               choice<std::optional<ChannelOrder>>(
+                   stated.channels, {{"rgb", ChannelOrder::kRgb}, {"bgr", ChannelOrder::kBgr}}),
+               "Order of the channels; default: the model's, else rgb", "--channels");
+  settings.add(
+      section, "scale",
+      choice<std::optional<PixelScale>>(stated.normalisation.scale,
+                                        {{to_text(PixelScale::kUnit), PixelScale::kUnit},
+                                         {to_text(PixelScale::kBytes), PixelScale::kBytes},
+                                         {to_text(PixelScale::kSigned), PixelScale::kSigned}}),
+      "Range of pixels, before mean and deviation; alone: without these", "--scale");
+  settings.add(
+      section, "output",
+      choice<std::optional<ModelOutput>>(
+          stated.output, {{to_text(ModelOutput::kLogits), ModelOutput::kLogits},
+                          {to_text(ModelOutput::kProbabilities), ModelOutput::kProbabilities},
+                          {to_text(ModelOutput::kSigmoid), ModelOutput::kSigmoid}}),
+      "What the model gives: logits, probabilities that exclude each other, or sigmoid: those that "
+      "do not; default: measured",
+      "--output");
+}
+
 }  // namespace
 
 void declare(Settings& settings, CameraOptions& options) {
@@ -127,8 +160,11 @@ void declare(Settings& settings, ModelOptions& options) {
       "Model file, TorchScript (.pt) or ONNX (.onnx); default: the installed one, usually the "
       "self-test model, which knows only the patterns of test://all",
       "--model", "model");
-  settings.add(section, "labels", text(options.labels, "FILE"),
-               "File with one label a line, instead of the model's own", "--labels");
+  settings.add(
+      section, "labels", text(options.labels, "FILE"),
+      "File with one label a line, or a JSON or YAML file of names, instead of the model's own",
+      "--labels");
+  declare_stated(settings, options.stated);
   settings.add(section, "sha256", hashes(options.sha256),
                "Accept only model files with one of these SHA-256 hashes (sha256sum). Loading a "
                "model runs code: load only models that you trust");
@@ -264,6 +300,12 @@ void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.mqtt);
   declare(settings, options.profile);
   declare(settings, options.log);
+}
+
+void add_input_flags(Command& command, const Settings& settings) {
+  for (const char* key : {"input-size", "mean", "std", "channels", "scale"}) {
+    command.add_flag_of(settings, "model", key);
+  }
 }
 
 Value fallback_value(bool& forbid) {

@@ -39,6 +39,7 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
                  "Lines of file,label instead; files are relative to DIR");
   train.add_flag_of(state->settings, "model", "file",
                     "The base: a model whose last layer is replaced; default: the installed one");
+  add_input_flags(train, state->settings);
   train.add_flag_of(state->settings, "model", "operators");
   train.add_flag("--sha256", hashes(options.model.sha256),
                  "Accept only a base with one of these SHA-256 hashes");

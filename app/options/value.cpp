@@ -346,6 +346,50 @@ Value number_pair(std::vector<double>& member) {
   return value;
 }
 
+Value input_size(std::optional<InputSize>& member) {
+  Value value;
+  value.set = [&member](const std::string& text) {
+    const auto cross = text.find('x');
+    const auto width = parse_number<int>(std::string_view(text).substr(0, cross));
+    const auto height = cross == std::string::npos
+                            ? width
+                            : parse_number<int>(std::string_view(text).substr(cross + 1));
+    const auto is_side = [](std::optional<int> side) {
+      return side && *side >= 1 && *side <= kMaxInputSide;
+    };
+    if (!is_side(width) || !is_side(height)) return false;
+    member = InputSize{*width, *height};
+    return true;
+  };
+  value.expected =
+      fmt::format("a width and height from 1 to {}, as in 299 or 320x240", kMaxInputSide);
+  value.accepted = {TomlType::kString, TomlType::kInteger};
+  value.placeholder = "WxH";
+  return value;
+}
+
+Value numbers_of_channels(std::optional<std::array<float, 3>>& member, bool above_zero) {
+  Value value;
+  value.set = [&member, above_zero](const std::string& text) {
+    std::vector<double> parsed = parse_numbers(text);
+    if (parsed.size() == 1) parsed.resize(3, parsed.front());
+    if (parsed.size() != 3) return false;
+    std::array<float, 3> numbers{};
+    std::transform(parsed.begin(), parsed.end(), numbers.begin(),
+                   [](double number) { return static_cast<float>(number); });
+    const bool good = std::all_of(numbers.begin(), numbers.end(), [&](float number) {
+      return std::isfinite(number) && (!above_zero || number > 0);
+    });
+    if (good) member = numbers;
+    return good;
+  };
+  value.expected = fmt::format("three numbers{}, as in 0.5,0.4,0.3, or one for all",
+                               above_zero ? " above 0" : "");
+  value.accepted = {TomlType::kString, TomlType::kInteger, TomlType::kFloat, TomlType::kArray};
+  value.placeholder = "R,G,B";
+  return value;
+}
+
 Value report_file(std::string& member, const std::vector<std::string>& suffixes) {
   Value value = text(member, "FILE");
   value.set = [&member, suffixes](const std::string& text) {

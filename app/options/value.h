@@ -1,6 +1,7 @@
 // The value of a setting: a text that becomes a member of an options struct.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "app/options/toml_node.h"
+#include "pipeline/model/model_spec.h"
 
 namespace lookout {
 
@@ -116,6 +118,13 @@ Value region(cv::Rect2d& member);
 
 // A file whose name ends in one of `suffixes`, which choose its format, in either case.
 Value report_file(std::string& member, const std::vector<std::string>& suffixes);
+
+// A size in pixels, "299" or "299x224"; empty: none is stated.
+Value input_size(std::optional<InputSize>& member);
+
+// Three numbers, "0.5,0.4,0.3", or one for all; in a file also an array of them. `above_zero`: each
+// has to be.
+Value numbers_of_channels(std::optional<std::array<float, 3>>& member, bool above_zero);
 
 // Two numbers above 0, as "1.8,1.5"; in a file also an array of them.
 Value number_pair(std::vector<double>& member);

@@ -63,6 +63,11 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
   if (!assumed.empty()) {
     log_warn("{} has no {}: {}", archive.path().string(), metadata_name(archive.format()), assumed);
   }
+  const auto& size = options.stated.size;
+  if (size && (size->width != spec.input.width || size->height != spec.input.height)) {
+    log_warn("the graph of {} has the fixed size {}x{}, which holds instead of {}x{}", spec.name,
+             spec.input.width, spec.input.height, size->width, size->height);
+  }
   if (facts.recognised_output && spec.output == ModelOutput::kProbabilities) {
     log_info(
         "model {}: its outputs are probabilities and are taken as scores; \"output\": "
@@ -127,6 +132,12 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option) {
   }
 }
 
+StatedModel stated_model(const ModelOptions& options) {
+  const std::string problem = problem_of(options.stated.normalisation);
+  if (problem.empty()) return options.stated;
+  throw Error(ErrorKind::kUsage, fmt::format("--mean or --std: {}", problem));
+}
+
 ModelArchive read_archive(const ModelOptions& options) {
   const std::filesystem::path path = model_path(options.file);
   ModelArchive archive = read_as_service(path.string(), [&path] { return ModelArchive(path); });
@@ -166,6 +177,7 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options;
   classifier_options.device = checked_device(options.device);
+  classifier_options.stated = stated_model(options);
   classifier_options.operators = observation.operators;
   classifier_options.trace = observation.trace;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
@@ -192,6 +204,7 @@ std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
                                              const ModelOptions& options, bool count_parameters) {
   ClassifierOptions classifier_options;
   classifier_options.labels = read_labels(options.labels);
+  classifier_options.stated = stated_model(options);
   classifier_options.device = checked_device(options.device);
   classifier_options.count_parameters = count_parameters;
   classifier_options.operator_libraries = operator_libraries(options);

@@ -25,6 +25,9 @@ bool is_selftest(const std::string& option);
 // Error(kPermission) or Error(kBadData).
 std::optional<std::vector<std::string>> read_labels(const std::string& option);
 
+// What the options say about the model. Throws Error(kUsage) when it contradicts itself.
+StatedModel stated_model(const ModelOptions& options);
+
 // Reads the archive that `options` name, and runs nothing of it. Throws Error(kNoInput),
 // Error(kPermission), or Error(kBadData) when its SHA-256 is none of `options.sha256`.
 ModelArchive read_archive(const ModelOptions& options);

@@ -144,8 +144,9 @@ class Training {
     const auto start = Clock::now();
     const TrainFolder folder = read_train_pictures(options_.folder, options_.labels_csv);
     const ModelArchive base = read_archive(options_.model);
-    const auto trainer = open_trainer(
-        base, {std::max(1, options_.model.threads), operator_libraries(options_.model)});
+    const auto trainer =
+        open_trainer(base, {std::max(1, options_.model.threads), operator_libraries(options_.model),
+                            stated_model(options_.model)});
     log_base(options_.model, trainer->spec(), trainer->facts());
     EmbeddedPictures embedded =
         embed(folder.train, options_.mirror ? Variants::kMirrored : Variants::kUsual, *trainer);

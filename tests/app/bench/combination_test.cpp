@@ -46,9 +46,16 @@ auto fields(const DeviceOptions& options) {
   return std::tuple(a, b, c);
 }
 
+auto fields(const StatedModel& stated) {
+  const auto& [size, normalisation, c, d] = stated;
+  const auto [width, height] = size.value_or(InputSize());
+  const auto& [scale, mean, std] = normalisation;
+  return std::tuple(width, height, scale, mean, std, c, d);
+}
+
 auto fields(const ModelOptions& options) {
-  const auto& [a, b, c, d, e, f, g] = options;
-  return std::tuple(a, b, c, d, e, f, fields(g));
+  const auto& [a, b, c, d, e, f, g, h] = options;
+  return std::tuple(a, b, fields(c), d, e, f, g, fields(h));
 }
 
 auto fields(const Combination& combination) {
@@ -115,7 +122,16 @@ Combination combination() {
   made.camera.view = {180, true, true, {0.1, 0.2, 0.3, 0.4}};
   made.camera.capture = {5, {1, 3}};
   made.camera.timeout = milliseconds(3001);
-  made.model = {"m.pt", "l.txt", {std::string(64, 'a')}, {"o.so"}, 0, 2, {"acme", "acme.so", true}};
+  made.model.file = "m.pt";
+  made.model.labels = "l.txt";
+  made.model.stated = {InputSize{320, 240},
+                       {PixelScale::kSigned, std::array{0.1F, 0.2F, 0.3F}, std::nullopt},
+                       ChannelOrder::kBgr,
+                       ModelOutput::kSigmoid};
+  made.model.sha256 = {std::string(64, 'a')};
+  made.model.operators = {"o.so"};
+  made.model.workers = 2;
+  made.model.device = {"acme", "acme.so", true};
   made.frames = 7;
   made.log_level = "debug";
   return made;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -15,6 +16,39 @@ namespace {
 
 // A setting that has no flag.
 RunOptions parse_set(const std::string& setting) { return parse_run({"--set", setting}); }
+
+TEST(Options, AModelIsDescribed) {
+  const StatedModel none = parse_run({}).model.stated;
+  EXPECT_FALSE(none.size || none.channels || none.output || none.normalisation.scale ||
+               none.normalisation.mean || none.normalisation.std);
+  const StatedModel stated =
+      parse_run({"--input-size", "320x240", "--mean", "0.5, -0.4,.3", "--std", "1", "--channels",
+                 "bgr", "--scale", "-1..1", "--output", "sigmoid"})
+          .model.stated;
+  EXPECT_EQ(stated.size->width, 320);
+  EXPECT_EQ(stated.size->height, 240);
+  EXPECT_EQ(stated.normalisation.mean, (std::array{0.5F, -0.4F, 0.3F}));
+  EXPECT_EQ(stated.normalisation.std, (std::array{1.0F, 1.0F, 1.0F}));
+  EXPECT_EQ(stated.channels, ChannelOrder::kBgr);
+  EXPECT_EQ(stated.normalisation.scale, PixelScale::kSigned);
+  EXPECT_EQ(stated.output, ModelOutput::kSigmoid);
+  EXPECT_EQ(parse_run({"--input-size=299"}).model.stated.size->height, 299);
+  EXPECT_EQ(parse_run({"--mean", "-1,0,0"}).model.stated.normalisation.mean->front(), -1);
+}
+
+TEST(Options, AWrongDescriptionOfAModelIsRefused) {
+  for (const auto& [flag, values] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"--input-size", {"", "0", "4097", "3x", "x3", "3x4x5", "3*4", "-3", "1.5"}},
+           {"--mean", {"", "1,2", "1,2,3,4", "a", "1,nan,1", "1,inf,1"}},
+           {"--std", {"0", "1,1,0", "-1", "1e60"}},
+           {"--channels", {"", "RGB", "rgba"}},
+           {"--scale", {"", "255", "0-255", "0..2"}},
+           {"--output", {"", "softmax", "x.json"}}}) {
+    for (const std::string& value : values) {
+      expect_error({flag + "=" + value}, ErrorKind::kUsage, flag);
+    }
+  }
+}
 
 TEST(Options, EveryOptionIsUnderstood) {
   const RunOptions options = parse_run({"run",         "test://all",
