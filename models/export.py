@@ -77,13 +77,13 @@ def complete(options):
 
 def read_labels(path):
     try:
-        with open(path, encoding="utf-8") as file:
-            labels = file.read().splitlines()
+        with open(path, encoding="utf-8-sig") as file:
+            labels = [line.strip() for line in file.read().rstrip().splitlines()]
     except UnicodeDecodeError as error:
         raise Failure(BAD_DATA, f"the labels file {path} is not UTF-8 text") from error
     except OSError as error:
         raise Failure(NO_INPUT, f"cannot read the labels file {path}: {reason(error)}") from error
-    if not labels or not all(label.strip() for label in labels):
+    if not labels or not all(labels):
         raise Failure(BAD_DATA, f"the labels file {path} is empty or has an empty line")
     return labels
 

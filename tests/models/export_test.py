@@ -11,10 +11,12 @@ import torchvision
 from PIL import Image
 
 import archive
+import export
 import networks
 import pictures
 import preprocess
 import quantize
+from failure import Failure
 
 ORIENTATION = 0x0112  # EXIF's tag
 
@@ -131,6 +133,13 @@ class ExportTest(TemporaryFolder):
         names = {name.replace("quantized_", "") for name in known}
         # Of this one torchvision has the parts only.
         self.assertEqual(names | {"mobilenet_v3_small"}, set(networks.ARCHES))
+
+    def test_labels_without_blanks_around_them_and_empty_lines_at_the_end(self):
+        for text in ("a\nb c\n", "\ufeffa \r\n\tb c\r\n\r\n", "a\nb c\n \n\n"):
+            self.assertEqual(export.read_labels(self.write("labels.txt", text)), ["a", "b c"])
+        for text in ("", "\n", "a\n\nb\n"):
+            with self.assertRaisesRegex(Failure, "is empty or has an empty line"):
+                export.read_labels(self.write("labels.txt", text))
 
     def test_missing_output_folder(self):
         result = run_export("--arch", ARCH, "--no-weights", "-o", self.path("no/model.pt"))
