@@ -15,6 +15,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/lower_case.h"
+#include "pipeline/model/foreign_format.h"
 #include "pipeline/model/foreign_spec.h"
 #include "pipeline/model/onnx_spec.h"
 #include "pipeline/model/sha256.h"
@@ -80,6 +81,7 @@ class Contents {
     std::string* text = text_called(name);
     contents_.members.push_back({name, member.bytes});
     const bool is_new = names_.insert(name).second;
+    if (name == "data.pkl") return keep_pickle();
     if (text == nullptr) return is_code(name) ? scan_code() : ZipReader::TakePiece();
     if (!is_new) refuse_as_damaged(archive_.path(), "holds " + name + " twice");
     return [this, text, name = std::move(name)](std::string_view piece) {
@@ -91,6 +93,7 @@ class Contents {
   }
 
   ArchiveContents finish() {
+    if (names_.count("constants.pkl") == 0) refuse_foreign();
     // What LibTorch itself asks for.
     for (const char* needed : {"data.pkl", "constants.pkl"}) {
       if (names_.count(needed) == 0) {
@@ -113,6 +116,20 @@ class Contents {
     return [this](std::string_view piece) { code_.take(piece); };
   }
 
+  // Tells by its beginning what torch.save() wrote.
+  ZipReader::TakePiece keep_pickle() {
+    return [this](std::string_view piece) {
+      pickle_ += piece.substr(0, ArchiveContents::kMaxText - pickle_.size());
+    };
+  }
+
+  void refuse_foreign() const {
+    std::vector<std::string> names;
+    for (const ArchiveMember& member : contents_.members) names.push_back(member.name);
+    const std::string foreign = foreign_zip_format(names, pickle_);
+    if (!foreign.empty()) refuse_model(archive_.path(), foreign);
+  }
+
   // Where the text goes that is called so; null: nowhere.
   std::string* text_called(const std::string& name) {
     const auto texts = std::array{std::pair{"extra/metadata.json", &contents_.metadata},
@@ -129,6 +146,7 @@ class Contents {
   ArchiveContents contents_;
   TorchCodeScanner code_{contents_.foreign_operators};
   std::set<std::string> names_;
+  std::string pickle_;  // how data.pkl begins
   std::string folder_;
   std::uint64_t unpacked_ = 0;
 };
@@ -138,6 +156,8 @@ ArchiveContents read_onnx_contents(const ModelArchive& archive) {
   try {
     contents.onnx = read_onnx(archive.bytes());
   } catch (const std::runtime_error& error) {
+    const std::string foreign = foreign_format(archive.bytes());
+    if (!foreign.empty()) refuse_model(archive.path(), foreign);
     refuse_onnx(archive.path(), error.what());
   }
   contents.foreign_operators = contents.onnx->foreign_operators;
@@ -238,7 +258,10 @@ ModelArchive::ModelArchive(fs::path path) : path_(std::move(path)), bytes_(nullp
   }
   struct stat status {};
   if (file.fd() < 0 || fstat(file.fd(), &status) != 0) fail_to_read(path_);
-  if (!S_ISREG(status.st_mode)) refuse_model(path_, "is not a file");
+  if (!S_ISREG(status.st_mode)) {
+    const std::string foreign = S_ISDIR(status.st_mode) ? foreign_folder_format(path_) : "";
+    refuse_model(path_, foreign.empty() ? "is not a file" : foreign);
+  }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > kMaxBytes) refuse_model(path_, "is larger than 2 GB");
   if (size == 0) return;
@@ -284,9 +307,11 @@ ModelFormat ModelArchive::format() const {
 ArchiveContents read_contents(const ModelArchive& archive) {
   if (archive.format() == ModelFormat::kOnnx) return read_onnx_contents(archive);
   if (archive.bytes().substr(0, 2) != "PK") {
-    refuse_model(
-        archive.path(),
-        "is not a TorchScript archive, nor an ONNX model; create one with models/export.py");
+    const std::string foreign = foreign_format(archive.bytes());
+    refuse_model(archive.path(), foreign.empty()
+                                     ? "is not a TorchScript archive, nor an ONNX model; create "
+                                       "one with models/export.py"
+                                     : foreign);
   }
   Contents contents(archive);
   const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {

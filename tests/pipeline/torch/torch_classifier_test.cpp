@@ -63,7 +63,7 @@ TEST_F(TorchArchives, RefusesWhatIsNoArchive) {
   expect_refused(path, "no such model", ErrorKind::kNoInput);
   expect_refused(directory_.path().string(), "is not a file");
   std::ofstream(path) << "";
-  expect_refused(path, "not a TorchScript archive");
+  expect_refused(path, "is empty");
   std::mt19937 random(1);
   std::ofstream noise(path, std::ios::binary);
   for (int i = 0; i < 100'000; ++i) noise.put(static_cast<char>(random()));
