@@ -163,7 +163,7 @@ std::string find_activations(const torch::jit::Block& block) {
 bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph) {
   // An input may be anything, for LibTorch's analysis; a copy of it is known.
   const std::shared_ptr<torch::jit::Graph> seen = graph->copy();
-  torch::jit::Value* input = seen->inputs().back();
+  torch::jit::Value* input = seen->inputs()[1];  // behind the module; others have defaults
   const torch::jit::WithInsertPoint at_start(*seen->nodes().begin());
   torch::jit::Value* copy = seen->insert(c10::aten::clone, {input});
   input->replaceAllUsesAfterNodeWith(copy->node(), copy);
