@@ -156,6 +156,10 @@ class OnnxOperators {
 
 }  // namespace
 
+bool is_torch_operator(const std::string& name) {
+  return contains(kTorchNamespaces, std::string_view(name).substr(0, name.find("::")));
+}
+
 void TorchCodeScanner::take(std::string_view piece) {
   for (const char c : piece) take(c);
 }

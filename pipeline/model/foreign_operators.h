@@ -11,6 +11,10 @@ namespace lookout {
 // Names of operators with their namespaces: "acme::scores".
 using OperatorNames = std::set<std::string>;
 
+// Whether the operator ("aten::conv2d") is in one of LibTorch's own namespaces, whatever its
+// version.
+bool is_torch_operator(const std::string& name);
+
 // Reads the code of a TorchScript archive in pieces.
 class TorchCodeScanner {
  public:

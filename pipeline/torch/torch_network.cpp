@@ -14,14 +14,11 @@
 #include "pipeline/error.h"
 #include "pipeline/log.h"
 #include "pipeline/model/engine_facts.h"
-#include "pipeline/model/operator_library.h"
-#include "pipeline/printable.h"
 #include "pipeline/torch/live_bytes.h"
 #include "pipeline/torch/torch_blas.h"
 #include "pipeline/torch/torch_device.h"
 #include "pipeline/torch/torch_floats.h"
 #include "pipeline/torch/torch_graph.h"
-#include "pipeline/torch/torch_operators.h"
 
 namespace lookout {
 namespace {
@@ -69,16 +66,6 @@ c10::ScalarType type_of(const InputQuantization& quantization) {
 
 }  // namespace
 
-std::string first_sentence(const std::exception& error) {
-  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
-  const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
-  const std::string traceback = "Traceback of TorchScript";
-  if (text.find(traceback) == std::string::npos) return first_line(text);
-  const auto end = text.find_last_not_of(" \n");
-  const auto start = text.find_last_of('\n', end);
-  return first_line(text.substr(start + 1, end - start));
-}
-
 bool has_qnnpack() {
   const auto& engines = at::globalContext().supportedQEngines();
   return std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end();
@@ -98,13 +85,12 @@ torch::jit::Module load_network(const ModelArchive& archive, c10::Device device)
     torch::jit::Module module =
         torch::jit::load(std::make_shared<ArchiveReader>(archive.bytes()), device);
     module.eval();
+    require_one_picture(module, archive.path());
     return module;
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {
-    const std::string missing = missing_operator(error.what());
-    if (!missing.empty()) refuse_missing_operator(archive.path(), missing, Engine::kTorch);
-    refuse_model(archive.path(), "is not a TorchScript archive, or a damaged one (" +
-                                     first_sentence(error) +
-                                     "); create it again with models/export.py");
+    refuse_to_load(archive, error);
   }
 }
 
@@ -133,7 +119,7 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
+    refuse_model(archive_, failure_text("cannot be prepared for inference", error));
   }
 }
 
@@ -167,7 +153,22 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
   } catch (const std::exception& error) {
     const std::string refusal = TorchDevice::take_refusal();
     if (!refusal.empty()) refuse_model(archive_, refusal);
-    refuse_model(archive_, "fails while classifying: " + first_sentence(error));
+    if (device_.is_cpu() && takes_channels_last(image)) {
+      refuse_model(archive_,
+                   "takes pictures as [1, height, width, 3] (NHWC), but lookout gives [1, 3, "
+                   "height, width]; put x = x.permute(0, 2, 3, 1) in front of its forward");
+    }
+    refuse_model(archive_, failure_text("fails while classifying", error));
+  }
+}
+
+// Of a network that fails otherwise.
+bool TorchNetwork::takes_channels_last(const ImageTensor& image) {
+  try {
+    module_.forward({torch::zeros({1, image.height, image.width, 3})});
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <torch/script.h>
 
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,13 +12,10 @@
 #include "pipeline/model/archive.h"
 #include "pipeline/model/input_spec.h"
 #include "pipeline/model/model_facts.h"
+#include "pipeline/torch/torch_failure.h"
 #include "pipeline/torch/torch_graph.h"
 
 namespace lookout {
-
-// The sentence of a message without its backtrace: the last line of a TorchScript traceback, else
-// the first line.
-std::string first_sentence(const std::exception& error);
 
 bool has_qnnpack();
 
@@ -61,6 +57,7 @@ class TorchNetwork {
 
  private:
   at::Tensor as_input(const ImageTensor& image) const;
+  bool takes_channels_last(const ImageTensor& image);
 
   torch::jit::Module module_;
   std::filesystem::path archive_;

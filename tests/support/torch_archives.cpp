@@ -1,5 +1,6 @@
 #include "tests/support/torch_archives.h"
 
+#include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/frontend/resolver.h>
 #include <torch/csrc/jit/frontend/sugared_value.h>
 #include <torch/script.h>
@@ -49,6 +50,23 @@ void write_archive(const std::string& path, const std::string& forward_body,
   if (!metadata.empty()) extra["metadata.json"] = metadata;
   if (!labels.empty()) extra["labels.txt"] = labels;
   module.save(path, extra);
+}
+
+void copy_archive(const std::string& from, const std::string& to, const ArchiveChange& change) {
+  caffe2::serialize::PyTorchStreamReader reader(from);
+  caffe2::serialize::PyTorchStreamWriter writer(to);
+  for (const std::string& name : reader.getAllRecords()) {
+    if (name == "version" || name == ".data/serialization_id") continue;  // written at the end
+    const auto [data, size] = reader.getRecord(name);
+    std::string content(static_cast<const char*>(data.get()), size);
+    const bool code = name.rfind("code/", 0) == 0 && name.find("debug_pkl") == std::string::npos;
+    const auto found = code ? content.find(change.from) : std::string::npos;
+    if (found != std::string::npos) content.replace(found, change.from.size(), change.to);
+    writer.writeRecord(name, content.data(), content.size());
+  }
+  if (!change.member.empty()) writer.writeRecord(change.member, "little", 6);
+  if (change.version > 0) writer.setMinVersion(change.version);
+  writer.writeEndOfFile();
 }
 
 void write_convolution(const std::string& path) {

@@ -1,6 +1,7 @@
 // Small TorchScript archives, good and bad, made by the test that needs them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace lookout {
@@ -18,6 +19,15 @@ inline const char* const kThreeLabels = "red\ngreen\nblue\n";
 void write_archive(const std::string& path, const std::string& forward_body,
                    const std::string& metadata, const std::string& labels,
                    const std::string& inputs = "x", const std::string& operators = {});
+
+// How a copy of an archive differs.
+struct ArchiveChange {
+  std::string from;  // a text in its code
+  std::string to;
+  std::string member{};       // one more, without a meaning; empty: none
+  std::uint64_t version = 0;  // of the format, at least
+};
+void copy_archive(const std::string& from, const std::string& to, const ArchiveChange& change);
 
 // An archive of 8x8 pictures that adds the output of a layer `features` to itself and takes the
 // mean of each channel. The layer has a 1x1 convolution of 3 channels to 3, and hardtanh.
