@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/inspect/device_report.h"
+#include "app/inspect/model_code.h"
 #include "app/output/json.h"
 #include "app/run/models.h"
 #include "pipeline/append_format.h"
@@ -52,6 +53,12 @@ ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContent
 bool runs(const InspectOptions& options) {
   const DeviceOptions device = checked_device(options.model.device);
   const bool run = options.run || !device.name.empty();
+  if ((options.code || options.graph) && (run || options.code == options.graph)) {
+    throw Error(
+        ErrorKind::kUsage,
+        "--code and --graph show a file without running it: give one of them, without --run "
+        "and --device");
+  }
   if (!run && !options.model.operators.empty()) {
     throw Error(ErrorKind::kUsage,
                 "--operators is about running the model: --run or --device NAME is needed");
@@ -59,8 +66,7 @@ bool runs(const InspectOptions& options) {
   return run;
 }
 
-Description describe(const InspectOptions& options) {
-  const bool run = runs(options);
+Description describe(const InspectOptions& options, bool run) {
   const ModelArchive archive = read_archive(options.model);
   Description description;
   description.file = archive.path().string();
@@ -291,7 +297,10 @@ std::string to_text(const Description& description) {
 }  // namespace
 
 std::string inspect(const InspectOptions& options) {
-  const Description description = describe(options);
+  const bool run = runs(options);
+  if (options.code) return model_code(read_archive(options.model), options.format);
+  if (options.graph) return model_graph(read_archive(options.model), options.format);
+  const Description description = describe(options, run);
   return options.format == Format::kJson ? to_json(description) : to_text(description);
 }
 

@@ -71,6 +71,10 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
       "--run", boolean(options->run),
       "Also load and run the model, to tell its parameters and kernels. Loading a model "
       "runs code: do so only with a model that you trust");
+  inspect.add_flag("--code", boolean(options->code),
+                   "Show the code of a TorchScript archive instead, without running it");
+  inspect.add_flag("--graph", boolean(options->graph),
+                   "Show the nodes of an ONNX model instead, without running it");
   inspect.add_flag(
       "--device", text(options->model.device.name, "NAME"),
       "Also run one frame on a custom device, to tell which operators it takes and which fall "

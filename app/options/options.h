@@ -159,7 +159,9 @@ void declare(Settings& settings, RunOptions& options);
 struct InspectOptions {
   ModelOptions model;  // not used: threads and workers
   Format format = Format::kText;
-  bool run = false;  // runs the model, to tell what no file says
+  bool run = false;    // runs the model, to tell what no file says
+  bool code = false;   // shows the code of an archive alone
+  bool graph = false;  // shows the nodes of an ONNX model alone
 };
 
 // Options of `lookout list-cameras`: those of the run that would choose among a camera's sizes.

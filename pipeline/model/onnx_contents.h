@@ -31,7 +31,7 @@ struct OnnxContents {
   std::map<std::string, std::string> texts;  // metadata_props
 };
 
-// A type of elements, by its number in ONNX: "float16".
+// The name of a number of TensorProto.DataType: "float"; "type 99".
 std::string onnx_type_text(int type);
 
 // `bytes`: the file. Throws std::runtime_error, whose sentence tells why, when they are no ONNX

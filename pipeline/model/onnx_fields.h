@@ -18,7 +18,13 @@ enum class ModelField : Number {
 };
 enum class OpsetField : Number { kDomain = 1, kVersion = 2 };
 enum class TextField : Number { kKey = 1, kValue = 2 };
-enum class GraphField : Number { kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12 };
+enum class GraphField : Number {
+  kNode = 1,
+  kName = 2,
+  kInitializer = 5,
+  kInput = 11,
+  kOutput = 12
+};
 enum class FunctionField : Number { kName = 1, kNode = 7, kDomain = 10 };
 enum class NodeField : Number {
   kInput = 1,
@@ -30,11 +36,17 @@ enum class NodeField : Number {
 };
 enum class AttributeField : Number {
   kName = 1,
+  kFloat = 2,
   kInt = 3,
+  kString = 4,
   kTensor = 5,
   kGraph = 6,
+  kFloats = 7,
+  kInts = 8,
+  kStrings = 9,
   kGraphs = 11,
   kType = 20,
+  kReference = 21,  // an attribute of the function that the node is in
 };
 enum class TensorField : Number {
   kDims = 1,

@@ -17,6 +17,7 @@
 
 #include "paths.h"
 #include "tests/support/loopback_listener.h"
+#include "tests/support/onnx_file.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
@@ -47,6 +48,47 @@ TEST(Program, InspectTellsWhatIsInAnArchive) {
   EXPECT_EQ(report["labels"].size(), 16U);
   EXPECT_EQ(report["sha256"].get<std::string>().size(), 64U);
   expect_failure(run_lookout({"inspect", "/no/such/model.pt"}), 66, "/no/such/model.pt");
+}
+
+TEST(Program, InspectShowsTheCodeOfAnArchive) {
+  const TempDir directory;
+  const std::string written = directory / "written.pt";
+  const std::string file = directory / "m.pt";
+  // It has neither metadata nor labels, and cannot be loaded.
+  write_archive(written, "return x.mean([2, 3])", "", "");
+  copy_archive(written, file, {"return", "\x1b[2J return"});
+  const ProgramResult text = run_lookout({"inspect", file, "--code"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_EQ(text.out.rfind("# code/__torch__", 0), 0U) << text.out;
+  EXPECT_THAT(text.out, HasSubstr("torch.mean(x, [2, 3])\n"));
+  EXPECT_THAT(text.out, HasSubstr("\\x1b[2J return"));
+  EXPECT_EQ(text.out.find('\x1b'), std::string::npos) << text.out;
+  const Json json = Json::parse(run_lookout({"inspect", file, "--code", "--format", "json"}).out);
+  EXPECT_EQ(json["type"], "code");
+  EXPECT_THAT(json["code"][0]["text"].get<std::string>(), HasSubstr("def forward("));
+  write_convolution(file);
+  const Json parts = Json::parse(run_lookout({"inspect", file, "--code", "--format", "json"}).out);
+  EXPECT_THAT(parts["code"][0]["text"].get<std::string>(), HasSubstr("features"));
+  expect_failure(run_lookout({"inspect", file, "--graph"}), 65, "--code shows it");
+  expect_failure(run_lookout({"inspect", file, "--code", "--run"}), 64, "without running it");
+  expect_failure(run_lookout({"inspect", file, "--code", "--graph"}), 64, "give one of them");
+}
+
+TEST(Program, InspectShowsTheNodesOfAnOnnxModel) {
+  const TempDir directory;
+  OnnxFile model = OnnxFile::sums_of_planes().described();
+  model.after = {"Relu\x1b[2J"};
+  const std::string file = directory.write("m.onnx", model.bytes());
+  const ProgramResult text = run_lookout({"inspect", file, "--graph"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("float [?, 3, 2, 2]\n"));
+  EXPECT_THAT(text.out, HasSubstr("constants:\n"));
+  EXPECT_THAT(text.out, HasSubstr(" = Relu\\x1b[2J ("));
+  const Json json = Json::parse(run_lookout({"inspect", file, "--graph", "--format", "json"}).out);
+  EXPECT_EQ(json["type"], "graph");
+  EXPECT_EQ(json["inputs"][0]["shape"], Json({-1, 3, 2, 2}));
+  EXPECT_EQ(json["nodes"].back()["operator"], "Relu\x1b[2J");
+  expect_failure(run_lookout({"inspect", file, "--code"}), 65, "--graph shows its nodes");
 }
 
 TEST(Program, DoctorTellsWhetherARunWouldStart) {

@@ -1,11 +1,14 @@
-// Bytes as an ONNX file: what is in it and its spec, another end for it, or a sentence.
+// Bytes as an ONNX file: what is in it, its spec and its nodes, another end for it, or a sentence;
+// and as a file of another format.
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 
+#include "pipeline/model/foreign_format.h"
 #include "pipeline/model/foreign_spec.h"
 #include "pipeline/model/onnx_contents.h"
+#include "pipeline/model/onnx_graph.h"
 #include "pipeline/model/onnx_spec.h"
 #include "pipeline/onnx/onnx_head.h"
 
@@ -38,6 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try_to([&] { lookout::take_foreign(contents.texts, spec); });
     try_to([&] { lookout::foreign_labels(contents.texts); });
   });
+  try_to([&bytes] { lookout::read_onnx_graph(bytes); });
+  try_to([&bytes] { lookout::foreign_format(bytes); });
   try_to([&bytes] { lookout::with_head(bytes, trained(), {{"key", "value"}}); });
   try_to([&bytes] {
     lookout::ModelSpec spec;

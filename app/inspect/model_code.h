@@ -1,0 +1,18 @@
+// lookout inspect --code and --graph: what a model computes, as text. Nothing of it runs.
+#pragma once
+
+#include <string>
+
+#include "app/options/options.h"
+#include "pipeline/model/archive.h"
+
+namespace lookout {
+
+// The code of a TorchScript archive. With a newline at its end. Throws Error(kBadData), also for
+// the other format.
+std::string model_code(const ModelArchive& archive, Format format);
+
+// The nodes, inputs, outputs and constants of an ONNX model. As model_code().
+std::string model_graph(const ModelArchive& archive, Format format);
+
+}  // namespace lookout
