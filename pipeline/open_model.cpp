@@ -43,8 +43,10 @@ const EngineModule& load(Engine engine) {
   const Parts parts = parts_of(engine);
   if (!is_installed(engine)) {
     throw cannot_run(ErrorKind::kNoInput, engine,
-                     fmt::format("there is no {}; install the package {}",
-                                 module_path(parts.module).string(), parts.package));
+                     fmt::format("there is no {}; install the package {}, a file beside that of "
+                                 "lookout (sudo apt install ./{}_*.deb), or, where lookout was "
+                                 "built, run deploy/install-deps.sh and build again",
+                                 module_path(parts.module).string(), parts.package, parts.package));
   }
   claim(engine);
   try {

@@ -127,8 +127,12 @@ TEST(Program, AMissingEngineIsNamed) {
   directory.write("model.onnx", OnnxFile::sums_of_planes().described().bytes());
   for (const auto& [model, sentence] :
        {std::pair{"model.pt", "liblookout-torch.so; install the package lookout-torch"},
-        std::pair{"model.onnx",
-                  "liblookout-onnxruntime.so; install the package lookout-onnxruntime"}}) {
+        std::pair{
+            "model.onnx",
+            "liblookout-onnxruntime.so; install the package lookout-onnxruntime, a file beside "
+            "that "
+            "of lookout (sudo apt install ./lookout-onnxruntime_*.deb), or, where lookout was "
+            "built, run deploy/install-deps.sh and build again"}}) {
     const std::string log = directory / "log";
     std::string command = program;
     command.append(" 'test://red?frames=1' --model ").append(directory / model);
