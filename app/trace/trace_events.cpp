@@ -90,7 +90,11 @@ std::optional<Kind> kind_of(const ForeignJson& event) {
   if (category == "label") return Kind{SliceKind::kLabel};
   if (category == "cpu_op" || category == "Operator")
     return Kind{kind_in_pytorch(name, true), true};
-  if (category == "user_annotation") return Kind{kind_in_pytorch(name, false), true};
+  if (category == "user_annotation") {
+    // lookout's own steps say the same as its stages.
+    if (begins_with(name, kStepName) && frame_argument(event)) return std::nullopt;
+    return Kind{kind_in_pytorch(name, false), true};
+  }
   if (category.empty() && text_field(event, "pid") == "CPU functions") {
     return Kind{kind_in_pytorch(name, name.find("::") != std::string::npos), true};
   }

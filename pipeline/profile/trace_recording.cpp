@@ -41,6 +41,7 @@ class TraceWriter {
     write_names();
     const std::vector<Event> events = complete_events();
     for (const Event& event : events) write(event);
+    write_steps(events);
     write_counters(events);
     part_ += "\n]}\n";
     flush();
@@ -133,6 +134,38 @@ class TraceWriter {
                       change.name, process_, process_, us(change.time_ns), change.unit,
                       fmt::format("{:.10g}", change.value)));
     }
+  }
+
+  // A frame as a step of PyTorch's profiler, by which its plug-in for TensorBoard and others divide
+  // the time: from the first stage to the last on the thread that classified it.
+  void write_steps(const std::vector<Event>& events) {
+    std::map<std::uint64_t, std::uint32_t> threads;  // by frame
+    for (const Event& event : events) {
+      if (event.what == static_cast<std::uint32_t>(Stage::kInference)) {
+        threads[event.frame] = event.thread;
+      }
+    }
+    std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> steps;  // start and end
+    for (const Event& event : events) {
+      const auto thread = threads.find(event.frame);
+      if (!is_step_stage(event.what) || thread == threads.end()) continue;
+      if (thread->second != event.thread) continue;
+      const std::int64_t end = event.start_ns + event.duration_ns;
+      const auto [step, is_new] = steps.try_emplace(event.frame, event.start_ns, end);
+      step->second.first = std::min(step->second.first, event.start_ns);
+      step->second.second = std::max(step->second.second, end);
+    }
+    for (const auto& [frame, step] : steps) {
+      const std::int64_t duration = std::max<std::int64_t>(0, step.second - step.first - kGapNs);
+      element(fmt::format(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":{},)"
+                          R"("tid":{},"ts":{},"dur":{},"args":{{"frame":{}}}}})",
+                          frame, process_, recording_.threads[threads.at(frame)].id, us(step.first),
+                          us(duration), frame));
+    }
+  }
+
+  static bool is_step_stage(std::uint32_t what) {
+    return what < kStages && what > static_cast<std::uint32_t>(Stage::kQueueWait);
   }
 
   // Arrows lead from the capture to the first stage behind the double buffer, and on to the report.

@@ -23,11 +23,24 @@ struct Saved {
       trace.write_json([this](std::string_view part) { text += part; });
     };
   }
+  // Without the steps.
   std::vector<nlohmann::json> events(const std::string& phase) const {
+    return events_where(
+        [&phase](const nlohmann::json& event) { return event["ph"] == phase && !is_step(event); });
+  }
+  std::vector<nlohmann::json> steps() const { return events_where(is_step); }
+
+ private:
+  static bool is_step(const nlohmann::json& event) {
+    return event.value("cat", "") == "user_annotation";
+  }
+
+  template <typename Wanted>
+  std::vector<nlohmann::json> events_where(const Wanted& wanted) const {
     std::vector<nlohmann::json> found;
     const nlohmann::json root = nlohmann::json::parse(text);
     for (const nlohmann::json& event : root["traceEvents"]) {
-      if (event["ph"] == phase) found.push_back(event);
+      if (wanted(event)) found.push_back(event);
     }
     return found;
   }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that a trace is sound: check_trace.py FILE FRAMES
 
-Events of a thread nest, every begin has an end, operators lie in their frame's inference, and an arrow
-leads from every frame's capture to its report.
+Events of a thread nest, every begin has an end, operators lie in their frame's inference, each frame is a
+step on the thread that classifies it, and an arrow leads from every frame's capture to its report.
 """
 
 import json
@@ -17,8 +17,9 @@ def slices_of_threads(events):
         if e["ph"] == "X":
             start = round(e["ts"] * 1000)
             threads[e["tid"]].append((start, start + round(e["dur"] * 1000), e))
+    order = ["user_annotation", "stage", "operator", "label"]
     for slices in threads.values():
-        slices.sort(key=lambda s: (s[0], -s[1], s[2]["cat"] == "operator"))
+        slices.sort(key=lambda s: (s[0], -s[1], order.index(s[2]["cat"])))
     return threads
 
 
@@ -33,11 +34,14 @@ def check_nesting(slices):
         while open_slices and open_slices[-1][1] <= start:
             open_slices.pop()
         assert not open_slices or end <= open_slices[-1][1], f"does not nest: {e}"
+        stages = [s[2] for s in open_slices if s[2]["cat"] == "stage"]
         if e["cat"] == "operator":
-            assert open_slices, f"outside of every stage: {e}"
-            check_operator(e, open_slices[0][2])
+            assert stages, f"outside of every stage: {e}"
+            check_operator(e, stages[0])
         else:
-            assert not open_slices, f"a stage within another: {e}"
+            assert not stages, f"a stage within another: {e}"
+        for _, _, step in open_slices[:1]:
+            assert step["args"]["frame"] == e["args"]["frame"], f"in the step of another: {e}"
         open_slices.append((start, end, e))
 
 
@@ -86,6 +90,8 @@ def check_counts(phases, threads, frames):
     stages = Counter(e["name"] for s in threads.values() for _, _, e in s if e["cat"] == "stage")
     for stage in ("preprocess", "inference", "top-k", "report"):
         assert stages[stage] == frames, stages
+    steps = [e["name"] for s in threads.values() for _, _, e in s if e["cat"] == "user_annotation"]
+    assert len(set(steps)) == len(steps) == frames, steps
 
 
 def main():

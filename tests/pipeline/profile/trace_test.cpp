@@ -110,6 +110,15 @@ TEST(Trace, IsChromesFormat) {
   EXPECT_EQ(slices[3]["args"]["model"], "net");
   for (const Json& slice : slices) EXPECT_EQ(slice["tid"], slices[0]["tid"]);
 
+  // The frame as a step of PyTorch's profiler, without the capture.
+  ASSERT_EQ(saved.steps().size(), 1U);
+  const Json step = saved.steps().front();
+  EXPECT_EQ(step["ph"], "X");
+  EXPECT_EQ(step["name"], "ProfilerStep#0");
+  EXPECT_EQ(step["ts"], 20);
+  EXPECT_EQ(step["dur"], 39.998);
+  EXPECT_EQ(step["tid"], slices[0]["tid"]);
+
   ASSERT_EQ(saved.events("b").size(), 1U);
   ASSERT_EQ(saved.events("e").size(), 1U);
   EXPECT_EQ(saved.events("b")[0]["name"], "queue-wait");
@@ -342,6 +351,10 @@ TEST(Trace, OfWorkersHasEveryStageOfAFrameOnOneOfThem) {
     EXPECT_EQ(stages[stage], 40) << stage;
   }
   for (const auto& [frame, workers] : classified_by) EXPECT_EQ(workers.size(), 1U) << frame;
+  EXPECT_EQ(saved.steps().size(), 40U);
+  for (const Json& step : saved.steps()) {
+    EXPECT_EQ(threads[step["tid"]], *classified_by[step["args"]["frame"]].begin());
+  }
 }
 
 }  // namespace
