@@ -100,6 +100,10 @@ void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
       "--outliers-above", outlier_rule(options->outliers),
       "From which time on a frame counts as unusually slow; the summary shows what took longer "
       "in such frames");
+  summary.add_flag(
+      "--compare", boolean(options->compare),
+      "With two files, before and after a change: which stages and operators are slower, "
+      "faster, added or gone, with intervals");
   summary.add_flag("--html", report_file(options->html, {".html"}),
                    "Also write the summary as a page with charts");
   summary.run([options, action = std::move(action)] { return action(*options); });

@@ -234,7 +234,8 @@ struct TraceSummaryOptions {
   std::vector<std::string> files;  // at least one
   Format format = Format::kText;
   OutlierRule outliers;
-  std::string html;  // a file for the report as an HTML page; empty: none
+  std::string html;      // a file for the report as an HTML page; empty: none
+  bool compare = false;  // the second of two files with the first
 };
 
 // The options of the state: thresholds that were not set are filled in.

@@ -8,6 +8,7 @@
 #include "app/output/json.h"
 #include "app/output/save_and_print.h"
 #include "app/report/machine_facts.h"
+#include "app/trace/trace_compare.h"
 #include "app/trace/trace_fleet.h"
 #include "app/trace/trace_page.h"
 #include "app/trace/trace_text.h"
@@ -41,10 +42,16 @@ TraceSummary read_summary(const std::string& file, const OutlierRule& outliers, 
   }
 }
 
-std::string to_page(const std::vector<BoardTrace>& boards) {
+std::string to_page(const std::vector<BoardTrace>& boards, bool compared) {
   const std::string footer = made_by(LOOKOUT_VERSION);
+  if (compared) return comparison_html(boards.front(), boards.back(), footer);
   return boards.size() == 1 ? to_html(boards.front().summary, boards.front().file, footer)
                             : to_html(boards, footer);
+}
+
+std::string to_comparison(const std::vector<BoardTrace>& boards, Format format) {
+  if (format == Format::kText) return comparison_text(boards.front(), boards.back());
+  return to_text(comparison_json(boards.front(), boards.back())) + "\n";
 }
 
 std::string to_report(const std::vector<BoardTrace>& boards, Format format) {
@@ -58,14 +65,20 @@ std::string to_report(const std::vector<BoardTrace>& boards, Format format) {
 }  // namespace
 
 void trace_summary(const TraceSummaryOptions& options, const WritePart& print) {
+  if (options.compare && options.files.size() != 2) {
+    throw Error(ErrorKind::kUsage,
+                "--compare takes two traces, the one before a change and the one after it");
+  }
   std::optional<AtomicFile> page;
   if (!options.html.empty()) page.emplace("report", options.html);
   std::vector<BoardTrace> boards;
   for (const std::string& file : options.files) {
     boards.push_back({file, read_summary(file, options.outliers, options.files.size() == 1)});
   }
-  save_and_print({{page, page ? to_page(boards) : std::string()}},
-                 to_report(boards, options.format), print);
+  save_and_print(
+      {{page, page ? to_page(boards, options.compare) : std::string()}},
+      options.compare ? to_comparison(boards, options.format) : to_report(boards, options.format),
+      print);
 }
 
 }  // namespace lookout

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "app/trace/trace_compare.h"
 #include "pipeline/error.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
@@ -76,6 +79,120 @@ TEST(TraceCommand, TracesThatAreAlikeHaveNoOutlyingOperator) {
   const auto json = nlohmann::json::parse(report_on({a, a}, Format::kJson));
   EXPECT_TRUE(json["outlying_operator"].is_null());
   EXPECT_EQ(json["times_fastest"], 1);
+}
+
+TraceSummaryOptions comparing(const std::vector<std::string>& files, Format format) {
+  TraceSummaryOptions options;
+  options.files = files;
+  options.format = format;
+  options.compare = true;
+  return options;
+}
+
+std::string comparison(const TraceSummaryOptions& options) {
+  std::string report;
+  trace_summary(options, [&report](std::string_view text) { report += text; });
+  return report;
+}
+
+TEST(TraceCommand, AChangeIsComparedByStagesAndOperators) {
+  const TempDir directory;
+  const std::string before = directory.write("a.json", board(10'000, 8000));
+  std::string changed = board(12'000, 8000);
+  for (auto at = changed.find("\"add\""); at != std::string::npos; at = changed.find("\"add\"")) {
+    changed.replace(at, 5, "\"mul\"");
+  }
+  const std::string after = directory.write("b.json", changed);
+  const std::string text = comparison(comparing({before, after}, Format::kText));
+  EXPECT_EQ(text.rfind(after + " is slower than " + before + " (", 0), 0U) << text;
+  const nlohmann::json json =
+      nlohmann::json::parse(comparison(comparing({before, after}, Format::kJson)));
+  EXPECT_EQ(json["type"], "trace-comparison");
+  EXPECT_EQ(json["before"]["frames"], 10);
+  EXPECT_EQ(json["total"]["change"], "slower");
+  EXPECT_EQ(json["total"]["difference_ms"], 2);
+  std::map<std::string, nlohmann::json> rows;
+  for (const char* list : {"stages", "operators"}) {
+    for (const auto& row : json[list]) rows[row["name"]] = row;
+  }
+  EXPECT_EQ(rows["inference"]["change"], "slower");
+  EXPECT_EQ(rows["inference"]["interval_ms"], nlohmann::json({2, 2})) << "all frames are alike";
+  EXPECT_TRUE(rows["preprocess"]["change"].is_null());
+  EXPECT_TRUE(rows["conv"]["change"].is_null());
+  EXPECT_EQ(rows["add"]["change"], "gone");
+  EXPECT_EQ(rows["mul"]["change"], "added");
+  EXPECT_EQ(rows["mul"]["before_ms"], 0);
+  const nlohmann::json back =
+      nlohmann::json::parse(comparison(comparing({after, before}, Format::kJson)));
+  EXPECT_EQ(back["total"]["change"], "faster");
+}
+
+TEST(TraceCommand, AComparisonTakesTwoTraces) {
+  const TempDir directory;
+  const std::string one = directory.write("a.json", board(10'000, 8000));
+  for (const std::vector<std::string>& files : {std::vector{one}, std::vector{one, one, one}}) {
+    try {
+      comparison(comparing(files, Format::kText));
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.what(), testing::HasSubstr("--compare takes two traces"));
+    }
+  }
+  TraceSummaryOptions options = comparing({one, one}, Format::kText);
+  options.html = directory / "page.html";
+  EXPECT_THAT(comparison(options), testing::HasSubstr("do not differ"));
+  const std::string page = read_file(options.html);
+  EXPECT_THAT(page, testing::HasSubstr("no difference"));
+  EXPECT_THAT(page, testing::HasSubstr("inference"));
+}
+
+// Of the frames of a trace, a part has operators: only they are samples.
+TEST(TraceCommand, FramesWithoutOperatorsAreNoSamplesOfThem) {
+  const auto trace_of = [](int with_operators) {
+    WrittenTrace trace;
+    for (int i = 0; i < 10; ++i) {
+      const double t = 50'000.0 * i;
+      trace.slice("stage", "capture", 7, t, 1000, i)
+          .slice("stage", "inference", 1, t + 1500, 9000, i)
+          .slice("stage", "report", 1, t + 11'000, 100, i);
+      if (i < with_operators) trace.slice("operator", "conv", 1, t + 1600, 8000, i);
+    }
+    return trace.text();
+  };
+  const TempDir directory;
+  const std::string all = directory.write("all.json", trace_of(10));
+  const std::string some = directory.write("some.json", trace_of(4));
+  const nlohmann::json json =
+      nlohmann::json::parse(comparison(comparing({all, some}, Format::kJson)));
+  EXPECT_EQ(json["operators"][0]["after_ms"], 8);
+  EXPECT_TRUE(json["operators"][0]["change"].is_null());
+}
+
+// The values follow from the density of Student's t with 5.52 degrees of freedom.
+TEST(TraceCompare, TheIntervalIsWelchs) {
+  const auto [low, high] = welch_interval({1, 2, 3, 4}, {2, 4, 6, 8, 10}, 0.95);
+  EXPECT_NEAR(low, -0.3854, 1e-3);
+  EXPECT_NEAR(high, 7.3854, 1e-3);
+  const auto wider = welch_interval({1, 2, 3, 4}, {2, 4, 6, 8, 10}, 0.99);
+  EXPECT_LT(wider.first, low);
+  EXPECT_TRUE(std::isinf(welch_interval({1}, {2, 3}, 0.95).second)) << "one value tells no spread";
+  EXPECT_EQ(welch_interval({1, 1}, {3, 3}, 0.95), (std::pair{2.0, 2.0}));
+}
+
+// A disturbance of some frames that follow each other is one event, not as many as it has frames.
+TEST(TraceCompare, NeighbouringFramesAreOneSample) {
+  EXPECT_EQ(independent_samples({1, 2, 3}), (std::vector<double>{1, 2, 3}));
+  std::vector<double> quiet(100, 10);
+  for (std::size_t i = 0; i < quiet.size(); ++i) quiet[i] += 0.01 * static_cast<double>(i % 7);
+  std::vector<double> disturbed = quiet;
+  for (std::size_t i = 30; i < 40; ++i) disturbed[i] += 20;
+  const std::vector<double> blocks = independent_samples(disturbed);
+  ASSERT_EQ(blocks.size(), 10U);
+  EXPECT_GT(blocks[3], 29);
+  EXPECT_LT(blocks[4], 11);
+  EXPECT_GT(welch_interval(quiet, disturbed, 0.95).first, 0) << "as if frames were independent";
+  EXPECT_LT(welch_interval(independent_samples(quiet), blocks, 0.95).first, 0);
 }
 
 TEST(TraceCommand, OneBadTraceOfSeveralIsNamed) {
