@@ -49,6 +49,13 @@ std::string* wanted_hash(const RunOptions& options, std::string& hash) {
   return options.http.address.empty() && !is_service() ? nullptr : &hash;
 }
 
+std::string region_of(const View& view, const InputSpec& input) {
+  const cv::Rect2d& roi = view.roi;
+  return fmt::format(R"({{"roi":[{},{},{},{}],"resize":"{}","width":{},"height":{}}})", roi.x,
+                     roi.y, roi.width, roi.height, to_text(input.resize), input.width,
+                     input.height);
+}
+
 RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
                      const SourceInfo& source, const std::string& sha256) {
   RunInfo info;
@@ -60,6 +67,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.class_ids = classifier.spec().class_ids;
   info.unknown = classifier.spec().unknown;
   info.archive = to_text(archive_facts(classifier));
+  info.region = region_of(options.camera.view, classifier.spec().input);
   info.sha256 = sha256;
   return info;
 }

@@ -19,7 +19,11 @@ struct RunInfo {
   bool live = false;                     // frames come whether or not somebody waits for them
   std::vector<std::string> class_ids{};  // identifiers of the outputs, in order; may be empty
   std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
-  std::string sha256{};                  // of the model's file, hexadecimal; empty: not computed
+  // The part of the upright picture that is classified, a JSON object; empty: not known. `roi`: x,
+  // y, width and height as fractions of it; of that the model's `resize`, `width` and `height`
+  // choose.
+  std::string region{};
+  std::string sha256{};  // of the model's file, hexadecimal; empty: not computed
 };
 
 }  // namespace lookout

@@ -8,8 +8,8 @@ namespace {
 std::string or_null(std::string line) { return line.empty() ? "null" : std::move(line); }
 
 std::string about(const RunInfo& info) {
-  return fmt::format(R"({{"version":"{}","source":{},"archive":{}}})", LOOKOUT_VERSION,
-                     to_json(info.source), or_null(info.archive));
+  return fmt::format(R"({{"version":"{}","source":{},"region":{},"archive":{}}})", LOOKOUT_VERSION,
+                     to_json(info.source), or_null(info.region), or_null(info.archive));
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ class LiveLines {
   std::string stats();
   std::string status();
   // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
-  // there is not. `about` does not change: `version` of the program, `source`, `archive`.
+  // there is not. `about` does not change: `version` of the program, `source`, `region`,
+  // `archive`.
   std::string all();
 
  private:

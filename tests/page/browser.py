@@ -42,9 +42,42 @@ SHOWN = """
   return {
     state: text("state"), link: text("link"), caption: text("caption"), fps: text("fps"),
     camera: text("camera"), notice: document.getElementById("notice")?.hidden ? "" : text("notice"),
+    score: text("score"), stale: document.getElementById("stale")?.hidden ? "" : text("stale"),
     facts: text("facts"), lines: document.querySelectorAll("#chart polyline").length,
     top: rows.map((row) => [row.children[0].textContent, row.children[1].textContent]),
   };
+"""
+
+# The frame around what is classified, in fractions of the picture: x, y, width, height; null when there is none.
+REGION = """
+  const picture = document.getElementById("picture");
+  const region = document.getElementById("region");
+  if (!picture?.naturalWidth || region.hidden) return null;
+  const [outer, inner] = [picture.getBoundingClientRect(), region.getBoundingClientRect()];
+  const scale = Math.min(outer.width / picture.naturalWidth, outer.height / picture.naturalHeight);
+  const [width, height] = [picture.naturalWidth * scale, picture.naturalHeight * scale];
+  const left = outer.left + (outer.width - width) / 2;
+  const top = outer.top + (outer.height - height) / 2;
+  return [(inner.left - left) / width, (inner.top - top) / height, inner.width / width, inner.height / height];
+"""
+
+# Counts the changes of the predictions of the next results, which are as many as its argument.
+CHANGES = """
+  const done = arguments[arguments.length - 1];
+  let changes = 0;
+  const count = (records) => { changes += records.length; };
+  const observer = new MutationObserver(count);
+  const list = document.getElementById("top");
+  observer.observe(list, {subtree: true, childList: true, characterData: true, attributes: true});
+  let left = arguments[0];
+  const events = new EventSource("events");
+  events.addEventListener("classification", () => {
+    if (--left > 0) return;
+    events.close();
+    count(observer.takeRecords());
+    observer.disconnect();
+    done(changes);
+  });
 """
 
 # The pixels of the live picture, so that two of them can be compared.

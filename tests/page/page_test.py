@@ -25,7 +25,7 @@ from lookout import ROOT, Camera, Lookout, wait_for  # noqa: E402
 
 PATTERN = "test://hcolorbars?size=320x240&fps=20"
 LABEL = "horizontal color bars"
-SCREENS = [(width, scheme) for width in (320, 1280) for scheme in ("light", "dark")]
+SCREENS = [(width, scheme) for width in (320, 390, 1280, 1920) for scheme in ("light", "dark")]
 CHART_SECONDS = (
     "return document.querySelector('#chart polyline')?.getAttribute('points').split(' ').length ?? 0"
 )
@@ -111,6 +111,53 @@ class PageTest(unittest.TestCase):
         self.assertEqual(shown["notice"], "")
         self.assertEqual(self.browser.messages(), [])
 
+    def test_the_score_stands_beside_the_state(self):
+        self.open(self.start())
+        self.browser.wait_until_shown("the score", lambda now: re.fullmatch(r"\d+\.\d %", now["score"]))
+
+    def test_only_what_changed_is_drawn_anew(self):
+        from browser import CHANGES
+
+        self.open(self.start("test://red?size=320x240&fps=20", "--threshold", "0"))
+        changes = self.browser.driver.execute_async_script(CHANGES, 20)
+        self.assertLess(changes, 20 * 10, "ten rows and a steady picture")
+
+    def test_the_region_that_is_classified_is_framed(self):
+        from browser import REGION
+
+        for arguments, expected in (
+            ((), [0.125, 0, 0.75, 1]),  # the central square of 4:3
+            (("--set", "camera.roi=0.5,0.5,0.5,0.5"), [0.5 + 0.0625, 0.5, 0.375, 0.5]),
+            (("--set", "camera.rotation=90"), [0, 0.125, 1, 0.75]),
+        ):
+            with self.subTest(arguments):
+                self.open(self.start(PATTERN, *arguments))
+                for width, scheme in SCREENS:
+                    self.browser.emulate(width, 900, scheme)
+
+                    def is_framed():
+                        framed = self.browser.look(REGION)
+                        return framed and all(abs(a - b) < 0.02 for a, b in zip(framed, expected))
+
+                    wait_for(f"the frame {expected} at {width}", is_framed)
+        # All of the picture needs no frame.
+        server = self.start("test://hcolorbars?size=240x240&fps=20")
+        self.open(server)
+        self.browser.wait_for_moving_picture()
+        self.browser.wait_until_shown("the version", lambda now: "Version" in now["facts"])
+        self.assertIsNone(self.browser.run(REGION))
+
+    def test_a_wide_screen_is_used(self):
+        self.open(self.start(PATTERN, "--top-k", "16", "--threshold", "0"))
+        self.browser.wait_for_moving_picture()
+        self.browser.emulate(1920, 1080, "light")
+        edges = "const box = document.querySelector('main').getBoundingClientRect(); return [box.left, box.right]"
+        left, right = wait_for("the width", lambda: self.browser.run("return innerWidth") == 1920 and self.browser.run(edges))
+        self.assertGreater(right - left, 1800)
+        width = self.browser.run("return document.getElementById('picture').clientWidth")
+        self.assertGreater(width, 900)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollHeight"), 1080)
+
     def test_ten_predictions_at_most(self):
         self.open(self.start(PATTERN, "--top-k", "16", "--threshold", "0"))
         shown = self.browser.wait_until_shown("ten rows", lambda now: len(now["top"]) == 10)
@@ -171,8 +218,10 @@ class PageTest(unittest.TestCase):
             "the loss", lambda now: now["link"] == "Server away" and now["fps"] == "–"
         )
         self.assertIn("No answer from the server", shown["notice"])
+        self.assertRegex(shown["stale"], r"^Not current: the last result came \d+ s ago$")
+        self.browser.wait_until_shown("its age", lambda now: now["stale"] not in ("", shown["stale"]))
         server.start()
-        shown = self.browser.wait_until_shown("that it is back", is_live)
+        shown = self.browser.wait_until_shown("that it is back", lambda now: is_live(now) and not now["stale"])
         self.assertEqual(shown["notice"], "")
         self.browser.wait_for_moving_picture()
         self.expect_no_message()
@@ -187,6 +236,9 @@ class PageTest(unittest.TestCase):
                 "the loss", lambda now: now["link"] == "Camera away" and now["fps"] == "–"
             )
             self.assertIn("The camera has been away", shown["notice"])
+            self.assertRegex(shown["stale"], r"^Not current: the camera has been away for \d+ s$")
+            color = "return getComputedStyle(document.getElementById('line')).filter"
+            self.assertEqual(self.browser.run(color), "grayscale(1)")
             # A page that is opened now knows, too.
             self.browser.open_tab(server.url)
             self.browser.wait_until_shown("the loss", lambda now: now["link"] == "Camera away")

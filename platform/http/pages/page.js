@@ -31,6 +31,13 @@ function create(tag, parent, text = "") {
 
 const percent = (score) => `${(score * 100).toFixed(1)} %`;
 const now = () => clock(Date.now() / 1000);
+
+function inWords(milliseconds) {
+  const seconds = Math.floor(milliseconds / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+}
+
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], {hour12: false});
 
 // With the unit in small; `number` may be null.
@@ -69,6 +76,7 @@ const picture = {
 
   loaded() {
     $("figure").classList.remove("blank");
+    region.draw();
     if (this.streams) {
       put("caption", "");
     } else {
@@ -122,6 +130,39 @@ const picture = {
   },
 };
 
+// ---- the region ----
+
+// The part of the picture that is classified; nothing when that is all of it.
+const region = {
+  about: null,  // of /state
+
+  // As fractions of the picture: x, y, width, height. As Preprocessor cuts it.
+  part(across, down) {
+    const {roi: [x, y, width, height], resize, width: modelWidth, height: modelHeight} = this.about;
+    if (resize !== "center-square") return [x, y, width, height];
+    const shape = width * across / (height * down) / (modelWidth / modelHeight);
+    const [w, h] = shape > 1 ? [width / shape, height] : [width, height * shape];
+    return [x + (width - w) / 2, y + (height - h) / 2, w, h];
+  },
+
+  draw() {
+    const {naturalWidth: across, naturalHeight: down} = $("picture");
+    const part = this.about && across > 0 && !cameraAway ? this.part(across, down) : null;
+    $("region").hidden = !part || $("figure").classList.contains("blank") ||
+        part[2] * part[3] > .99;
+    if ($("region").hidden) return;
+    const {offsetLeft, offsetTop, clientWidth, clientHeight} = $("picture");
+    const scale = Math.min(clientWidth / across, clientHeight / down);
+    const left = offsetLeft + (clientWidth - across * scale) / 2;
+    const top = offsetTop + (clientHeight - down * scale) / 2;
+    const [x, y, width, height] = part;
+    Object.assign($("region").style, {
+      left: `${left + x * across * scale}px`, top: `${top + y * down * scale}px`,
+      width: `${width * across * scale}px`, height: `${height * down * scale}px`,
+    });
+  },
+};
+
 // ---- predictions ----
 
 const rows = [];
@@ -144,8 +185,10 @@ function drawPredictions(results) {
     item.style.visibility = result ? "visible" : "hidden";
     if (!result) return;
     if (label.textContent !== result.label) label.textContent = label.title = result.label;
-    score.textContent = percent(result.score);
-    bar.style.setProperty("--share", `${result.score * 100}%`);
+    const text = percent(result.score);
+    if (score.textContent === text) return;
+    score.textContent = text;
+    bar.style.setProperty("--share", text.replace(" ", ""));
   });
   put("nothing", shown.length > 0 ? "" : "Nothing above the threshold");
 }
@@ -154,7 +197,7 @@ function drawPredictions(results) {
 function drawFigures() {
   const silence = lastResult > 0 ? performance.now() - lastResult : 0;
   const made = figures(silence / 1000);
-  const rates = !link.begin || cameraAway || silence > kStallMs ? kNoRates : made.rates;
+  const rates = !link.begin || cameraAway || isStalled(silence) ? kNoRates : made.rates;
   putFigure("fps", rates.classified, "fps");
   putFigure("camera-fps", rates.camera, "fps");
   putFigure("age", made.minute.p50, "ms");
@@ -200,6 +243,7 @@ let cameraAway = null;  // since when (s), null while it is there
 
 function showCamera(line) {
   cameraAway = line.state === "offline" ? line.timestamp : null;
+  region.draw();
   document.body.dataset.camera = line.state;
   setFact("Camera", cameraAway ? `away since ${clock(cameraAway)}` : "online", cameraAway !== null);
   showNotice();
@@ -214,13 +258,30 @@ function showNames(line) {
   setFact("Model", line.model);
 }
 
+let state = null;  // the last line of a change
+let lastResults = [];
+
+// Of the state's label in the newest result; without it there, at the change.
+function drawScore(results) {
+  lastResults = results;
+  const found = results.find(({index}) => index === state?.index);
+  const score = found?.score ?? state?.score ?? null;
+  put("score", score === null ? "" : percent(score));
+}
+
 const handlers = {
   classification(line) {
+    const before = lastResult;
     lastResult = performance.now();
+    pause = before > 0 ? lastResult - before : 0;
     addSample(line);
     drawPredictions(line.results);
+    drawScore(line.results);
+    if ("stale" in document.body.dataset) showStale();
   },
   state(line) {
+    state = line;
+    drawScore(lastResults);
     put("state", line.state ?? "none yet");
     const before = line.previous === null ? "" : `, before: ${line.previous}`;
     put("since", `since ${clock(line.timestamp)}${before}`);
@@ -235,7 +296,9 @@ const handlers = {
 };
 
 // What does not change during a run, of /state.
-function showAbout({version, source, archive}) {
+function showAbout({version, source, region: part, archive}) {
+  region.about = part;
+  region.draw();
   setFact("Source", source);
   setFact("Version", archive ? `lookout ${version}, ${archive.library}` : version);
   if (!archive) return;
@@ -251,6 +314,7 @@ function take(type, line) {
 // ---- the server ----
 
 let lastResult = 0;  // performance.now() when the last one came
+let pause = 0;  // between the last two results, in milliseconds
 let away = "";       // why the server does not answer; empty while it does
 
 function linkText() {
@@ -259,12 +323,32 @@ function linkText() {
   return cameraAway ? "Camera away" : "Live";
 }
 
+// A model may take longer for a result.
+const isStalled = (silence) => silence > Math.max(kStallMs, 3 * pause);
+
+function staleSince(silence) {
+  if (cameraAway === null) return `the last result came ${inWords(silence)} ago`;
+  const age = Math.max(0, Date.now() - cameraAway * 1000);  // the server's clock may differ
+  return `the camera has been away for ${inWords(age)}`;
+}
+
+// What is shown is what was known last.
+function showStale() {
+  const silence = performance.now() - lastResult;
+  const isStale = lastResult > 0 && (!link.begin || cameraAway !== null || isStalled(silence));
+  document.body.toggleAttribute("data-stale", isStale);
+  $("stale").hidden = !isStale;
+  if (isStale) put("stale", `Not current: ${staleSince(silence)}`);
+  put("now-title", isStale ? "Last known state" : "State");
+}
+
 function showNotice() {
+  showStale();
   const stalled = performance.now() - Math.max(lastResult, link.begin);
   let notice = away;
   if (!notice && cameraAway) {
     notice = `The camera has been away since ${clock(cameraAway)}. lookout keeps trying.`;
-  } else if (!notice && link.begin && stalled > kStallMs) {
+  } else if (!notice && link.begin && isStalled(stalled)) {
     notice = `No result since ${clock((Date.now() - stalled) / 1000)}.`;
   }
   $("notice").hidden = notice === "";
@@ -319,6 +403,7 @@ const link = {
         `No answer from the server since ${now()}. This page keeps trying.`;
     document.body.dataset.link = "away";
     $("figure").classList.add("blank");
+    region.draw();
     put("caption", "No picture");
     setFact("Camera", "not known");
     showNotice();
@@ -364,5 +449,6 @@ document.addEventListener("visibilitychange", () => document.hidden ? link.close
 addEventListener("pagehide", () => link.close());
 addEventListener("pageshow", () => link.open());
 new ResizeObserver(drawFigures).observe($("chart"));
+new ResizeObserver(() => region.draw()).observe($("picture"));
 setInterval(() => link.tick(), 1000);
 link.open();

@@ -172,6 +172,7 @@ TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
   EXPECT_EQ(state["camera"], "Front <door>");
   EXPECT_TRUE(state["about"]["version"].is_string());
   EXPECT_EQ(state["about"]["source"], "a test");
+  EXPECT_EQ(state["about"]["region"]["resize"], "stretch");
   EXPECT_EQ(state["about"]["archive"]["producer"], "nobody");
   EXPECT_EQ(state["result"]["type"], "classification");
   EXPECT_EQ(state["result"]["seq"], 7);

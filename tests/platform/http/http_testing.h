@@ -18,6 +18,7 @@ inline RunInfo http_run_info() {
   info.model = "fake";
   info.labels = {"cat", "dog"};
   info.archive = R"({"producer":"nobody"})";
+  info.region = R"({"roi":[0,0,1,1],"resize":"stretch","width":64,"height":48})";
   info.source = "a test";
   info.live = true;
   return info;
