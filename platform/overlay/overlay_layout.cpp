@@ -41,10 +41,43 @@ void put(const std::string& text, const cv::Point& at, const cv::Scalar& color, 
   cv::putText(canvas, text, at, kFont, kFontScale, color, 1, cv::LINE_AA);
 }
 
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+// Of UTF-8: a question mark for each character that is not ASCII.
+std::string with_question_marks(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool continues_character = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+    if (!continues_character) result += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return result;
+}
+
+// Colors the canvas where `text` is white.
+void blend(const cv::Mat& text, const cv::Point& at, const cv::Scalar& color, cv::Mat& canvas) {
+  const cv::Rect place = cv::Rect(at, text.size()) & cv::Rect({0, 0}, canvas.size());
+  for (int y = place.y; y < place.br().y; ++y) {
+    for (int x = place.x; x < place.br().x; ++x) {
+      const double share = text.at<unsigned char>(y - at.y, x - at.x) / 255.0;
+      auto& pixel = canvas.at<cv::Vec3b>(y, x);
+      for (int i = 0; i < 3; ++i) {
+        pixel[i] = cv::saturate_cast<unsigned char>(pixel[i] + share * (color[i] - pixel[i]));
+      }
+    }
+  }
+}
+
 // At the panel's left edge, cut to `width`.
-void put(const OverlayText& text, int baseline, int width, const cv::Scalar& color,
-         cv::Mat& canvas) {
+void put(const OverlayText& text, int baseline, int width, const cv::Scalar& color, cv::Mat& canvas,
+         OverlayFont* font) {
   std::string shown = text.data();
+  if (font != nullptr && !is_ascii(shown)) {
+    const cv::Point place(kLeft, baseline - OverlayFont::kBaseline);
+    return blend(font->picture(shown, width), place, color, canvas);
+  }
+  shown = with_question_marks(shown);
   if (width_of(shown) > width) {
     while (!shown.empty() && width_of(shown + "..") > width) shown.pop_back();
     shown += "..";
@@ -77,11 +110,12 @@ void draw_picture(const cv::Mat& picture, const View& view, cv::Mat& canvas) {
   cv::rectangle(target, part, kOutline);
 }
 
-void draw_row(const OverlayRow& row, int top, const cv::Scalar& color, cv::Mat& canvas) {
+void draw_row(const OverlayRow& row, int top, const cv::Scalar& color, cv::Mat& canvas,
+              OverlayFont* font) {
   const float score = std::clamp(row.score, 0.0F, 1.0F);
   const int tenths = rounded(score * 1000.0);  // of a percent; no locale changes integers
   const std::string number = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
-  put(row.label, top + 14, kPanelWidth - kScoreWidth, kBrightText, canvas);
+  put(row.label, top + 14, kPanelWidth - kScoreWidth, kBrightText, canvas, font);
   put(number, {kLeft + kPanelWidth - width_of(number), top + 14}, kText, canvas);
   cv::Rect bar(kLeft, top + kBarTop, kPanelWidth, kBarHeight);
   cv::rectangle(canvas, bar, kBarGround, cv::FILLED);
@@ -91,29 +125,18 @@ void draw_row(const OverlayRow& row, int top, const cv::Scalar& color, cv::Mat& 
 
 }  // namespace
 
-OverlayText overlay_text(std::string_view text) {
-  OverlayText result{};
-  std::size_t length = 0;
-  for (const char c : text) {
-    const bool continues_character = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-    if (continues_character || length == result.size() - 1) continue;
-    result[length++] = c >= ' ' && c <= '~' ? c : '?';
-  }
-  return result;
-}
-
 void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent& content,
-                  cv::Mat& canvas) {
+                  cv::Mat& canvas, OverlayFont* font) {
   canvas.create(kOverlayHeight, kOverlayWidth, CV_8UC3);
   canvas.setTo(kBackground);
   draw_picture(picture, view, canvas);
   const cv::Scalar& color = content.alert ? kAlert : kText;
-  put(content.title, kTitleBaseline, kPanelWidth, kBrightText, canvas);
-  put(content.rates, kTitleBaseline + kLineHeight, kPanelWidth, color, canvas);
-  put(content.latency, kTitleBaseline + 2 * kLineHeight, kPanelWidth, color, canvas);
+  put(content.title, kTitleBaseline, kPanelWidth, kBrightText, canvas, font);
+  put(content.rates, kTitleBaseline + kLineHeight, kPanelWidth, color, canvas, font);
+  put(content.latency, kTitleBaseline + 2 * kLineHeight, kPanelWidth, color, canvas, font);
   int top = kFirstRow;
   for (std::size_t i = 0; i < content.rows; ++i, top += kRowHeight) {
-    draw_row(content.row[i], top, i == 0 ? kBestBar : kBar, canvas);
+    draw_row(content.row[i], top, i == 0 ? kBestBar : kBar, canvas, font);
   }
 }
 

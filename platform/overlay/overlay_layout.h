@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
-#include <string_view>
+#include <string>
 
 #include "pipeline/model/preprocessor.h"
 
@@ -18,12 +18,21 @@ inline constexpr int kOverlayPictureWidth = 640;
 
 inline constexpr int kOverlayRows = 10;
 
-// ASCII that ends with a zero. The canvas has room for about 40 characters.
-using OverlayText = std::array<char, 64>;
+// UTF-8 that ends with a zero. The canvas has room for about 40 characters.
+using OverlayText = std::array<char, 128>;
 
-// Cuts `text`, UTF-8, to the size. The font has no other characters than ASCII: they become
-// question marks.
-OverlayText overlay_text(std::string_view text);
+// A font for all scripts. OpenCV's own has no other characters than ASCII.
+class OverlayFont {
+ public:
+  // The baseline of texts in their pictures, in pixels from the top.
+  static constexpr int kBaseline = 16;
+
+  virtual ~OverlayFont() = default;
+
+  // A picture (CV_8UC1) of the text in one line, white on black, at most `width` pixels wide. What
+  // is longer is cut, and ends with an ellipsis.
+  virtual cv::Mat picture(const std::string& text, int width) = 0;
+};
 
 struct OverlayRow {
   OverlayText label{};
@@ -42,8 +51,9 @@ struct OverlayContent {
 
 // Draws on `canvas`, kOverlayWidth x kOverlayHeight CV_8UC3, which is allocated when its size
 // differs. `picture` is CV_8UC3 of any size but empty; it is turned and mirrored as `view` says and
-// scaled to its place. The view's region is framed. Texts that are too long are cut.
+// scaled to its place. The view's region is framed. Texts that are too long are cut. `font` draws
+// those with other characters than ASCII; without one these characters are question marks.
 void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent& content,
-                  cv::Mat& canvas);
+                  cv::Mat& canvas, OverlayFont* font = nullptr);
 
 }  // namespace lookout

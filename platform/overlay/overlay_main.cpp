@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <opencv2/core/utility.hpp>
@@ -18,6 +20,7 @@
 #include <string>
 
 #include "platform/overlay/overlay_protocol.h"
+#include "platform/overlay/window_font.h"
 
 namespace lookout {
 namespace {
@@ -31,6 +34,7 @@ class Window {
   explicit Window(OverlayShared& shared) : shared_(shared) {
     cv::namedWindow(kTitle, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO | cv::WINDOW_GUI_NORMAL);
     cv::resizeWindow(kTitle, kOverlayWidth, kOverlayHeight);
+    has_font_ = WindowFont::is_there();
     draw();
   }
 
@@ -54,7 +58,11 @@ class Window {
  private:
   void draw() {
     draw_overlay(cv::Mat(shared_.height, shared_.width, CV_8UC3, shared_.bgr.data()), shared_.view,
-                 shared_.content, canvas_);
+                 shared_.content, canvas_, has_font_ ? &font_ : nullptr);
+    const std::string& missing = font_.missing();
+    if (missing.size() < shared_.missing.size()) {
+      std::copy(missing.begin(), missing.end(), shared_.missing.begin());
+    }
     shared_.ready = true;
     show();
   }
@@ -81,6 +89,8 @@ class Window {
   }
 
   OverlayShared& shared_;
+  WindowFont font_;
+  bool has_font_ = false;
   cv::Mat canvas_;  // the latest picture with its texts
   cv::Mat shown_;   // likewise, or the one that the user froze
   bool frozen_ = false;
@@ -102,6 +112,7 @@ int fail(const char* sentence) {
 
 int run() {
   lower_priority();
+  ::setenv("QT_FONT_DPI", "96", 1);  // the canvas has a size in pixels
   void* memory =
       ::mmap(nullptr, sizeof(OverlayShared), PROT_READ | PROT_WRITE, MAP_SHARED, kOverlayMemory, 0);
   if (memory == MAP_FAILED) return fail("lookout-overlay is a part of lookout --overlay");

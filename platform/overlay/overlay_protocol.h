@@ -25,6 +25,9 @@ struct OverlayShared {
 
   // true: lookout may write the picture and its texts; false: the window may read them.
   std::atomic<bool> ready{false};
+  // A character of the texts that no font has, UTF-8 that ends with a zero; empty: none so far.
+  // Written by the window.
+  std::array<char, 5> missing{};
   int width = 1;  // of the picture, pixels
   int height = 1;
   View view;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +17,7 @@
 
 #include "pipeline/log.h"
 #include "pipeline/module.h"
+#include "pipeline/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -34,6 +36,19 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Debian's package of a font with the character.
+const char* package_for(char32_t character) {
+  const auto is_within = [character](char32_t first, char32_t last) {
+    return character >= first && character <= last;
+  };
+  // Unicode's blocks of Chinese, Japanese and Korean, and of pictographs.
+  if (is_within(0x2E80, 0x9FFF) || is_within(0xAC00, 0xD7FF) || is_within(0xF900, 0xFAFF) ||
+      is_within(0xFF00, 0xFFEF) || is_within(0x20000, 0x3FFFF)) {
+    return "fonts-noto-cjk";
+  }
+  return is_within(0x1F000, 0x1FAFF) ? "fonts-noto-color-emoji" : "fonts-noto-core";
+}
+
 // Copies the picture, scaled down if it is larger than can be seen.
 void copy(const cv::Mat& picture, OverlayShared& shared) {
   const int side = std::max({picture.cols, picture.rows, kOverlayMaxSide});
@@ -44,6 +59,18 @@ void copy(const cv::Mat& picture, OverlayShared& shared) {
 }
 
 }  // namespace
+
+OverlayText overlay_text(std::string_view text) {
+  OverlayText result{};
+  const std::string shown = printable(text);
+  std::size_t length = std::min(shown.size(), result.size() - 1);
+  const auto continues_character = [&shown](std::size_t i) {
+    return i < shown.size() && (static_cast<unsigned char>(shown[i]) & 0xC0U) == 0x80U;
+  };
+  while (continues_character(length)) --length;
+  std::copy_n(shown.begin(), length, result.begin());
+  return result;
+}
 
 OverlayReporter::OverlayReporter(const RunInfo& info, const View& view, std::atomic<bool>& stop,
                                  seconds max_wait)
@@ -90,6 +117,7 @@ void OverlayReporter::report(const Result& result, const Frame& frame) {
   if (!camera_.online) return;  // the last frame before the loss
   if (!live_) wait_until_ready();
   if (!is_ready()) return;
+  tell_missing();
   OverlayContent& content = shared_->content;
   content.rates =
       overlay_text(live_ ? fmt::format("{:.1f} fps (camera {:.1f})  dropped {}",
@@ -126,6 +154,19 @@ void OverlayReporter::show_offline() {
   content.latency = overlay_text("waiting for the camera");
   content.rows = 0;
   show();
+}
+
+// Once, by the first of them.
+void OverlayReporter::tell_missing() {
+  if (missing_told_ || shared_->missing[0] == '\0') return;
+  missing_told_ = true;
+  utf8proc_int32_t character = 0;
+  utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(shared_->missing.data()), -1,
+                   &character);
+  log_warn(
+      "overlay: no font has '{}' (U+{:04X}), which is shown as a box; this may help: apt install "
+      "{}",
+      shared_->missing.data(), character, package_for(static_cast<char32_t>(character)));
 }
 
 void OverlayReporter::beat() { serve(milliseconds(0)); }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "pipeline/reporter.h"
 #include "pipeline/results/run_info.h"
@@ -12,6 +13,10 @@
 #include "platform/system/child_process.h"
 
 namespace lookout {
+
+// Cuts `text` to the size, between characters. What is not UTF-8 or no character, such as a
+// control, becomes a text, as printable() writes it.
+OverlayText overlay_text(std::string_view text);
 
 // Shows the picture with its top predictions, rates and latency, or since when the camera is
 // offline. The inference thread only copies the pixels, and only when the window has drawn the
@@ -45,6 +50,7 @@ class OverlayReporter : public Reporter {
   void show() { was_ready_ = true, shared_->ready = false; }
   void wait_until_ready();
   void show_offline();
+  void tell_missing();
   void serve(std::chrono::milliseconds timeout);
   void handle_end();
   void give_up(const std::string& why);
@@ -59,6 +65,7 @@ class OverlayReporter : public Reporter {
   OverlayShared* shared_ = nullptr;      // not null while open_
   bool open_ = false;
   bool was_ready_ = false;
+  bool missing_told_ = false;  // a character that no font has
 };
 
 }  // namespace lookout

@@ -1,12 +1,16 @@
 #include "platform/overlay/overlay_layout.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
+#include <vector>
 
 #include "paths.h"
+#include "platform/overlay/overlay_reporter.h"
 #include "platform/sources/test_pattern.h"
 #include "tests/support/overlay_places.h"
 
@@ -105,15 +109,42 @@ TEST(OverlayLayout, WhatIsTooLongIsCutInsideThePanel) {
   EXPECT_EQ(difference(margin, cv::Mat(margin.size(), CV_8UC3, canvas.at<cv::Vec3b>(0, 950))), 0);
 }
 
-TEST(OverlayLayout, TextsAreCutToTheSize) {
+TEST(OverlayLayout, TextsAreCutToTheSizeBetweenCharacters) {
   EXPECT_STREQ(overlay_text("short").data(), "short");
-  EXPECT_STREQ(overlay_text(std::string(64, 'a')).data(), std::string(63, 'a').c_str());
-  EXPECT_STREQ(overlay_text(std::string(62, 'a') + "ä").data(),
-               (std::string(62, 'a') + "?").c_str());
+  EXPECT_STREQ(overlay_text(std::string(200, 'a')).data(), std::string(127, 'a').c_str());
+  EXPECT_STREQ(overlay_text(std::string(126, 'a') + "äa").data(), std::string(126, 'a').c_str());
+  EXPECT_STREQ(overlay_text(std::string(125, 'a') + "äa").data(),
+               (std::string(125, 'a') + "ä").c_str());
+  EXPECT_STREQ(overlay_text("Käse, 猫\t\xff").data(), "Käse, 猫\\x09\\xff");
 }
 
-TEST(OverlayLayout, CharactersThatTheFontLacksAreQuestionMarks) {
-  EXPECT_STREQ(overlay_text("Käse, 猫\t").data(), "K?se, ??");
+TEST(OverlayLayout, WithoutAFontOtherCharactersThanAsciiAreQuestionMarks) {
+  OverlayContent marks = content(1);
+  marks.row[0].label = overlay_text("K?se, ?");
+  OverlayContent others = marks;
+  others.row[0].label = overlay_text("Käse, 猫");
+  EXPECT_EQ(difference(drawn(picture(), {}, marks), drawn(picture(), {}, others)), 0);
+}
+
+// Draws a white block.
+class BlockFont : public OverlayFont {
+ public:
+  cv::Mat picture(const std::string& text, int width) override {
+    texts.push_back(text);
+    return {10, std::min(width, 40), CV_8UC1, cv::Scalar(255)};
+  }
+  std::vector<std::string> texts;
+};
+
+TEST(OverlayLayout, AFontDrawsTextsThatAreNotAscii) {
+  OverlayContent texts = content(1);
+  texts.title = overlay_text("門");
+  texts.row[0].label = overlay_text("geöffnet");
+  BlockFont font;
+  cv::Mat canvas;
+  draw_overlay(picture(), {}, texts, canvas, &font);
+  EXPECT_THAT(font.texts, testing::ElementsAre("門", "geöffnet"));
+  EXPECT_TRUE(is(canvas, kOverlayPictureWidth + 13, 11, cv::Vec3b(245, 245, 245)));
 }
 
 // The whole of it, as people have looked at and liked it.

@@ -126,6 +126,45 @@ TEST_F(OverlayTest, ShowsRatesLatencyAndPredictionsPixelForPixel) {
   show(reporter);
 }
 
+// Texts in many scripts, as pictures of the window's first row.
+TEST_F(OverlayTest, LabelsAreShownInEveryScript) {
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
+  const cv::Rect label = cv::Rect(kOverlayPictureWidth + 12, 84, 210, 19);
+  std::vector<std::string> labels{"geöffnet", "ge?ffnet", "—",       "?",      "??????",
+                                  "открыто",  "مفتوح",    "ανοιχτό", "门开着", "???"};
+  std::vector<cv::Mat> pictures;
+  for (const std::string& text : labels) {
+    result_.top[0].label = text;
+    const cv::Mat before = x_->screenshot()(label).clone();
+    ASSERT_TRUE(beat_until(reporter, [&] {
+      reporter.report(result_, frame_);
+      return cv::norm(x_->screenshot()(label), before, cv::NORM_INF) > 0;
+    })) << text;
+    pictures.push_back(x_->screenshot()(label).clone());
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GT(cv::norm(pictures[i], pictures[j], cv::NORM_INF), 60) << labels[i] << labels[j];
+    }
+  }
+}
+
+TEST_F(OverlayTest, ACharacterThatNoFontHasIsNamedOnce) {
+  OverlayReporter reporter(info(), {}, stop_);
+  show(reporter);
+  result_.top[0].label = "geöffnet \xF3\xB0\x80\x80";  // U+F0000, for private use
+  EXPECT_TRUE(beat_until(reporter, [&] {
+    reporter.report(result_, frame_);
+    return logs(
+        "no font has '\xF3\xB0\x80\x80' (U+F0000), which is shown as a box; this may help: "
+        "apt install fonts-noto-core");
+  }));
+  result_.top[0].label = "\xF3\xB0\x80\x81";
+  for (int i = 0; i < 10; ++i) reporter.report(result_, frame_);
+  EXPECT_EQ(log_.text().find("no font has"), log_.text().rfind("no font has"));
+}
+
 TEST_F(OverlayTest, TheLastPictureStaysWhileTheCameraIsOffline) {
   OverlayReporter reporter(info(), {}, stop_);
   show(reporter);
