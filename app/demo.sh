@@ -2,8 +2,17 @@
 # Shows lookout at work, from nothing: installs what is missing, builds, and lets the self-test model
 # watch the built-in test camera for 10 seconds. Each result names the pattern that is shown and the
 # model's answer. What was interrupted goes on where it was when this is run again.
+#
+#   demo.sh [OPTION...]   with options of `lookout run`, as --http 127.0.0.1:8090
 set -eu
 cd "$(dirname "$0")/.."
+
+case ${1-} in
+-h | --help)
+  sed -n '2,/^set -eu/s/^# \{0,1\}//p' app/demo.sh
+  exit
+  ;;
+esac
 
 # x86_64, Debian 12 and 13. The build's processor time: measured on a server of 2023; estimated for an older
 # one, where the build before took that much longer. The disk: build folder and ONNX Runtime, measured.

@@ -35,7 +35,7 @@ struct ClassifierOptions {
   std::vector<std::string> operator_libraries;
   bool count_parameters = false;         // for ModelFacts; unpacks all weights once more
   bool trace = false;                    // some frames will be traced
-  DeviceOptions device;                  // of one's own, with LibTorch; no name: the CPU
+  DeviceOptions device;                  // a custom one, with LibTorch; no name: the CPU
   OperatorProfile* operators = nullptr;  // samples classify(); outlives the classifier; null: none
 };
 

@@ -83,6 +83,15 @@ for option in --help -h; do
   expect "$option lists stages" grep -qE '^  libcamera-trixie +70$' "$work/out"
   expect "$option does nothing else" test "$status$(calls .)" = 0
 done
+mkdir "$root/app"
+cp "$source/../app/demo.sh" "$root/app/"
+for option in --help -h; do
+  rm -f "$work/calls"
+  touch "$work/calls"
+  WORK=$work PATH=$work/bin:$PATH "$root/app/demo.sh" "$option" >"$work/out" 2>"$work/err"
+  expect "demo.sh $option shows help" grep -q '^  demo.sh ' "$work/out"
+  expect "demo.sh $option does nothing else" test ! -s "$work/calls"
+done
 for wrong in --everything hosts '' 'host models' @ '*'; do
   run host "$wrong"
   expect "'$wrong' is refused" test "$status$(calls .)" = 64

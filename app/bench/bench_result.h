@@ -33,7 +33,7 @@ struct BenchModel {
   std::vector<std::string> operators;  // libraries of --operators: "/usr/lib/acme.so, sha256 12ab"
 };
 
-// What a device of one's own took of a frame.
+// What a custom device took of a frame.
 struct BenchDevice {
   std::string name;
   std::uint64_t calls = 0;           // of operators on the device
@@ -97,7 +97,7 @@ std::string libraries(const BenchReport& report);
 // the whole path when the files have one name, too.
 void tell_models_apart(std::vector<BenchResult>& results);
 
-// Whether one of them ran on a device of one's own.
+// Whether one of them ran on a custom device.
 bool have_device(const std::vector<BenchResult>& results);
 
 // Of a frame: the device's name, calls on it, calls fallen back, bytes moved, and the fallback's

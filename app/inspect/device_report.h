@@ -1,4 +1,4 @@
-// What a device of one's own takes of a model, as lookout inspect tells it: pure functions.
+// What a custom device takes of a model, as lookout inspect tells it: pure functions.
 #pragma once
 
 #include <string>

@@ -319,10 +319,11 @@ std::string CommandLine::config_path() const {
   return is_there ? other->second : "";
 }
 
-// A word that names no file may be a command that is misspelt, and an archive is no source.
+// A word that names no file may be a command that is misspelt, and a model is no source.
 void CommandLine::check_source(const std::string& source) const {
   std::error_code ignored;
-  if (std::filesystem::path(source).extension() == ".pt" &&
+  const std::string extension = std::filesystem::path(source).extension();
+  if ((extension == ".pt" || extension == ".onnx") &&
       !std::filesystem::is_directory(source, ignored)) {
     throw usage_error(
         fmt::format("{0} is called as a model, not as a source: --model {0}", source));

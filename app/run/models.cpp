@@ -159,7 +159,7 @@ std::vector<std::string> operator_libraries(const ModelOptions& options) {
 DeviceOptions checked_device(DeviceOptions device) {
   if (device.name.empty() && (!device.plugin.empty() || device.forbid_fallback)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("--device-{} is about a device of your own: --device NAME is needed",
+                fmt::format("--device-{} is for a custom device: --device NAME is needed",
                             device.plugin.empty() ? "fallback" : "plugin"));
   }
   if (!device.plugin.empty()) device.plugin = absolute_library("device plug-in", device.plugin);

@@ -85,6 +85,10 @@ SnapshotTrigger snapshot_trigger(const EventOptions& events, const RunInfo& info
 void add_change_reporters(const RunOptions& options, const RunInfo& info,
                           std::vector<std::unique_ptr<Reporter>>& reporters) {
   const EventOptions& events = options.events;
+  if (events.snapshot_when == SnapshotWhen::kChange &&
+      events.unsure_below != EventOptions().unsure_below) {
+    log_warn("events.unsure-below does nothing without --snapshot-when unsure or both");
+  }
   std::unique_ptr<SnapshotReporter> snapshots;
   if (!events.snapshot_on_change.empty()) {
     snapshots = std::make_unique<SnapshotReporter>(
@@ -129,7 +133,10 @@ void add_frame_reporters(const RunOptions& options, const RunInfo& info,
 std::shared_ptr<const MqttCounters> add_mqtt_reporter(const RunOptions& options,
                                                       const RunInfo& info, const RunFlags& flags,
                                                       RunReporters& reporters) {
-  if (options.mqtt.url.empty()) return nullptr;
+  if (options.mqtt.url.empty()) {
+    if (options.mqtt.commands) log_warn("mqtt.commands does nothing without --mqtt URL");
+    return nullptr;
+  }
   if (info.source.empty()) {
     log_warn("mqtt: without a source there is nothing to publish");
     return nullptr;

@@ -34,7 +34,7 @@ void add_frames(const std::vector<BoardTrace>& boards, Page& page) {
     }
     bars.push_back(std::move(bar));
   }
-  page.add_part(all_by_pytorch(boards) ? "A step" : "A frame's way",
+  page.add_part(all_by_pytorch(boards) ? "A step" : "Latency of a frame",
                 "Medians of the stages; the figure is the median of the whole.",
                 legend(entries) + bar_chart(bars, colors), Page::Width::kFull);
 }

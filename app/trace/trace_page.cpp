@@ -37,7 +37,7 @@ std::string tiles(const TraceSummary& summary) {
                    summary.by_pytorch ? fmt::format("{:.1f} steps/s", summary.fps)
                                       : fmt::format("{:.1f} fps", summary.fps),
                    ""});
-    all.push_back({summary.by_pytorch ? "a step" : "a frame's way",
+    all.push_back({summary.by_pytorch ? "a step" : "latency of a frame",
                    fmt::format("{:.1f} ms", to_ms(total.p50)),
                    fmt::format("median; p99 {:.1f} ms", to_ms(total.p99))});
   }
@@ -168,7 +168,7 @@ void add_frames(const TraceSummary& summary, Page& page) {
   const double median = median_ms(summary);
   const Mark line{fmt::format("median {:.1f} ms", median), median};
   std::string note = summary.by_pytorch ? "The time of each step of PyTorch's profiler."
-                                        : "Each frame's way, from its capture to its report.";
+                                        : "The latency of each frame, from its capture to its report.";
   if (columns.size() > kMaxColumns)
     note += fmt::format(" Of neighbouring {} the slowest is shown.", frame_word(summary, 2));
   const std::vector<Color> colors =

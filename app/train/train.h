@@ -1,4 +1,4 @@
-// lookout train: makes a model for classes of one's own.
+// lookout train: makes a model for the user's classes.
 #pragma once
 
 #include <atomic>

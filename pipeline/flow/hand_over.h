@@ -1,4 +1,4 @@
-// Runs work on a thread of its own, so that it does not hold up the frame loop.
+// An asynchronous worker: it runs work on its own thread, so that the frame loop does not wait.
 #pragma once
 
 #include <chrono>

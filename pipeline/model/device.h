@@ -1,4 +1,4 @@
-// A device of one's own that an engine computes on, and what it takes of a model.
+// A custom device that an engine computes on, and what it takes of a model.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reads what a shared library says of itself, without loading it.
+// Reads the ELF headers of a shared library, without loading it.
 #pragma once
 
 #include <gelf.h>

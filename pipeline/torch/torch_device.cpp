@@ -48,7 +48,8 @@ void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void require_libtorch() {
   if (kHasDevices) return;
   throw Error(ErrorKind::kUnsupported,
-              "--device needs LibTorch 2.1 or later, this is LibTorch " TORCH_VERSION);
+              "--device needs LibTorch 2.1 or later, this is LibTorch " TORCH_VERSION
+              "; without --device the CPU computes");
 }
 
 bool same(const DeviceOptions& a, const DeviceOptions& b) {

@@ -1,4 +1,4 @@
-// A device of one's own, which a plug-in brings. Included by pipeline/torch/*.cpp only.
+// A custom device, which a plug-in brings. Included by pipeline/torch/*.cpp only.
 //
 // Nothing is registered with LibTorch before the first device is opened. Operators that the device
 // has no kernel for fall back to the CPU: the Preparation of a model may always use that, frames

@@ -1,4 +1,4 @@
-// Counts the calls of operators on a device of one's own, and of those that fall back to the CPU.
+// Counts the calls of operators on a custom device, and of those that fall back to the CPU.
 // Included by pipeline/torch/*.cpp only.
 #pragma once
 

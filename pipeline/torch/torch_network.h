@@ -28,7 +28,7 @@ void prepare_engine();
 // evaluation mode and not frozen. Throws Error(kBadData).
 torch::jit::Module load_network(const ModelArchive& archive, c10::Device device = at::kCPU);
 
-// The same for a device of one's own, which takes no quantized archives: their weights are in
+// The same for a custom device, which takes no quantized archives: their weights are in
 // objects of the CPU's kernels.
 torch::jit::Module load_on_device(const ModelArchive& archive, c10::Device device);
 

@@ -171,7 +171,7 @@ TEST_F(ProgramWithArchive, APluginNeedsTheNameOfItsDevice) {
         run_lookout({"inspect", write(kMeanOfChannels), run, "--device-plugin", "acme.so"});
     EXPECT_EQ(result.status, 64);
     EXPECT_THAT(result.err,
-                HasSubstr("--device-plugin is about a device of your own: --device NAME"));
+                HasSubstr("--device-plugin is for a custom device: --device NAME"));
   }
 }
 

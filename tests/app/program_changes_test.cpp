@@ -21,6 +21,16 @@ namespace {
 
 using Json = nlohmann::json;
 
+TEST(Program, KeysThatDoNothingAreWarnedOf) {
+  const ProgramResult result = run_lookout({"test://red?frames=1", "--set", "mqtt.commands=true"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("mqtt.commands does nothing without --mqtt URL"), std::string::npos);
+  const ProgramResult unsure =
+      run_lookout({"test://red?frames=1", "--set", "events.unsure-below=0.5"});
+  EXPECT_EQ(unsure.status, 0);
+  EXPECT_NE(unsure.err.find("events.unsure-below does nothing without"), std::string::npos);
+}
+
 TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {
   const TempDir directory;
   const std::string states = directory / "states";

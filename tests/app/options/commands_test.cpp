@@ -135,6 +135,7 @@ TEST(Commands, OptionsBeforeACommandThatHasItsOwnAreRefused) {
 TEST(Commands, AModelIsNoSource) {
   expect_error({"m/a.pt"}, ErrorKind::kUsage,
                "m/a.pt is called as a model, not as a source: --model m/a.pt");
+  expect_error({"a.onnx"}, ErrorKind::kUsage, "a.onnx is called as a model, not as a source");
 }
 
 TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
