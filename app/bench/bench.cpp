@@ -29,8 +29,7 @@
 namespace lookout {
 namespace {
 
-// Each model with its file. Of models of both engines, each gets the libraries of operators for its
-// own.
+// Each model with its file. Each gets the libraries of operators for its own engine.
 std::vector<ModelOptions> options_of_models(const BenchOptions& options) {
   std::vector<ModelOptions> models(std::max<std::size_t>(1, options.models.size()), options.model);
   for (std::size_t i = 0; i < options.models.size(); ++i) models[i].file = options.models[i];

@@ -100,8 +100,8 @@ void tell_models_apart(std::vector<BenchResult>& results);
 // Whether one of them ran on a custom device.
 bool have_device(const std::vector<BenchResult>& results);
 
-// Of a frame: the device's name, calls on it, calls fallen back, bytes moved, and the fallback's
-// percentage of the time.
+// Figures per frame: the device's name, calls on it, calls that fell back, bytes moved, and the
+// fallback's percentage of the time.
 std::vector<std::string> device_figures(const BenchResult& result);
 
 // "mobilenet, 1 thread, 2 workers", with the model's name as it is.

@@ -61,7 +61,7 @@ class Stopwatch : public Reporter {
   bool interrupted() const { return interrupted_; }
   // Age of the process at the first result.
   Clock::duration first() const { return first_.age; }
-  // Of each whole second.
+  // One for each whole second.
   const std::vector<double>& rates() const { return rates_; }
   // Between the last frame of the warm-up and the last one measured.
   StatsSnapshot stats() const { return statistics_->total(counts_, last_); }

@@ -9,7 +9,7 @@
 namespace lookout {
 
 // A table with a row for each right class and a column for each predicted one, shaded by the share
-// of the row. Of many classes those that are confused most often, and all others in one column.
+// of the row. With many classes: those that are confused most often, and all others in one column.
 // `matrix`: that of `counts`.
 std::string matrix_chart(const ConfusionMatrix& matrix, const EvalCounts& counts,
                          const std::vector<std::string>& labels);

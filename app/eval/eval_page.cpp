@@ -65,7 +65,7 @@ void add_matrix(const EvalReport& report, bool large, Page& page) {
   const ConfusionMatrix matrix = report.counts.matrix();
   std::string note =
       "Blue: right, orange: wrong; the stronger, the larger the share of the class's pictures.";
-  if (large) note += " Of the many classes, those that are confused most often.";
+  if (large) note += " Only the classes that are confused most often are shown.";
   std::string html = legend({{Color::kBlue, "right"}, {Color::kOrange, "wrong"}});
   html += matrix_chart(matrix, report.counts, report.labels);
   page.add_part("Confusion matrix", note, html, Page::Width::kFull);
@@ -158,7 +158,7 @@ void add_reliability(const EvalReport& report, Page& page) {
   }
   page.add_part(
       "Reliability of the scores",
-      "Of pictures with a score of 80 %, 80 % should be right: then the bar ends at its orange "
+      "80 % of the pictures with a score of 80 % should be right: then the bar ends at its orange "
       "line, the mean score. A bar that ends below it is overconfident. The number above a bar "
       "counts its pictures.",
       legend({{Color::kBlue, "right"}, {Color::kOrange, "mean score"}}) +

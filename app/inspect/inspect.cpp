@@ -29,7 +29,7 @@ struct Description {
   ModelSpec spec;
   std::unique_ptr<Classifier> model;  // null: it was not run
 
-  // Of a model that was not run, those that the file tells.
+  // Those that the file tells when the model was not run.
   std::optional<std::string> activations() const {
     if (model) return model->facts().activations;
     return contents.onnx ? std::optional(contents.onnx->activations) : std::nullopt;

@@ -20,7 +20,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// Of a section's options, in --help: "Camera", "MQTT".
+// The heading of a section's options in --help: "Camera", "MQTT".
 std::string heading(std::string section) {
   const bool is_short = section == "http" || section == "mqtt";
   for (char& c : section) {
@@ -198,8 +198,7 @@ std::string CommandLine::full_name(const CLI::App& app) {
 CLI::App* CommandLine::add_subcommand(const std::string& name, const std::string& description) {
   const auto space = name.find(' ');
   if (space == std::string::npos) return app_.add_subcommand(name, description);
-  CLI::App* parent =
-      app_.add_subcommand(name.substr(0, space), "Manage what is on an MQTT broker");
+  CLI::App* parent = app_.add_subcommand(name.substr(0, space), "Manage what is on an MQTT broker");
   parent->footer("");
   parent->fallthrough();
   parent->require_subcommand(1);

@@ -21,7 +21,7 @@ namespace lookout {
 
 class Settings;
 
-// Of the service; those of its instances lie beside it.
+// The service's configuration file; those of its instances lie beside it.
 inline constexpr const char* kServiceConfig = "/etc/lookout/lookout.toml";
 
 enum class Format { kText, kJson };

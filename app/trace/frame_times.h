@@ -40,7 +40,7 @@ Frames find_frames(const TraceEvents& events);
 // Nearest rank, of at least one value.
 Percentiles percentiles(std::vector<Clock::duration> values);
 
-// Of each stage; also kTotalTime.
+// The times of each stage; also kTotalTime.
 std::map<std::string, Percentiles> stage_percentiles(const Frames& frames);
 
 // A frame that took unusually long.

@@ -17,7 +17,7 @@ struct OperatorTime {
   Clock::duration total{};
   Clock::duration self{};  // without the operators that it called
   double share = 0;        // of the self time of all rows, 0..1
-  // Of single calls:
+  // Times of single calls:
   Clock::duration min{};
   Clock::duration max{};
   double mean_ms = 0;

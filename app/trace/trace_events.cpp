@@ -68,7 +68,7 @@ bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Of an event of PyTorch. `is_operator`: its category says so.
+// For an event of PyTorch. `is_operator`: its category says so.
 SliceKind kind_in_pytorch(const std::string& name, bool is_operator) {
   if (begins_with(name, kStepName)) return SliceKind::kStep;
   return is_operator ? SliceKind::kOperator : SliceKind::kLabel;

@@ -43,7 +43,7 @@ std::string frame_word(const std::vector<BoardTrace>& boards);
 std::string to_text(const std::vector<BoardTrace>& boards);
 nlohmann::ordered_json to_json(const std::vector<BoardTrace>& boards);
 
-// Of a frame, in the median; 0 without frames.
+// The median time of a frame; 0 without frames.
 double median_ms(const TraceSummary& summary);
 
 }  // namespace lookout

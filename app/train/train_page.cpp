@@ -119,8 +119,8 @@ std::string to_html(const TrainReport& report, const ModelFacts& facts) {
   page.add_part("Accuracy by the number of pictures",
                 "If it still rises at the end, more pictures would help.", curve(report));
   page.add_part("Reliability of the scores",
-                "Of pictures with a score of 80 %, 80 % should be right: then the bar ends at its "
-                "orange line.",
+                "80 % of the pictures with a score of 80 % should be right: then the bar ends at "
+                "its orange line.",
                 reliability(report));
   page.add_part("Model", "", to_html(model_facts(report, facts)));
   const SystemInfo system = read_system_info();

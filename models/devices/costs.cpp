@@ -36,7 +36,7 @@ std::uint64_t of_convolution(const Values& inputs, const at::Tensor& output) {
   return count(spread.numel()) * count(weight.numel() / weight.size(0));
 }
 
-// Of a matrix, or of several, with another.
+// The costs of a matrix, or several, times another.
 std::uint64_t of_product(const c10::IValue& left, const c10::IValue& right) {
   const at::Tensor& matrix = right.toTensor();
   const std::int64_t columns = matrix.dim() > 1 ? matrix.size(-1) : 1;

@@ -120,7 +120,7 @@ class TraceWriter {
     return events;
   }
 
-  // Of samples, those between the first event and the last.
+  // Writes the samples between the first event and the last.
   void write_counters(const std::vector<Event>& events) {
     TraceRecording relative;
     relative.reported = recording_.reported;

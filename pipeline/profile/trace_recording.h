@@ -28,7 +28,7 @@ struct TraceRecording {
     std::int64_t duration_ns;
     std::uint32_t thread;  // index in `threads`
     std::uint32_t what;    // a Stage, or kStages + index in `operators`
-    // Of a stage:
+    // For a stage:
     std::int64_t cpu_ns = -1;    // that its thread ran; -1: not measured
     std::int64_t writer_ns = 0;  // that its thread waited for a reader of results
     std::uint64_t bytes = 0;     // allocated by the call of an operator

@@ -51,8 +51,8 @@ class ReconnectingSource : public Source {
   // (UnusableDevice) nor for a missing module (kUnsupported).
   explicit ReconnectingSource(Open open, ReconnectOptions options = {});
 
-  // Of the first opening, even if another camera comes back. Has only the name while there was
-  // none.
+  // The facts of the first opening, even if another camera comes back. They have only the name
+  // until there was one.
   const SourceInfo& info() const override { return info_; }
 
   // A stall is measured from the end of the first call after an opening, since that starts the

@@ -65,7 +65,7 @@ class DecoderChild {
   // False when it has ended, or there is no memory for the file.
   bool send_order(std::string_view bytes, const DecodeLimits& limits);
 
-  // Of the last order; 0: there was none.
+  // The number of the last order; 0: there was none.
   std::uint64_t number() const { return orders_; }
 
   // Wait for one message until `end`, and ask `limits.cancelled` 20 times a second.

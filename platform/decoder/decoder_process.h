@@ -17,7 +17,7 @@
 
 namespace lookout {
 
-// Of all decoders of a run. Any thread.
+// For all decoders of a run. Any thread.
 struct DecoderCounters {
   std::atomic<std::uint64_t> starts{0};
   // Pictures that a decoder did not answer for, by the reason.

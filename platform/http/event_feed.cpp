@@ -120,7 +120,7 @@ void EventFeed::begin(Listener& listener, const std::string& last_id) {
   if (last_id.empty() && change && slots_.status().online) listener.put(state_event(*change));
 }
 
-// Of an id that is not of this run, all are news.
+// All are news to an id of another run.
 std::vector<LiveResult> EventFeed::changes_since(const std::string& id) const {
   std::vector<LiveResult> changes = slots_.changes(0, slots_.counts().changes);
   if (id.rfind(run_, 0) != 0) return changes;

@@ -297,7 +297,8 @@ void HttpConnection::handle() {
   owner_.handled();
 }
 
-// Notices the end of a client that waits for its answer. Of a client that sends on, it does not.
+// Notices the end of a client that waits for its answer. It does not notice that of a client that
+// sends on.
 void HttpConnection::watch() {
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const Error&) {
     if (self->phase_ != Phase::kHandling || !self->is_at_end()) return;

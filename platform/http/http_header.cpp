@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxTarget = 4 * 1024;
 constexpr unsigned int kHttp11 = 11;
-// Of every answer. The page's files come from this server alone.
+// The headers of every answer. The page's files come from this server alone.
 constexpr const char* kCommonHeaders =
     "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"

@@ -66,7 +66,7 @@ class HttpService : public HttpHandler {
   std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
   bool is_other_model(const std::string& path) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);
-  // Of a path that is answered at once.
+  // For a path that is answered at once.
   HttpResponse answer(const HttpRequest& request, const std::string& path);
   HttpResponse state();
   HttpResponse health() const;

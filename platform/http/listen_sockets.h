@@ -12,9 +12,9 @@ namespace lookout {
 // Listening, non-blocking sockets, closed with this.
 class ListenSockets {
  public:
-  // Of systemd, those named "http"; else a new one at the address. None when there is neither.
-  // Throws Error: kUnsupported when the address is not this machine's or in use, kPermission when
-  // it is not allowed.
+  // Those of systemd that are named "http"; else a new one at the address. None when there is
+  // neither. Throws Error: kUnsupported when the address is not this machine's or in use,
+  // kPermission when it is not allowed.
   explicit ListenSockets(const std::optional<HttpAddress>& address);
   ~ListenSockets();
   ListenSockets(const ListenSockets&) = delete;

@@ -59,7 +59,7 @@ class LiveSlots {
   // Empty before the first one.
   std::optional<LiveResult> result() const EXCLUDES(mutex_);
   std::optional<LiveResult> last_change() const EXCLUDES(mutex_);
-  // Of the changes of the state, counted from 0, those from `begin` to before `end`, as far as they
+  // The changes of the state from number `begin`, counted from 0, to before `end`, as far as they
   // are kept.
   std::vector<LiveResult> changes(std::uint64_t begin, std::uint64_t end) const EXCLUDES(mutex_);
   std::optional<StatsSnapshot> stats() const EXCLUDES(mutex_);

@@ -21,7 +21,7 @@ struct DurationBuckets {
 
   void record(Clock::duration duration);  // negative counts as zero
 
-  // Of each bucket alone; the last one is of longer durations.
+  // The count of each bucket alone; the last one is of longer durations.
   std::array<std::uint64_t, kBounds.size() + 1> counts{};
   double sum = 0;  // s
 };

@@ -131,7 +131,7 @@ class MosquittoTransport : public MqttTransport {
     return status;
   }
 
-  // Of a call that has just failed: it leaves errno alone.
+  // For a call that has just failed: it leaves errno alone.
   MqttFailure failure(int status) const {
     const int system = errno;
     using Kind = MqttFailure::Kind;

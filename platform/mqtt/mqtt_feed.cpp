@@ -123,7 +123,7 @@ void MqttFeed::settle_owner() {
 
 void MqttFeed::give_way() {
   const MqttTopics& topics = options_.topics;
-  // Of two devices with the same topics Home Assistant keeps the other one.
+  // Home Assistant keeps the other one of two devices with the same topics.
   if (!topics.config.empty()) publish(topics.config, "", /*retained=*/true);
   begun_ = false;
   counters_.publishes = false;

@@ -51,7 +51,7 @@ struct MqttLinkOptions {
 // - a connection, and one after a loss,
 // - every kind of refusal and loss, once until a connection has lasted for options.stable,
 // - a topic that the broker does not permit, and messages that are too large for it, once.
-// Of each topic at most one message is on its way and one waits, so memory does not grow with a
+// At most one message of each topic is on its way and one waits, so memory does not grow with a
 // broker that stalls. Used by one thread.
 class MqttLink : private MqttListener {
  public:

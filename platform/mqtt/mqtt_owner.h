@@ -15,7 +15,7 @@ struct MqttMachine {
   std::string host;  // its name, for people; may be empty
 };
 
-// The payload of the retained topic `owner`. Of a text that is none, the id is the text.
+// The payload of the retained topic `owner`. Another text is taken for the id alone.
 std::string to_payload(const MqttMachine& machine);
 MqttMachine parse_machine(const std::string& payload);
 // "the machine front-pi (0123456789ab)", printable.
@@ -57,7 +57,7 @@ class MqttOwner {
   State state() const { return state_; }
   // Its claim.
   std::string payload() const { return to_payload(machine_); }
-  // Of kTheirs.
+  // For kTheirs.
   const MqttMachine& other() const { return other_; }
 
  private:

@@ -19,7 +19,7 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// Of a service, whose unit gives it no network.
+// For a service, whose unit gives it no network.
 std::string network_hint(const MqttParty& party) {
   const bool needs_network = party.is_service && !contains(party.broker, "unix:");
   return needs_network ? "; the service has no network unless its unit says so: see "
@@ -99,7 +99,7 @@ std::string flapping_text(const MqttParty& party) {
 
 namespace {
 
-// Of a client that the broker does not let in; empty for other codes.
+// For a client that the broker does not let in; empty for other codes.
 std::string login_text(int reason, const MqttParty& party) {
   switch (reason) {
     case 132:

@@ -21,16 +21,16 @@ enum class MqttPhase { kConnecting, kConnected };
 
 // Each is without "mqtt: " at its beginning and without a full stop, and names the way out.
 std::string problem_text(const MqttFailure& failure, MqttPhase phase, const MqttParty& party);
-// Of connections that are lost soon, again and again.
+// For connections that are lost soon, again and again.
 std::string flapping_text(const MqttParty& party);
-// Of a connection that the broker refuses or ends; codes of MQTT 3.1.1 and 5.
+// For a connection that the broker refuses or ends; codes of MQTT 3.1.1 and 5.
 std::string refusal_text(int reason, const MqttParty& party);
-// Of a message that is too large, of one that is refused otherwise, and of a subscription.
+// For a message that is too large, one that is refused otherwise, and a subscription.
 std::string too_large_text(const std::string& topic, std::size_t bytes, const MqttParty& party);
 std::string refused_message_text(const std::string& topic, int reason, const MqttParty& party);
 std::string refused_subscription_text(int reason, const MqttParty& party);
-// Of a camera whose topics another machine has. `base`: what they begin with. `available`: what the
-// other one says of itself; may be any text.
+// For a camera whose topics another machine has. `base`: what they begin with. `available`: what
+// the other one says of itself; may be any text.
 std::string foreign_topics_text(const std::string& base, const MqttMachine& other,
                                 const std::string& available, const std::string& camera);
 

@@ -18,7 +18,7 @@ bool is_control(char c) {
 
 bool is_wildcard(char c) { return c == '+' || c == '#'; }
 
-// Of the letters, digits, '_' and '-', which is what Home Assistant permits.
+// The name with letters, digits, '_' and '-' alone, which is what Home Assistant permits.
 std::string plain_name(const std::string& name) {
   std::string plain = name;
   bool changed = false;

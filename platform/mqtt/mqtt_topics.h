@@ -23,7 +23,7 @@ struct MqttTopics {
 
   std::string client_id;  // lookout-MACHINE-CAMERA
   std::string device;     // lookout_MACHINE_CAMERA, of the letters that Home Assistant permits
-  // Of Home Assistant; empty: it does not have to know.
+  // The prefix of Home Assistant; empty: it does not have to know.
   std::string config;
   std::string birth;
 };

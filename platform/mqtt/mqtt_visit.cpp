@@ -46,7 +46,7 @@ MqttLinkOptions quiet(MqttLinkOptions options) {
 
 using FoundCameras = std::vector<DiscoveredCamera>;
 
-// Of those whose topics begin as ours do.
+// Returns those whose topics begin as ours do.
 FoundCameras discovered_cameras(MqttVisit& visit, const ForgetOptions& options) {
   FoundCameras cameras;
   if (options.discovery.empty()) return cameras;

@@ -22,7 +22,7 @@ inline constexpr std::int64_t kReducedBytes = 39'000'000;
 struct DecodeLimits {
   std::int64_t pixels = 0;  // of the decoded picture: width x height
   std::int64_t side = std::numeric_limits<std::int64_t>::max();  // of the file's picture, in pixels
-  // Of a JPEG: each goes over the whole picture. djpeg and browsers stop at numbers like this; a
+  // For a JPEG: each goes over the whole picture. djpeg and browsers stop at numbers like this; a
   // progressive JPEG of libjpeg has 10.
   int scans = 100;
   // JPEG, PNG and WebP of more than kReducedPixels are decoded at 1/2, 1/4, ... of their sides: a

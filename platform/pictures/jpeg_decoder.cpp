@@ -106,8 +106,8 @@ int scans_of(std::string_view jpeg) {
   return scans;
 }
 
-// Of the first APP1 segment with EXIF data: phones and editors write XMP, which is an APP1 segment,
-// too, before or behind them. Upright without one.
+// The orientation in the first APP1 segment with EXIF data: phones and editors write XMP, which is
+// an APP1 segment, too, before or behind them. Upright without one.
 int orientation_of(std::string_view jpeg) {
   JpegSegments segments(jpeg);
   while (const auto segment = segments.next()) {

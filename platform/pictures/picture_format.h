@@ -10,7 +10,7 @@ namespace lookout {
 
 enum class PictureFormat { kOther, kJpeg, kPng, kWebp, kTiff, kBmp };
 
-// Of how many bytes the functions below look at.
+// How many bytes the functions below look at.
 inline constexpr std::size_t kFormatBytes = 32;
 
 // That of a picture that can be read; kOther for all others.

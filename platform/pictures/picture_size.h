@@ -18,8 +18,8 @@ struct PictureSize {
   std::int64_t height = 0;
 };
 
-// Of a TIFF or BMP file, which OpenCV decodes: as its decoder finds it. Empty: it is neither of
-// them, or damaged.
+// The size of a TIFF or BMP file, which OpenCV decodes, as its decoder finds it. Empty: it is
+// neither of them, or damaged.
 std::optional<PictureSize> picture_size(std::string_view bytes);
 
 // Whether the decoders may allocate memory for it. `gain`: that many times the pixels are allowed.

@@ -8,7 +8,8 @@
 
 namespace lookout {
 
-// Of its first picture, as libtiff finds it, which OpenCV decodes with. Empty: it is damaged.
+// The size of its first picture, as libtiff finds it, which OpenCV decodes with. Empty: it is
+// damaged.
 std::optional<PictureSize> tiff_size(std::string_view bytes);
 
 // Whether a part of the TIFF cannot be decoded: OpenCV leaves that part black. May throw

@@ -164,7 +164,7 @@ bool Predictor::is_over(const Request& request) const {
 }
 
 void Predictor::run() {
-  // Of this thread alone: Linux gives each its own.
+  // For this thread alone: Linux gives each its own.
   if (limits_.in_background) {
     static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
   }

@@ -163,7 +163,7 @@ std::vector<SnapshotFolder::Picture> SnapshotFolder::pictures() const {
   return own;
 }
 
-// Of a picture that is written now: "_2", or nothing in the first era.
+// The number of a picture that is written now: "_2", or nothing in the first era.
 std::string SnapshotFolder::number_after(const std::vector<Picture>& oldest_first,
                                          const std::string& date) const {
   if (oldest_first.empty()) return {};

@@ -120,7 +120,7 @@ std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
   }
   Picture picture;
   picture.bgr = frame.bgr.clone();
-  // Of an unsure frame, the label that a person may confirm.
+  // An unsure frame has the label that a person may confirm.
   picture.label = unsure ? std::string(result.top.empty() ? "unknown" : result.top.front().label)
                          : std::string(result.state.name());
   picture.time = result.timestamp;

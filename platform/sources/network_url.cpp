@@ -43,7 +43,7 @@ std::string escaped(const std::string& text) {
 }  // namespace
 
 std::string shown_url(const std::string& url) {
-  // Of a password that is not escaped, an '@', '/' or '?' is not the end.
+  // A password that is not escaped may hold '@', '/' or '?'.
   const auto last = url.rfind('@');
   const auto start = url.find(kScheme) + 3;
   const auto [begin, end] =

@@ -108,7 +108,7 @@ void warn_of_unused_network_options(const std::string& text, const SourceOptions
   log_warn("{}: camera.credentials and camera.rtsp-transport are for cameras on the network", text);
 }
 
-// Of options that do nothing for such a source.
+// Warns of options that do nothing for such a source.
 void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& options) {
   const bool has_mode = kind == Kind::kTest || kind == Kind::kCamera || kind == Kind::kCsi;
   if (!has_mode) warn_of_unused_mode(text, options);

@@ -19,7 +19,7 @@ class PausableSource : public Source {
   PausableSource(std::unique_ptr<Source> first, Open open,
                  std::shared_ptr<const std::atomic<bool>> paused);
 
-  // Of the first opening.
+  // The facts of the first opening.
   const SourceInfo& info() const override { return info_; }
 
   // Throws what `open` throws: it has to wait for a camera that has gone meanwhile.

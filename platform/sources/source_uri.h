@@ -17,7 +17,7 @@ struct CsiUri {
   std::string camera;  // its number, model or id
 };
 struct LocalPath {
-  // Of a camera, a picture, a folder, a video or a FIFO; absolute if it came as a URI.
+  // The path of a camera, a picture, a folder, a video or a FIFO; absolute if it came as a URI.
   std::string path;
 };
 struct Stdin {};

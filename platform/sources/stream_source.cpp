@@ -19,7 +19,7 @@
 namespace lookout {
 namespace {
 
-// Of each wait: a stop is seen within this time.
+// The length of each wait: a stop is seen within this time.
 constexpr std::chrono::milliseconds kStreamWait{20};
 
 // A FIFO, opened while it lives, or stdin.

@@ -167,7 +167,7 @@ void VideoSource::check_video(bool good) const {
   fail("is no video that can be decoded; Y4M, MJPEG, H.264, MPEG-TS and Matroska can be");
 }
 
-// Of a status of FFmpeg's while a container is opened.
+// The reason for a status of FFmpeg's while a container is opened.
 void VideoSource::check(int status) const {
   if (status < 0 && network_ && status != AVERROR_INVALIDDATA) throw network_->error(status);
   check_video(status >= 0);
@@ -361,7 +361,7 @@ std::chrono::nanoseconds VideoSource::next_time() {
   return std::chrono::nanoseconds(time_);
 }
 
-// Of MP4 the samples that an edit shows: it may leave some out. 0: not announced.
+// In MP4, the samples that an edit shows: it may leave some out. 0: not announced.
 std::int64_t VideoSource::announced_frames() const {
   if (!is_mp4_) return stream_->nb_frames;
   std::int64_t frames = 0;

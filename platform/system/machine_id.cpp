@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kDigits = 12;
 
-// Of lookout: any number that nothing else has.
+// The id of lookout: any number that nothing else has.
 constexpr sd_id128_t kApplication{{0x8d, 0x1b, 0x6f, 0x0e, 0x5c, 0x2a, 0x4f, 0x37, 0x9e, 0x44, 0x71,
                                    0xd0, 0x3a, 0xb9, 0xc6, 0x52}};
 
