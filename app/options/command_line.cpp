@@ -252,8 +252,8 @@ bool CommandLine::has_own_options() const {
 }
 
 Error CommandLine::usage_error(const std::string& sentence) const {
-  const std::string command = has_own_options() ? full_name(*chosen()) + " " : "";
-  return {ErrorKind::kUsage, fmt::format("{}; see lookout {}--help", sentence, command)};
+  const std::string command = chosen() == &app_ ? "run" : full_name(*chosen());
+  return {ErrorKind::kUsage, fmt::format("{}; see lookout {} --help", sentence, command)};
 }
 
 void CommandLine::parse(std::vector<std::string> arguments) {
@@ -335,7 +335,9 @@ void CommandLine::check_source(const std::string& source) const {
     names.push_back(command->get_name());
   }
   const std::string meant = suggest_command(source, names);
-  if (!meant.empty()) throw usage_error("there is no command or file " + source + meant);
+  if (meant.empty()) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("there is no command or file {}{}; see lookout --help", source, meant));
 }
 
 void CommandLine::set_typed(Command& command) const {

@@ -139,11 +139,12 @@ TEST(Commands, AModelIsNoSource) {
 }
 
 TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
-  expect_error({"--frobnicate"}, ErrorKind::kUsage, "there is no --frobnicate; see lookout --help");
+  expect_error({"--frobnicate"}, ErrorKind::kUsage,
+               "there is no --frobnicate; see lookout run --help");
   expect_error({"--treshold", "1"}, ErrorKind::kUsage, "there is no --treshold; did you mean");
   expect_error({"run", "--treshold=1"}, ErrorKind::kUsage, "did you mean --threshold?");
   expect_error({"eval", "x", "--lables", "l"}, ErrorKind::kUsage, "did you mean --labels?");
-  expect_error({"-v"}, ErrorKind::kUsage, "there is no -v; see lookout --help");
+  expect_error({"-v"}, ErrorKind::kUsage, "there is no -v; see lookout run --help");
   expect_error({"a", "b"}, ErrorKind::kUsage,
                "b: one argument too many; SOURCE is one camera, file or folder");
   expect_error({"inspect", "a", "b"}, ErrorKind::kUsage,
@@ -151,7 +152,7 @@ TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
 }
 
 TEST(Commands, AFlagWithoutItsValueIsAUsageError) {
-  expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k needs a value: N; see lookout --help");
+  expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k needs a value: N; see lookout run --help");
   expect_error({"run", "--snapshot-when"}, ErrorKind::kUsage,
                "--snapshot-when needs a value: change|unsure|both");
   expect_error({"bench", "--report"}, ErrorKind::kUsage, "--report needs a value: FILE");
@@ -257,7 +258,7 @@ TEST(Commands, FlagsOfOtherProgramsAreAnsweredWithOurs) {
       {{"--workers=2"}, "--workers is now --set model.workers=2, or workers in [model]"},
       {{"--live"}, "--live is now --set camera.live=true, or live in [camera]"},
       {{"--url", "mqtt://h"}, "--url is now --mqtt=mqtt://h"},
-      {{"list-cameras", "--foo"}, "there is no --foo; see lookout --help"}};
+      {{"list-cameras", "--foo"}, "there is no --foo; see lookout list-cameras --help"}};
   for (const auto& [arguments, sentence] : guesses) {
     expect_error(arguments, ErrorKind::kUsage, sentence);
   }

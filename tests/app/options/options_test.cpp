@@ -145,7 +145,7 @@ TEST(Options, WrongStatesAreUsageErrors) {
       "--set state.leave-threshold: 0.8 is above --set state.enter-threshold, 0.3: a state would");
   expect_error(
       {"--set", "state.enter-threshold=2"}, ErrorKind::kUsage,
-      "--set state.enter-threshold: expected a number from 0 to 1, not 2; see lookout --help");
+      "--set state.enter-threshold: expected a number from 0 to 1, not 2; see lookout run --help");
   expect_error({"--on-change", "echo >x"}, ErrorKind::kUsage, "--on-change: ");
   expect_error({"--set", "events.on-change-timeout=0"}, ErrorKind::kUsage, "a time above 0");
   for (const char* wrong : {"0", "lots", "", "-1", "1.5MB", "5XB", "99999999999TB"}) {
@@ -197,7 +197,7 @@ TEST(Options, TimesHaveUnits) {
   }
   // Seconds to some, milliseconds to rpicam-apps.
   expect_error({"-t", "5"}, ErrorKind::kUsage,
-               "--timeout: 5 needs a unit: 5s or 5ms; see lookout --help");
+               "--timeout: 5 needs a unit: 5s or 5ms; see lookout run --help");
   for (const char* name :
        {"camera.timeout", "log.stats-interval", "camera.give-up-after", "state.smoothing",
         "state.min-duration", "events.on-change-timeout", "events.snapshot-cooldown"}) {
@@ -234,7 +234,7 @@ TEST(Options, WhatIsNoTimeIsRefusedInASentence) {
 TEST(Options, WrongValuesAreUsageErrorsThatSayWhatIsRight) {
   const std::vector<std::tuple<std::vector<std::string>, const char*>> wrong{
       {{"--top-k", "0"},
-       "--top-k: expected a whole number from 1 to 1000, not 0; see lookout --help"},
+       "--top-k: expected a whole number from 1 to 1000, not 0; see lookout run --help"},
       {{"--top-k", "many"}, "expected a whole number from 1 to 1000"},
       {{"--top-k", "1.5"}, "expected a whole number"},
       {{"--threshold", "1.5"}, "expected a number from 0 to 1, not 1.5;"},
@@ -242,7 +242,7 @@ TEST(Options, WrongValuesAreUsageErrorsThatSayWhatIsRight) {
       {{"--threads", "0"}, "expected auto or a whole number from 1 to 64"},
       {{"--threads", "lots"}, "expected auto or a whole number"},
       {{"--set", "model.workers=0"}, "expected a whole number from 1 to 64"},
-      {{"--format", "xml"}, "--format: expected text or json, not xml; see lookout --help"},
+      {{"--format", "xml"}, "--format: expected text or json, not xml; see lookout run --help"},
       {{"--rotation", "45"}, "expected 0, 90, 180 or 270"},
       {{"--timeout", "10 years"}, "expected a time"},
       {{"--timeout", "-1"}, "expected a time"},
