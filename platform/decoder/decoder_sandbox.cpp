@@ -1,14 +1,19 @@
 #include "platform/decoder/decoder_sandbox.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace lookout {
 namespace {
@@ -51,6 +56,29 @@ constexpr const char* kRefused[] = {
     "uname",
 };
 
+// Besides those of kAllowed, for streams: their sockets, and threads.
+constexpr const char* kStreamsAllowed[] = {
+    "clock_nanosleep",
+    "dup",
+    "dup3",
+    "getpeername",
+    "getsockname",
+    "getsockopt",
+    "lseek",
+    "nanosleep",
+    "poll",
+    "ppoll",
+    "read",
+    "recvmsg",
+    "rseq",
+    "sched_getaffinity",
+    "set_robust_list",
+    "shutdown",
+};
+constexpr int kStreamsFcntl[] = {F_GETFD, F_SETFD, F_GETFL, F_SETFL};
+constexpr int kStreamsOptions[] = {SO_BROADCAST, SO_RCVBUF, SO_REUSEADDR, SO_SNDBUF};
+constexpr rlim_t kStreamsDescriptors = 64;
+
 // Besides those: UBSan tries memory with a pipe.
 constexpr const char* kSanitizers[] = {"pipe", "pipe2", "read", "sigaltstack"};
 
@@ -61,12 +89,11 @@ void limit(__rlimit_resource what, rlim_t value) {
 
 // The bytes of address space that are in use.
 std::int64_t mapped_bytes() {
-  std::int64_t pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  return pages * sysconf(_SC_PAGESIZE);
+  std::array<char, 32> text{};
+  const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  const auto count = read(fd, text.data(), text.size() - 1);
+  close(fd);
+  return count <= 0 ? 0 : std::strtoll(text.data(), nullptr, 10) * sysconf(_SC_PAGESIZE);
 }
 
 void add(scmp_filter_ctx filter, std::uint32_t action, const char* call) {
@@ -77,27 +104,59 @@ void add(scmp_filter_ctx filter, std::uint32_t action, const char* call) {
 
 // The service's own filter refuses seccomp(2). prctl(2) remains, which can end the thread alone and
 // knows no other threads: there are none with the OpenCV of the package.
-scmp_filter_ctx new_filter() {
-  if (!kStrictSandbox) return seccomp_init(SCMP_ACT_ERRNO(EACCES));
+scmp_filter_ctx new_filter(Sandbox sandbox) {
+  if (!kStrictSandbox || sandbox == Sandbox::kStreams) return seccomp_init(SCMP_ACT_ERRNO(EACCES));
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
   return filter != nullptr ? filter : seccomp_init(SCMP_ACT_KILL_THREAD);
 }
 
+template <typename... Conditions>
+void allow_if(scmp_filter_ctx filter, const char* call, Conditions... conditions) {
+  const scmp_arg_cmp all[] = {conditions...};
+  static_cast<void>(seccomp_rule_add_array(
+      filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(call), sizeof...(conditions), all));
+}
+
+scmp_arg_cmp equals(unsigned int argument, scmp_datum_t value) {
+  return {argument, SCMP_CMP_EQ, value, 0};
+}
+
+// The filter of streams. glibc calls clone() where clone3() is not there.
+void allow_streams(scmp_filter_ctx filter) {
+  for (const char* call : kAllowed) {
+    if (std::strcmp(call, "sendto") != 0) add(filter, SCMP_ACT_ALLOW, call);
+  }
+  for (const char* call : kStreamsAllowed) add(filter, SCMP_ACT_ALLOW, call);
+  allow_if(filter, "sendto", equals(4, 0));  // no address
+  for (const int command : kStreamsFcntl) {
+    allow_if(filter, "fcntl", equals(1, static_cast<scmp_datum_t>(command)));
+  }
+  for (const int option : kStreamsOptions) {
+    allow_if(filter, "setsockopt", equals(1, SOL_SOCKET),
+             equals(2, static_cast<scmp_datum_t>(option)));
+  }
+  allow_if(filter, "clone", scmp_arg_cmp{0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD});
+  add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3");
+}
+
+// Those of pictures, and of sanitizers.
+void allow_pictures(scmp_filter_ctx filter) {
+  for (const char* call : kAllowed) add(filter, SCMP_ACT_ALLOW, call);
+  if (!kStrictSandbox) return;
+  for (const char* call : kRefused) add(filter, SCMP_ACT_ERRNO(EACCES), call);
+}
+
 // Returns 0 or an errno.
-int filter_system_calls() {
-  const scmp_filter_ctx filter = new_filter();
+int filter_system_calls(Sandbox sandbox) {
+  const scmp_filter_ctx filter = new_filter(sandbox);
   if (filter == nullptr) return ENOMEM;
   // A library may have threads; that of TSan needs more.
   if (kStrictSandbox) static_cast<void>(seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1));
-  for (const char* call : kAllowed) add(filter, SCMP_ACT_ALLOW, call);
-  const scmp_arg_cmp not_executable{2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0};  // the third argument
-  for (const char* call : kMapping) {
-    static_cast<void>(seccomp_rule_add_array(
-        filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(call), 1, &not_executable));
+  sandbox == Sandbox::kStreams ? allow_streams(filter) : allow_pictures(filter);
+  for (const char* call : kMapping) {  // the third argument is the protection
+    allow_if(filter, call, scmp_arg_cmp{2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0});
   }
-  if (kStrictSandbox) {
-    for (const char* call : kRefused) add(filter, SCMP_ACT_ERRNO(EACCES), call);
-  } else {
+  if (!kStrictSandbox) {
     for (const char* call : kSanitizers) add(filter, SCMP_ACT_ALLOW, call);
   }
   const int error = -seccomp_load(filter);
@@ -107,17 +166,18 @@ int filter_system_calls() {
 
 }  // namespace
 
-int enter_sandbox(std::int64_t memory, std::int64_t file) {
+int enter_sandbox(std::int64_t memory, std::int64_t file, Sandbox sandbox) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_DUMPABLE, 0);  // RLIMIT_CORE does not hold where a program takes the dumps
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (kStrictSandbox) {
     limit(RLIMIT_AS, static_cast<rlim_t>(mapped_bytes() + memory));
-    limit(RLIMIT_NOFILE, 0);  // those that are open stay
+    // Those that are open stay.
+    limit(RLIMIT_NOFILE, sandbox == Sandbox::kStreams ? kStreamsDescriptors : 0);
   }
   limit(RLIMIT_FSIZE, static_cast<rlim_t>(file));
   limit(RLIMIT_CORE, 0);
-  return filter_system_calls();
+  return filter_system_calls(sandbox);
 }
 
 }  // namespace lookout

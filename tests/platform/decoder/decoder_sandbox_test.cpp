@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace lookout {
 namespace {
@@ -43,12 +45,13 @@ void refuse_seccomp() {
 
 // Does `deed` in a sandbox. Returns the errno that it left, or minus the signal that ended it.
 int in_sandbox(
-    const std::function<long()>& deed, const std::function<void()>& before = [] {}) {
+    const std::function<long()>& deed, const std::function<void()>& before = [] {},
+    Sandbox sandbox = Sandbox::kPictures) {
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_DFL);  // the starter may ignore it
     before();
-    if (enter_sandbox(kMemory, kFile) != 0) _exit(255);
+    if (enter_sandbox(kMemory, kFile, sandbox) != 0) _exit(255);
     errno = 0;
     _exit(deed() < 0 ? errno : kAllowedCall);
   }
@@ -116,6 +119,57 @@ TEST(DecoderSandbox, MemoryAndFilesAreLimited) {
   lseek(fd, kFile, SEEK_SET);
   EXPECT_EQ(in_sandbox([fd] { return write(fd, "abc", 3); }), -SIGXFSZ);
   close(fd);
+}
+
+int in_streams_sandbox(const std::function<long()>& deed) {
+  return in_sandbox(deed, refuse_seccomp, Sandbox::kStreams);
+}
+
+TEST(DecoderSandbox, OfStreamsMakesNoSocketAndConnectsNone) {
+  EXPECT_EQ(in_streams_sandbox([] { return socket(AF_INET, SOCK_STREAM, 0); }), EACCES);
+  EXPECT_EQ(in_streams_sandbox([] { return socket(AF_UNIX, SOCK_STREAM, 0); }), EACCES);
+  const int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(9);
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto* address = reinterpret_cast<const sockaddr*>(&place);
+  EXPECT_EQ(in_streams_sandbox([=] { return connect(tcp, address, sizeof place); }), EACCES);
+  EXPECT_EQ(in_streams_sandbox([=] { return bind(tcp, address, sizeof place); }), EACCES);
+  EXPECT_EQ(in_streams_sandbox([=] { return listen(tcp, 1); }), EACCES);
+  for (const int fd : {tcp, udp}) {
+    EXPECT_EQ(in_streams_sandbox([=] {
+                return sendto(fd, "a", 1, MSG_FASTOPEN | MSG_NOSIGNAL, address, sizeof place);
+              }),
+              EACCES);
+    EXPECT_EQ(in_streams_sandbox([=] {
+                msghdr message{};
+                message.msg_name = const_cast<sockaddr*>(address);
+                message.msg_namelen = sizeof place;
+                return sendmsg(fd, &message, MSG_NOSIGNAL);
+              }),
+              EACCES);
+    EXPECT_EQ(
+        in_streams_sandbox([=] { return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, "", 0); }),
+        EACCES);
+  }
+  close(tcp);
+  close(udp);
+}
+
+TEST(DecoderSandbox, OfStreamsHasThreadsButNoProcessesAndNoFiles) {
+  EXPECT_EQ(in_streams_sandbox([] {
+              std::thread([] {}).join();
+              return 0;
+            }),
+            kAllowedCall);
+  EXPECT_EQ(in_streams_sandbox([] { return static_cast<long>(fork()); }), EACCES);
+  EXPECT_EQ(in_streams_sandbox([] { return syscall(SYS_execve, "/bin/true", nullptr, nullptr); }),
+            EACCES);
+  EXPECT_EQ(in_streams_sandbox([] { return open("/dev/null", O_RDONLY); }), EACCES);
+  EXPECT_EQ(in_streams_sandbox([] { return kill(getppid(), 0); }), EACCES);
+  EXPECT_EQ(in_streams_sandbox([] { return fcntl(0, F_SETOWN, getppid()); }), EACCES);
 }
 
 }  // namespace
