@@ -11,7 +11,8 @@ file(GLOB _libcamera "${_program}/usr/lib/lookout/libcamera/*.so")
 file(GLOB _engine_modules "${CPACK_TEMPORARY_DIRECTORY}/*/usr/lib/lookout/liblookout-*.so")
 execute_process(
   COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_program}/usr/bin/lookout"
-    "${_program}/usr/lib/lookout/lookout-decoder" ${_suggesting} ${_libcamera} ${_engine_modules}
+    "${_program}/usr/lib/lookout/lookout-decoder"
+    "${_program}/usr/lib/lookout/lookout-stream-decoder" ${_suggesting} ${_libcamera} ${_engine_modules}
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
   message(FATAL_ERROR "${CPACK_LOOKOUT_SYSROOT} has no list of shlibs: run make-sysroot.sh again")

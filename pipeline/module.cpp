@@ -48,7 +48,9 @@ class SignalsKept {
 }  // namespace
 
 fs::path module_path(const std::string& name) {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/lookout" / name;
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const bool is_part = folder.filename() == "lookout" && folder.parent_path().filename() == "lib";
+  return (is_part ? folder : folder.parent_path() / "lib/lookout") / name;
 }
 
 void* open_library(const std::string& path) {

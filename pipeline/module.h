@@ -7,7 +7,8 @@
 
 namespace lookout {
 
-// The path of the module `name`: in ../lib/lookout relative to the program, installed or not.
+// The path of the module `name`: in ../lib/lookout relative to the program, installed or not, and
+// beside a program that lies there itself.
 std::filesystem::path module_path(const std::string& name);
 
 // What the program and a module agree on. Both are of one build: these two members, which stay

@@ -155,7 +155,7 @@ package() {
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
     usr/lib/udev/rules.d/60-lookout.rules usr/share/lookout/libcamera/libcamera_module.{cpp,h} usr/lib/lookout/libcamera/build \
-    usr/lib/lookout/lookout-{decoder,overlay} usr/lib/lookout/liblookout-{mqtt,onnxruntime,torch,video}.so \
+    usr/lib/lookout/lookout-{decoder,overlay,stream-decoder} usr/lib/lookout/liblookout-{mqtt,onnxruntime,torch,video}.so \
     usr/share/doc/lookout-torch/{copyright,libtorch-notices.gz} \
     usr/share/doc/lookout-onnxruntime/{copyright,LICENSE,ThirdPartyNotices.txt.gz} \
     $(printf 'usr/lib/lookout/libcamera/%s.so ' "${libcameras[@]}"); do
@@ -168,21 +168,21 @@ package() {
     '.fB(size|fps|noise|hold|frames)='; do
     grep -qE "^$line" "$work/manual" || fail "the manual has no line like $line"
   done
-  needed usr/bin/lookout usr/lib/lookout/*.so* usr/lib/lookout/lookout-{decoder,overlay} > "$work/needed"
+  needed usr/bin/lookout usr/lib/lookout/*.so* usr/lib/lookout/lookout-{decoder,overlay,stream-decoder} > "$work/needed"
   for library in usr/lib/lookout/*; do
     # Parts of ours, which are looked for when they are wanted.
     [[ $library != */*lookout-* && ! -d $library ]] || continue
     grep -qxF "${library##*/}" "$work/needed" || fail "nothing needs $library"
   done
   # The package's OpenCV is a part of Debian's. The overlay's window, which is suggested alone, runs with Debian's.
-  opencv_functions --undefined-only usr/bin/lookout usr/lib/lookout/{*.so,lookout-decoder} > "$work/called"
+  opencv_functions --undefined-only usr/bin/lookout usr/lib/lookout/{*.so,lookout-{,stream-}decoder} > "$work/called"
   opencv_functions --defined-only usr/lib/lookout/libopencv_*.so.* > "$work/there"
   [ -s "$work/called" ] || fail 'nothing calls OpenCV'
   comm -23 "$work/called" "$work/there" > "$work/absent"
   [ ! -s "$work/absent" ] || fail "the package's OpenCV lacks $(c++filt < "$work/absent")"
   aarch64-linux-gnu-readelf -d usr/bin/lookout | grep -q 'RUNPATH.*\[.ORIGIN/../lib/lookout\]' ||
     fail 'the RUNPATH is not the package'\''s own'
-  for library in usr/lib/lookout/{liblookout-{torch,onnxruntime}.so,lookout-decoder}; do
+  for library in usr/lib/lookout/{liblookout-{torch,onnxruntime}.so,lookout-{,stream-}decoder}; do
     aarch64-linux-gnu-readelf -d $library | grep -q 'RUNPATH.*\[.ORIGIN\]' || fail "the RUNPATH of $library is not its folder"
   done
   ! grep -arlF -e "$sysroot" -e "$OLDPWD" usr/bin usr/lib ||

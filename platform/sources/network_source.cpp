@@ -2,17 +2,18 @@
 
 #include "pipeline/error.h"
 #include "pipeline/thread.h"
+#include "platform/decoder/stream_process.h"
 #include "platform/sources/network_url.h"
-#include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
 namespace {
 
-// Of each wait for the reader of a file: a stop is seen within this time.
+// Of each wait for the reader of a file: a stop is seen within this time, and the process that
+// decodes may want another connection.
 constexpr std::chrono::milliseconds kConnectWait{20};
-// For the thread to say why it failed after its own limit.
-constexpr std::chrono::seconds kGrace{2};
+// For the process that decodes to start, and to say why it failed after its own limit.
+constexpr std::chrono::seconds kGrace{10};
 
 std::string complete_url(const NetworkOptions& options) {
   if (options.credentials.empty()) return options.url;
@@ -23,7 +24,6 @@ std::string complete_url(const NetworkOptions& options) {
 
 NetworkSource::NetworkSource(const NetworkOptions& options)
     : options_(options), url_(complete_url(options)), shown_(shown_url(url_)) {
-  check_video_module();
   info_.name = host_of(options.url);
   info_.description = shown_ + ", which is not connected yet";
   info_.live = true;
@@ -79,19 +79,26 @@ void NetworkSource::run() {
 }
 
 void NetworkSource::read_all() {
-  const auto source = open_network_video(
-      {url_, shown_, options_.udp, options_.connect_time, &stop_}, options_.max_pixels);
-  SourceInfo opened = source->info();
+  StreamProcessOptions process;
+  process.program = options_.program;
+  process.url = url_;
+  process.shown = shown_;
+  process.udp = options_.udp;
+  process.max_pixels = options_.max_pixels;
+  process.timeout = options_.connect_time;
+  process.stop = &stop_;
+  StreamProcess source(process);
+  SourceInfo opened = source.info();
   opened.name = info_.name;
   opened_.put_newest(opened);
-  if (source->info().live) {
-    read_live(*source);
+  if (source.info().live) {
+    read_live(source);
   } else {
-    read_file(*source);
+    read_file(source);
   }
 }
 
-void NetworkSource::read_live(Source& source) {
+void NetworkSource::read_live(StreamProcess& source) {
   Frame frame;
   try {
     while (!stop_ && source.read(frame, kConnectWait) == ReadStatus::kFrame)
@@ -102,11 +109,10 @@ void NetworkSource::read_live(Source& source) {
   if (!stop_) throw Error(ErrorKind::kDeviceLost, shown_ + ": the stream ended");
 }
 
-void NetworkSource::read_file(Source& source) {
+void NetworkSource::read_file(StreamProcess& source) {
   Frame frame;
   while (!stop_ && source.read(frame, kConnectWait) == ReadStatus::kFrame) {
-    while (!frames_.put_next(frame, kConnectWait) && !stop_) {
-    }
+    while (!frames_.put_next(frame, kConnectWait) && !stop_) source.serve();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -14,23 +15,27 @@
 
 namespace lookout {
 
+class StreamProcess;
+
 struct NetworkOptions {
   std::string url;          // rtsp://, rtsps://, http://, https://
   std::string credentials;  // file with USER:PASSWORD; empty: none, or they are in the address
   bool udp = false;         // for the packets of RTSP, in place of TCP
   std::int64_t max_pixels = kDefaultMaxPixels;     // of a frame
   std::chrono::milliseconds connect_time{10'000};  // to connect and to find the video
+  std::filesystem::path program;  // of the process that decodes; empty: that of this build
 };
 
 // Live: the newest frame wins. A video whose length the server tells is a file: not live, every
 // frame is delivered in order, and its end is the end of the frames.
 //
-// A thread connects and decodes. The address is shown as shown_url() does, in errors and in info(),
-// whose name is the host.
+// A process of its own reads and decodes (StreamProcess), for which a thread of this one connects;
+// when it ends, the camera is lost, and the video of a file is over with an error. The address is
+// shown as shown_url() does, in errors and in info(), whose name is the host.
 class NetworkSource : public Source {
  public:
-  // Returns at once. Throws Error(kUnsupported) when FFmpeg is missing, the errors of read_input()
-  // for the file of credentials, and those of with_credentials().
+  // Returns at once. Throws the errors of read_input() for the file of credentials, and those of
+  // with_credentials().
   explicit NetworkSource(const NetworkOptions& options);
   // Ends the thread, within about 100 ms unless it looks up a host's name.
   ~NetworkSource() override;
@@ -38,7 +43,8 @@ class NetworkSource : public Source {
   NetworkSource& operator=(const NetworkSource&) = delete;
 
   // Throws Error(kNoInput) when the camera cannot be reached within connect_time or sends no video
-  // that can be decoded, Error(kPermission) when it refuses.
+  // that can be decoded, Error(kPermission) when it refuses, Error(kUnsupported) when FFmpeg is
+  // missing.
   void wait_until_connected();
 
   // Has only the name until the camera is connected.
@@ -56,8 +62,8 @@ class NetworkSource : public Source {
   // By the thread.
   void run();
   void read_all();
-  void read_live(Source& source);
-  void read_file(Source& source);
+  void read_live(StreamProcess& source);
+  void read_file(StreamProcess& source);
 
   const NetworkOptions options_;
   const std::string url_;

@@ -20,7 +20,8 @@ std::unique_ptr<Source> open_video(const std::string& path,
 // The same of a stream. Returns when its first frame can be decoded, or `stream.stop` is true.
 std::unique_ptr<Source> open_video_stream(const VideoStream& stream, std::int64_t max_pixels);
 
-// The same of a video on the network. Live, unless the server tells its length.
+// The same of a video on the network, for lookout-stream-decoder. Live, unless the server tells its
+// length.
 std::unique_ptr<Source> open_network_video(const NetworkVideo& video, std::int64_t max_pixels);
 
 // Throws Error(kUnsupported) when videos cannot be read at all.

@@ -28,7 +28,7 @@ struct VideoStream {
   bool live = false;  // frames are decoded with the least delay
 };
 
-// A video on the network.
+// A video on the network, for lookout-stream-decoder.
 struct NetworkVideo {
   std::string url;                          // with the user name and password
   std::string shown;                        // without them; begins sentences

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -315,6 +316,66 @@ TEST(NetworkSource, ALostCameraIsAskedAgain) {
     ASSERT_NE(source->read(frame, kTimeout), ReadStatus::kEnd);
   }
   EXPECT_THAT(log.text(), AllOf(HasSubstr("camera 127.0.0.1 lost: "), HasSubstr("is back after")));
+}
+
+// The process that decodes for this one.
+pid_t decoder_of_this_process() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string number;
+    std::string name;
+    std::string state;
+    pid_t parent = 0;
+    file >> number >> name >> state >> parent;
+    if (parent == ::getpid() && name == "(lookout-stream-)") return std::stoi(number);
+  }
+  return -1;
+}
+
+TEST(NetworkSource, ADecoderThatIsKilledIsALostCameraThatComesBack) {
+  const WebServer server(camera_answer(), Then::kSilence);
+  const CapturedLog log;
+  const auto source = open_source(server.url(), {});
+  Frame frame;
+  ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+  const pid_t decoder = decoder_of_this_process();
+  ASSERT_GT(decoder, 0);
+  ::kill(decoder, SIGKILL);
+  while (server.requests() < 2 || !source->online()) {
+    ASSERT_NE(source->read(frame, kTimeout), ReadStatus::kEnd);
+  }
+  EXPECT_NE(decoder_of_this_process(), decoder);
+  EXPECT_THAT(log.text(),
+              AllOf(HasSubstr("camera 127.0.0.1 lost: http://127.0.0.1"),
+                    HasSubstr("its decoder ended: Killed (signal 9)"), HasSubstr("is back after")));
+}
+
+TEST(NetworkSource, FramesThatAreSuddenlyTooLargeAreSkipped) {
+  std::string answer = camera_answer();
+  constexpr int kFirstLarge = 5;
+  constexpr int kLargeFrames = 3;
+  const std::string size_marker("\xff\xc0\x00\x11\x08", 5);  // then height and width, 2 bytes each
+  std::string::size_type place = 0;
+  for (int i = 0; i < kFirstLarge + kLargeFrames; ++i) {
+    place = answer.find(size_marker, place) + size_marker.size();
+    ASSERT_LT(place, answer.size());
+    if (i >= kFirstLarge) answer.replace(place, 4, std::string("\x40\x00\x40\x00", 4));  // 16384
+  }
+  const WebServer server(answer, Then::kSilence);
+  const auto source = open_source(server.url(), {});
+  Frame frame;
+  do {
+    ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
+    EXPECT_EQ(frame.bgr.size(), cv::Size(64, 48));
+  } while (frame_number(frame) < kServedFrames - 1);
+}
+
+TEST(NetworkSource, ADecoderThatIsMissingEndsTheRun) {
+  NetworkOptions network = options("http://127.0.0.1:1/");
+  network.program = "/nowhere";
+  NetworkSource source(network);
+  expect_error(ErrorKind::kUnsupported, HasSubstr("/nowhere cannot be started"),
+               [&source] { source.wait_until_connected(); });
 }
 
 TEST(NetworkSource, CredentialsComeFromAFile) {
