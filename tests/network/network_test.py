@@ -6,6 +6,7 @@
 Needs build/host/app/lookout, and what install-deps.sh --network installs. Everything is on loopback.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LOOKOUT = ROOT / "build/host/app/lookout"
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 LIMIT = 60  # s, for what should come at once
 
 
@@ -92,6 +94,15 @@ class Run:
     def wait_for_log(self, text):
         self.wait(text, lambda: any(text in line for line in self.log))
 
+    def decoder(self):
+        """The number of the process that decodes."""
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                _, name, _, parent, *_ = (process / "stat").read_text().split()
+                if name == "(lookout-stream-)" and int(parent) == self.process.pid:
+                    return int(process.name)
+        raise AssertionError("there is no decoder")
+
     def end(self):
         if self.process.poll() is None:
             self.process.terminate()
@@ -153,8 +164,11 @@ class NetworkTest(unittest.TestCase):
         self.camera("--port", str(camera.port))
         run.wait_for_log("camera 127.0.0.1 is back")
         run.wait_for_label("red", seen)
-        states = [line["state"] for line in run.lines if line["type"] == "status"]
-        self.assertEqual(states[-2:], ["offline", "online"])
+
+        def states():
+            return [line["state"] for line in run.lines if line["type"] == "status"]
+
+        run.wait("online", lambda: states()[-2:] == ["offline", "online"])
 
     def test_a_stalled_stream_is_opened_again(self):
         camera = self.camera()
@@ -169,6 +183,38 @@ class NetworkTest(unittest.TestCase):
         run.wait_for_label("red")
         camera.process.send_signal(signal.SIGSTOP)  # the connections stay
         self.assertEqual(run.end(), 0)
+
+    def test_a_decoder_that_is_killed_is_a_lost_camera(self):
+        camera = self.camera()
+        run = self.lookout(camera.url)
+        run.wait_for_label("red")
+        os.kill(run.decoder(), signal.SIGKILL)
+        run.wait_for_log("its decoder ended: Killed (signal 9); trying again")
+        run.wait_for_log("camera 127.0.0.1 is back")
+        self.assertEqual(run.end(), 0)
+        self.assertEqual(sum(" lost: " in line for line in run.log), 1)
+
+    def test_a_decoder_that_hangs_is_a_lost_camera(self):
+        camera = self.camera()
+        run = self.lookout(camera.url)
+        run.wait_for_label("red")
+        os.kill(run.decoder(), signal.SIGSTOP)
+        run.wait_for_log("lost: no frame for 5.")
+        run.wait_for_log("camera 127.0.0.1 is back")
+
+    def test_the_decoder_has_neither_files_nor_a_network(self):
+        camera = self.camera("--user", "viewer", "--password", "secret")
+        run = self.lookout(camera.url.replace("://", "://viewer:secret@"))
+        run.wait_for_label("red")
+        process = pathlib.Path("/proc", str(run.decoder()))
+        for file in ("cmdline", "environ"):
+            self.assertNotIn(b"secret", (process / file).read_bytes(), file)
+        descriptors = [os.readlink(fd) for fd in (process / "fd").iterdir()]
+        places = [place.partition(":")[0] for place in descriptors]
+        self.assertLessEqual(set(places), {"/dev/null", "/memfd", "socket", CERTIFICATES})
+        self.assertIn("Seccomp:\t2\n", (process / "status").read_text())
+        maps = pathlib.Path("/proc", str(run.process.pid), "maps").read_text()
+        self.assertNotIn("liblookout-video", maps)
 
     def test_a_password(self):
         camera = self.camera("--user", "viewer", "--password", "gehe:im@1")
