@@ -11,9 +11,9 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kName = 4;    // bytes, of a chunk
-constexpr std::size_t kHeader = 8;  // its name and size
-constexpr std::size_t kFirst = 12;  // behind "RIFF", its size and "WEBP"
+constexpr std::size_t kName = 4;         // bytes, of a chunk
+constexpr std::size_t kChunkHeader = 8;  // its name and size
+constexpr std::size_t kFirst = 12;       // behind "RIFF", its size and "WEBP"
 
 std::uint32_t riff_size(std::string_view header) {
   std::uint32_t size = 0;
@@ -25,18 +25,18 @@ std::uint32_t riff_size(std::string_view header) {
 
 // Not by libwebpdemux, whose list of chunks may take more than the file.
 int webp_orientation(std::string_view bytes) {
-  if (bytes.size() < kFirst || bytes.substr(kHeader, kName) != "WEBP") return kUpright;
+  if (bytes.size() < kFirst || bytes.substr(kChunkHeader, kName) != "WEBP") return kUpright;
   std::string_view rest = bytes.substr(kFirst);
-  while (rest.size() >= kHeader) {
+  while (rest.size() >= kChunkHeader) {
     const std::size_t size = riff_size(rest);
-    const std::string_view content = rest.substr(kHeader, size);
+    const std::string_view content = rest.substr(kChunkHeader, size);
     if (rest.substr(0, kName) == "EXIF") {
       return exif_orientation(reinterpret_cast<const unsigned char*>(content.data()),
                               content.size());
     }
     const std::size_t padded = size + size % 2;  // chunks begin at even places
-    if (padded > rest.size() - kHeader) break;
-    rest.remove_prefix(kHeader + padded);
+    if (padded > rest.size() - kChunkHeader) break;
+    rest.remove_prefix(kChunkHeader + padded);
   }
   return kUpright;
 }
