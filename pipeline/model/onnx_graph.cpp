@@ -17,11 +17,11 @@ using onnx::ModelField;
 using onnx::NodeField;
 using onnx::TensorField;
 
-constexpr std::size_t kMaxParts = 100'000;    // nodes, and constants
-constexpr std::size_t kMaxNames = 1'000'000;  // of inputs, outputs and attributes
-constexpr std::size_t kMaxShown = 200;        // bytes of a text
-constexpr std::size_t kMaxElements = 16;      // of a list
-constexpr int kMaxDepth = 100;                // of graphs in nodes
+constexpr std::size_t kMaxParts = 100'000;         // nodes, and constants
+constexpr std::size_t kMaxGraphNames = 1'000'000;  // of inputs, outputs and attributes
+constexpr std::size_t kMaxShown = 200;             // bytes of a text
+constexpr std::size_t kMaxElements = 16;           // of a list
+constexpr int kMaxDepth = 100;                     // of graphs in nodes
 
 template <typename Field>
 using GraphMessage = protozero::pbf_message<Field>;
@@ -295,7 +295,7 @@ class GraphReader {
   }
 
   void count_name() {
-    if (++names_ > kMaxNames) throw std::runtime_error("it has more than 1,000,000 names");
+    if (++names_ > kMaxGraphNames) throw std::runtime_error("it has more than 1,000,000 names");
   }
 
   std::string counted(GraphMessage<NodeField>& message) {

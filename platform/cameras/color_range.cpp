@@ -8,8 +8,8 @@ namespace lookout {
 namespace {
 
 constexpr int kSamples = 32;           // in each direction
-constexpr int kBlack = 16;             // ITU-R BT.601-7, 2.5.3
-constexpr int kWhite = 235;            // likewise
+constexpr int kVideoBlack = 16;        // ITU-R BT.601-7, 2.5.3
+constexpr int kVideoWhite = 235;       // likewise
 constexpr int kOvershoot = 4;          // levels, of sharpening and scaling
 constexpr double kManyOutside = 0.01;  // of the pixels
 
@@ -62,7 +62,7 @@ std::optional<double> luma_outside(const RawPicture& picture) {
       const Yuv pixel = pixel_at(picture, x, y);
       if (pixel.y == 0 && pixel.u == 0 && pixel.v == 0) continue;
       ++filled;
-      if (pixel.y < kBlack - kOvershoot || pixel.y > kWhite + kOvershoot) ++outside;
+      if (pixel.y < kVideoBlack - kOvershoot || pixel.y > kVideoWhite + kOvershoot) ++outside;
     }
   }
   if (filled == 0) return std::nullopt;

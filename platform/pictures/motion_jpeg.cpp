@@ -54,8 +54,8 @@ struct Scan {
   bool has_tables;    // before it
 };
 
-constexpr unsigned kStartMarker = 0xd8;
-constexpr unsigned kEndMarker = 0xd9;
+constexpr unsigned kStartOfImage = 0xd8;
+constexpr unsigned kEndOfImage = 0xd9;
 constexpr unsigned kApp2 = 0xe2;
 
 // ITU-T T.81, B.2.2: SOF0 to SOF15, without DHT, JPG and DAC.
@@ -93,8 +93,8 @@ Header header_of(JpegSegments& segments) {
 // Behind the pixels of a picture; some cameras leave out the end marker.
 std::size_t end_of_pixels(JpegSegments& segments) {
   while (const auto segment = segments.next()) {
-    if (segment->marker == kEndMarker) return segment->place + kEnd.size();
-    if (segment->marker == kStartMarker) return segment->place;
+    if (segment->marker == kEndOfImage) return segment->place + kEnd.size();
+    if (segment->marker == kStartOfImage) return segment->place;
   }
   return std::string_view::npos;
 }

@@ -13,26 +13,26 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kWidth = 64;
-constexpr int kHeight = 48;
+constexpr int kRangeWidth = 64;
+constexpr int kRangeHeight = 48;
 
 // A picture whose luma rises from left to right, with chroma of one value.
 class Ramp {
  public:
   Ramp(RawFormat format, int first, int last, unsigned char chroma = 128) {
     picture.format = format;
-    picture.width = kWidth;
-    picture.height = kHeight;
-    picture.lines = kHeight;
-    picture.stride = min_stride(format, kWidth) + 8;
-    memory_.assign(picture.stride * kHeight * 3, chroma);
+    picture.width = kRangeWidth;
+    picture.height = kRangeHeight;
+    picture.lines = kRangeHeight;
+    picture.stride = min_stride(format, kRangeWidth) + 8;
+    memory_.assign(picture.stride * kRangeHeight * 3, chroma);
     set_planes(memory_.data(), picture);
     const std::size_t step = plane_count(format) == 1 ? 2 : 1;
     const std::size_t offset = format == RawFormat::kUyvy ? 1 : 0;
-    for (std::size_t y = 0; y < kHeight; ++y) {
-      for (std::size_t x = 0; x < kWidth; ++x) {
-        memory_[y * picture.stride + x * step + offset] =
-            static_cast<unsigned char>(first + (last - first) * static_cast<int>(x) / (kWidth - 1));
+    for (std::size_t y = 0; y < kRangeHeight; ++y) {
+      for (std::size_t x = 0; x < kRangeWidth; ++x) {
+        memory_[y * picture.stride + x * step + offset] = static_cast<unsigned char>(
+            first + (last - first) * static_cast<int>(x) / (kRangeWidth - 1));
       }
     }
   }
