@@ -21,9 +21,10 @@ class Trace;
 struct ClassifierOptions {
   static constexpr int kAutoThreads = 0;
 
-  // Upper bound of the computing threads, >= 1. kAutoThreads: ThreadTuner chooses a number from 1
-  // to `processors`, which takes up to 1.5 s when the model is loaded. Either way one thread
-  // computes while other programs want the processors and one thread is faster.
+  // Upper bound of the computing threads, >= 1. kAutoThreads: a number from 1 to `processors` is
+  // chosen when the model was loaded, which takes up to 1.5 s, within kStartLimit in any case.
+  // Either way one thread computes while other programs want the processors and one thread is
+  // faster.
   int threads = 1;
   bool keep_threads = false;  // always compute with `threads` threads: for measurements
   int processors = 1;         // that the process may use

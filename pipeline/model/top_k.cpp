@@ -25,7 +25,7 @@ void softmax(const std::vector<float>& logits, std::vector<float>& scores) {
 }
 
 bool are_probabilities(const std::vector<float>& outputs) {
-  constexpr double kTolerance = 1e-3;
+  constexpr double kTolerance = 1e-2;  // bfloat16 has 8 bits
   const double sum = std::accumulate(outputs.begin(), outputs.end(), 0.0);
   return outputs.size() > 1 && std::abs(sum - 1) <= kTolerance &&
          std::all_of(outputs.begin(), outputs.end(), [](float output) { return output >= 0; });

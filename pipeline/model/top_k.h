@@ -13,8 +13,8 @@ namespace lookout {
 // when a logit is NaN or plus infinity, or when all are minus infinity.
 void softmax(const std::vector<float>& logits, std::vector<float>& scores);
 
-// Whether the outputs are probabilities already: none below 0, together 1 to within 0.001, and more
-// than one.
+// Whether the outputs are probabilities already: none below 0, together 1 to within 0.01, as they
+// may have been rounded to 16 bits, and more than one.
 bool are_probabilities(const std::vector<float>& outputs);
 
 // The `k` best with a score of at least `threshold`, best first; equal logits are ordered by index.

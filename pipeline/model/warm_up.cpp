@@ -50,7 +50,7 @@ float squares(float x, float y, std::size_t /*channel*/, std::minstd_rand& /*ran
 // Those that tell most come first, as a slow model sees two. Bounded numbers stay bounded beyond
 // the range of a picture, too; others do not. A model that keeps an image has seen black last.
 constexpr std::array<TestImage, 9> kTestImages{{{noise},
-                                                {noise, 20},
+                                                {flat<1, 0, 0>, 20},
                                                 {flat<1, 1, 1>},
                                                 {flat<1, 0, 0>},
                                                 {flat<0, 1, 0>},

@@ -23,6 +23,7 @@
 #include "pipeline/torch/torch_operators.h"
 #include "pipeline/torch/torch_output.h"
 #include "pipeline/torch/torch_threads.h"
+#include "pipeline/torch/torch_warnings.h"
 
 namespace lookout {
 
@@ -144,6 +145,7 @@ class TorchClassifier::Impl {
     if (thread_ == std::this_thread::get_id()) return;
     thread_ = std::this_thread::get_id();
     adopt_compute_threads(threads_, quantized());
+    log_torch_warnings();
   }
 
   c10::IValue observed_forward(const ImageTensor& image, const FrameContext& frame) {

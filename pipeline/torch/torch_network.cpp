@@ -19,6 +19,7 @@
 #include "pipeline/torch/torch_device.h"
 #include "pipeline/torch/torch_floats.h"
 #include "pipeline/torch/torch_graph.h"
+#include "pipeline/torch/torch_warnings.h"
 
 namespace lookout {
 namespace {
@@ -78,6 +79,7 @@ void prepare_engine() {
   }
   at::globalContext().setQEngine(at::QEngine::QNNPACK);
   torch::jit::setPrintHandler(log_print);
+  log_torch_warnings();
 }
 
 torch::jit::Module load_network(const ModelArchive& archive, c10::Device device) {

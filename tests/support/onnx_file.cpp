@@ -96,6 +96,44 @@ void add_floats(pbf_writer& graph, const std::string& name, const std::vector<st
   tensor.add_enum(14, 1);
 }
 
+bool is_cast(int type) {
+  return type == kBfloat16 || type == kFloat16 || type == kDouble || type == kUint8 ||
+         type == kInt8;
+}
+
+// From the image to the logits.
+void add_nodes(pbf_writer& graph, const OnnxFile& file) {
+  const bool casts = is_cast(file.input_type);
+  if (casts) add_node(graph, "Cast", "image", "floats", "to", kFloat);
+  add_node(graph, "Flatten", {casts ? "floats" : "image"}, "features");
+  std::vector<std::pair<std::string, std::function<void(const std::string&, const std::string&)>>>
+      steps;
+  for (const std::string& type : file.after) {
+    steps.emplace_back(type, [&, type](const std::string& in, const std::string& out) {
+      add_node(graph, type, {in}, out, file.after_domain, file.attributes);
+    });
+  }
+  if (!file.output.empty()) {
+    add_int64s(graph, "sizes", file.output);
+    steps.emplace_back("reshaped", [&](const std::string& in, const std::string& out) {
+      add_node(graph, "Reshape", {in, "sizes"}, out);
+    });
+  }
+  if (file.output_type != kFloat) {
+    steps.emplace_back("cast", [&](const std::string& in, const std::string& out) {
+      add_node(graph, "Cast", in, out, "to", file.output_type);
+    });
+  }
+  std::string last = steps.empty() ? "logits" : "scores";
+  add_node(graph, "Gemm", {"features", "weights", "biases"}, last);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::string next = i + 1 == steps.size() ? "logits" : steps[i].first;
+    steps[i].second(last, next);
+    last = next;
+  }
+  if (file.label) add_node(graph, "ArgMax", last, "label", "axis", 1);
+}
+
 }  // namespace
 
 OnnxFile OnnxFile::sums_of_planes() {
@@ -121,36 +159,7 @@ std::string OnnxFile::bytes() const {
   model.add_string(2, "test");
   {
     pbf_writer graph(model, 7);
-    const bool casts = input_type == kBfloat16 || input_type == kFloat16 || input_type == kDouble ||
-                       input_type == kUint8 || input_type == kInt8;
-    if (casts) add_node(graph, "Cast", "image", "floats", "to", kFloat);
-    add_node(graph, "Flatten", {casts ? "floats" : "image"}, "features");
-    std::vector<std::pair<std::string, std::function<void(const std::string&, const std::string&)>>>
-        steps;
-    for (const std::string& type : after) {
-      steps.emplace_back(type, [&, type](const std::string& in, const std::string& out) {
-        add_node(graph, type, {in}, out, after_domain, attributes);
-      });
-    }
-    if (!output.empty()) {
-      add_int64s(graph, "sizes", output);
-      steps.emplace_back("reshaped", [&](const std::string& in, const std::string& out) {
-        add_node(graph, "Reshape", {in, "sizes"}, out);
-      });
-    }
-    if (output_type != kFloat) {
-      steps.emplace_back("cast", [&](const std::string& in, const std::string& out) {
-        add_node(graph, "Cast", in, out, "to", output_type);
-      });
-    }
-    std::string last = steps.empty() ? "logits" : "scores";
-    add_node(graph, "Gemm", {"features", "weights", "biases"}, last);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const std::string next = i + 1 == steps.size() ? "logits" : steps[i].first;
-      steps[i].second(last, next);
-      last = next;
-    }
-    if (label) add_node(graph, "ArgMax", last, "label", "axis", 1);
+    add_nodes(graph, *this);
     graph.add_string(2, "graph");
     const auto labels = static_cast<std::int64_t>(weights.size());
     std::vector<float> columns;  // [values][labels]

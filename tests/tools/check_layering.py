@@ -94,6 +94,7 @@ ENGINES = {
 TOP_HEADERS = {"pipeline/pipeline.h", "pipeline/open_model.h"}
 # Headers that include an engine's library, for the .cpp files of their folders alone.
 ENGINES_HEADERS = {
+    "pipeline/onnx/onnx_numbers.h",
     "pipeline/onnx/onnx_operators.h",
     "pipeline/onnx/onnx_session.h",
     "pipeline/onnx/onnx_trace.h",
@@ -104,8 +105,10 @@ ENGINES_HEADERS = {
     "pipeline/torch/torch_device.h",
     "pipeline/torch/torch_device_calls.h",
     "pipeline/torch/torch_device_plugin.h",
+    "pipeline/torch/torch_floats.h",
     "pipeline/torch/torch_graph.h",
     "pipeline/torch/torch_network.h",
+    "pipeline/torch/torch_output.h",
 }
 # Makes a session of ONNX Runtime, or settings for one.
 SESSION = re.compile(r"\bInferenceSession\(|\bSessionOptions(\(\)| \w+;)")

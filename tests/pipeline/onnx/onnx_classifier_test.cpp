@@ -163,6 +163,7 @@ TEST_F(OnnxModels, WithAnotherNumberOfLabelsAreRefused) {
 
 TEST_F(OnnxModels, WithScoresThatAreNoNumbersAreRefused) {
   OnnxFile file = OnnxFile::sums_of_planes().described();
+  file.weights.assign(3, std::vector<float>(12));
   file.biases = {-1, -1, -1};
   file.after = {"Log"};
   expect_refused(file, HasSubstr("gives scores that are not finite numbers"));

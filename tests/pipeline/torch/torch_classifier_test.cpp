@@ -10,6 +10,7 @@
 
 #include "paths.h"
 #include "pipeline/error.h"
+#include "tests/support/captured_log.h"
 #include "tests/support/output_cases.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
@@ -199,6 +200,20 @@ TEST_F(TorchArchives, RunAsFloatsWhenTheyWereFrozenInOthers) {
     write_in_floats(path, type, /*frozen=*/true, metadata_2x2());
     expect_scores(path, {"", "", {}});
   }
+}
+
+TEST_F(TorchArchives, WarnIntoTheLogOnce) {
+  const CapturedLog log;
+  testing::internal::CaptureStderr();
+  const std::string path = directory_ / "model.pt";
+  write_archive(path, "aten.warn('an odd model', 2)\n  return x.mean([2, 3])", small_metadata(),
+                kThreeLabels, "x", /*operators=*/"aten");
+  const TorchClassifier classifier(ModelArchive(path), {});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const std::string text = log.text();
+  const auto first = text.find("LibTorch warns: an odd model");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("an odd model", first + 20), std::string::npos) << text;
 }
 
 TEST_F(TorchArchives, RefusesOneNumberForSeveralLabels) {
