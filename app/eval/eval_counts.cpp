@@ -1,7 +1,6 @@
 #include "app/eval/eval_counts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -78,31 +77,11 @@ ConfusionMatrix EvalCounts::matrix() const {
 }
 
 Calibration EvalCounts::calibration() const {
-  Calibration calibration;
-  calibration.bins.resize(kBins);
-  std::uint64_t all = 0;
+  std::vector<ScoredPicture> scored;
   for (const EvaluatedPicture& picture : pictures_) {
-    if (picture.scores.empty()) continue;
-    const auto score = static_cast<double>(picture.scores.front());
-    const auto bin = static_cast<std::size_t>(std::max(0.0, score) * kBins);
-    CalibrationBin& sums = calibration.bins[std::min(bin, kBins - 1)];
-    ++sums.pictures;
-    sums.mean_score += score;
-    sums.accuracy += picture.right() ? 1 : 0;
-    ++all;
+    if (!picture.scores.empty()) scored.push_back({picture.scores.front(), picture.right()});
   }
-  double error = 0;
-  for (std::size_t i = 0; i < kBins; ++i) {
-    CalibrationBin& bin = calibration.bins[i];
-    bin.from = static_cast<double>(i) / kBins;
-    bin.to = static_cast<double>(i + 1) / kBins;
-    error += std::abs(bin.mean_score - bin.accuracy);
-    const auto pictures = static_cast<double>(std::max<std::uint64_t>(1, bin.pictures));
-    bin.mean_score /= pictures;
-    bin.accuracy /= pictures;
-  }
-  if (all > 0) calibration.error = error / static_cast<double>(all);
-  return calibration;
+  return calibration_of(scored);
 }
 
 std::optional<double> percent(std::uint64_t part, std::uint64_t all) {
@@ -115,6 +94,19 @@ std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes
   double sum = 0;
   for (const ClassCounts& of_class : classes) sum += *percent(of_class.top1, of_class.pictures);
   return sum / static_cast<double>(classes.size());
+}
+
+ConfidenceInterval mean_class_interval(const std::vector<ClassCounts>& classes) {
+  std::vector<SeenShare> shares;
+  for (const ClassCounts& of_class : classes) {
+    shares.push_back({*percent(of_class.top1, of_class.pictures) / 100, of_class.weight});
+  }
+  return mean_interval(shares);
+}
+
+ConfidenceInterval top1_interval(const EvalCounts& counts) {
+  return share_interval(percent(counts.top1(), counts.pictures().size()).value_or(0) / 100,
+                        counts.weight());
 }
 
 std::vector<ClassCounts> worst_classes(const std::vector<ClassCounts>& classes) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/result.h"
+#include "pipeline/training/calibration.h"
 
 namespace lookout {
 
@@ -55,27 +56,9 @@ struct ConfusionMatrix {
   }
 };
 
-// Pictures whose best scores lie in [from, to), for the last one [from, to].
-struct CalibrationBin {
-  double from = 0;
-  double to = 0;
-  std::uint64_t pictures = 0;
-  double mean_score = 0;  // 0..1; 0 without pictures
-  double accuracy = 0;    // the share that is right, 0..1
-};
-
-// Whether a score of 0.8 means that the prediction is right in 8 of 10 cases.
-struct Calibration {
-  std::vector<CalibrationBin> bins;
-  // The expected calibration error: the mean difference between score and accuracy of a bin,
-  // weighted by its pictures. Empty without pictures.
-  std::optional<double> error;
-};
-
 class EvalCounts {
  public:
   static constexpr std::size_t kTop = 5;  // predictions of a picture that count
-  static constexpr std::size_t kBins = 10;
 
   void record(const std::string& file, std::size_t expected, const std::vector<Prediction>& top,
               Clock::duration inference = {}, double weight = 1);
@@ -104,6 +87,12 @@ std::optional<double> percent(std::uint64_t part, std::uint64_t all);
 // The mean over the classes of their top-1 accuracy, in percent, so that each class counts the
 // same. Nothing without classes.
 std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes);
+
+// The 95 % interval of that mean, 0..1.
+ConfidenceInterval mean_class_interval(const std::vector<ClassCounts>& classes);
+
+// The 95 % interval of the top-1 accuracy of all pictures, 0..1.
+ConfidenceInterval top1_interval(const EvalCounts& counts);
 
 // The classes with errors, those with the lowest top-1 accuracy first; of equal ones those with
 // more pictures.

@@ -18,9 +18,13 @@ constexpr std::size_t kPicturesOfClass = 3;
 constexpr std::size_t kMaxThumbnailBytes = 1'500'000;
 constexpr std::size_t kConfusions = 12;
 
-std::string percent_text(std::uint64_t part, std::uint64_t all) {
+std::string share_text(std::uint64_t part, std::uint64_t all) {
   const auto share = percent(part, all);
   return share ? fmt::format("{:.2f} %", *share) : "none";
+}
+
+std::string interval_text(const ConfidenceInterval& interval) {
+  return fmt::format("95 % interval {:.1f} to {:.1f} %", 100 * interval.low, 100 * interval.high);
 }
 
 std::string of(std::uint64_t part, std::uint64_t all) { return fmt::format("{} of {}", part, all); }
@@ -32,14 +36,17 @@ std::string numbered_label(const EvalReport& report, std::size_t index) {
 std::string tiles(const EvalReport& report, const std::vector<ClassCounts>& classes) {
   const EvalCounts& counts = report.counts;
   const std::uint64_t all = counts.pictures().size();
-  std::vector<Tile> tiles{
-      {"top-1 accuracy", percent_text(counts.top1(), all), of(counts.top1(), all)},
-      {"top-5 accuracy", percent_text(counts.top5(), all), of(counts.top5(), all)}};
+  std::vector<Tile> tiles;
   if (const auto mean = mean_class_percent(classes)) {
     tiles.push_back(
         {"mean over classes", fmt::format("{:.2f} %", *mean),
-         fmt::format("{} class{}, top-1", classes.size(), classes.size() == 1 ? "" : "es")});
+         fmt::format("{} class{}, top-1, {}", classes.size(), classes.size() == 1 ? "" : "es",
+                     interval_text(mean_class_interval(classes)))});
   }
+  tiles.push_back(
+      {"top-1 accuracy", share_text(counts.top1(), all),
+       fmt::format("{}, {}", of(counts.top1(), all), interval_text(top1_interval(counts)))});
+  tiles.push_back({"top-5 accuracy", share_text(counts.top5(), all), of(counts.top5(), all)});
   if (const auto error = counts.calibration().error) {
     tiles.push_back({"calibration error", fmt::format("{:.1f} %", 100 * *error),
                      "ECE: score against accuracy"});

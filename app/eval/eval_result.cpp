@@ -60,14 +60,15 @@ void append_confusions(const EvalReport& report, std::size_t columns, std::strin
 
 void append_accuracy(const EvalReport& report, std::string& out) {
   const std::uint64_t all = report.counts.pictures().size();
+  const std::vector<ClassCounts> classes = report.counts.classes();
+  if (const auto mean = mean_class_percent(classes); mean && classes.size() > 1) {
+    append_format(out, "classes {}, mean top-1 {}\n", classes.size(),
+                  percent_text(*mean, mean_class_interval(classes)));
+  }
   append_format(out, "top-1   {}\n", share_of(report.counts.top1(), all));
   append_format(out, "top-5   {}\n", share_of(report.counts.top5(), all));
   if (const auto refused = report.refused()) {
     append_format(out, "unknown {}, which are wrong\n", share_of(*refused, all));
-  }
-  const std::vector<ClassCounts> classes = report.counts.classes();
-  if (const auto mean = mean_class_percent(classes); mean && classes.size() > 1) {
-    append_format(out, "classes {}, mean top-1 {:.2f} %\n", classes.size(), *mean);
   }
   if (const auto error = report.counts.calibration().error) {
     append_format(out, "scores  differ from the accuracy by {:.1f} points (ECE)\n", *error * 100);
@@ -162,6 +163,11 @@ std::string share_of(std::uint64_t part, std::uint64_t all) {
   return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
 }
 
+std::string percent_text(double percent, const ConfidenceInterval& interval) {
+  return fmt::format("{:.1f} % (95 % interval {:.1f} to {:.1f} %)", percent, 100 * interval.low,
+                     100 * interval.high);
+}
+
 std::string to_text(const EvalReport& report, std::size_t columns) {
   const std::uint64_t all = report.counts.pictures().size();
   std::string text = fmt::format("{} ({}) on {}\n", printable(report.model), printable(report.file),
@@ -201,8 +207,10 @@ std::string to_json(const EvalReport& report) {
                   {"top5", counts.top5()},
                   {"refused", or_null(report.refused())},
                   {"top1_percent", or_null(percent(counts.top1(), all))},
+                  {"top1_interval_percent", interval_json(top1_interval(counts))},
                   {"top5_percent", or_null(percent(counts.top5(), all))},
                   {"mean_class_percent", or_null(mean_class_percent(classes))},
+                  {"mean_class_interval_percent", interval_json(mean_class_interval(classes))},
                   {"fps", stats.classified_fps},
                   {"latency_ms",
                    {{"capture", to_json(stats.capture)},

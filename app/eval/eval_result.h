@@ -30,6 +30,9 @@ struct EvalReport {
 // "705 of 800, 88.12 %"; without a percentage when `all` is 0.
 std::string share_of(std::uint64_t part, std::uint64_t all);
 
+// "93.9 % (95 % interval 90.1 to 96.3 %)".
+std::string percent_text(double percent, const ConfidenceInterval& interval);
+
 // With a newline at the end. `columns`: labels are shortened so that no line of the tables is
 // longer; 0: they are not.
 std::string to_text(const EvalReport& report, std::size_t columns = 0);

@@ -215,9 +215,12 @@ using Line = std::pair<const char*, std::string>;
 std::string training_text(const ArchiveContents& contents) {
   const Json info = producer_info_json(contents);
   try {
+    const Json& accuracy = info.at("accuracy");
+    const bool of_classes = accuracy.contains("mean_class_percent");
     return fmt::format(
-        "{} pictures, {:.1f} % right ({}); base {}", info.at("pictures").get<std::uint64_t>(),
-        info.at("accuracy").at("percent").get<double>(), info.at("validation").get<std::string>(),
+        "{} pictures, {:.1f} % right{} ({}); base {}", info.at("pictures").get<std::uint64_t>(),
+        accuracy.at(of_classes ? "mean_class_percent" : "percent").get<double>(),
+        of_classes ? ", mean over the classes" : "", info.at("validation").get<std::string>(),
         info.at("base").at("name").get<std::string>());
   } catch (const Json::exception&) {
     return {};

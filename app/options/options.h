@@ -203,14 +203,15 @@ struct EvalOptions {
 // Options of `lookout train`.
 struct TrainOptions {
   std::string folder;
-  std::string output;      // the archive
-  CameraOptions camera;    // used: view
-  ModelOptions model;      // the base; used: file, sha256, operators, threads
-  ResultOptions results;   // used: format
-  LogOptions log;          // used: level
-  std::string labels_csv;  // file,label; empty: a folder for each class
-  bool mirror = false;     // mirrored pictures count, too
-  std::string report;      // a file for the report as an HTML page; empty: none
+  std::string output;         // the archive
+  CameraOptions camera;       // used: view
+  ModelOptions model;         // the base; used: file, sha256, operators, threads
+  ResultOptions results;      // used: format
+  LogOptions log;             // used: level
+  std::string labels_csv;     // file,label; empty: a folder for each class
+  bool mirror = false;        // mirrored pictures count, too
+  bool equal_classes = true;  // classes weigh the same; else pictures do
+  std::string report;         // a file for the report as an HTML page; empty: none
 };
 
 // Options of `lookout collect`.

@@ -45,6 +45,9 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
                  "Accept only a base with one of these SHA-256 hashes");
   train.add_flag("--mirror", boolean(options.mirror),
                  "Mirrored pictures are of the same class: train with these, too");
+  train.add_flag("--equal", choice(options.equal_classes, {{"classes", true}, {"pictures", false}}),
+                 "What weighs the same in the training: pictures make the model prefer classes "
+                 "that have more of them");
   train.add_flag("--threads", number(options.model.threads, 1, kMaxTrainingThreads),
                  "Threads that the base computes with");
   add_view(train, state->settings);

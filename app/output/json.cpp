@@ -17,4 +17,8 @@ Json to_json(const Percentiles& percentiles, int decimals) {
   return json;
 }
 
+Json interval_json(const ConfidenceInterval& interval) {
+  return {rounded(100 * interval.low, 2), rounded(100 * interval.high, 2)};
+}
+
 }  // namespace lookout

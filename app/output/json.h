@@ -7,6 +7,7 @@
 
 #include "pipeline/json_text.h"
 #include "pipeline/results/statistics.h"
+#include "pipeline/training/calibration.h"
 
 namespace lookout {
 
@@ -19,6 +20,9 @@ Json or_null(const std::optional<Value>& value) {
 
 // To so many decimals. Three keep the microseconds of a time in milliseconds.
 double rounded(double value, int decimals = 3);
+
+// Of shares, in percent: [90.12, 96.3].
+Json interval_json(const ConfidenceInterval& interval);
 
 // p50, p95, p99 and max, in milliseconds, rounded.
 Json to_json(const Percentiles& percentiles, int decimals = 3);

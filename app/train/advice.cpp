@@ -119,8 +119,11 @@ class Advice {
       if (of_class.pictures > most->pictures) most = &of_class;
     }
     if (most->pictures >= kMuchMore * least->pictures) {
-      say("{} has {} times as many pictures as {}: in doubt, the model prefers it.", most->label,
-          most->pictures / least->pictures, least->label);
+      say("{} has {} times as many pictures as {}: {}.", most->label,
+          most->pictures / least->pictures, least->label,
+          report_.equal_classes
+              ? "each of the fewer ones weighs as much more, so take more of them"
+              : "in doubt, the model prefers it; --equal classes has both weigh the same");
     }
   }
 
@@ -185,13 +188,18 @@ class Advice {
 
   void suggest_threshold() {
     if (!report_.threshold) {
-      say("No score is high enough to be relied on: check the labels, or take more pictures.");
+      say("No threshold for states is suggested: it takes one with 30 different pictures or more "
+          "above it, of which 99 % are right. Check the labels, or take more pictures.");
       return;
     }
-    say("For a steady state: --set state.enter-threshold={:.2f}; {:.1f} % of the pictures above it "
-        "are right, {:.1f} % lie below.",
-        report_.threshold->threshold, 100 * report_.threshold->right,
-        100 * report_.threshold->below);
+    say("For a steady state: --set state.enter-threshold={:.2f}; {}.", report_.threshold->threshold,
+        threshold_text(*report_.threshold));
+    for (std::size_t i = 0; i < report_.class_thresholds.size(); ++i) {
+      const auto& threshold = report_.class_thresholds[i];
+      if (!threshold) continue;
+      say("For the state {} alone, {:.2f} would do: {}.", classes_[i].label, threshold->threshold,
+          threshold_text(*threshold));
+    }
   }
 
   const TrainReport& report_;

@@ -113,6 +113,7 @@ void describe(const TrainOptions& options, const ModelArchive& base, const Train
   report.base_file = base.path().string();
   report.base_sha256 = base.sha256();
   report.source = embedded.pictures.folder;
+  report.equal_classes = options.equal_classes;
   report.labels = embedded.pictures.labels;
   report.labels.emplace_back(kUnknownLabel);
   report.pictures_sha256 = hash_of(embedded.pictures);
@@ -151,6 +152,7 @@ class Training {
     EmbeddedPictures embedded =
         embed(folder.train, options_.mirror ? Variants::kMirrored : Variants::kUsual, *trainer);
     check_classes(embedded);
+    embedded.set.equal_classes = options_.equal_classes;
     describe(options_, base, *trainer, embedded, report_);
     TrainedModel model = fit(embedded.set);
     if (!folder.val.files.empty()) validate(model, folder.val, *trainer);
@@ -176,7 +178,7 @@ class Training {
     val.duplicates = pictures.duplicates;
     for (std::size_t i = 0; i < embedded.set.pictures(); ++i) {
       record(embedded.pictures.files[i], embedded.set.picture_classes[i],
-             scores_of(model, embedded.set.embeddings[i]), report_.labels, 1, val.counts);
+             scores_of(model, embedded.set, i), report_.labels, 1, val.counts);
     }
   }
 

@@ -21,7 +21,9 @@ constexpr std::size_t kDoubtful = 24;
 Tile accuracy_tile(const char* title, const EvalCounts& counts) {
   const std::string accuracy = accuracy_text(counts);
   const auto interval = accuracy.find(" (");
-  return {title, accuracy.substr(0, interval), accuracy.substr(interval + 1)};
+  return {title, accuracy.substr(0, interval),
+          fmt::format("mean over the classes {}; {} of the pictures", accuracy.substr(interval + 1),
+                      share_of(counts.top1(), counts.pictures().size()))};
 }
 
 std::string tiles(const TrainReport& report) {
@@ -33,7 +35,8 @@ std::string tiles(const TrainReport& report) {
                  fmt::format("of {} classes; {}", report.unknown(), validation_text(report))},
                 {"unknown", fmt::format("{:.1f} %", percent(report.refused(), all).value_or(0)),
                  fmt::format("{} pictures of the classes are refused", report.refused())},
-                {"calibration error", fmt::format("{:.1f} %", 100 * report.validation.error_after),
+                {"calibration error",
+                 fmt::format("{:.1f} %", 100 * report.counts.calibration().error.value_or(0)),
                  fmt::format("ECE; {:.1f} % before the calibration",
                              100 * report.validation.error_before)}});
   return to_html(tiles);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "app/eval/eval_result.h"
 #include "app/output/json.h"
@@ -24,38 +25,60 @@ bool is_right(const TrainReport& report, std::size_t i) {
   return report.validation.pictures[i].predicted == report.classes[i];
 }
 
-// The lowest threshold above which nearly all pictures are right.
-std::optional<SuggestedThreshold> suggest_threshold(const TrainReport& report) {
+constexpr double kEnoughAbove = 30;  // different pictures above a threshold
+
+// The lowest threshold above which nearly all pictures are right, of those for which `counts` is
+// true.
+template <typename Counts>
+std::optional<SuggestedThreshold> suggest_threshold(const TrainReport& report,
+                                                    const Counts& counts) {
   constexpr double kNearlyAll = 0.99;
   for (int percent = 50; percent <= 95; percent += 5) {
     SuggestedThreshold suggested;
     suggested.threshold = percent / 100.0;
-    std::size_t above = 0;
+    std::size_t all = 0;
     std::size_t right = 0;
+    double weight = 0;
     for (std::size_t i = 0; i < report.files.size(); ++i) {
       const ValidatedPicture& picture = report.validation.pictures[i];
+      if (!counts(picture.predicted)) continue;
+      ++all;
       const bool refused = picture.predicted == report.unknown();
       if (refused || static_cast<double>(picture.score()) < suggested.threshold) continue;
-      ++above;
+      ++suggested.above;
+      weight += report.counts.pictures()[i].weight;
       if (is_right(report, i)) ++right;
     }
-    if (above == 0) break;
-    suggested.right = static_cast<double>(right) / static_cast<double>(above);
-    suggested.below = 1 - static_cast<double>(above) /
-                              static_cast<double>(std::max<std::size_t>(1, report.files.size()));
+    if (weight < kEnoughAbove) break;
+    suggested.right = static_cast<double>(right) / static_cast<double>(suggested.above);
+    suggested.interval = share_interval(suggested.right, weight);
+    suggested.below = 1 - static_cast<double>(suggested.above) / static_cast<double>(all);
     if (suggested.right >= kNearlyAll) return suggested;
   }
   return std::nullopt;
 }
 
-// Near-copies count as one picture.
-ConfidenceInterval interval_of(const EvalCounts& counts) {
-  return share_interval(percent(counts.top1(), counts.pictures().size()).value_or(0) / 100,
-                        counts.weight());
+std::vector<std::optional<SuggestedThreshold>> suggest_class_thresholds(const TrainReport& report) {
+  std::vector<std::optional<SuggestedThreshold>> thresholds;
+  std::set<double> values;
+  for (std::size_t index = 0; index < report.unknown(); ++index) {
+    thresholds.push_back(
+        suggest_threshold(report, [index](std::size_t predicted) { return predicted == index; }));
+    if (thresholds.back()) values.insert(thresholds.back()->threshold);
+  }
+  if (values.size() < 2) thresholds.clear();
+  return thresholds;
 }
 
 std::string label_of(const TrainReport& report, std::size_t index) {
   return printable(report.labels[index]);
+}
+
+// `which`: ends the sentence on the pictures.
+void append_accuracy(const EvalCounts& counts, const char* name, const std::string& which,
+                     std::string& out) {
+  append_format(out, "{:<8}{}, mean over the classes\n        {} of pictures {}\n", name,
+                accuracy_text(counts), share_of(counts.top1(), counts.pictures().size()), which);
 }
 
 void append_classes(const TrainReport& report, std::string& out) {
@@ -99,13 +122,20 @@ void append_curve(const TrainReport& report, std::string& out) {
 
 // ---- JSON
 
+std::optional<double> ece_of(const EvalCounts& counts) {
+  const auto error = counts.calibration().error;
+  return error ? std::optional(rounded(*error, 4)) : std::nullopt;
+}
+
 Json accuracy_json(const EvalCounts& counts) {
   const std::size_t all = counts.pictures().size();
-  const auto [low, high] = interval_of(counts);
-  return {{"right", counts.top1()},
+  const std::vector<ClassCounts> classes = counts.classes();
+  return {{"mean_class_percent", or_null(mean_class_percent(classes))},
+          {"mean_class_interval_percent", interval_json(mean_class_interval(classes))},
+          {"right", counts.top1()},
           {"pictures", all},
           {"percent", or_null(percent(counts.top1(), all))},
-          {"interval_percent", {rounded(100 * low, 2), rounded(100 * high, 2)}}};
+          {"interval_percent", interval_json(top1_interval(counts))}};
 }
 
 Json classes_json(const TrainReport& report, const EvalCounts& counts) {
@@ -133,12 +163,11 @@ Json confusions_json(const TrainReport& report, const EvalCounts& counts) {
 Json val_json(const TrainReport& report) {
   if (!report.val) return {};
   const HeldOut& val = *report.val;
-  const auto error = val.counts.calibration().error;
   return {{"source", val.folder},
           {"skipped", val.skipped},
           {"duplicates", val.duplicates},
           {"accuracy", accuracy_json(val.counts)},
-          {"ece", error ? Json(rounded(*error, 4)) : Json()},
+          {"ece", or_null(ece_of(val.counts))},
           {"classes", classes_json(report, val.counts)},
           {"confusions", confusions_json(report, val.counts)}};
 }
@@ -164,11 +193,21 @@ Json curve_json(const TrainReport& report) {
   return json;
 }
 
-Json threshold_json(const TrainReport& report) {
-  if (!report.threshold) return {};
-  return {{"enter_threshold", report.threshold->threshold},
-          {"right_percent", rounded(100 * report.threshold->right, 2)},
-          {"below_percent", rounded(100 * report.threshold->below, 2)}};
+Json threshold_json(const std::optional<SuggestedThreshold>& threshold) {
+  if (!threshold) return {};
+  return {{"enter_threshold", threshold->threshold},
+          {"pictures_above", threshold->above},
+          {"right_percent", rounded(100 * threshold->right, 2)},
+          {"right_interval_percent", interval_json(threshold->interval)},
+          {"below_percent", rounded(100 * threshold->below, 2)}};
+}
+
+Json class_thresholds_json(const TrainReport& report) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < report.class_thresholds.size(); ++i) {
+    json[report.labels[i]] = threshold_json(report.class_thresholds[i]);
+  }
+  return json;
 }
 
 }  // namespace
@@ -223,7 +262,8 @@ void evaluate(TrainReport& report) {
     record(report.files[i], report.classes[i], report.validation.pictures[i].scores, report.labels,
            report.scenes.is_near_copy(i) ? 1 / copies : 1, report.counts);
   }
-  report.threshold = suggest_threshold(report);
+  report.threshold = suggest_threshold(report, [](std::size_t) { return true; });
+  report.class_thresholds = suggest_class_thresholds(report);
   report.advice = advise(report);
 }
 
@@ -242,10 +282,16 @@ std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
 }
 
 std::string accuracy_text(const EvalCounts& counts) {
-  const std::size_t all = counts.pictures().size();
-  const auto [low, high] = interval_of(counts);
-  return fmt::format("{:.1f} % (95 % interval {:.1f} to {:.1f} %)",
-                     percent(counts.top1(), all).value_or(0), 100 * low, 100 * high);
+  const std::vector<ClassCounts> classes = counts.classes();
+  return percent_text(mean_class_percent(classes).value_or(0), mean_class_interval(classes));
+}
+
+std::string threshold_text(const SuggestedThreshold& threshold) {
+  return fmt::format(
+      "{:.1f} % of the {} pictures above it are right (95 % interval {:.1f} to {:.1f} "
+      "%), {:.1f} % lie below",
+      100 * threshold.right, threshold.above, 100 * threshold.interval.low,
+      100 * threshold.interval.high, 100 * threshold.below);
 }
 
 std::string validation_text(const TrainReport& report) {
@@ -263,21 +309,19 @@ std::string to_text(const TrainReport& report) {
   std::string text =
       fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
                   report.files.size(), report.seconds, printable(report.base));
-  append_format(text, "right   {} of {}, {}\n        of pictures that were not trained with; {}\n",
-                report.counts.top1(), report.files.size(), accuracy_text(report.counts),
-                validation_text(report));
+  append_accuracy(report.counts, "right", "that were not trained with; " + validation_text(report),
+                  text);
   if (report.val) {
-    const EvalCounts& val = report.val->counts;
-    append_format(text, "val     {} of {}, {}\n        of {}, with the model that was written\n",
-                  val.top1(), val.pictures().size(), accuracy_text(val),
-                  printable(report.val->folder));
+    append_accuracy(
+        report.val->counts, "val",
+        fmt::format("in {}, by the model that was written", printable(report.val->folder)), text);
   }
   append_classes(report, text);
   append_format(text, "unknown {} of the classes' pictures\n",
                 share_of(report.refused(), report.files.size()));
-  append_format(text,
-                "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
-                100 * report.validation.error_after, 100 * report.validation.error_before);
+  append_format(
+      text, "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
+      100 * report.counts.calibration().error.value_or(0), 100 * report.validation.error_before);
   if (report.skipped > 0) {
     append_format(text, "skipped {}, which could not be read\n", report.skipped);
   }
@@ -308,15 +352,17 @@ std::string to_json(const TrainReport& report) {
       {"blocks_of_time", report.blocks_of_time},
       {"near_copies", {{"pictures", report.near_copies()}, {"scenes", report.copied_scenes()}}},
       {"one_scene", report.classes_of_one_scene()},
+      {"equal", report.equal_classes ? "classes" : "pictures"},
       {"accuracy", accuracy_json(report.counts)},
       {"val", val_json(report)},
       {"refused", report.refused()},
       {"classes", classes_json(report, report.counts)},
       {"confusions", confusions_json(report, report.counts)},
       {"calibration",
-       {{"ece", rounded(report.validation.error_after, 4)},
+       {{"ece", or_null(ece_of(report.counts))},
         {"ece_uncalibrated", rounded(report.validation.error_before, 4)}}},
-      {"threshold", threshold_json(report)},
+      {"threshold", threshold_json(report.threshold)},
+      {"class_thresholds", class_thresholds_json(report)},
       {"learning_curve", curve_json(report)},
       {"doubtful", doubtful_json(report)},
       {"advice", report.advice}};
@@ -335,7 +381,7 @@ std::string producer_info(const TrainReport& report, const std::string& library)
                   {"pictures_sha256", report.pictures_sha256},
                   {"validation", validation_text(report)},
                   {"accuracy", accuracy_json(report.counts)},
-                  {"ece", rounded(report.validation.error_after, 4)}};
+                  {"ece", or_null(ece_of(report.counts))}};
   return to_text(json, 2) + "\n";
 }
 

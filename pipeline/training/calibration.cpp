@@ -1,7 +1,6 @@
 #include "pipeline/training/calibration.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "pipeline/model/top_k.h"
@@ -9,7 +8,7 @@
 namespace lookout {
 namespace {
 
-constexpr std::size_t kBins = 15;
+constexpr std::size_t kBins = 10;
 
 }  // namespace
 
@@ -28,6 +27,23 @@ ConfidenceInterval share_interval(double share, double all) {
   return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
 }
 
+ConfidenceInterval mean_interval(const std::vector<SeenShare>& shares) {
+  if (shares.empty()) return {0, 1};
+  double sum = 0;
+  double below = 0;
+  double above = 0;
+  for (const auto& [share, all] : shares) {
+    const auto [low, high] = share_interval(share, all);
+    sum += share;
+    below += (share - low) * (share - low);
+    above += (high - share) * (high - share);
+  }
+  const auto count = static_cast<double>(shares.size());
+  const double mean = sum / count;
+  return {std::max(0.0, mean - std::sqrt(below) / count),
+          std::min(1.0, mean + std::sqrt(above) / count)};
+}
+
 std::vector<float> probabilities(const std::vector<float>& logits, float temperature) {
   std::vector<float> scaled = logits;
   for (float& logit : scaled) logit /= temperature;
@@ -37,19 +53,23 @@ std::vector<float> probabilities(const std::vector<float>& logits, float tempera
 }
 
 double log_loss(const std::vector<std::vector<float>>& logits,
-                const std::vector<std::size_t>& classes, float temperature) {
+                const std::vector<std::size_t>& classes, const std::vector<float>& weights,
+                float temperature) {
   constexpr float kLeast = 1e-7F;  // a sure mistake costs a finite amount
   double sum = 0;
+  double all = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const float score = probabilities(logits[i], temperature)[classes[i]];
-    sum -= std::log(static_cast<double>(std::max(score, kLeast)));
+    const auto weight = static_cast<double>(weights[i]);
+    sum -= weight * std::log(static_cast<double>(std::max(score, kLeast)));
+    all += weight;
   }
-  return logits.empty() ? 0 : sum / static_cast<double>(logits.size());
+  return all == 0 ? 0 : sum / all;
 }
 
 // Tries temperatures from 0.02 to 20, each 5 % above the one before.
 float fit_temperature(const std::vector<std::vector<float>>& logits,
-                      const std::vector<std::size_t>& classes) {
+                      const std::vector<std::size_t>& classes, const std::vector<float>& weights) {
   constexpr double kFirst = 0.02;
   constexpr double kLast = 20;
   constexpr double kStep = 1.05;
@@ -57,7 +77,7 @@ float fit_temperature(const std::vector<std::vector<float>>& logits,
   double least = -1;
   double temperature = kFirst;
   while (temperature <= kLast) {
-    const double loss = log_loss(logits, classes, static_cast<float>(temperature));
+    const double loss = log_loss(logits, classes, weights, static_cast<float>(temperature));
     if (least < 0 || loss < least) {
       least = loss;
       best = temperature;
@@ -67,16 +87,29 @@ float fit_temperature(const std::vector<std::vector<float>>& logits,
   return static_cast<float>(best);
 }
 
-double calibration_error(const std::vector<ScoredPicture>& pictures) {
-  std::array<double, kBins> differences{};
+Calibration calibration_of(const std::vector<ScoredPicture>& pictures) {
+  Calibration calibration;
+  calibration.bins.resize(kBins);
   for (const ScoredPicture& picture : pictures) {
     const auto score = static_cast<double>(picture.score);
     const auto bin = static_cast<std::size_t>(std::max(0.0, score) * kBins);
-    differences[std::min(bin, kBins - 1)] += score - (picture.right ? 1 : 0);
+    CalibrationBin& sums = calibration.bins[std::min(bin, kBins - 1)];
+    ++sums.pictures;
+    sums.mean_score += score;
+    sums.accuracy += picture.right ? 1 : 0;
   }
-  double sum = 0;
-  for (const double difference : differences) sum += std::abs(difference);
-  return pictures.empty() ? 0 : sum / static_cast<double>(pictures.size());
+  double error = 0;
+  for (std::size_t i = 0; i < kBins; ++i) {
+    CalibrationBin& bin = calibration.bins[i];
+    bin.from = static_cast<double>(i) / kBins;
+    bin.to = static_cast<double>(i + 1) / kBins;
+    error += std::abs(bin.mean_score - bin.accuracy);
+    const auto count = static_cast<double>(std::max<std::uint64_t>(1, bin.pictures));
+    bin.mean_score /= count;
+    bin.accuracy /= count;
+  }
+  if (!pictures.empty()) calibration.error = error / static_cast<double>(pictures.size());
+  return calibration;
 }
 
 }  // namespace lookout

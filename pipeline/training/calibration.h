@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace lookout {
@@ -17,17 +19,29 @@ ConfidenceInterval wilson_interval(std::size_t part, std::size_t all);
 // The same of a share, 0..1, that was seen of `all`, which need not be a whole number.
 ConfidenceInterval share_interval(double share, double all);
 
+// A share, 0..1, and of how many it was seen.
+struct SeenShare {
+  double share = 0;
+  double all = 0;
+};
+
+// The 95 % interval of the mean of independent shares: the distances to the limits of their
+// share_interval() are added in squares (MOVER; Zou and Donner, Statistics in Medicine 27, 2008).
+// 0 and 1 without shares.
+ConfidenceInterval mean_interval(const std::vector<SeenShare>& shares);
+
 // Softmax of logits / temperature.
 std::vector<float> probabilities(const std::vector<float>& logits, float temperature);
 
 // The temperature with the least mean cross-entropy. `logits`: of each picture; `classes`: its
-// right class. Above 0.
+// right class; `weights`: how much it counts. Above 0.
 float fit_temperature(const std::vector<std::vector<float>>& logits,
-                      const std::vector<std::size_t>& classes);
+                      const std::vector<std::size_t>& classes, const std::vector<float>& weights);
 
-// The mean cross-entropy.
+// The weighted mean cross-entropy.
 double log_loss(const std::vector<std::vector<float>>& logits,
-                const std::vector<std::size_t>& classes, float temperature);
+                const std::vector<std::size_t>& classes, const std::vector<float>& weights,
+                float temperature);
 
 // The best score of a picture, and whether its class is the right one.
 struct ScoredPicture {
@@ -35,8 +49,23 @@ struct ScoredPicture {
   bool right = false;
 };
 
-// The expected calibration error: the mean difference, weighted by the pictures, between mean score
-// and accuracy in each of 15 equal bins of the scores. 0 without pictures.
-double calibration_error(const std::vector<ScoredPicture>& pictures);
+// Pictures whose best scores lie in [from, to), for the last one [from, to].
+struct CalibrationBin {
+  double from = 0;
+  double to = 0;
+  std::uint64_t pictures = 0;
+  double mean_score = 0;  // 0..1; 0 without pictures
+  double accuracy = 0;    // the share that is right, 0..1
+};
+
+// Whether a score of 0.8 means that the prediction is right in 8 of 10 cases.
+struct Calibration {
+  std::vector<CalibrationBin> bins;  // tenths of the scores
+  // The expected calibration error (ECE): the mean difference between score and accuracy of a bin,
+  // weighted by its pictures. Empty without pictures.
+  std::optional<double> error;
+};
+
+Calibration calibration_of(const std::vector<ScoredPicture>& pictures);
 
 }  // namespace lookout

@@ -30,6 +30,13 @@ std::size_t best(const std::vector<float>& values) {
   return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
+// Of each view of the pictures.
+std::vector<float> row_weights(const TrainingSet& set, const std::vector<bool>& use) {
+  std::vector<float> weights;
+  for (const float weight : set.weights(use)) weights.insert(weights.end(), set.views, weight);
+  return weights;
+}
+
 class CrossValidation {
  public:
   CrossValidation(const TrainingSet& set, const std::vector<std::size_t>& folds,
@@ -56,11 +63,9 @@ class CrossValidation {
   // Trains with the pictures for which `use` is true.
   template <typename Use>
   Head fit(double l2, const Head* start, const Use& use) {
-    std::vector<float> weights;
-    weights.reserve(row_classes_.size());
-    for (std::size_t picture = 0; picture < set_.pictures(); ++picture) {
-      weights.insert(weights.end(), set_.views, use(picture) ? 1.0F : 0.0F);
-    }
+    std::vector<bool> used(set_.pictures());
+    for (std::size_t picture = 0; picture < used.size(); ++picture) used[picture] = use(picture);
+    const std::vector<float> weights = row_weights(set_, used);
     const FitOptions options{set_.embeddings, row_classes_, weights, set_.outputs(), l2};
     Head head = fit_head(options, start);
     step();
@@ -77,6 +82,7 @@ class CrossValidation {
 
   void choose_l2() {
     std::array<Head, kFolds> heads;
+    const std::vector<float> weights = set_.weights(std::vector<bool>(set_.pictures(), true));
     double least = -1;
     for (const double l2 : kL2) {
       Logits logits(set_.pictures());
@@ -88,8 +94,8 @@ class CrossValidation {
           head.apply(set_.embeddings[set_.row(picture)], logits[picture]);
         });
       }
-      const float temperature = fit_temperature(logits, set_.picture_classes);
-      const double loss = log_loss(logits, set_.picture_classes, temperature);
+      const float temperature = fit_temperature(logits, set_.picture_classes, weights);
+      const double loss = log_loss(logits, set_.picture_classes, weights, temperature);
       if (least >= 0 && loss >= least) continue;
       least = loss;
       validation_.l2 = l2;
@@ -175,8 +181,8 @@ class CrossValidation {
       const ValidatedPicture& picture = validation_.pictures[i];
       after.push_back({picture.score(), picture.predicted == set_.picture_classes[i]});
     }
-    validation_.error_before = calibration_error(before);
-    validation_.error_after = calibration_error(after);
+    validation_.error_before = calibration_of(before).error.value_or(0);
+    validation_.error_after = calibration_of(after).error.value_or(0);
   }
 
   // 5, 10, 20, ... pictures of each class, below what the smallest class has in four folds.
@@ -196,16 +202,27 @@ class CrossValidation {
     std::iota(all.begin(), all.end(), 0);
     const std::vector<std::size_t> order = shuffled(all, kSeed);
     for (const std::size_t size : sizes_) {
-      std::size_t right = 0;
-      for (std::size_t fold = 0; fold < kFolds; ++fold) right += right_with(size, fold, order);
-      validation_.curve.push_back(
-          {size, static_cast<double>(right) / static_cast<double>(set_.pictures())});
+      std::vector<bool> right(set_.pictures());
+      for (std::size_t fold = 0; fold < kFolds; ++fold) classify_with(size, fold, order, right);
+      validation_.curve.push_back({size, share_of_right(right)});
     }
   }
 
-  // How many pictures of the fold are right after a training with `size` others of each class.
-  std::size_t right_with(std::size_t size, std::size_t fold,
-                         const std::vector<std::size_t>& order) {
+  // The mean over the classes.
+  double share_of_right(const std::vector<bool>& right) const {
+    std::vector<double> shares(set_.outputs());
+    std::vector<double> counts(set_.outputs());
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      counts[set_.picture_classes[i]] += 1;
+      shares[set_.picture_classes[i]] += right[i] ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] /= std::max(1.0, counts[i]);
+    return std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
+  }
+
+  // Which pictures of the fold are right after a training with `size` others of each class.
+  void classify_with(std::size_t size, std::size_t fold, const std::vector<std::size_t>& order,
+                     std::vector<bool>& right) {
     std::vector<bool> use(set_.pictures());
     std::vector<std::size_t> taken(set_.outputs());
     for (const std::size_t picture : order) {
@@ -215,13 +232,11 @@ class CrossValidation {
     }
     const Head head =
         fit(validation_.l2, nullptr, [&](std::size_t picture) { return use[picture]; });
-    std::size_t right = 0;
     std::vector<float> logits;
     for_fold(fold, [&](std::size_t picture) {
       head.apply(set_.embeddings[set_.row(picture)], logits);
-      if (best(logits) == set_.picture_classes[picture]) ++right;
+      right[picture] = best(logits) == set_.picture_classes[picture];
     });
-    return right;
   }
 
   const TrainingSet& set_;
@@ -273,7 +288,7 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
   for (const std::size_t of_picture : set.picture_classes) {
     classes.insert(classes.end(), set.views, of_picture);
   }
-  const std::vector<float> weights(classes.size(), 1.0F);
+  const std::vector<float> weights = row_weights(set, std::vector<bool>(set.pictures(), true));
   TrainedModel model;
   model.head = fit_head({set.embeddings, classes, weights, set.outputs(), validation.l2}, nullptr);
   for (float& weight : model.head.weights) weight /= validation.temperature;
@@ -285,7 +300,9 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
   return model;
 }
 
-std::vector<float> scores_of(const TrainedModel& model, const float* direction) {
+std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,
+                             std::size_t picture) {
+  const float* direction = set.embeddings[set.row(picture)];
   std::vector<float> logits;
   model.head.apply(direction, logits);
   const Familiarity& familiarity = model.familiarity;

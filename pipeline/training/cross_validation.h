@@ -23,7 +23,7 @@ struct ValidatedPicture {
 
 struct LearningPoint {
   std::size_t pictures = 0;  // of each class
-  double accuracy = 0;       // 0..1, of pictures of other folds, without "unknown"
+  double accuracy = 0;       // 0..1, mean over the classes, of other folds, without "unknown"
 };
 
 struct Validation {
@@ -33,7 +33,7 @@ struct Validation {
   float threshold = 0;
   float steepness = 1;
   std::vector<ValidatedPicture> pictures;  // in the order of the set
-  double error_before = 0;                 // calibration_error() of scores without temperature
+  double error_before = 0;                 // Calibration::error of scores without temperature
   double error_after = 0;                  // and with it
   std::vector<LearningPoint> curve;
 };
@@ -59,7 +59,8 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
 // The model that was validated, trained with all pictures. Its texts are empty.
 TrainedModel train(const TrainingSet& set, const Validation& validation);
 
-// The model's scores of a picture: of the classes and, last, of "unknown".
-std::vector<float> scores_of(const TrainedModel& model, const float* direction);
+// The model's scores of a picture of any set: of the classes and, last, of "unknown".
+std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,
+                             std::size_t picture);
 
 }  // namespace lookout

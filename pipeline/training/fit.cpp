@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <numeric>
 
 namespace lookout {
 namespace {
@@ -36,17 +37,16 @@ class Loss {
     scores_.noalias() = rows_ * weights_.transpose();
     scores_.rowwise() += biases.cast<float>().transpose();
     const double entropy = take_softmax();
-    const auto mean = 1 / static_cast<float>(rows_.rows());
-    weights_gradient_.noalias() = scores_.transpose() * rows_ * mean;
+    weights_gradient_.noalias() = scores_.transpose() * rows_;
     Eigen::Map<Eigen::VectorXd>(gradient, count) =
         weights_gradient_.reshaped<Eigen::RowMajor>().cast<double>() + l2_ * weights;
     Eigen::Map<Eigen::VectorXd>(gradient + count, outputs_) =
-        (scores_.colwise().sum() * mean).transpose().cast<double>();
-    return entropy * static_cast<double>(mean) + l2_ / 2 * weights.squaredNorm();
+        scores_.colwise().sum().transpose().cast<double>();
+    return entropy + l2_ / 2 * weights.squaredNorm();
   }
 
  private:
-  // The rows with a weight.
+  // The rows with a weight. Their weights become shares of the sum.
   void take_rows(const FitOptions& options) {
     const auto used = std::count_if(options.weights.begin(), options.weights.end(),
                                     [](float weight) { return weight != 0; });
@@ -57,11 +57,14 @@ class Loss {
       rows_.row(static_cast<Eigen::Index>(classes_.size())) =
           Eigen::Map<const Eigen::RowVectorXf>(options.embeddings[i], width);
       classes_.push_back(static_cast<Eigen::Index>(options.classes[i]));
+      shares_.push_back(options.weights[i]);
     }
+    const float sum = std::accumulate(shares_.begin(), shares_.end(), 0.0F);
+    for (float& share : shares_) share /= sum;
   }
 
   // Replaces the scores by what their gradient is of, the probabilities less those that are right,
-  // and returns the sum of the cross-entropies.
+  // both by the rows' shares, and returns the mean cross-entropy.
   double take_softmax() {
     double entropy = 0;
     for (Eigen::Index i = 0; i < scores_.rows(); ++i) {
@@ -72,7 +75,10 @@ class Loss {
       const float sum = row.sum();
       row /= sum;
       row[classes_[static_cast<std::size_t>(i)]] -= 1;
-      entropy += std::log(static_cast<double>(sum)) - static_cast<double>(right);
+      const float share = shares_[static_cast<std::size_t>(i)];
+      row *= share;
+      entropy += static_cast<double>(share) *
+                 (std::log(static_cast<double>(sum)) - static_cast<double>(right));
     }
     return entropy;
   }
@@ -81,6 +87,7 @@ class Loss {
   const Eigen::Index outputs_;
   Matrix rows_;
   std::vector<Eigen::Index> classes_;
+  std::vector<float> shares_;
   Matrix weights_;
   Matrix scores_;
   Matrix weights_gradient_;

@@ -11,8 +11,9 @@ namespace {
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr Eigen::Index kBlock = 256;  // rows that are compared at once
-// Of 2, 2.5 and 3, found the copies of 12 to 45 photographs best, cropped to 60 to 100 %, lit, turned
-// and mirrored: all but one copy of 375. Of 244 different pictures of ants and bees it joins 13.
+// Of 2, 2.5 and 3, found the copies of 12 to 45 photographs best, cropped to 60 to 100 %, lit,
+// turned and mirrored: all but one copy of 375. Of 244 different pictures of ants and bees it
+// joins 13.
 constexpr float kChanges = 2.5F;
 constexpr double kMostOfClass = 0.5;
 constexpr double kFewOfOthers = 0.2;  // pictures of other classes: labels may be wrong

@@ -26,9 +26,9 @@ struct Scenes {
   }
 };
 
-// The cosine from which on two pictures of the set are near-copies: they differ at most 2.5 times as
-// much as, in the median, the second view does, the picture cut a little. Above 1, so that there are
-// none, when the set has one view.
+// The cosine from which on two pictures of the set are near-copies: they differ at most 2.5 times
+// as much as, in the median, the second view does, the picture cut a little. Above 1, so that there
+// are none, when the set has one view.
 float near_copy_similarity(const TrainingSet& set);
 
 // Links pictures that are near-copies, also by way of others. Calls `check` a few times a second;

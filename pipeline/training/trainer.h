@@ -26,9 +26,10 @@ struct Head {
 struct FitOptions {
   const Embeddings& embeddings;
   const std::vector<std::size_t>& classes;  // of each row, below `outputs`
-  const std::vector<float>& weights;        // of each row; 0: it is left out
+  const std::vector<float>& weights;        // of each row, as large as one likes; 0: it is left out
   std::size_t outputs;
-  double l2;  // half of it times the sum of the squared weights is added to the mean cross-entropy
+  double l2;  // half of it times the sum of the squared weights is added to the weighted mean
+              // cross-entropy
 };
 
 // How a scene that is like no picture of the training is recognised: by its similarity, the mean

@@ -14,6 +14,9 @@ struct TrainingSet {
   // Of each picture; `classes` for a counter-example, a picture of something else.
   std::vector<std::size_t> picture_classes;
   Embeddings embeddings;  // row `picture * views + view`
+  // Whether classes weigh the same in the training and in what is chosen for it, however many
+  // pictures they have; else pictures do.
+  bool equal_classes = true;
 
   std::size_t pictures() const { return picture_classes.size(); }
   std::size_t row(std::size_t picture, std::size_t view = 0) const {
@@ -21,6 +24,8 @@ struct TrainingSet {
   }
   bool is_counter_example(std::size_t picture) const { return picture_classes[picture] == classes; }
   bool has_counter_examples() const;
+  // The weight of each picture; 0 of those that are not to be used.
+  std::vector<float> weights(const std::vector<bool>& use) const;
   // Of the head: one more with counter-examples.
   std::size_t outputs() const { return classes + (has_counter_examples() ? 1 : 0); }
 };

@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import tempfile
 
-BINS = 15
 
 
 def lookout(program, *arguments):
@@ -27,14 +26,6 @@ def lookout(program, *arguments):
 
 def evaluate(program, model, folder):
     return json.loads(lookout(program, "eval", folder, "--model", model, "--threads", "1", "--format", "json"))
-
-
-def calibration_error(results):
-    bins = [0.0] * BINS
-    for result in results:
-        score = result["scores"][0]
-        bins[min(int(score * BINS), BINS - 1)] += score - (result["predicted"][0] == result["expected"])
-    return sum(abs(part) for part in bins) / len(results)
 
 
 def unknown_scores(results, unknown):
@@ -96,7 +87,7 @@ def main():
         print(f"cross-validation: {report['accuracy']}, {report['seconds']} s, ECE {report['calibration']}")
         val = evaluate(options.program, model, options.val)
         print(f"held out: {val['top1_percent']:.2f} %, {val['refused']} refused")
-        print(f"calibration error: {calibration_error(val['results']):.4f}")
+        print(f"calibration error: {val['calibration']['ece']:.4f}")
         if options.others:
             measure_unknown(options.program, model, val, options.others)
     if options.draws:

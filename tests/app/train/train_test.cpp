@@ -32,14 +32,16 @@ using testing::Not;
 TEST(TrainOptions, EveryOptionIsUnderstood) {
   const TrainOptions options =
       parse_command({"train", "garage", "-o", "g.pt", "--model", "b.pt", "--labels-csv", "l.csv",
-                     "--mirror", "--threads", "2", "--roi", "0,0,0.5,1", "--format", "json",
-                     "--report", "r.html"})
+                     "--mirror", "--equal", "pictures", "--threads", "2", "--roi", "0,0,0.5,1",
+                     "--format", "json", "--report", "r.html"})
           .train;
   EXPECT_EQ(options.folder, "garage");
   EXPECT_EQ(options.output, "g.pt");
   EXPECT_EQ(options.model.file, "b.pt");
   EXPECT_EQ(options.labels_csv, "l.csv");
   EXPECT_TRUE(options.mirror);
+  EXPECT_FALSE(options.equal_classes);
+  EXPECT_TRUE(parse_command({"train", "garage", "-o", "g.pt"}).train.equal_classes);
   EXPECT_EQ(options.model.threads, 2);
   EXPECT_EQ(options.camera.view.roi.width, 0.5);
   EXPECT_EQ(options.report, "r.html");
@@ -155,6 +157,25 @@ TEST_F(Train, TheModelKnowsItsClasses) {
   const json evaluation = json::parse(evaluated.out);
   EXPECT_GE(evaluation["top1"], 22);
   EXPECT_TRUE(evaluation["refused"].is_number());
+  EXPECT_EQ(evaluation["mean_class_interval_percent"].size(), 2U);
+}
+
+TEST_F(Train, ARareClassCountsAsMuchAsAnother) {
+  for (int i = 0; i < 40; ++i) {
+    if (i < 8) draw(Pattern::kRed, "stop/" + name(i));
+    draw(Pattern::kCheckers, "go/" + name(i));
+  }
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json report = json::parse(ran.out);
+  EXPECT_EQ(report["equal"], "classes");
+  const json& classes = report["classes"];
+  const double mean =
+      (classes[0]["right"].get<double>() / 40 + classes[1]["right"].get<double>() / 8) * 50;
+  EXPECT_NEAR(report["accuracy"]["mean_class_percent"].get<double>(), mean, 1e-6);
+  const ProgramResult inspected = run_lookout({"inspect", model_});
+  EXPECT_THAT(inspected.out, HasSubstr(fmt::format("{:.1f} % right, mean over the classes", mean)));
+  EXPECT_THAT(report["advice"].dump(), HasSubstr("go has 5 times as many pictures as stop"));
 }
 
 TEST_F(Train, SaysHowGoodItIsInWords) {

@@ -91,6 +91,35 @@ TEST(CrossValidation, BlocksOfTimeShowThatACopyIsRecognizedAndNotItsClass) {
   EXPECT_LE(accuracy_in(order), 0.75);
 }
 
+// A hundred pictures of a class and eight of another that is close to it.
+TEST(CrossValidation, ARareClassIsFoundWhenClassesWeighTheSame) {
+  TrainingSet set;
+  set.classes = 2;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal(0, 0.35F);
+  for (std::size_t i = 0; i < 108; ++i) {
+    std::vector<float> embedding(6);
+    for (float& value : embedding) value = normal(random);
+    embedding[0] += 1;
+    embedding[1] += i < 100 ? -0.3F : 0.3F;
+    set.embeddings.add(embedding);
+    set.picture_classes.push_back(i < 100 ? 0 : 1);
+  }
+  const auto found = [&set] {
+    const Validation validation = validate(set);
+    std::size_t count = 0;
+    for (std::size_t i = 100; i < 108; ++i) {
+      const std::vector<float>& scores = validation.pictures[i].scores;
+      if (scores[1] > scores[0]) ++count;
+    }
+    return count;
+  };
+  const std::size_t equal = found();
+  set.equal_classes = false;
+  EXPECT_GT(equal, found());
+  EXPECT_GE(equal, 5U);
+}
+
 TEST(CrossValidation, RefusesAtMostFivePercentOfTheClasses) {
   for (const float noise : {0.02F, 0.2F, 0.5F}) {
     const TrainingSet set = make_set(2, 60, 0, noise);

@@ -42,6 +42,21 @@ TEST(Fit, ReachesTheMinimum) {
   EXPECT_NEAR(head.biases[0], 0, 1e-4);
 }
 
+// Two pictures of class 0 with the same direction weigh as one that counts twice.
+TEST(Fit, AWeightCountsAsSoManyPictures) {
+  Embeddings twice;
+  for (const std::vector<float>& row : {std::vector<float>{1, 0.2F}, {1, 0.2F}, {0.3F, 1}}) {
+    twice.add(row);
+  }
+  const Head expected = fit_head({twice, {0, 0, 1}, {1, 1, 1}, 2, 1e-2}, nullptr);
+  Embeddings once;
+  for (const std::vector<float>& row : {std::vector<float>{1, 0.2F}, {0.3F, 1}}) once.add(row);
+  const Head head = fit_head({once, {0, 1}, {10, 5}, 2, 1e-2}, nullptr);
+  for (std::size_t i = 0; i < head.weights.size(); ++i) {
+    EXPECT_NEAR(head.weights[i], expected.weights[i], 2e-3) << i;
+  }
+}
+
 TEST(Fit, EndsInTheSamePlaceFromAnotherStart) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal;
