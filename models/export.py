@@ -162,6 +162,12 @@ def report(options, labels, trained, count, agreement, difference):
         f"{options.output}: {options.arch}, {options.activations}, {len(labels)} labels, "
         f"{size} bytes"
     )
+    if not options.calibration and options.activations != quantize.FLOAT:
+        print(
+            f"float against {kind}: not measured, since there are no pictures; "
+            "--calibration DIR with a hundred like those of the camera measures it"
+        )
+        return
     print(
         f"float against {kind} on {count} calibration pictures: "
         f"same top-1 {agreement:.1f} %, mean absolute difference of the logits {difference:.4f}"

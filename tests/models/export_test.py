@@ -34,7 +34,8 @@ class ExportTest(TemporaryFolder):
                 )
                 self.assertEqual(status, 0, err)
                 self.assertIn("no --calibration", err)
-                self.assertIn("same top-1", out)
+                self.assertIn("not measured, since there are no pictures", out)
+                self.assertNotIn("top-1", out)
                 model, metadata, stored = archive.load(self.out)
                 self.assertEqual(model(torch.zeros(1, 3, SIZE, SIZE)).shape, (1, CLASSES))
                 self.assertEqual(stored, [f"label {i}" for i in range(CLASSES)])
@@ -211,6 +212,16 @@ class CalibrationTest(TemporaryFolder):
             self.assertEqual(status, 0, err)
             self.assertIn(f"same top-1 {agreement:.1f} %", out)
             self.assertEqual("do not trust it" in err, warned, err)
+
+    def test_drawn_pictures_do_not_judge_a_model(self):
+        with mock.patch.object(networks, "compare", return_value=(10.0, 5.0)):
+            status, out, err = run_export(
+                *("--arch", ARCH, "--weights", self.write_weights(), "--activations", "qint8"),
+                *("--size", SIZE, "--labels", self.write_labels(), "-o", self.out),
+            )
+        self.assertEqual(status, 0, err)
+        self.assertIn("not measured", out)
+        self.assertNotIn("do not trust it", err)
 
     def test_compare_counts_what_parts(self):
         expected = torch.tensor([[1.0, 0.0], [0.0, 1.0]])

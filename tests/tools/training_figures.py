@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 
 
-
 def lookout(program, *arguments):
     done = subprocess.run([program, *arguments, "--log-level", "warn"], capture_output=True, text=True)
     if done.returncode != 0:
