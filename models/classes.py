@@ -20,6 +20,7 @@ EXTENSIONS = (
 BLOCKS = 5
 MIN_PICTURES, FEW_PICTURES = BLOCKS, 20  # of a class
 MAX_BROKEN = 10  # percent
+PARTS = frozenset("train training val valid validation eval test testing".split())  # of a split set
 
 
 class Picture:
@@ -63,7 +64,12 @@ def class_folders(directory):
         entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
     except OSError as error:
         raise Failure(NO_INPUT, f"cannot read the folder {directory}: {reason(error)}") from error
-    folders = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    folders = [entry for entry in entries if entry.is_dir() and not pictures.is_left_out(entry.name)]
+    if folders and all(entry.name.lower() in PARTS for entry in folders):
+        raise Failure(
+            BAD_DATA,
+            f"{directory} holds the parts of a split set, not classes: give the part to train with",
+        )
     if len(folders) < 2:
         found = f"one class, {folders[0].name}" if folders else "no folders"
         raise Failure(

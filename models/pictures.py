@@ -14,19 +14,32 @@ from failure import NO_INPUT, Failure
 BATCH = 16
 # What Pillow raises for a file that it cannot read.
 UNREADABLE = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
+# Made by systems for themselves, in lower case: those of is_system_folder() in `lookout`.
+SYSTEM_FOLDERS = frozenset(
+    (
+        *("@eadir", "@tmp", "@recycle", "@recently-snapshot", "@sharebin", "#recycle"),
+        *("#snapshot", "$recycle.bin", "$extend", "system volume information", "found.000"),
+        *("__macosx", "network trash folder", "temporary items", "lost.dir", "lost+found"),
+        "__pycache__",
+    )
+)
+
+
+def is_left_out(folder):
+    """Whether a folder of this name is hidden or a system's."""
+    return folder.startswith(".") or folder.lower() in SYSTEM_FOLDERS
 
 
 def find_files(directory, kind):
-    """The files in the folder and those within it, sorted, without hidden ones; `kind` is the
-    folder's word in errors."""
+    """The files in the folder and those within it, sorted, without hidden ones and folders that
+    are left out; `kind` is the folder's word in errors."""
     if not os.path.isdir(directory):
         raise Failure(NO_INPUT, f"there is no {kind} folder {directory}")
-    return sorted(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(directory)
-        for name in names
-        if not name.startswith(".")
-    )
+    found = []
+    for folder, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if not is_left_out(name)]
+        found += [os.path.join(folder, name) for name in names if not name.startswith(".")]
+    return sorted(found)
 
 
 def read_picture(file):

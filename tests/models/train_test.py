@@ -246,6 +246,20 @@ class PicturesTest(TemporaryFolder):
         self.assertEqual(found.counts(), {"blue": 6, "red": 6})
         self.assertEqual(found.broken, [])
 
+    def test_system_folders_are_left_out(self):
+        self.write_classes()
+        for folder in ("@eaDir", "$RECYCLE.BIN", "lost+found", "red/@eaDir", "blue/.cache"):
+            os.makedirs(self.path(f"classes/{folder}"))
+            self.copy("red/1.png", f"{folder}/1.png")
+        found = classes.read(self.path("classes"), mock.Mock())
+        self.assertEqual(found.counts(), {"blue": 6, "red": 6})
+        self.assertEqual(found.doubles, 0)
+
+    def test_a_split_set_is_refused(self):
+        for part in ("train", "Val"):
+            os.makedirs(self.path(f"classes/{part}/red"))
+        self.assert_sentence(self.train(), 65, "parts of a split set", "the part to train with")
+
     def test_blocks_are_neighbours_in_the_order_of_names(self):
         self.write_classes(count=12)
         found = classes.read(self.path("classes"), mock.Mock())
