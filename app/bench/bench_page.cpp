@@ -69,7 +69,7 @@ void add_times(const BenchReport& report, Page& page) {
   }
   page.add_part(
       "Time of a frame",
-      "Medians of the stages. The line over a bar: the whole way, from its median to "
+      "Medians of the stages. The line over a bar: the latency, from its median to "
       "its 99th percentile.",
       legend(
           {{Color::kPale, "capture"}, {Color::kSky, "preprocess"}, {Color::kBlue, "inference"}}) +
@@ -102,7 +102,7 @@ void add_figures(const BenchReport& report, Page& page) {
   }
   page.add_part("Figures",
                 "Milliseconds a frame are 1000 / fps, model ms the median of inference, p99/p50 "
-                "the jitter of a frame's whole way.",
+                "the jitter of a frame's latency.",
                 to_html(table), Page::Width::kFull);
 }
 

@@ -288,11 +288,11 @@ std::string to_text(const Description& description) {
         assumed);
   }
   if (!description.model && description.contents.onnx) {
-    text += "Nothing of the model was run; --run tells the engine's kernels, too.\n";
+    text += "The model was not run; --run also shows the engine's kernels.\n";
   } else if (!description.model) {
     text +=
-        "Nothing of the archive was run. It is a program with your rights: if you trust it, --run "
-        "tells its parameters and kernels, too.\n";
+        "The model was not run. Loading it runs code: if you trust it, --run also shows its "
+        "parameters and kernels.\n";
   }
   return text + device_text(description.device_use());
 }

@@ -90,7 +90,7 @@ void add_inspect(CommandLine& line, Action<InspectOptions> action) {
 void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
   const auto options = std::make_shared<TraceSummaryOptions>();
   Command& summary = line.add("trace-summary", "Show where the time went in a trace of --trace");
-  summary.examples("lookout trace-summary trace.json --html trace.html");
+  summary.examples("lookout trace-summary trace.json --report trace.html");
   summary.add_positional("FILE", repeated_files(options->files),
                          "A file that --trace wrote, or one that PyTorch's profiler exported; "
                          "several, as of several boards, are shown side by side",
@@ -104,7 +104,7 @@ void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action) {
       "--compare", boolean(options->compare),
       "With two files, before and after a change: which stages and operators are slower, "
       "faster, added or gone, with intervals");
-  summary.add_flag("--html", report_file(options->html, {".html"}),
+  summary.add_flag("--report", report_file(options->html, {".html"}),
                    "Also write the summary as a page with charts");
   summary.run([options, action = std::move(action)] { return action(*options); });
 }

@@ -30,6 +30,7 @@ const std::map<std::string_view, Guess> kGuesses{
     {"classes", {"labels", "FILE", ""}},
     {"names", {"labels", "FILE", ""}},
     {"json", {"format", "json", ""}},
+    {"html", {"report", "FILE.html", ""}},
     {"confidence", {"threshold", "N", ""}},
     {"conf", {"threshold", "N", ""}},
     {"score", {"threshold", "N", ""}},

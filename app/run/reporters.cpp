@@ -171,7 +171,7 @@ RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
   }
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
-                "there is neither a source nor an HTTP server: set http.address=127.0.0.1:8090");
+                "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");
   }
   if (has_source && options.results.overlay) {
     auto overlay = std::make_unique<OverlayReporter>(info, options.camera.view, flags.stop);

@@ -44,8 +44,8 @@ std::string tls_text(const std::string& detail, const MqttParty& party) {
     return fmt::format("mqtt.ca, mqtt.certificate or mqtt.key cannot be used{}",
                        in_brackets(detail));
   }
-  return fmt::format("{} and lookout do not come to terms about TLS{}: is its port one for TLS?",
-                     party.broker, in_brackets(detail));
+  return fmt::format("{} and lookout cannot agree on TLS{}: is its port one for TLS?", party.broker,
+                     in_brackets(detail));
 }
 
 std::string connecting_text(const MqttFailure& failure, const MqttParty& party) {

@@ -134,7 +134,7 @@ TEST_F(ProgramWithArchive, InspectTellsWithoutRunningWhatNeedsNoRun) {
   const ProgramResult text = run_lookout({"inspect", write(kPrints)});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("3: red, ..., blue"));
-  EXPECT_THAT(text.out, HasSubstr("Nothing of the archive was run"));
+  EXPECT_THAT(text.out, HasSubstr("The model was not run"));
   EXPECT_THAT(text.err, Not(HasSubstr("the model prints")));
   const ProgramResult run = run_lookout({"inspect", write(kPrints), "--run"});
   EXPECT_THAT(run.out, HasSubstr("float32, computed by float kernels"));

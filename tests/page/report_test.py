@@ -93,7 +93,7 @@ class ReportTest(unittest.TestCase):
     @classmethod
     def summarize(cls, name, *traces):
         report = os.path.join(cls.folder, f"{name}.html")
-        command = [PROGRAM, "trace-summary", *traces, "--html", report]
+        command = [PROGRAM, "trace-summary", *traces, "--report", report]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         return report
 

@@ -96,12 +96,12 @@ TEST(Commands, TraceSummaryHasOptionsOfItsOwn) {
   EXPECT_EQ(parsed.trace_summary.format, Format::kJson);
   EXPECT_EQ(parsed.trace_summary.outliers.percentile, 99);
   expect_error({"trace-summary"}, ErrorKind::kUsage, "FILE is required");
-  expect_error({"trace-summary", "t.json", "--html", "t.txt"}, ErrorKind::kUsage, ".html");
+  expect_error({"trace-summary", "t.json", "--report", "t.txt"}, ErrorKind::kUsage, ".html");
 }
 
 TEST(Commands, TraceSummaryTakesSeveralFiles) {
   const Parsed parsed =
-      parse_command({"trace-summary", "a.json", "b.json", "--html", "r.html", "c.json"});
+      parse_command({"trace-summary", "a.json", "b.json", "--report", "r.html", "c.json"});
   EXPECT_EQ(parsed.trace_summary.files, (std::vector<std::string>{"a.json", "b.json", "c.json"}));
   EXPECT_EQ(parsed.trace_summary.html, "r.html");
 }
@@ -252,6 +252,8 @@ TEST(Commands, FlagsOfOtherProgramsAreAnsweredWithOurs) {
       {{"--camera", "0"}, "there is no --camera; did you mean the argument SOURCE?"},
       {{"--json"}, "there is no --json; did you mean --format json?"},
       {{"eval", "d", "--json"}, "there is no --json; did you mean --format json?"},
+      {{"trace-summary", "t.json", "--html", "t.html"},
+       "there is no --html; did you mean --report FILE.html?"},
       {{"--quiet"}, "there is no --quiet; did you mean --log-level warn?"},
       {{"--confidence", "0.5"}, "there is no --confidence; did you mean --threshold N?"},
       {{"--framerate", "10"}, "--framerate is now --set camera.framerate=10, or framerate in"},

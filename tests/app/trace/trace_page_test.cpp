@@ -42,7 +42,7 @@ nlohmann::json check(const std::string& html) {
   return figures.empty() ? nlohmann::json() : nlohmann::json::parse(figures);
 }
 
-// When the page is meant to change: `lookout trace-summary trace_small.json --html x.html` in
+// When the page is meant to change: `lookout trace-summary trace_small.json --report x.html` in
 // tests/data, and the footer is set to that of the test.
 TEST(TracePage, IsTheGoldenOne) {
   EXPECT_EQ(small_page(), read_file(LOOKOUT_TEST_DATA "/trace_small.golden"));
