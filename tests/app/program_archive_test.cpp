@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -73,6 +74,7 @@ TEST_F(ProgramWithArchive, OneWithAnotherHashIsRefusedWithBoth) {
   expect_failure(run_lookout({"test://red?frames=1", "--model", path, "--set", only_other}), 65,
                  path + ": its SHA-256 " + hash);
   expect_failure(run_lookout({"bench", "--model", path, "--sha256", kOtherHash}), 65, hash);
+  std::filesystem::create_directory(directory_ / "red");
   expect_failure(
       run_lookout({"eval", directory_.path().string(), "--model", path, "--sha256", kOtherHash}),
       65, hash);
@@ -170,8 +172,7 @@ TEST_F(ProgramWithArchive, APluginNeedsTheNameOfItsDevice) {
     const ProgramResult result =
         run_lookout({"inspect", write(kMeanOfChannels), run, "--device-plugin", "acme.so"});
     EXPECT_EQ(result.status, 64);
-    EXPECT_THAT(result.err,
-                HasSubstr("--device-plugin is for a custom device: --device NAME"));
+    EXPECT_THAT(result.err, HasSubstr("--device-plugin is for a custom device: --device NAME"));
   }
 }
 
