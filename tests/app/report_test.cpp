@@ -254,9 +254,9 @@ TEST(Report, OtherFormatsAreRefused) {
     EXPECT_EQ(ran.status, 64);
     EXPECT_THAT(ran.err, HasSubstr("--report: expected a file that ends in " + expected));
   };
-  refused("eval", "r.md", ".html; see lookout eval --help");
+  refused("eval", "r.md", ".html, not r.md; see lookout eval --help");
   refused("eval", "html", ".html");
-  refused("bench", "r.pdf", ".html or .md; see lookout bench --help");
+  refused("bench", "r.pdf", ".html or .md, not r.pdf; see lookout bench --help");
 }
 
 TEST(Report, ThatCannotBeWrittenIsToldAtOnce) {
