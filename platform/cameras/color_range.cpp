@@ -13,6 +13,10 @@ constexpr int kVideoWhite = 235;       // likewise
 constexpr int kOvershoot = 4;          // levels, of sharpening and scaling
 constexpr double kManyOutside = 0.01;  // of the pixels
 
+// Of the pictures: all at first, later some, since a scene without black and white tells nothing.
+constexpr std::uint64_t kFirst = 30;
+constexpr std::uint64_t kEvery = 30;
+
 struct Yuv {
   int y;
   int u;
@@ -70,7 +74,9 @@ std::optional<double> luma_outside(const RawPicture& picture) {
 }
 
 bool RangeMeter::is_full(const RawPicture& picture) {
-  if (full_) return true;
+  const bool is_due = pictures_ < kFirst || pictures_ % kEvery == 0;
+  ++pictures_;
+  if (full_ || !is_due) return full_;
   const auto outside = luma_outside(picture);
   if (!outside) return false;
   full_ = *outside >= kManyOutside;

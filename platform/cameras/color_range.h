@@ -1,8 +1,10 @@
 // The range of luma of cameras that declare none, measured in their pictures.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "platform/cameras/raw_picture.h"
 
@@ -21,12 +23,14 @@ class RangeMeter {
   explicit RangeMeter(std::string camera) : camera_(std::move(camera)) {}
 
   // To be called for each picture; returns whether it is to be taken as of the full range, 0..255:
-  // once a picture has shown that, all that follow are. Logs at level info what is taken, and why:
-  // for the first picture, and when that changes.
+  // once a picture has shown that, all that follow are. Looks at the first 30 and then at each
+  // 30th, until one has. Logs at level info what is taken, and why: for the first picture, and when
+  // that changes.
   bool is_full(const RawPicture& picture);
 
  private:
   const std::string camera_;
+  std::uint64_t pictures_ = 0;
   bool logged_ = false;
   bool full_ = false;
 };

@@ -83,7 +83,7 @@ printf '%s\n' '[{"cat":"Session","name":"model_run","ph":"X","tid":5,"ts":10,"du
 /usr/bin/python3 - build/fuzz/seeds-raw_picture build/fuzz/seeds-exif <<'END'
 import struct, sys
 pictures, exif = sys.argv[1:]
-for number in range(9):
+for number in range(13):
     for several in range(2):
         for matrix in (1, 2):
             header = bytes([several, number, 5, 3, 20, 0, 0, 0, matrix, 1 + number % 2])
@@ -129,7 +129,7 @@ sources=(
   pipeline/model/foreign_names.cpp pipeline/model/foreign_operators.cpp pipeline/model/foreign_spec.cpp pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp
   pipeline/model/onnx_spec.cpp pipeline/model/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/printable.cpp
   pipeline/profile/stage.cpp pipeline/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
-  platform/cameras/camera_controls.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
+  platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_header.cpp platform/http/http_message.cpp
   platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
   platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp

@@ -9,15 +9,17 @@
 #include <cstdlib>
 #include <optional>
 
+#include "platform/cameras/color_range.h"
 #include "platform/cameras/v4l2_picture.h"
 #include "tests/fuzz/guarded_bytes.h"
 
 namespace {
 
-constexpr std::array<std::uint32_t, 10> kFormats{
+constexpr std::array<std::uint32_t, 13> kFormats{
     V4L2_PIX_FMT_BGR24,  V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_GREY, V4L2_PIX_FMT_YUYV,
     V4L2_PIX_FMT_UYVY,   V4L2_PIX_FMT_NV12,  V4L2_PIX_FMT_NV21, V4L2_PIX_FMT_YUV420,
-    V4L2_PIX_FMT_YVU420, V4L2_PIX_FMT_MJPEG};
+    V4L2_PIX_FMT_YVU420, V4L2_PIX_FMT_MJPEG, V4L2_PIX_FMT_YVYU, V4L2_PIX_FMT_XBGR32,
+    V4L2_PIX_FMT_RGB565};
 
 struct Bytes {
   const unsigned char* data;
@@ -76,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::optional<lookout::RawPicture> picture = lookout::raw_picture_of(format);
   if (!picture || picture->width == 0 || picture->height == 0) return 0;
   if (several ? !in_several_buffers(bytes, *picture) : !in_one_buffer(bytes, *picture)) return 0;
+  if (lookout::is_subsampled(picture->format)) lookout::luma_outside(*picture);
   static lookout::RawConverter converter;
   cv::Mat bgr;
   converter.convert(*picture, bgr);

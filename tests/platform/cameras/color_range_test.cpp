@@ -70,6 +70,19 @@ TEST(RangeMeter, SaysOnceWhatIsTakenAndWhy) {
   EXPECT_EQ(log.text().find("declares"), log.text().rfind("declares"));
 }
 
+TEST(RangeMeter, LaterLooksAtSomePictures) {
+  const CapturedLog log;
+  RangeMeter meter("/dev/video0");
+  const Ramp gray(RawFormat::kYuyv, 60, 90);
+  for (int i = 0; i < 30; ++i) EXPECT_FALSE(meter.is_full(gray.picture));
+  const Ramp bright(RawFormat::kYuyv, 60, 255);
+  EXPECT_TRUE(meter.is_full(bright.picture)) << "the 31st";
+  RangeMeter other("/dev/video1");
+  for (int i = 0; i < 31; ++i) EXPECT_FALSE(other.is_full(gray.picture));
+  for (int i = 0; i < 29; ++i) EXPECT_FALSE(other.is_full(bright.picture));
+  EXPECT_TRUE(other.is_full(bright.picture)) << "the 61st";
+}
+
 TEST(RangeMeter, IsLimitedUntilAPictureHasMore) {
   const CapturedLog log;
   RangeMeter meter("/dev/video0");
