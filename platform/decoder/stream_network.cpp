@@ -13,6 +13,9 @@
 namespace lookout {
 namespace {
 
+// FFmpeg follows eight redirections; a name may have several addresses.
+constexpr std::size_t kMaxNames = 32;
+constexpr std::size_t kMaxAddresses = 64;
 constexpr std::size_t kMaxDatagramSockets = 16;
 constexpr int kResolveFlags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV | AI_ADDRCONFIG;
 
@@ -107,12 +110,12 @@ bool StreamNetwork::serve(int socket) {
 
 void StreamNetwork::resolve(const NetworkRequest& request, NetworkAnswer& answer) {
   const std::string name = request.text.data();
-  if (phase_ == Phase::kOpening) {
-    names_.insert(name);
-  } else if (names_.count(name) == 0) {
+  const bool may_be_new = phase_ == Phase::kOpening && names_.size() < kMaxNames;
+  if (!may_be_new && names_.count(name) == 0) {
     answer.error = EAI_FAIL;
     return;
   }
+  names_.insert(name);
   addrinfo hints{};
   hints.ai_family = request.family;
   hints.ai_socktype = request.type;
@@ -157,8 +160,9 @@ int StreamNetwork::make_socket(const NetworkRequest& request, NetworkAnswer& ans
 int StreamNetwork::connect(const NetworkRequest& request, NetworkAnswer& answer) {
   const auto machine = machine_of(request.address);
   const std::string place = machine ? place_and_port(request.address, *machine) : "";
+  const bool may_be_new = phase_ == Phase::kOpening && addresses_.size() < kMaxAddresses;
   const bool is_known = addresses_.count(place) > 0;
-  if (!machine || phase_ == Phase::kLive || (phase_ == Phase::kFile && !is_known)) {
+  if (!machine || phase_ == Phase::kLive || (!may_be_new && !is_known)) {
     answer.error = EACCES;
     return -1;
   }

@@ -10,7 +10,7 @@
 
 namespace lookout {
 
-// While a video is opened it may connect to any address by TCP, since servers redirect. After
+// While a video is opened it may connect to any 64 addresses by TCP, since servers redirect. After
 // that a live stream gets no connection any more, and a file those to the same addresses, for it
 // may be read in parts. Sockets of UDP are for RTSP by UDP alone; they send to the machines that
 // it has connected to.

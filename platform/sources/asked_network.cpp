@@ -228,5 +228,8 @@ FILE* fopen(const char* path, const char* mode) {
   return fdopen(dup(lookout::certificates), "r");
 }
 
+// For libraries that were compiled for large files.
+FILE* fopen64(const char* path, const char* mode) { return fopen(path, mode); }
+
 }  // extern "C"
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -5,7 +5,7 @@
 // happens here, where there is no file, no camera, no other secret than the one of this address,
 // and no network but the connections that lookout makes. lookout believes nothing that comes from
 // here.
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <spdlog/sinks/base_sink.h>

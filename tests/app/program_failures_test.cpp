@@ -118,6 +118,32 @@ TEST(Program, VideoWithoutFfmpeg) {
   EXPECT_NE(content(log).find("(apt install ffmpeg)"), std::string::npos) << content(log);
 }
 
+// The process that decodes tells it, before it connects to the camera.
+TEST(Program, CameraOnTheNetworkWithoutFfmpeg) {
+  const TempDir directory;
+  std::filesystem::create_directory(directory / "bin");
+  const std::string program = directory / "bin/lookout";
+  std::filesystem::copy_file(LOOKOUT_PROGRAM, program);
+  const auto built = std::filesystem::path(LOOKOUT_PROGRAM).parent_path().parent_path();
+  std::filesystem::create_directory_symlink(built / "share", directory / "share");
+  std::filesystem::create_directories(directory / "lib/lookout");
+  const std::string engine = "lib/lookout/liblookout-torch.so";
+  std::filesystem::create_symlink(built / engine, directory / engine);
+  const std::string log = directory / "log";
+  const auto expect_sentence = [&](const std::string& sentence) {
+    const int status = std::system((program + " http://127.0.0.1:1/a >" + log + " 2>&1").c_str());
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 72);
+    std::ifstream file(log, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(text.find(sentence), std::string::npos) << text;
+  };
+  expect_sentence("lookout-stream-decoder cannot be started: No such file or directory");
+  const std::string decoder = "lib/lookout/lookout-stream-decoder";
+  std::filesystem::copy_file(built / decoder, directory / decoder);
+  expect_sentence("videos cannot be read: lookout was built without");
+}
+
 TEST(Program, AMissingEngineIsNamed) {
   const TempDir directory;
   std::filesystem::create_directory(directory / "bin");

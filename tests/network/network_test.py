@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import select
 import signal
 import socket
 import subprocess
@@ -201,6 +202,14 @@ class NetworkTest(unittest.TestCase):
         os.kill(run.decoder(), signal.SIGSTOP)
         run.wait_for_log("lost: no frame for 5.")
         run.wait_for_log("camera 127.0.0.1 is back")
+
+    def test_the_decoder_ends_with_lookout(self):
+        run = self.lookout(self.camera().url)
+        run.wait_for_label("red")
+        decoder = os.pidfd_open(run.decoder())
+        self.addCleanup(os.close, decoder)
+        run.process.kill()
+        self.assertTrue(select.select([decoder], [], [], LIMIT)[0])
 
     def test_the_decoder_has_neither_files_nor_a_network(self):
         camera = self.camera("--user", "viewer", "--password", "secret")

@@ -102,6 +102,19 @@ TEST_F(StreamNetworkTest, AnOpenFileGetsThoseToTheSamePlace) {
   EXPECT_FALSE(is_connected(network, other.port()));
 }
 
+TEST_F(StreamNetworkTest, PlacesAreFewAlsoBeforeTheVideoIsOpen) {
+  StreamNetwork network(false);
+  constexpr std::uint16_t kPlaces = 64;
+  for (std::uint16_t port = 1; port <= kPlaces; ++port) EXPECT_TRUE(is_connected(network, port));
+  EXPECT_FALSE(is_connected(network, kPlaces + 1));
+  EXPECT_TRUE(is_connected(network, kPlaces)) << "again";
+  constexpr int kNames = 32;
+  for (int i = 1; i <= kNames; ++i) {
+    EXPECT_EQ(ask(network, name("127.0.0." + std::to_string(i))).answer.error, 0);
+  }
+  EXPECT_EQ(ask(network, name("127.0.1.1")).answer.error, EAI_FAIL);
+}
+
 TEST_F(StreamNetworkTest, OnlyNamesFromBeforeAreLookedUpLater) {
   StreamNetwork network(false);
   const Reply found = ask(network, name("127.0.0.1"));
