@@ -57,8 +57,9 @@ class Views {
  private:
   void add(Preprocessor& preprocessor, const cv::Mat& bgr) {
     preprocessor.run(bgr, image_);
-    trainer_.embed(image_, embedding_);
+    trainer_.embed(image_, embedding_, base_scores_);
     set_.embeddings.add(embedding_);
+    if (!base_scores_.empty()) set_.profiles.add(profile_of(base_scores_));
   }
 
   Trainer& trainer_;
@@ -67,6 +68,7 @@ class Views {
   std::vector<Preprocessor> others_;
   ImageTensor image_;
   std::vector<float> embedding_;
+  std::vector<float> base_scores_;
 };
 
 void keep(const TrainPictures& all, std::size_t i, TrainPictures& kept) {
@@ -112,6 +114,7 @@ EmbeddedPictures embed_pictures(const TrainPictures& pictures, const View& view,
     embedded.brightness.push_back(brightness_of(frame.bgr));
     views.add(frame.bgr);
     embedded.set.embeddings.reserve(pictures.files.size() * embedded.set.views);
+    embedded.set.profiles.reserve(pictures.files.size() * embedded.set.views);
     embedded.set.picture_classes.push_back(pictures.classes[i]);
     keep(pictures, i, embedded.pictures);
     progress.show(i + 1, pictures.files.size());

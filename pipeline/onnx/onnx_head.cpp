@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <protozero/pbf_builder.hpp>
+#include <protozero/pbf_message.hpp>
 #include <protozero/pbf_reader.hpp>
 #include <set>
 #include <stdexcept>
@@ -81,10 +82,11 @@ class Head {
 
   // As TorchTrainer's forward().
   void write() {
-    const auto width = static_cast<std::int64_t>(model_.familiarity.examples.width());
-    add_direction(width);
+    const auto width = static_cast<std::int64_t>(model_.head.weights.size() / model_.head.outputs);
+    add_direction(kFeatures, width, "direction");
     add_scores(width);
-    add_unknown(width);
+    if (model_.familiarity.of_profiles) add_profile();
+    add_unknown(static_cast<std::int64_t>(model_.familiarity.examples.width()));
     const auto classes = static_cast<std::int64_t>(model_.classes);
     std::vector<std::int64_t> kept(model_.classes);
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = static_cast<std::int64_t>(i);
@@ -98,20 +100,43 @@ class Head {
     node("Max", {"difference", scalar("zero", 0)}, "rest");
     node("Concat", {"scores of classes", "rest"}, kLogits, "axis");
     value(kLogits, static_cast<std::int64_t>(model_.classes) + 1);
+    if (model_.familiarity.of_profiles) {
+      value(kBaseScores, static_cast<std::int64_t>(model_.familiarity.examples.width()));
+    }
   }
 
  private:
   static std::string named(const std::string& name) {
-    return name == kLogits || name == kFeatures ? name : "lookout/" + name;
+    const bool is_whole = name == kLogits || name == kFeatures || name == kBaseScores;
+    return is_whole ? name : "lookout/" + name;
   }
 
-  void add_direction(std::int64_t width) {
-    node("Mul", {kFeatures, kFeatures}, "squares");
-    floats("ones", {width, 1}, std::vector<float>(static_cast<std::size_t>(width), 1));
-    node("MatMul", {"squares", "ones"}, "square of the length");
-    node("Sqrt", {"square of the length"}, "length");
-    node("Max", {"length", scalar("least length", 1e-12F)}, "divisor");
-    node("Div", {kFeatures, "divisor"}, "direction");
+  // The direction of a row of `width` numbers.
+  void add_direction(const std::string& row, std::int64_t width, const std::string& direction) {
+    const std::string of = " of " + direction;
+    node("Mul", {row, row}, "squares" + of);
+    floats("ones" + of, {width, 1}, std::vector<float>(static_cast<std::size_t>(width), 1));
+    node("MatMul", {"squares" + of, "ones" + of}, "square of the length" + of);
+    node("Sqrt", {"square of the length" + of}, "length" + of);
+    node("Max", {"length" + of, scalar("least length" + of, 1e-12F)}, "divisor" + of);
+    node("Div", {row, "divisor" + of}, direction);
+  }
+
+  // As profile_of().
+  void add_profile() {
+    const std::size_t classes = model_.familiarity.examples.width();
+    floats("mean of base scores", {static_cast<std::int64_t>(classes), 1},
+           std::vector<float>(classes, 1.0F / static_cast<float>(classes)));
+    node("MatMul", {kBaseScores, "mean of base scores"}, "center");
+    node("Sub", {kBaseScores, "center"}, "centered");
+    node("Mul", {"centered", "centered"}, "centered squares");
+    node("MatMul", {"centered squares", "mean of base scores"}, "variance");
+    node("Sqrt", {"variance"}, "deviation");
+    node("Max", {"deviation", scalar("least deviation", 1e-12F)}, "scale");
+    node("Div", {"centered", "scale"}, "deviations");
+    node("Sub", {"deviations", scalar("one deviation", 1)}, "above one deviation");
+    node("Max", {"above one deviation", scalar("no deviation", 0)}, "what stands out");
+    add_direction("what stands out", static_cast<std::int64_t>(classes), "profile");
   }
 
   void add_scores(std::int64_t width) {
@@ -129,7 +154,7 @@ class Head {
     const std::size_t neighbours = std::min(familiarity.neighbours, count);
     floats("examples", {width, static_cast<std::int64_t>(count)},
            transposed(familiarity.examples.values(), count));
-    node("MatMul", {"direction", "examples"}, "cosines");
+    node("MatMul", {familiarity.of_profiles ? "profile" : "direction", "examples"}, "cosines");
     integers("neighbours", {static_cast<std::int64_t>(neighbours)});
     node("TopK", {"cosines", "neighbours"}, "nearest", "axis", "places of the nearest");
     floats("mean", {static_cast<std::int64_t>(neighbours), 1},
@@ -214,9 +239,8 @@ bool is_one_of(const std::set<std::string>& needed, const std::vector<std::strin
                      [&needed](const std::string& name) { return needed.count(name) != 0; });
 }
 
-// Names of all values that lead to the features. Nodes come in the order of computation.
-std::set<std::string> needed_values(const std::vector<Field>& graph) {
-  std::set<std::string> needed{kFeatures};
+// Names of all values that lead to `needed`, and these. Nodes come in the order of computation.
+std::set<std::string> needed_values(const std::vector<Field>& graph, std::set<std::string> needed) {
   for (auto field = graph.rbegin(); field != graph.rend(); ++field) {
     if (!field->is(GraphField::kNode)) continue;
     if (!is_one_of(needed, texts_of(field->content, NodeField::kOutput))) continue;
@@ -239,12 +263,41 @@ bool is_kept(const Field& field, const std::set<std::string>& needed) {
   return true;
 }
 
+bool has_output(const std::vector<Field>& graph, const char* name) {
+  return std::any_of(graph.begin(), graph.end(), [name](const Field& field) {
+    return field.is(GraphField::kOutput) &&
+           texts_of(field.content, ValueField::kName) == std::vector<std::string>{name};
+  });
+}
+
+// Appends the node with the value kLogits under its new name: the graph gets another kLogits.
+void append_renamed(const Field& field, std::string& graph) {
+  std::string node;
+  for (const Field& part : fields_of(field.content)) {
+    const bool is_name = part.is(NodeField::kInput) || part.is(NodeField::kOutput);
+    if (is_name && part.content == kLogits) {
+      Writer<NodeField>(node).add_string(static_cast<NodeField>(part.number), kBaseScores);
+    } else {
+      node += part.whole;
+    }
+  }
+  Writer<GraphField>(graph).add_message(GraphField::kNode, node);
+}
+
 std::string graph_with_head(std::string_view base, const TrainedModel& model) {
   const std::vector<Field> fields = fields_of(base);
-  const std::set<std::string> needed = needed_values(fields);
+  std::set<std::string> needed{kFeatures};
+  const bool has_base_scores = has_output(fields, kBaseScores);
+  if (model.familiarity.of_profiles) needed.insert(has_base_scores ? kBaseScores : kLogits);
+  needed = needed_values(fields, std::move(needed));
   std::string graph;
   for (const Field& field : fields) {
-    if (is_kept(field, needed)) graph += field.whole;
+    if (!is_kept(field, needed)) continue;
+    if (field.is(GraphField::kNode)) {
+      append_renamed(field, graph);
+    } else {
+      graph += field.whole;
+    }
   }
   Head(graph, model).write();
   return graph;
@@ -270,6 +323,63 @@ std::string model_with_head(std::string_view base, const TrainedModel& model,
   return bytes;
 }
 
+// The node that makes a value; null: none does.
+const Field* maker_of(const std::vector<Field>& graph, const std::string& value) {
+  const auto found = std::find_if(graph.begin(), graph.end(), [&value](const Field& field) {
+    return field.is(GraphField::kNode) &&
+           is_one_of({value}, texts_of(field.content, NodeField::kOutput));
+  });
+  return found == graph.end() ? nullptr : &*found;
+}
+
+std::string type_of(const Field& node) { return texts_of(node.content, NodeField::kOpType).at(0); }
+
+// Whether an attribute of the node, by its name, is 1.
+bool is_set(const Field& node, std::string_view name) {
+  for (const Field& field : fields_of(node.content)) {
+    if (!field.is(NodeField::kAttribute)) continue;
+    if (texts_of(field.content, AttributeField::kName) !=
+        std::vector<std::string>{std::string(name)})
+      continue;
+    protozero::pbf_message<AttributeField> attribute(field.content.data(), field.content.size());
+    while (attribute.next(AttributeField::kInt)) return attribute.get_int64() == 1;
+  }
+  return false;
+}
+
+// The linear layer behind which only a bias and quantization come; null: there is none.
+const Field* linear_layer(const std::vector<Field>& graph, const std::string& scores) {
+  static const std::set<std::string> kPassed{"Add", "QuantizeLinear", "DequantizeLinear"};
+  const Field* node = maker_of(graph, scores);
+  while (node != nullptr && kPassed.count(type_of(*node)) > 0) {
+    node = maker_of(graph, texts_of(node->content, NodeField::kInput).at(0));
+  }
+  const bool is_linear =
+      node != nullptr && (type_of(*node) == "Gemm" || type_of(*node) == "MatMul");
+  return is_linear ? node : nullptr;
+}
+
+std::string graph_of_value(const std::vector<Field>& fields, const std::string& value) {
+  const std::set<std::string> needed = needed_values(fields, {value});
+  std::string graph;
+  for (const Field& field : fields) {
+    if (!field.is(GraphField::kOutput) && is_kept(field, needed)) graph += field.whole;
+  }
+  Writer<GraphField> writer(graph);
+  {
+    Writer<NodeField> node(writer, GraphField::kNode);
+    node.add_string(NodeField::kInput, value);
+    node.add_string(NodeField::kOutput, kWeights);
+    node.add_string(NodeField::kOpType, "Identity");
+  }
+  Writer<ValueField> output(writer, GraphField::kOutput);
+  output.add_string(ValueField::kName, kWeights);
+  Writer<TypeField> type(output, ValueField::kType);
+  Writer<TensorTypeField>(type, TypeField::kTensor)
+      .add_int32(TensorTypeField::kElement, onnx::kFloat);
+  return graph;
+}
+
 }  // namespace
 
 std::string with_head(std::string_view base, const TrainedModel& model,
@@ -279,6 +389,23 @@ std::string with_head(std::string_view base, const TrainedModel& model,
   } catch (const protozero::exception& error) {
     throw std::runtime_error(std::string("it is damaged or cut: ") + error.what());
   }
+}
+
+std::optional<LastWeights> last_weights(std::string_view base, const char* scores) {
+  LastWeights weights;
+  for (const Field& field : fields_of(base)) {
+    if (!field.is(ModelField::kGraph)) {
+      weights.model += field.whole;
+      continue;
+    }
+    const std::vector<Field> graph = fields_of(field.content);
+    const Field* layer = linear_layer(graph, scores);
+    if (layer == nullptr) return std::nullopt;
+    weights.columns = type_of(*layer) == "MatMul" || !is_set(*layer, "transB");
+    const std::string value = texts_of(layer->content, NodeField::kInput).at(1);
+    Writer<ModelField>(weights.model).add_message(ModelField::kGraph, graph_of_value(graph, value));
+  }
+  return weights;
 }
 
 }  // namespace lookout

@@ -73,11 +73,14 @@ std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layo
 
 OnnxSession::OnnxSession(const ModelArchive& archive, int threads,
                          const std::vector<std::string>& operators, const std::string& profile)
-    : archive_(archive.path()) {
+    : OnnxSession(archive.path(), archive.bytes(), threads, operators, profile) {}
+
+OnnxSession::OnnxSession(std::filesystem::path archive, std::string_view bytes, int threads,
+                         const std::vector<std::string>& operators, const std::string& profile)
+    : archive_(std::move(archive)) {
   Ort::SessionOptions options = session_options(threads, profile);
   register_onnx_operators(operators, options);
   try {
-    const std::string_view bytes = archive.bytes();
     session_ = Ort::Session(environment(), bytes.data(), bytes.size(), options);
     const Ort::AllocatorWithDefaultOptions allocator;
     input_ = session_.GetInputNameAllocated(0, allocator).get();

@@ -25,16 +25,23 @@ std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layo
 // May be run by several threads at the same time.
 class OnnxSession {
  public:
-  // Loads the model, for `threads` threads that compute one run; they sleep between runs.
+  // Loads the archive's model, for `threads` threads that compute one run; they sleep between runs.
   // `operators`: libraries that it needs. `profile`: the beginning of the name of a file that
   // end_profiling() writes; empty: none. Throws Error(kBadData), and what register_onnx_operators()
   // throws.
   OnnxSession(const ModelArchive& archive, int threads,
               const std::vector<std::string>& operators = {}, const std::string& profile = {});
 
-  // Returns the output of this name. `values`: of the input, whose sizes are `shape`; they are
+  // The same of the model in `bytes`; `archive` is for errors.
+  OnnxSession(std::filesystem::path archive, std::string_view bytes, int threads,
+              const std::vector<std::string>& operators, const std::string& profile = {});
+
+  // Returns the outputs of these names. `values`: of the input, whose sizes are `shape`; they are
   // converted if the model takes other floats, or bytes. Throws Error(kBadData) when the model
   // fails.
+  std::vector<Ort::Value> run(const std::vector<float>& values,
+                              const std::array<std::int64_t, 4>& shape,
+                              const std::vector<const char*>& outputs);
   Ort::Value run(const std::vector<float>& values, const std::array<std::int64_t, 4>& shape,
                  const std::string& output);
   // The same for all outputs.
@@ -47,10 +54,6 @@ class OnnxSession {
   std::string end_profiling();
 
  private:
-  std::vector<Ort::Value> run(const std::vector<float>& values,
-                              const std::array<std::int64_t, 4>& shape,
-                              const std::vector<const char*>& outputs);
-
   std::filesystem::path archive_;
   Ort::Session session_{nullptr};
   std::string input_;

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/training/familiarity.h"
+
 namespace lookout {
 namespace {
 
@@ -125,24 +127,83 @@ Node& find_last_layer(Graph& graph) {
       (is_input ? std::string("missing") : std::string(node->kind().toQualString())));
 }
 
-// Has the graph return what `layer` takes.
-void end_before(Node& layer, Graph& graph) {
-  const bool addmm = layer.kind() == c10::aten::addmm;
-  Value* embedding = layer.input(addmm ? 1 : 0);
-  if (layer.kind() == c10::Symbol::fromQualString("quantized::linear")) {
-    torch::jit::WithInsertPoint before(&layer);
-    Node* dequantize = graph.insertNode(graph.create(c10::aten::dequantize, {embedding}));
-    dequantize->output()->setType(c10::TensorType::get());
-    embedding = dequantize->output();
+bool is_kind(const Node& node, const char* kind) {
+  return node.kind() == c10::Symbol::fromQualString(kind);
+}
+
+// The value of a constant or of an attribute of a flat module; nothing for a computed one.
+std::optional<c10::IValue> value_of(const Value* value, const torch::jit::Module& flat) {
+  const Node& node = *value->node();
+  if (node.kind() == c10::prim::GetAttr) {
+    const std::string& name = node.s(c10::attr::name);
+    return flat.hasattr(name) ? std::optional(flat.attr(name)) : std::nullopt;
   }
+  return torch::jit::toIValue(value);
+}
+
+// What packed weights give with their state: a tuple whose first element are the weights.
+at::Tensor unpacked(const c10::IValue& packed) {
+  auto* get_state = packed.toObject()->type()->findMethod("__getstate__");
+  if (get_state == nullptr) return {};
+  const c10::IValue state = (*get_state)({packed});
+  const bool has_weights = state.isTuple() && !state.toTupleRef().elements().empty() &&
+                           state.toTupleRef().elements()[0].isTensor();
+  return has_weights ? at::dequantize(state.toTupleRef().elements()[0].toTensor()) : at::Tensor();
+}
+
+// The weights of a linear layer, [outputs, width]; not defined when they cannot be read.
+at::Tensor weights_of(const Node& layer, const torch::jit::Module& flat) {
+  const bool addmm = layer.kind() == c10::aten::addmm;
+  const Value* value = layer.input(addmm ? 2 : 1);
+  const bool turned = value->node()->kind() == c10::aten::t;
+  if (turned) value = value->node()->input(0);
+  const std::optional<c10::IValue> found = value_of(value, flat);
+  if (!found) return {};
+  at::Tensor weights;
+  if (found->isTensor()) weights = found->toTensor();
+  if (found->isObject()) weights = unpacked(*found);
+  if (!weights.defined() || weights.dim() != 2) return {};
+  if (addmm != turned) weights = weights.t();
+  return weights.detach().to(at::kFloat).contiguous();
+}
+
+// `value` as floats, at the end of the graph.
+Value* as_floats(Value* value, bool quantized, Graph& graph) {
+  if (!quantized) return value;
+  Node* dequantize = graph.insertNode(graph.create(c10::aten::dequantize, {value}));
+  dequantize->output()->setType(c10::TensorType::get());
+  return dequantize->output();
+}
+
+// Has the graph return what `layer` takes, and perhaps what it gives.
+void end_at(Node& layer, bool with_scores, Graph& graph) {
+  const bool addmm = layer.kind() == c10::aten::addmm;
+  const bool quantized = is_kind(layer, "quantized::linear");
   graph.eraseOutput(0);
-  graph.registerOutput(embedding);
   // What comes after it may have effects that dead code must keep, such as exceptions.
   std::vector<Node*> after;
   for (Node* node : graph.nodes()) {
-    if (node == &layer || node->isAfter(&layer)) after.push_back(node);
+    if (node->isAfter(&layer)) after.push_back(node);
   }
   for (auto node = after.rbegin(); node != after.rend(); ++node) (*node)->destroy();
+  const torch::jit::WithInsertPoint at_end(graph.block());
+  Value* embedding = as_floats(layer.input(addmm ? 1 : 0), quantized, graph);
+  if (!with_scores) {
+    graph.registerOutput(embedding);
+    layer.destroy();
+    return;
+  }
+  layer.output()->setType(c10::TensorType::get());
+  embedding->setType(c10::TensorType::get());
+  Value* scores = as_floats(layer.output(), quantized, graph);
+  graph.registerOutput(graph.insertNode(graph.createTuple({embedding, scores}))->output());
+}
+
+void end_at_last_layer(const torch::jit::Module& flat, Graph& graph) {
+  Node& layer = find_last_layer(graph);
+  const at::Tensor weights = weights_of(layer, flat);
+  const auto least = static_cast<std::int64_t>(kLeastClassesOfProfiles);
+  end_at(layer, weights.defined() && weights.size(0) >= least, graph);
 }
 
 void simplify(std::shared_ptr<Graph>& graph) {
@@ -195,13 +256,22 @@ torch::jit::Module make_backbone(const torch::jit::Module& network,
   torch::jit::Module all("all");
   Flattening(base, *graph, all).run();
   simplify(graph);
-  if (!is_cut) end_before(find_last_layer(*graph), *graph);
+  if (!is_cut) end_at_last_layer(all, *graph);
   torch::jit::EliminateDeadCode(graph);
   forget_call_stacks(*graph->block());
   torch::jit::Module backbone = with_used_attributes(all, *graph, unit);
   backbone.type()->addMethod(
       unit->create_function(c10::QualifiedName(*backbone.type()->name(), "forward"), graph));
   return backbone;
+}
+
+at::Tensor last_weights(const torch::jit::Module& backbone) {
+  const std::shared_ptr<Graph> graph = backbone.get_method("forward").graph();
+  const Node* pair = graph->outputs().at(0)->node();
+  if (pair->kind() != c10::prim::TupleConstruct || pair->inputs().size() != 2) return {};
+  const Node* layer = pair->input(1)->node();
+  if (layer->kind() == c10::aten::dequantize) layer = layer->input(0)->node();
+  return is_one_of(*layer, kLinear) ? weights_of(*layer, backbone) : at::Tensor();
 }
 
 }  // namespace lookout

@@ -20,20 +20,40 @@ namespace {
 // Scores are calibrated. A scene that is unlike all examples is unknown; counter-examples, when
 // there are any, are the last output of the head. A BLAS would take these few products to threads,
 // which then wait for the next in a loop: on aarch64 that took as long as a tenth of the network.
-constexpr const char* kForward = R"py(
+constexpr const char* kEmbed = R"py(
 def forward(self, x):
     embedding = self.backbone.forward(x)
     length = torch.norm(embedding, 2, [1], True)
-    direction = torch.div(embedding, torch.clamp_min(length, 1e-12))
-    row = torch.unsqueeze(direction, 1)
+    row = torch.unsqueeze(torch.div(embedding, torch.clamp_min(length, 1e-12)), 1)
+    familiar = row
+)py";
+// As profile_of().
+constexpr const char* kEmbedWithProfile = R"py(
+def forward(self, x):
+    embedding, base_scores = self.backbone.forward(x)
+    length = torch.norm(embedding, 2, [1], True)
+    row = torch.unsqueeze(torch.div(embedding, torch.clamp_min(length, 1e-12)), 1)
+    centered = torch.sub(base_scores, torch.mean(base_scores, [1], True))
+    deviation = torch.sqrt(torch.mean(torch.mul(centered, centered), [1], True))
+    above = torch.sub(torch.div(centered, torch.clamp_min(deviation, 1e-12)), 1.0)
+    profile = torch.clamp_min(above, 0.0)
+    size = torch.norm(profile, 2, [1], True)
+    familiar = torch.unsqueeze(torch.div(profile, torch.clamp_min(size, 1e-12)), 1)
+)py";
+constexpr const char* kScore = R"py(
     scores = torch.softmax(torch.add(torch.sum(torch.mul(row, self.weight), [2]), self.bias), 1)
-    cosines = torch.sum(torch.mul(row, self.examples), [2])
+    cosines = torch.sum(torch.mul(familiar, self.examples), [2])
     similarity = torch.mean(torch.topk(cosines, self.neighbours)[0], [1], True)
     unknown = torch.sigmoid(torch.mul(torch.sub(self.threshold, similarity), self.steepness))
     known = torch.mul(torch.narrow(scores, 1, 0, self.classes), torch.rsub(unknown, 1))
     rest = torch.clamp_min(torch.rsub(torch.sum(known, [1], True), 1), 0.0)
     return torch.cat([known, rest], 1)
 )py";
+
+std::string forward_of(const Familiarity& familiarity) {
+  const std::string begin = familiarity.of_profiles ? kEmbedWithProfile : kEmbed;
+  return begin.substr(0, begin.size() - 1) + kScore;
+}
 
 at::Tensor tensor_of(const std::vector<float>& values, std::size_t rows) {
   const auto count = static_cast<std::int64_t>(rows);
@@ -78,17 +98,31 @@ class TorchTrainer::Impl {
     malloc_trim(0);
   }
 
-  void embed(const ImageTensor& image, std::vector<float>& embedding) {
+  void embed(const ImageTensor& image, std::vector<float>& embedding,
+             std::vector<float>& base_scores) {
     const c10::InferenceMode inference;
     const c10::IValue output = network_.forward(image);
-    if (!output.isTensor()) refuse_model(archive_, "gives no tensor to its last layer");
-    const at::Tensor& values = output.toTensor();
-    const bool row = values.dim() == 2 && values.size(0) == 1 && values.size(1) > 0;
-    if (!row || values.scalar_type() != at::kFloat) {
-      refuse_model(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
-                                 " instead of one row of numbers");
+    if (!output.isTuple()) {
+      embedding = row_of(output);
+      base_scores.clear();
+      return;
     }
-    embedding = values_of(values);
+    const auto& pair = output.toTupleRef().elements();
+    embedding = row_of(pair[0]);
+    base_scores = row_of(pair[1]);
+  }
+
+  Embeddings class_rows() const {
+    const c10::InferenceMode inference;
+    const at::Tensor weights = last_weights(backbone_);
+    Embeddings rows;
+    if (!weights.defined()) return rows;
+    const auto width = static_cast<std::size_t>(weights.size(1));
+    const std::vector<float> values = values_of(weights);
+    for (std::size_t begin = 0; begin < values.size(); begin += width) {
+      rows.add_row(values.data() + begin, width);
+    }
+    return rows;
   }
 
   std::string write(const TrainedModel& model) {
@@ -107,7 +141,7 @@ class TorchTrainer::Impl {
                                static_cast<std::int64_t>(neighbours));
     trained.register_attribute("classes", c10::IntType::get(),
                                static_cast<std::int64_t>(model.classes));
-    trained.define(kForward);
+    trained.define(forward_of(familiarity));
     const ExtraFile producer_info("producer_info.json", model.producer_info);
     std::ostringstream bytes;
     trained.save(bytes, {{"metadata.json", model.metadata}, {"labels.txt", model.labels}});
@@ -118,6 +152,17 @@ class TorchTrainer::Impl {
   ModelFacts facts_;
 
  private:
+  std::vector<float> row_of(const c10::IValue& output) const {
+    if (!output.isTensor()) refuse_model(archive_, "gives no tensor to its last layer");
+    const at::Tensor& values = output.toTensor();
+    const bool row = values.dim() == 2 && values.size(0) == 1 && values.size(1) > 0;
+    if (!row || values.scalar_type() != at::kFloat) {
+      refuse_model(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
+                                 " instead of one row of numbers");
+    }
+    return values_of(values);
+  }
+
   void cut(const torch::jit::Module& module) {
     unit_ = std::make_shared<torch::jit::CompilationUnit>();
     try {
@@ -144,9 +189,12 @@ const ModelSpec& TorchTrainer::spec() const { return impl_->spec_; }
 
 const ModelFacts& TorchTrainer::facts() const { return impl_->facts_; }
 
-void TorchTrainer::embed(const ImageTensor& image, std::vector<float>& embedding) {
-  impl_->embed(image, embedding);
+void TorchTrainer::embed(const ImageTensor& image, std::vector<float>& embedding,
+                         std::vector<float>& base_scores) {
+  impl_->embed(image, embedding, base_scores);
 }
+
+Embeddings TorchTrainer::class_rows() const { return impl_->class_rows(); }
 
 std::string TorchTrainer::write(const TrainedModel& model) { return impl_->write(model); }
 

@@ -21,7 +21,9 @@ class TorchTrainer : public Trainer {
 
   const ModelSpec& spec() const override;
   const ModelFacts& facts() const override;
-  void embed(const ImageTensor& image, std::vector<float>& embedding) override;
+  void embed(const ImageTensor& image, std::vector<float>& embedding,
+             std::vector<float>& base_scores) override;
+  Embeddings class_rows() const override;
   std::string write(const TrainedModel& model) override;
 
  private:

@@ -16,12 +16,7 @@ namespace {
 // From strong to weak; each fit begins where the one before ended.
 constexpr std::array<double, 6> kL2{1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5};
 constexpr double kMaxRefused = 0.05;
-// Of 2 to 3 deviations and two scores, these gave the least calibration error in the
-// cross-validation of 244 pictures of ants and bees. The 5th percentile instead refuses several
-// times as many new pictures, above all when there are few to train with.
-constexpr double kDeviations = 2.75;       // of the threshold, below the mean similarity
-constexpr float kTypicalUnknown = 0.002F;  // the score of "unknown" at the mean similarity
-constexpr std::size_t kLeastCurve = 5;     // pictures of each class
+constexpr std::size_t kLeastCurve = 5;  // pictures of each class
 constexpr std::uint32_t kSeed = 20271122;
 
 using Logits = std::vector<std::vector<float>>;
@@ -108,6 +103,7 @@ class CrossValidation {
   // did while the pictures were taken.
   void measure_similarity() {
     std::vector<float> of_views;
+    std::vector<float> of_pictures;
     validation_.pictures.resize(set_.pictures());
     for (std::size_t fold = 0; fold < kFolds; ++fold) {
       std::vector<bool> use(set_.pictures());
@@ -116,28 +112,31 @@ class CrossValidation {
       familiarity.examples = choose_examples(set_, use);
       for_fold(fold, [&](std::size_t picture) {
         for (std::size_t view = 0; view < set_.views; ++view) {
-          const float similarity = familiarity.similarity(set_.embeddings[set_.row(picture, view)]);
+          const float similarity = familiarity.similarity(set_.familiar()[set_.row(picture, view)]);
           if (view == 0) validation_.pictures[picture].similarity = similarity;
-          if (!set_.is_counter_example(picture)) of_views.push_back(similarity);
+          if (set_.is_counter_example(picture)) continue;
+          of_views.push_back(similarity);
+          if (view == 0) of_pictures.push_back(similarity);
         }
       });
       step();
     }
-    choose_threshold(of_views);
+    const FamiliarityThreshold chosen =
+        choose_threshold(of_views, std::move(of_pictures), foreign_similarities());
+    validation_.threshold = chosen.threshold;
+    validation_.steepness = chosen.steepness;
   }
 
-  void choose_threshold(const std::vector<float>& similarities) {
-    const auto count = static_cast<double>(similarities.size());
-    const double mean = std::accumulate(similarities.begin(), similarities.end(), 0.0) / count;
-    double squares = 0;
-    for (const auto similarity : similarities) {
-      squares += std::pow(static_cast<double>(similarity) - mean, 2);
+  // Of real foreign pictures where there are some, else of the base's classes.
+  std::vector<float> foreign_similarities() const {
+    Familiarity familiarity;
+    familiarity.examples = choose_examples(set_, std::vector<bool>(set_.pictures(), true));
+    const Embeddings& foreign = set_.other.size() > 0 ? set_.other : set_.foreign;
+    std::vector<float> similarities(foreign.size());
+    for (std::size_t i = 0; i < foreign.size(); ++i) {
+      similarities[i] = familiarity.similarity(foreign[i]);
     }
-    constexpr double kLeastDeviation = 1e-3;  // of pictures that are all the same
-    const double deviation = std::max(kLeastDeviation, std::sqrt(squares / (count - 1)));
-    validation_.threshold = static_cast<float>(mean - kDeviations * deviation);
-    const float typical = std::log(1 / kTypicalUnknown - 1);
-    validation_.steepness = typical / static_cast<float>(kDeviations * deviation);
+    return similarities;
   }
 
   void score_pictures() {
@@ -267,7 +266,7 @@ Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use)
     const std::size_t count = std::min(room, pictures.size());
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t picture = pictures[i * pictures.size() / count];
-      examples.add_row(set.embeddings[set.row(picture)], set.embeddings.width());
+      examples.add_row(set.familiar()[set.row(picture)], set.familiar().width());
     }
   }
   return examples;
@@ -283,6 +282,14 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
   return scores;
 }
 
+std::size_t count_unknown(const Familiarity& familiarity, const Embeddings& scenes) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < scenes.size(); ++i) {
+    if (familiarity.similarity(scenes[i]) < familiarity.threshold) ++count;
+  }
+  return count;
+}
+
 TrainedModel train(const TrainingSet& set, const Validation& validation) {
   std::vector<std::size_t> classes;
   for (const std::size_t of_picture : set.picture_classes) {
@@ -295,6 +302,7 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
   for (float& bias : model.head.biases) bias /= validation.temperature;
   model.classes = set.classes;
   model.familiarity.examples = choose_examples(set, std::vector<bool>(set.pictures(), true));
+  model.familiarity.of_profiles = set.profiles.size() > 0;
   model.familiarity.threshold = validation.threshold;
   model.familiarity.steepness = validation.steepness;
   return model;

@@ -29,7 +29,8 @@ struct LearningPoint {
 struct Validation {
   double l2 = 0;          // of FitOptions, the best of those that were tried
   float temperature = 1;  // by which logits are divided, so that scores are calibrated
-  // Of Familiarity. At most 5 % of the pictures of classes are refused.
+  // Of Familiarity, as choose_threshold(); lower where that refuses more than 5 % of the pictures of
+  // classes.
   float threshold = 0;
   float steepness = 1;
   std::vector<ValidatedPicture> pictures;  // in the order of the set
@@ -45,7 +46,7 @@ using Progress = std::function<void(double done)>;
 Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>& folds,
                           const Progress& progress);
 
-// At most this many examples go into an archive: 5 kB each, compared for every frame.
+// At most this many examples go into an archive: 4 or 5 kB each, compared for every frame.
 inline constexpr std::size_t kMaxExamples = 128;
 
 // The pictures of classes that a Familiarity remembers: all, or as many of each class as there is
@@ -55,6 +56,9 @@ Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use)
 // Scores of the classes and, last, of "unknown". `calibrated`: of the head's outputs.
 std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_t classes,
                                 float unknown);
+
+// How many scenes, given as TrainingSet::familiar(), are less similar than the threshold.
+std::size_t count_unknown(const Familiarity& familiarity, const Embeddings& scenes);
 
 // The model that was validated, trained with all pictures. Its texts are empty.
 TrainedModel train(const TrainingSet& set, const Validation& validation);

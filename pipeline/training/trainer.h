@@ -10,6 +10,7 @@
 #include "pipeline/model/model_facts.h"
 #include "pipeline/model/model_spec.h"
 #include "pipeline/training/embeddings.h"
+#include "pipeline/training/familiarity.h"
 
 namespace lookout {
 
@@ -30,18 +31,6 @@ struct FitOptions {
   std::size_t outputs;
   double l2;  // half of it times the sum of the squared weights is added to the weighted mean
               // cross-entropy
-};
-
-// How a scene that is like no picture of the training is recognised: by its similarity, the mean
-// cosine between its direction and those of the nearest `neighbours` examples.
-struct Familiarity {
-  Embeddings examples;
-  std::size_t neighbours = 5;
-  float threshold = 0;  // a scene of this similarity is unknown with a score of 0.5
-  float steepness = 1;  // unknown = sigmoid((threshold - similarity) * steepness)
-
-  float similarity(const float* direction) const;
-  float unknown(float similarity) const;  // 0..1
 };
 
 struct TrainerOptions {
@@ -75,12 +64,20 @@ class Trainer {
   virtual const ModelSpec& spec() const = 0;
   virtual const ModelFacts& facts() const = 0;
 
-  // `image` as for Classifier::classify(). Overwrites `embedding`, whose size is always the same.
-  // Throws Error(kBadData) when the base fails.
-  virtual void embed(const ImageTensor& image, std::vector<float>& embedding) = 0;
+  // `image` as for Classifier::classify(). Overwrites `embedding`, whose size is always the same,
+  // and `base_scores`: what the base's last layer makes of it, before softmax. They are empty when
+  // the base has fewer than kLeastClassesOfProfiles classes. Throws Error(kBadData) when the base
+  // fails.
+  virtual void embed(const ImageTensor& image, std::vector<float>& embedding,
+                     std::vector<float>& base_scores) = 0;
+
+  // The weights of the base's last layer, a row for each of its classes; empty without base scores,
+  // or when the weights cannot be read.
+  virtual Embeddings class_rows() const = 0;
 
   // The bytes of an archive that contains the base without its last layer, and gives for each
-  // picture the probabilities of the classes and of "unknown". The same model gives the same bytes.
+  // picture the probabilities of the classes and of "unknown". With a familiarity of profiles it
+  // keeps the base's last layer, too. The same model gives the same bytes.
   virtual std::string write(const TrainedModel& model) = 0;
 };
 

@@ -17,11 +17,20 @@ struct TrainingSet {
   // Whether classes weigh the same in the training and in what is chosen for it, however many
   // pictures they have; else pictures do.
   bool equal_classes = true;
+  // The same rows, as profile_of(); empty when the base has none.
+  Embeddings profiles;
 
   std::size_t pictures() const { return picture_classes.size(); }
   std::size_t row(std::size_t picture, std::size_t view = 0) const {
     return picture * views + view;
   }
+  // Foreign scenes, for the threshold of "unknown" alone, as familiar(): of foreign_profiles(), and
+  // of pictures of none of the classes. Either may be empty.
+  Embeddings foreign;
+  Embeddings other;
+
+  // What similarity is measured with.
+  const Embeddings& familiar() const { return profiles.size() > 0 ? profiles : embeddings; }
   bool is_counter_example(std::size_t picture) const { return picture_classes[picture] == classes; }
   bool has_counter_examples() const;
   // The weight of each picture; 0 of those that are not to be used.

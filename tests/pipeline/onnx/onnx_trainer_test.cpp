@@ -39,7 +39,8 @@ class OnnxTrainerTest : public testing::Test {
 
   static Embeddings direction(Trainer& trainer, float red) {
     std::vector<float> embedding;
-    trainer.embed(image_of(red), embedding);
+    std::vector<float> base_scores;
+    trainer.embed(image_of(red), embedding, base_scores);
     Embeddings row;
     row.add(embedding);
     return row;
@@ -51,8 +52,10 @@ class OnnxTrainerTest : public testing::Test {
     set.classes = 2;
     for (const float red : {0.1F, 0.2F, 0.3F, 3.0F, 4.0F, 5.0F}) {
       std::vector<float> embedding;
-      trainer.embed(image_of(red), embedding);
+      std::vector<float> base_scores;
+      trainer.embed(image_of(red), embedding, base_scores);
       set.embeddings.add(embedding);
+      if (!base_scores.empty()) set.profiles.add(profile_of(base_scores));
       set.picture_classes.push_back(red < 1 ? 0 : 1);
     }
     Validation validation;
@@ -73,7 +76,8 @@ class OnnxTrainerTest : public testing::Test {
 TEST_F(OnnxTrainerTest, EmbedsTheFeatures) {
   const auto trainer = open_onnx_trainer(base(), {});
   std::vector<float> embedding;
-  trainer->embed(image_of(7), embedding);
+  std::vector<float> base_scores;
+  trainer->embed(image_of(7), embedding, base_scores);
   EXPECT_THAT(embedding, ElementsAre(7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1));
   EXPECT_EQ(trainer->spec().name, "small");
   EXPECT_EQ(trainer->facts().library, "ONNX Runtime");
@@ -141,6 +145,51 @@ TEST_F(OnnxTrainerTest, WritesTheBaseOfAnother) {
   std::vector<float> scores;
   classifier->classify(image_of(4), {}, scores);
   EXPECT_GT(scores[1], scores[0]);
+}
+
+// 120 classes.
+OnnxFile many_classes() {
+  OnnxFile file = OnnxFile::sums_of_planes().described();
+  file.features = true;
+  file.weights.clear();
+  for (int c = 0; c < 120; ++c) {
+    std::vector<float> row(12);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = static_cast<float>(std::sin(c * 12.0 + static_cast<double>(i)));
+    }
+    file.weights.push_back(row);
+  }
+  file.biases.assign(120, 0.5F);
+  return file;
+}
+
+TEST_F(OnnxTrainerTest, RecognisesByProfilesOfABaseOfManyClasses) {
+  const auto trainer = open_onnx_trainer(write(many_classes().bytes()), {});
+  const Embeddings rows = trainer->class_rows();
+  ASSERT_EQ(rows.size(), 120U);
+  ASSERT_EQ(rows.width(), 12U);
+  EXPECT_NEAR(rows[2][5], std::sin(29.0), 1e-5);
+  const TrainedModel model = trained(*trainer);
+  ASSERT_TRUE(model.familiarity.of_profiles);
+  const ModelArchive archive = write(trainer->write(model));
+  const auto classifier = std::move(open_onnx_models(archive, {}, 1).front());
+  const auto again = open_onnx_trainer(archive, {});
+  EXPECT_EQ(again->class_rows().size(), 120U) << "it can be the base of another";
+  for (const float red : {0.2F, 1.0F, 4.5F, -3.0F}) {
+    std::vector<float> embedding;
+    std::vector<float> base_scores;
+    trainer->embed(image_of(red), embedding, base_scores);
+    Embeddings profile;
+    profile.add(profile_of(base_scores));
+    const float unknown = model.familiarity.unknown(model.familiarity.similarity(profile[0]));
+    std::vector<float> scores;
+    classifier->classify(image_of(red), {}, scores);
+    ASSERT_EQ(scores.size(), 3U);
+    EXPECT_NEAR(scores[2], unknown, 1e-4) << red;
+    std::vector<float> same;
+    again->embed(image_of(red), embedding, same);
+    EXPECT_EQ(base_scores, same);
+  }
 }
 
 }  // namespace

@@ -55,8 +55,10 @@ class TorchTrainerTest : public testing::Test {
 
   static void add(Trainer& trainer, int red, std::size_t index, TrainingSet& set) {
     std::vector<float> embedding;
-    trainer.embed(image_of(trainer, red), embedding);
+    std::vector<float> base_scores;
+    trainer.embed(image_of(trainer, red), embedding, base_scores);
     set.embeddings.add(embedding);
+    if (!base_scores.empty()) set.profiles.add(profile_of(base_scores));
     set.picture_classes.push_back(index);
   }
 
@@ -91,7 +93,8 @@ TEST_F(TorchTrainerTest, EmbedsWhatTheLastLayerTakes) {
   image.height = 8;
   for (int i = 0; i < 192; ++i) image.values.push_back(static_cast<float>(i));
   std::vector<float> embedding;
-  trainer.embed(image, embedding);
+  std::vector<float> base_scores;
+  trainer.embed(image, embedding, base_scores);
   ASSERT_EQ(embedding.size(), 192U);
   EXPECT_EQ(embedding[1], 3) << "the second pixel's red";
 }
@@ -127,7 +130,8 @@ TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
   EXPECT_EQ(classifier.spec().unknown, 2U);
   for (const int red : {30, 120, 240}) {
     std::vector<float> embedding;
-    trainer.embed(image_of(trainer, red), embedding);
+    std::vector<float> base_scores;
+    trainer.embed(image_of(trainer, red), embedding, base_scores);
     Embeddings direction;
     direction.add(embedding);
     std::vector<float> logits;
@@ -178,9 +182,48 @@ TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
   TorchTrainer again(ModelArchive(save(trainer.write(trained(trainer)))), {});
   std::vector<float> first;
   std::vector<float> second;
-  trainer.embed(image_of(trainer, 100), first);
-  again.embed(image_of(trainer, 100), second);
+  std::vector<float> base_scores;
+  trainer.embed(image_of(trainer, 100), first, base_scores);
+  again.embed(image_of(trainer, 100), second, base_scores);
   EXPECT_EQ(first, second);
+}
+
+// 120 classes of an image of 8x8 pixels.
+constexpr const char* kManyClasses =
+    "weight = torch.sin(torch.reshape(torch.arange(120 * 192), [120, 192]))\n"
+    "  return torch.linear(torch.flatten(x, 1), weight)";
+
+TEST_F(TrainedArchive, OfABaseOfManyClassesGivesItsScores) {
+  const TorchTrainer trainer(ModelArchive(write(kManyClasses)), {});
+  const Embeddings rows = trainer.class_rows();
+  ASSERT_EQ(rows.size(), 120U);
+  ASSERT_EQ(rows.width(), 192U);
+  EXPECT_NEAR(rows[1][3], std::sin(195.0), 1e-4);
+}
+
+TEST_F(TrainedArchive, OfABaseOfManyClassesRecognisesByProfiles) {
+  TorchTrainer trainer(ModelArchive(write(kManyClasses)), {});
+  const TrainedModel model = trained(trainer);
+  ASSERT_TRUE(model.familiarity.of_profiles);
+  EXPECT_EQ(model.familiarity.examples.width(), 120U);
+  const std::string path = save(trainer.write(model));
+  TorchClassifier classifier(ModelArchive(path), {});
+  TorchTrainer again(ModelArchive(path), {});
+  EXPECT_EQ(again.class_rows().size(), 120U) << "it can be the base of another";
+  for (const int red : {30, 120, 240}) {
+    std::vector<float> embedding;
+    std::vector<float> base_scores;
+    trainer.embed(image_of(trainer, red), embedding, base_scores);
+    Embeddings profile;
+    profile.add(profile_of(base_scores));
+    const float unknown = model.familiarity.unknown(model.familiarity.similarity(profile[0]));
+    const std::vector<float> scores = classify(classifier, image_of(trainer, red));
+    ASSERT_EQ(scores.size(), 3U);
+    EXPECT_NEAR(scores[2], unknown, 1e-4) << red;
+    std::vector<float> same;
+    again.embed(image_of(trainer, red), embedding, same);
+    EXPECT_EQ(base_scores, same);
+  }
 }
 
 TEST_F(TrainedArchive, IsRefusedWhenItIsDamaged) {
