@@ -209,6 +209,7 @@ struct TrainOptions {
   ResultOptions results;      // used: format
   LogOptions log;             // used: level
   std::string labels_csv;     // file,label; empty: a folder for each class
+  std::string other;          // a folder of pictures of none of the classes; empty: none
   bool mirror = false;        // mirrored pictures count, too
   bool equal_classes = true;  // classes weigh the same; else pictures do
   std::string report;         // a file for the report as an HTML page; empty: none

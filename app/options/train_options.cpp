@@ -37,6 +37,9 @@ void add_train(CommandLine& line, Action<TrainOptions> action) {
   train.add_flag("-o,--output", text(options.output, "FILE"), "The model to write");
   train.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
                  "Lines of file,label instead; files are relative to DIR");
+  train.add_flag("--other", text(options.other, "DIR"),
+                 "Pictures of none of the classes: the threshold of \"unknown\" is chosen with "
+                 "them, and how many become unknown is told");
   train.add_flag_of(state->settings, "model", "file",
                     "The base: a model whose last layer is replaced; default: the installed one");
   add_input_flags(train, state->settings);

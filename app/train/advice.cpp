@@ -42,6 +42,7 @@ class Advice {
   std::vector<std::string> all() {
     say_how_folds_were_made();
     say_what_is_few();
+    say_whether_foreign_is_unknown();
     say_what_looks_alike();
     say_what_the_light_gives_away();
     if (times_are_known_) {
@@ -125,6 +126,11 @@ class Advice {
               ? "each of the fewer ones weighs as much more, so take more of them"
               : "in doubt, the model prefers it; --equal classes has both weigh the same");
     }
+  }
+
+  void say_whether_foreign_is_unknown() {
+    std::string sentence = advice_of(report_.foreign);
+    if (!sentence.empty()) sentences_.push_back(std::move(sentence));
   }
 
   void say_what_looks_alike() {

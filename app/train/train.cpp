@@ -24,6 +24,7 @@
 #include "pipeline/open_model.h"
 #include "pipeline/training/folds.h"
 #include "pipeline/training/scenes.h"
+#include "platform/sources/picture_folder.h"
 
 namespace lookout {
 namespace {
@@ -154,7 +155,9 @@ class Training {
     check_classes(embedded);
     embedded.set.equal_classes = options_.equal_classes;
     describe(options_, base, *trainer, embedded, report_);
-    TrainedModel model = fit(embedded.set);
+    add_foreign_classes(*trainer, embedded.set);
+    const std::optional<TrainingSet> other = embed_other(embedded.set, *trainer);
+    TrainedModel model = fit(embedded.set, other ? &*other : nullptr);
     if (!folder.val.files.empty()) validate(model, folder.val, *trainer);
     model.metadata = metadata(report_, *trainer);
     model.labels = lines_of(report_.labels);
@@ -182,7 +185,21 @@ class Training {
     }
   }
 
-  TrainedModel fit(const TrainingSet& set) {
+  // The pictures of --other, which `set` gets for its threshold.
+  std::optional<TrainingSet> embed_other(TrainingSet& set, Trainer& trainer) {
+    if (options_.other.empty()) return std::nullopt;
+    TrainPictures pictures;
+    pictures.files = list_pictures(options_.other, /*recursive=*/true);
+    pictures.classes.resize(pictures.files.size());
+    pictures.hashes.resize(pictures.files.size());
+    TrainingSet other = embed(pictures, Variants::kNone, trainer).set;
+    for (std::size_t i = 0; i < other.pictures(); ++i) {
+      set.other.add_row(other.familiar()[other.row(i)], other.familiar().width());
+    }
+    return other;
+  }
+
+  TrainedModel fit(const TrainingSet& set, const TrainingSet* other) {
     ProgressLine line("steps of the training");
     const auto check = [this] {
       if (stop_) throw Interrupted();
@@ -194,8 +211,10 @@ class Training {
       check();
       line.show(static_cast<std::size_t>(100 * done), 100);
     });
-    evaluate(report_);
     TrainedModel model = lookout::train(set, report_.validation);
+    report_.foreign = measure_foreign(model, set, other);
+    report_.foreign.folder = options_.other;
+    evaluate(report_);
     if (stop_) throw Interrupted();
     return model;
   }

@@ -26,6 +26,15 @@ Tile accuracy_tile(const char* title, const EvalCounts& counts) {
                       share_of(counts.top1(), counts.pictures().size()))};
 }
 
+// What is known about scenes of none of the classes.
+Tile foreign_tile(const TrainReport& report) {
+  const auto share = report.foreign.best_known();
+  if (!share) return {"foreign", "not measured", "--other DIR measures it"};
+  return {"foreign", fmt::format("{:.1f} %", percent(share->recognised, share->all).value_or(0)),
+          fmt::format("{} of {} {} are unknown", share->recognised, share->all,
+                      subject_of(report.foreign))};
+}
+
 std::string tiles(const TrainReport& report) {
   const std::size_t all = report.files.size();
   std::vector<Tile> tiles{accuracy_tile("accuracy", report.counts)};
@@ -35,6 +44,7 @@ std::string tiles(const TrainReport& report) {
                  fmt::format("of {} classes; {}", report.unknown(), validation_text(report))},
                 {"unknown", fmt::format("{:.1f} %", percent(report.refused(), all).value_or(0)),
                  fmt::format("{} pictures of the classes are refused", report.refused())},
+                foreign_tile(report),
                 {"calibration error",
                  fmt::format("{:.1f} %", 100 * report.counts.calibration().error.value_or(0)),
                  fmt::format("ECE; {:.1f} % before the calibration",

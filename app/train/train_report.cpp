@@ -319,6 +319,7 @@ std::string to_text(const TrainReport& report) {
   append_classes(report, text);
   append_format(text, "unknown {} of the classes' pictures\n",
                 share_of(report.refused(), report.files.size()));
+  text += to_text(report.foreign);
   append_format(
       text, "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
       100 * report.counts.calibration().error.value_or(0), 100 * report.validation.error_before);
@@ -356,6 +357,7 @@ std::string to_json(const TrainReport& report) {
       {"accuracy", accuracy_json(report.counts)},
       {"val", val_json(report)},
       {"refused", report.refused()},
+      {"foreign", to_json(report.foreign)},
       {"classes", classes_json(report, report.counts)},
       {"confusions", confusions_json(report, report.counts)},
       {"calibration",

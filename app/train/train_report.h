@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/eval/eval_counts.h"
+#include "app/train/foreign_report.h"
 #include "app/train/picture_time.h"
 #include "pipeline/training/cross_validation.h"
 #include "pipeline/training/scenes.h"
@@ -53,6 +54,7 @@ struct TrainReport {
   Validation validation;
   EvalCounts counts;           // of the pictures as they were validated
   std::optional<HeldOut> val;  // nothing: the set has no such part
+  ForeignReport foreign;
   std::optional<SuggestedThreshold> threshold;
   // Of each class, for pictures that are taken for it; empty when all that there are are the same.
   std::vector<std::optional<SuggestedThreshold>> class_thresholds;

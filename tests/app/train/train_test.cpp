@@ -92,7 +92,7 @@ class Train : public testing::Test {
         }
       }
     }
-    ASSERT_TRUE(cv::imwrite(folder_ / file, picture));
+    ASSERT_TRUE(cv::imwrite((folder_.path() / file).string(), picture));
   }
 
   void draw_two_classes(int pictures) {
@@ -208,6 +208,45 @@ TEST_F(Train, CounterExamplesAreUnknownToEvalToo) {
   const json evaluation = json::parse(evaluated.out);
   EXPECT_EQ(evaluation["classes"][2]["label"], "unknown");
   EXPECT_GE(evaluation["classes"][2]["top1"], 7);
+}
+
+TEST_F(Train, TellsHowManyForeignPicturesAreUnknown) {
+  draw_two_classes(12);
+  const ProgramResult alone = train();
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("- Whether foreign scenes become unknown was not measured"));
+
+  for (int i = 0; i < 10; ++i) draw(Pattern::kGreen, elsewhere_ / ("other/" + name(i)));
+  const std::string page = elsewhere_ / "page.html";
+  const std::string folder = elsewhere_ / "other";
+  const ProgramResult ran = train({"--other", folder, "--format", "json", "--report", page});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json report = json::parse(ran.out);
+  EXPECT_TRUE(report["foreign"]["classes_of_base"].is_null()) << "the base knows few classes";
+  const json pictures = report["foreign"]["pictures"];
+  EXPECT_EQ(pictures["folder"], folder);
+  EXPECT_EQ(pictures["scenes"], 10);
+  EXPECT_EQ(report["pictures"], 24) << "they are not trained with";
+  const std::string count =
+      std::to_string(pictures["recognised"].get<int>()) + " of 10 pictures in ";
+  EXPECT_THAT(read_file(page), HasSubstr(count));
+  EXPECT_THAT(train({"--other", folder}).out, HasSubstr("foreign " + count + folder));
+}
+
+TEST_F(Train, SaysWhenForeignPicturesAreTakenForAClass) {
+  draw_two_classes(12);
+  // Foreign only by what they are called.
+  for (int i = 0; i < 10; ++i) draw(Pattern::kRed, elsewhere_ / ("other/" + name(i)));
+  const ProgramResult ran = train({"--other", elsewhere_ / "other"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("- \"unknown\" is weak: "));
+}
+
+TEST_F(Train, AnEmptyFolderOfOthersIsAnError) {
+  draw_two_classes(6);
+  const ProgramResult ran = train({"--other", elsewhere_ / "none"});
+  EXPECT_EQ(ran.status, 66);
+  EXPECT_THAT(ran.err, HasSubstr("none"));
 }
 
 TEST_F(Train, RefusesWhatIsNoSetOfClasses) {
