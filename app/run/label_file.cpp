@@ -23,17 +23,15 @@
 namespace lookout {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr std::string_view kMargin = " \t\v\f";
+constexpr std::string_view kLineBlanks = " \t\v\f";
 constexpr const char* kWayOut =
     "one label a line, a list of names in JSON, or names: in YAML is needed";
 
 [[noreturn]] void fail_labels(const std::string& what) { throw Error(ErrorKind::kBadData, what); }
 
 std::string_view trimmed_line(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(kMargin), line.size()));
-  return line.substr(0, line.find_last_not_of(kMargin) + 1);
+  line.remove_prefix(std::min(line.find_first_not_of(kLineBlanks), line.size()));
+  return line.substr(0, line.find_last_not_of(kLineBlanks) + 1);
 }
 
 // The lines, whatever they end with: "\n", "\r\n" or "\r".
@@ -60,7 +58,7 @@ class YamlDocument {
   YamlDocument(const YamlDocument&) = delete;
   YamlDocument& operator=(const YamlDocument&) = delete;
 
-  Json read() {
+  nlohmann::json read() {
     Event event = next();
     while (event.type() == YAML_STREAM_START_EVENT || event.type() == YAML_DOCUMENT_START_EVENT) {
       event = next();
@@ -95,7 +93,7 @@ class YamlDocument {
     return {reinterpret_cast<const char*>(scalar.value), scalar.length};
   }
 
-  static Json scalar(const Event& event) {
+  static nlohmann::json scalar(const Event& event) {
     std::string text = text_of(event);
     const bool plain = event.event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     std::size_t number = 0;
@@ -105,7 +103,7 @@ class YamlDocument {
     return text;
   }
 
-  Json value(const Event& event, int depth) {
+  nlohmann::json value(const Event& event, int depth) {
     if (depth > kMaxJsonDepth) {
       fail_labels(
           fmt::format("the labels have values within values, deeper than {}", kMaxJsonDepth));
@@ -124,16 +122,16 @@ class YamlDocument {
     }
   }
 
-  Json sequence(int depth) {
-    Json list = Json::array();
+  nlohmann::json sequence(int depth) {
+    nlohmann::json list = nlohmann::json::array();
     for (Event event = next(); event.type() != YAML_SEQUENCE_END_EVENT; event = next()) {
       list.push_back(value(event, depth + 1));
     }
     return list;
   }
 
-  Json mapping(int depth) {
-    Json map = Json::object();
+  nlohmann::json mapping(int depth) {
+    nlohmann::json map = nlohmann::json::object();
     for (Event key = next(); key.type() != YAML_MAPPING_END_EVENT; key = next()) {
       if (key.type() != YAML_SCALAR_EVENT) fail_labels("the labels have a key that is no text");
       std::string name = text_of(key);
@@ -192,7 +190,7 @@ std::vector<std::string> without_numbers(const std::vector<std::string>& lines) 
   return lines;
 }
 
-std::vector<std::string> labels_of(const Json& value) {
+std::vector<std::string> labels_of(const nlohmann::json& value) {
   try {
     return names_of(value);
   } catch (const std::runtime_error& error) {
@@ -209,7 +207,7 @@ std::vector<std::string> parse_label_file(const std::string& text, const std::st
     return labels_of(YamlDocument(body).read());
   }
   if (begins_json(body)) {
-    const Json value = parse_literal(body);
+    const nlohmann::json value = parse_literal(body);
     if (value.is_discarded()) {
       fail_labels(fmt::format("the labels begin like JSON, but cannot be read as it: {}", kWayOut));
     }
