@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/error.h"
 #include "pipeline/onnx/onnx_head.h"
 #include "pipeline/onnx/onnx_session.h"
 
@@ -51,32 +52,14 @@ class OnnxTrainer : public Trainer {
   }
 
   Embeddings class_rows() const override {
-    Embeddings rows;
-    if (scores_ == nullptr) return rows;
+    if (scores_ == nullptr) return {};
     const auto weights = last_weights(base_, scores_);
-    if (!weights) return rows;
-    OnnxSession session(archive_, weights->model, 1, operators_);
-    const InputSpec& input = spec_.input;
-    ImageTensor blank;
-    blank.width = input.width;
-    blank.height = input.height;
-    blank.values.resize(std::size_t{3} * static_cast<std::size_t>(input.width * input.height));
-    const Ort::Value value = session.run(blank.values, shape_of(blank, input.layout), kWeights);
-    const auto shape = value.GetTensorTypeAndShapeInfo().GetShape();
-    if (shape.size() != 2) return rows;
-    const auto height = static_cast<std::size_t>(shape[0]);
-    const auto width = static_cast<std::size_t>(shape[1]);
-    const std::size_t classes = weights->columns ? width : height;
-    if (classes < kLeastClassesOfProfiles) return rows;
-    const auto* table = value.GetTensorData<float>();
-    std::vector<float> row(weights->columns ? height : width);
-    for (std::size_t c = 0; c < classes; ++c) {
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        row[i] = weights->columns ? table[i * width + c] : table[c * width + i];
-      }
-      rows.add_row(row.data(), row.size());
+    if (!weights) return {};
+    try {
+      return read_rows(*weights);
+    } catch (const Error&) {  // they are no floats
+      return {};
     }
-    return rows;
   }
 
   std::string write(const TrainedModel& model) override {
@@ -91,6 +74,32 @@ class OnnxTrainer : public Trainer {
   }
 
  private:
+  Embeddings read_rows(const LastWeights& weights) const {
+    Embeddings rows;
+    OnnxSession session(archive_, weights.model, 1, operators_);
+    const InputSpec& input = spec_.input;
+    ImageTensor blank;
+    blank.width = input.width;
+    blank.height = input.height;
+    blank.values.resize(std::size_t{3} * static_cast<std::size_t>(input.width * input.height));
+    const Ort::Value value = session.run(blank.values, shape_of(blank, input.layout), kWeights);
+    const auto shape = value.GetTensorTypeAndShapeInfo().GetShape();
+    if (shape.size() != 2) return rows;
+    const auto height = static_cast<std::size_t>(shape[0]);
+    const auto width = static_cast<std::size_t>(shape[1]);
+    const std::size_t classes = weights.columns ? width : height;
+    if (classes < kLeastClassesOfProfiles) return rows;
+    const auto* table = value.GetTensorData<float>();
+    std::vector<float> row(weights.columns ? height : width);
+    for (std::size_t c = 0; c < classes; ++c) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        row[i] = weights.columns ? table[i * width + c] : table[c * width + i];
+      }
+      rows.add_row(row.data(), row.size());
+    }
+    return rows;
+  }
+
   // Where the last linear layer's outputs come out, if they do.
   void find_scores() {
     const auto& outputs = session_.outputs();
