@@ -64,7 +64,9 @@ def class_folders(directory):
         entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
     except OSError as error:
         raise Failure(NO_INPUT, f"cannot read the folder {directory}: {reason(error)}") from error
-    folders = [entry for entry in entries if entry.is_dir() and not pictures.is_left_out(entry.name)]
+    folders = [
+        entry for entry in entries if entry.is_dir() and not pictures.is_left_out(entry.name)
+    ]
     if folders and all(entry.name.lower() in PARTS for entry in folders):
         raise Failure(
             BAD_DATA,

@@ -92,7 +92,7 @@ class Parts {
     for (const fs::path& folder : set.folders) sort(folder);
   }
 
-  // Folders of other names are classes, unless two parts have the same class.
+  // Folders of other names are classes, unless a class is in two places.
   bool are_there() const { return !parts_.empty() && (others_.empty() || have_a_common_class()); }
 
   // Two parts or more, all with pictures that are in no folder of a class.
@@ -101,10 +101,11 @@ class Parts {
   // Throws Error(kBadData).
   SplitFolders split(const std::string& set) const {
     if (!others_.empty()) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("folder {} holds the parts {} of a set, and {} beside them: name one "
-                              "of the parts, or move the other away",
-                              set, names_of(parts_), others_.front()));
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("folder {} holds {} of a split set, and {} beside: name the part that "
+                      "is meant, or move the other folder away",
+                      set, names_of(parts_), others_.front()));
     }
     SplitFolders split;
     for (const auto& [path, part] : parts_) {
@@ -142,6 +143,7 @@ class Parts {
     if (!has_classes && !contents.has_pictures) return;
     if (!part) {
       others_.push_back(name);
+      ++classes_[lower_case(name)];
     } else if (contents.has_pictures) {
       flat_.emplace_back(folder, *part);
     } else {
@@ -164,7 +166,7 @@ class Parts {
   Found parts_;  // with folders and without pictures of their own
   Found flat_;   // with pictures of their own
   std::vector<std::string> others_;
-  std::map<std::string, std::size_t> classes_;  // in how many parts each is
+  std::map<std::string, std::size_t> classes_;  // in how many parts or beside them each is
 };
 
 }  // namespace
@@ -219,7 +221,7 @@ std::optional<SplitFolders> find_splits(const std::string& folder) {
   const Parts parts(contents);
   if (parts.have_no_classes()) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("folder {} holds the parts {} of a set, whose pictures are in no "
+                fmt::format("folder {} holds {} of a split set, whose pictures are in no "
                             "folders of classes: sort them into folders named by class, or give "
                             "--labels-csv FILE with lines of file,label",
                             folder, parts.flat_names()));

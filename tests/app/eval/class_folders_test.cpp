@@ -160,14 +160,23 @@ TEST_F(ClassFolders, ASplitThatIsUnclearIsRefused) {
                [this] { train_folder(); });
   fs::remove_all(folder_.path() / "valid");
   put("wasps/1.jpg");
-  expect_error(ErrorKind::kBadData, HasSubstr("the parts test, train, val of a set, and wasps"),
+  expect_error(ErrorKind::kBadData,
+               HasSubstr("holds test, train, val of a split set, and wasps beside"),
                [this] { eval_set(); });
+}
+
+TEST_F(ClassFolders, ClassesBesideAPartOfThemAreRefused) {
+  put_classes("train");
+  put_classes(".");
+  expect_error(ErrorKind::kBadData, HasSubstr("holds train of a split set, and ants beside"),
+               [this] { train_folder(); });
 }
 
 TEST_F(ClassFolders, PartsWhosePicturesHaveNoClassAreRefused) {
   put_class("train");
   put_class("val");
-  expect_error(ErrorKind::kBadData, HasSubstr("the parts train, val of a set, whose pictures are"),
+  expect_error(ErrorKind::kBadData,
+               HasSubstr("holds train, val of a split set, whose pictures are"),
                [this] { train_folder(); });
 }
 
