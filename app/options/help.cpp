@@ -48,13 +48,13 @@ std::string spelling(const CLI::Option& option) {
 bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
 
 // "SOURCE", "[SOURCE]" or "FILE..."
-std::string argument(const CLI::Option& option) {
+std::string usage_of(const CLI::Option& option) {
   const std::string name = option.get_name(/*positional=*/true);
   const std::string many = option.get_allow_extra_args() ? name + "..." : name;
   return option.get_required() ? many : "[" + many + "]";
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -63,7 +63,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::string examples(const CLI::App& app) {
   std::string text;
-  for (const std::string& line : lines_of(app.get_footer())) text += "  " + line + "\n";
+  for (const std::string& line : split_lines(app.get_footer())) text += "  " + line + "\n";
   return text.empty() ? "" : "\nExample:\n" + text;
 }
 
@@ -146,7 +146,7 @@ std::string CommandLine::command_page(const CLI::App& app) const {
   const CLI::App& owner = is_like_run ? app_ : app;
   for (const CLI::Option* option : owner.get_options()) {
     const bool is_taken = !is_like_run || without_source_.count(full_name(app)) == 0;
-    if (option->get_positional() && is_taken) usage += " " + argument(*option);
+    if (option->get_positional() && is_taken) usage += " " + usage_of(*option);
   }
   const std::string nested = commands_in(app).empty() ? "" : " COMMAND";
   std::string text = "Usage: " + usage + nested + " [OPTION]...\n\n";

@@ -167,8 +167,9 @@ void add_frames(const TraceSummary& summary, Page& page) {
   }
   const double median = median_ms(summary);
   const Mark line{fmt::format("median {:.1f} ms", median), median};
-  std::string note = summary.by_pytorch ? "The time of each step of PyTorch's profiler."
-                                        : "The latency of each frame, from its capture to its report.";
+  std::string note = summary.by_pytorch
+                         ? "The time of each step of PyTorch's profiler."
+                         : "The latency of each frame, from its capture to its report.";
   if (columns.size() > kMaxColumns)
     note += fmt::format(" Of neighbouring {} the slowest is shown.", frame_word(summary, 2));
   const std::vector<Color> colors =

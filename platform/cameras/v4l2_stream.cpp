@@ -127,9 +127,10 @@ void V4l2Stream::start() {
     if (is_in_pipeline(device_.info())) throw not_a_camera(path_, NodeKind::kPipeline);
     // The USB core returns ENOSPC when the bus has no bandwidth left.
     const std::string why =
-        errno == ENOSPC ? "other devices use too much of the USB bus; ask for less with camera.width, "
-                          "camera.height and camera.framerate, or plug the camera into another port"
-                        : std::generic_category().message(errno);
+        errno == ENOSPC
+            ? "other devices use too much of the USB bus; ask for less with camera.width, "
+              "camera.height and camera.framerate, or plug the camera into another port"
+            : std::generic_category().message(errno);
     throw Error(ErrorKind::kDeviceLost, fmt::format("camera {} cannot be started: {}", path_, why));
   }
   started_ = true;
