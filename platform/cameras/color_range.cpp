@@ -14,8 +14,8 @@ constexpr int kOvershoot = 4;          // levels, of sharpening and scaling
 constexpr double kManyOutside = 0.01;  // of the pixels
 
 // Of the pictures: all at first, later some, since a scene without black and white tells nothing.
-constexpr std::uint64_t kFirst = 30;
-constexpr std::uint64_t kEvery = 30;
+constexpr std::uint64_t kFirstPictures = 30;
+constexpr std::uint64_t kLaterStep = 30;
 
 struct Yuv {
   int y;
@@ -74,7 +74,7 @@ std::optional<double> luma_outside(const RawPicture& picture) {
 }
 
 bool RangeMeter::is_full(const RawPicture& picture) {
-  const bool is_due = pictures_ < kFirst || pictures_ % kEvery == 0;
+  const bool is_due = pictures_ < kFirstPictures || pictures_ % kLaterStep == 0;
   ++pictures_;
   if (full_ || !is_due) return full_;
   const auto outside = luma_outside(picture);

@@ -31,7 +31,7 @@ std::vector<std::string> characters_of(const std::string& text) {
 }
 
 // To the right of the last column that is not black.
-int width_of(const cv::Mat& picture) {
+int used_width(const cv::Mat& picture) {
   cv::Mat columns;
   cv::reduce(picture, columns, 0, cv::REDUCE_MAX);
   int width = columns.cols;
@@ -61,13 +61,13 @@ cv::Mat WindowFont::picture(const std::string& text, int width) {
 cv::Mat WindowFont::cut(const std::string& text, int width) const {
   cv::Mat whole = drawn(text);
   std::vector<std::string> left = characters_of(text);
-  while (width_of(whole) > width && !left.empty()) {
+  while (used_width(whole) > width && !left.empty()) {
     left.pop_back();
     std::string shorter;
     for (const std::string& character : left) shorter += character;
     whole = drawn(shorter + kEllipsis);
   }
-  return whole.colRange(0, std::min(width, width_of(whole)));
+  return whole.colRange(0, std::min(width, used_width(whole)));
 }
 
 void WindowFont::look_for(const std::string& character) {

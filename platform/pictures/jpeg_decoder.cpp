@@ -23,7 +23,6 @@ constexpr int kCmyk = 4;       // components
 constexpr int kColors = 3;     // of a pixel
 constexpr unsigned kMaxScale = 8;
 constexpr std::int64_t kReducedGain = 4;    // see DecodeLimits::reduce
-constexpr unsigned kEndMarker = 0xd9;       // the marker
 constexpr std::string_view kExif = "Exif";  // begins an APP1 segment (Exif 2.32, 4.7.2)
 
 // What libjpeg's functions that call back know. Has no destructor that a jump would pass over.
@@ -100,7 +99,7 @@ int scans_of(std::string_view jpeg) {
   JpegSegments segments(jpeg);
   int scans = 0;
   while (const auto segment = segments.next()) {
-    if (segment->marker == kEndMarker) break;
+    if (segment->marker == JpegSegment::kEnd) break;
     if (segment->marker == JpegSegment::kScan) ++scans;
   }
   return scans;

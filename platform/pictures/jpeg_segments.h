@@ -10,8 +10,11 @@ namespace lookout {
 struct JpegSegment {
   // ITU-T T.81, table B.1.
   static constexpr unsigned kHuffmanTables = 0xc4;
+  static constexpr unsigned kStart = 0xd8;
+  static constexpr unsigned kEnd = 0xd9;
   static constexpr unsigned kScan = 0xda;
   static constexpr unsigned kApp1 = 0xe1;
+  static constexpr unsigned kApp2 = 0xe2;
 
   unsigned marker;           // the byte after 0xff
   std::size_t place;         // of that 0xff

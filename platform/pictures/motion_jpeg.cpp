@@ -54,10 +54,6 @@ struct Scan {
   bool has_tables;    // before it
 };
 
-constexpr unsigned kStartOfImage = 0xd8;
-constexpr unsigned kEndOfImage = 0xd9;
-constexpr unsigned kApp2 = 0xe2;
-
 // ITU-T T.81, B.2.2: SOF0 to SOF15, without DHT, JPG and DAC.
 bool is_frame_header(unsigned marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
@@ -68,7 +64,8 @@ bool is_of_container(const JpegSegment& segment) {
   constexpr std::string_view kMultiPicture("MPF\0", 4);
   constexpr std::string_view kXmp = "http://ns.adobe.com/";
   const std::string_view content = segment.content;
-  if (segment.marker == kApp2) return content.substr(0, kMultiPicture.size()) == kMultiPicture;
+  if (segment.marker == JpegSegment::kApp2)
+    return content.substr(0, kMultiPicture.size()) == kMultiPicture;
   return segment.marker == JpegSegment::kApp1 && content.substr(0, kXmp.size()) == kXmp &&
          content.find("Container") != std::string_view::npos;
 }
@@ -93,8 +90,8 @@ Header header_of(JpegSegments& segments) {
 // Behind the pixels of a picture; some cameras leave out the end marker.
 std::size_t end_of_pixels(JpegSegments& segments) {
   while (const auto segment = segments.next()) {
-    if (segment->marker == kEndOfImage) return segment->place + kEnd.size();
-    if (segment->marker == kStartOfImage) return segment->place;
+    if (segment->marker == JpegSegment::kEnd) return segment->place + kEnd.size();
+    if (segment->marker == JpegSegment::kStart) return segment->place;
   }
   return std::string_view::npos;
 }

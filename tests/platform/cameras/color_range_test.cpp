@@ -13,26 +13,26 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kRangeWidth = 64;
-constexpr int kRangeHeight = 48;
+constexpr int kRampWidth = 64;
+constexpr int kRampHeight = 48;
 
 // A picture whose luma rises from left to right, with chroma of one value.
 class Ramp {
  public:
   Ramp(RawFormat format, int first, int last, unsigned char chroma = 128) {
     picture.format = format;
-    picture.width = kRangeWidth;
-    picture.height = kRangeHeight;
-    picture.lines = kRangeHeight;
-    picture.stride = min_stride(format, kRangeWidth) + 8;
-    memory_.assign(picture.stride * kRangeHeight * 3, chroma);
+    picture.width = kRampWidth;
+    picture.height = kRampHeight;
+    picture.lines = kRampHeight;
+    picture.stride = min_stride(format, kRampWidth) + 8;
+    memory_.assign(picture.stride * kRampHeight * 3, chroma);
     set_planes(memory_.data(), picture);
     const std::size_t step = plane_count(format) == 1 ? 2 : 1;
     const std::size_t offset = format == RawFormat::kUyvy ? 1 : 0;
-    for (std::size_t y = 0; y < kRangeHeight; ++y) {
-      for (std::size_t x = 0; x < kRangeWidth; ++x) {
+    for (std::size_t y = 0; y < kRampHeight; ++y) {
+      for (std::size_t x = 0; x < kRampWidth; ++x) {
         memory_[y * picture.stride + x * step + offset] = static_cast<unsigned char>(
-            first + (last - first) * static_cast<int>(x) / (kRangeWidth - 1));
+            first + (last - first) * static_cast<int>(x) / (kRampWidth - 1));
       }
     }
   }
