@@ -60,18 +60,19 @@ void log_systems(const std::string& folder, const std::set<std::string>& systems
            joined(systems, ", "));
 }
 
-enum class Part { kTrain, kVal, kTest };
+enum class SplitPart { kTrain, kVal, kTest };
 
 // The part that a folder of this name holds: "train", "Training_set", "VAL".
-std::optional<Part> part_of(const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, Part>, 8> kParts{{{"train", Part::kTrain},
-                                                                     {"training", Part::kTrain},
-                                                                     {"val", Part::kVal},
-                                                                     {"valid", Part::kVal},
-                                                                     {"validation", Part::kVal},
-                                                                     {"eval", Part::kVal},
-                                                                     {"test", Part::kTest},
-                                                                     {"testing", Part::kTest}}};
+std::optional<SplitPart> part_of(const std::string& name) {
+  constexpr std::array<std::pair<std::string_view, SplitPart>, 8> kParts{
+      {{"train", SplitPart::kTrain},
+       {"training", SplitPart::kTrain},
+       {"val", SplitPart::kVal},
+       {"valid", SplitPart::kVal},
+       {"validation", SplitPart::kVal},
+       {"eval", SplitPart::kVal},
+       {"test", SplitPart::kTest},
+       {"testing", SplitPart::kTest}}};
   std::string word = lower_case(name);
   for (const std::string_view end : {"set", "data"}) {
     if (word.size() <= end.size() || word.substr(word.size() - end.size()) != end) continue;
@@ -109,9 +110,9 @@ class Parts {
     }
     SplitFolders split;
     for (const auto& [path, part] : parts_) {
-      std::string& place = part == Part::kTrain ? split.train
-                           : part == Part::kVal ? split.val
-                                                : split.test;
+      std::string& place = part == SplitPart::kTrain ? split.train
+                           : part == SplitPart::kVal ? split.val
+                                                     : split.test;
       if (!place.empty()) {
         throw Error(ErrorKind::kBadData,
                     fmt::format("folders {} and {} are the same part of a set: name the one that "
@@ -129,12 +130,12 @@ class Parts {
   std::string flat_names() const { return names_of(flat_); }
 
  private:
-  using Found = std::vector<std::pair<fs::path, Part>>;
+  using Found = std::vector<std::pair<fs::path, SplitPart>>;
 
   void sort(const fs::path& folder) {
     const std::string name = folder.filename().string();
     const Contents contents = contents_of(folder);
-    const std::optional<Part> part = part_of(name);
+    const std::optional<SplitPart> part = part_of(name);
     const bool has_classes =
         std::any_of(contents.folders.begin(), contents.folders.end(), [](const fs::path& in) {
           const Contents of_class = contents_of(in);

@@ -138,7 +138,7 @@ void check_counts(const TrainPictures& pictures) {
 }
 
 // The parts of a set, of which only "train" is there when it is not split.
-SplitFolders parts_of(const std::string& folder) {
+SplitFolders split_of(const std::string& folder) {
   const std::optional<SplitFolders> parts = find_splits(folder);
   if (!parts) return {folder, "", ""};
   if (parts->train.empty()) {
@@ -158,7 +158,7 @@ void add_pictures(const std::vector<std::string>& files, std::size_t index,
   pictures.classes.insert(pictures.classes.end(), files.size(), index);
 }
 
-TrainPictures from_folders(const std::string& folder) {
+TrainPictures pictures_of_folders(const std::string& folder) {
   const std::vector<ClassFolder> folders = read_class_folders(folder);
   std::set<std::string> names;
   for (const ClassFolder& of_class : folders) names.insert(of_class.name);
@@ -192,7 +192,7 @@ TrainPictures sorted_by_class(const EvalSet& set, const std::vector<std::string>
   return pictures;
 }
 
-TrainPictures from_csv(const std::string& folder, const std::string& csv) {
+TrainPictures pictures_of_csv(const std::string& folder, const std::string& csv) {
   const std::set<std::string> names = labels_in(csv);
   warn_of_names_that_look_alike({names.begin(), names.end()});
   const std::vector<std::string> labels = checked_labels(csv, names);
@@ -227,9 +227,9 @@ void require_enough(const std::vector<std::string>& labels,
 }
 
 TrainFolder read_train_pictures(const std::string& folder, const std::string& csv) {
-  const SplitFolders parts = csv.empty() ? parts_of(folder) : SplitFolders{folder, "", ""};
+  const SplitFolders parts = csv.empty() ? split_of(folder) : SplitFolders{folder, "", ""};
   TrainFolder read;
-  read.train = csv.empty() ? from_folders(parts.train) : from_csv(folder, csv);
+  read.train = csv.empty() ? pictures_of_folders(parts.train) : pictures_of_csv(folder, csv);
   check_counts(read.train);
   take_a_part(read.train);
   KnownPictures known;

@@ -75,7 +75,7 @@ std::string label_of(const TrainReport& report, std::size_t index) {
 }
 
 // `which`: ends the sentence on the pictures.
-void append_accuracy(const EvalCounts& counts, const char* name, const std::string& which,
+void append_headline(const EvalCounts& counts, const char* name, const std::string& which,
                      std::string& out) {
   append_format(out, "{:<8}{}, mean over the classes\n        {} of pictures {}\n", name,
                 accuracy_text(counts), share_of(counts.top1(), counts.pictures().size()), which);
@@ -309,10 +309,10 @@ std::string to_text(const TrainReport& report) {
   std::string text =
       fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
                   report.files.size(), report.seconds, printable(report.base));
-  append_accuracy(report.counts, "right", "that were not trained with; " + validation_text(report),
+  append_headline(report.counts, "right", "that were not trained with; " + validation_text(report),
                   text);
   if (report.val) {
-    append_accuracy(
+    append_headline(
         report.val->counts, "val",
         fmt::format("in {}, by the model that was written", printable(report.val->folder)), text);
   }

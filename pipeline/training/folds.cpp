@@ -8,7 +8,7 @@ namespace lookout {
 namespace {
 
 // Pictures in their order, as units that stay together.
-class Blocks {
+class FoldBlocks {
  public:
   // `alone`: the picture is a unit, whatever its scene.
   void add(std::size_t picture, std::size_t scene, bool alone) {
@@ -54,7 +54,7 @@ std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
   std::map<Part, std::size_t> counts;
   for (const std::size_t picture : order) ++counts[{classes[picture], scenes.of_picture[picture]}];
   // What is split into blocks: the pictures of each class in a fixed scene, and all others of it.
-  std::map<Part, Blocks> parts;
+  std::map<Part, FoldBlocks> parts;
   for (const std::size_t picture : order) {
     const Part part{classes[picture], scenes.of_picture[picture]};
     const bool fixed = scenes.is_fixed(picture);

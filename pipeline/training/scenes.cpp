@@ -8,9 +8,9 @@
 namespace lookout {
 namespace {
 
-using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Directions = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr Eigen::Index kBlock = 256;  // rows that are compared at once
+constexpr Eigen::Index kRowsAtOnce = 256;  // rows that are compared at once
 // Of 2, 2.5 and 3, found the copies of 12 to 45 photographs best, cropped to 60 to 100 %, lit,
 // turned and mirrored: all but one copy of 375. Of 244 different pictures of ants and bees it
 // joins 13.
@@ -40,9 +40,9 @@ class Groups {
   std::vector<std::size_t> parents_;
 };
 
-Rows first_views(const TrainingSet& set) {
+Directions first_views(const TrainingSet& set) {
   const auto width = static_cast<Eigen::Index>(set.embeddings.width());
-  Rows rows(static_cast<Eigen::Index>(set.pictures()), width);
+  Directions rows(static_cast<Eigen::Index>(set.pictures()), width);
   for (std::size_t i = 0; i < set.pictures(); ++i) {
     rows.row(static_cast<Eigen::Index>(i)) =
         Eigen::Map<const Eigen::RowVectorXf>(set.embeddings[set.row(i)], width);
@@ -50,14 +50,14 @@ Rows first_views(const TrainingSet& set) {
   return rows;
 }
 
-void join_alike(const Rows& rows, float similarity, Groups& groups,
+void join_alike(const Directions& rows, float similarity, Groups& groups,
                 const std::function<void()>& check) {
-  for (Eigen::Index first = 0; first < rows.rows(); first += kBlock) {
-    const Eigen::Index count = std::min(kBlock, rows.rows() - first);
-    for (Eigen::Index other = first; other < rows.rows(); other += kBlock) {
+  for (Eigen::Index first = 0; first < rows.rows(); first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, rows.rows() - first);
+    for (Eigen::Index other = first; other < rows.rows(); other += kRowsAtOnce) {
       check();
-      const Eigen::Index others = std::min(kBlock, rows.rows() - other);
-      const Rows cosines =
+      const Eigen::Index others = std::min(kRowsAtOnce, rows.rows() - other);
+      const Directions cosines =
           rows.middleRows(first, count) * rows.middleRows(other, others).transpose();
       for (Eigen::Index i = 0; i < count; ++i) {
         for (Eigen::Index j = 0; j < others; ++j) {
