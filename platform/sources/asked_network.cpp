@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,7 @@ namespace {
 // Written once, before there is another thread.
 bool asking = false;
 int certificates = -1;
+int random_bytes = -1;
 
 // Serves one request after the other, from any thread.
 std::mutex& asking_mutex() {
@@ -131,6 +133,7 @@ int with_address(NetworkRequestKind kind, int fd, const sockaddr* address, sockl
 
 void ask_for_network() {
   certificates = open(kTrustedCertificates, O_RDONLY | O_CLOEXEC);
+  random_bytes = open(kRandomBytes, O_RDONLY | O_CLOEXEC);
   asking = true;
 }
 
@@ -211,6 +214,20 @@ int getaddrinfo(const char* name, const char* service, const addrinfo* hints, ad
     *list = made;
   }
   return *list == nullptr ? EAI_NONAME : 0;
+}
+
+// `mode` is for files that are made.
+int open64(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : mode_t{0};
+  va_end(rest);
+  if (!lookout::asking) {
+    return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode));
+  }
+  if (std::strcmp(path, lookout::kRandomBytes) == 0) return dup(lookout::random_bytes);
+  errno = EACCES;
+  return -1;
 }
 
 FILE* fopen(const char* path, const char* mode) {
