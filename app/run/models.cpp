@@ -70,8 +70,9 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
   }
   if (facts.recognised_output && spec.output == ModelOutput::kProbabilities) {
     log_info(
-        "model {}: its outputs are probabilities and are taken as scores; \"output\": "
-        "\"probabilities\" in metadata.json would say so",
+        "model {}: its outputs are probabilities and are taken as scores, as --output "
+        "probabilities "
+        "says",
         spec.name);
   }
   if (spec.output == ModelOutput::kSigmoid) {

@@ -310,12 +310,12 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
 
 std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,
                              std::size_t picture) {
-  const float* direction = set.embeddings[set.row(picture)];
+  const std::size_t row = set.row(picture);
   std::vector<float> logits;
-  model.head.apply(direction, logits);
-  const Familiarity& familiarity = model.familiarity;
+  model.head.apply(set.embeddings[row], logits);
+  const float similarity = model.familiarity.similarity(set.familiar()[row]);
   return with_unknown(probabilities(logits, 1), model.classes,
-                      familiarity.unknown(familiarity.similarity(direction)));
+                      model.familiarity.unknown(similarity));
 }
 
 }  // namespace lookout

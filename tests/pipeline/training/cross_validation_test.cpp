@@ -171,6 +171,27 @@ TEST(CrossValidation, TheThresholdAllowsForEveryViewOfAPicture) {
   EXPECT_GT(threshold, 0.9F) << "no lower than it has to be";
 }
 
+// Profiles are wider than embeddings.
+TEST(CrossValidation, APictureOfAnotherSetIsComparedByItsProfile) {
+  TrainingSet set = make_set(2, 20, 0, 0.05F);
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    std::vector<float> profile(200);
+    profile[set.picture_classes[i]] = 1;
+    profile[2 + i] = 0.1F;
+    set.profiles.add(profile);
+  }
+  const TrainedModel model = train(set, validate(set));
+  for (std::size_t i = 0; i < set.pictures(); i += 7) {
+    const std::vector<float> scores = scores_of(model, set, i);
+    EXPECT_GT(scores[set.picture_classes[i]], 0.5F);
+  }
+  std::vector<float> foreign(200);
+  foreign[199] = 1;
+  TrainingSet other = make_set(2, 1, 0, 0.05F);
+  for (std::size_t i = 0; i < other.pictures(); ++i) other.profiles.add(foreign);
+  EXPECT_GT(scores_of(model, other, 0).back(), 0.5F);
+}
+
 TEST(CrossValidation, CounterExamplesAreUnknown) {
   const TrainingSet set = make_set(2, 40, 40, 0.1F);
   const Validation validation = validate(set);
