@@ -115,14 +115,6 @@ std::uint64_t weight_bytes(const ArchiveContents& contents) {
   return contents.onnx ? contents.onnx->weight_bytes : parts_of(contents)["weights"].bytes;
 }
 
-Json values_json(const std::vector<OnnxValue>& values) {
-  Json json = Json::array();
-  for (const OnnxValue& value : values) {
-    json.push_back({{"name", value.name}, {"type", value.type}, {"shape", value.dims}});
-  }
-  return json;
-}
-
 // Null for another format.
 Json onnx_json(const ArchiveContents& contents) {
   if (!contents.onnx) return {};

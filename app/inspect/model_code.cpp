@@ -82,14 +82,6 @@ std::string graph_text(const OnnxContents& contents, const OnnxGraph& graph) {
   return text;
 }
 
-Json values_json(const std::vector<OnnxValue>& values) {
-  Json json = Json::array();
-  for (const OnnxValue& value : values) {
-    json.push_back({{"name", value.name}, {"type", value.type}, {"shape", value.dims}});
-  }
-  return json;
-}
-
 Json nodes_json(const OnnxGraph& graph) {
   Json json = Json::array();
   for (const OnnxNodeText& node : graph.nodes) {
@@ -106,6 +98,14 @@ Json nodes_json(const OnnxGraph& graph) {
 }
 
 }  // namespace
+
+Json values_json(const std::vector<OnnxValue>& values) {
+  Json json = Json::array();
+  for (const OnnxValue& value : values) {
+    json.push_back({{"name", value.name}, {"type", value.type}, {"shape", value.dims}});
+  }
+  return json;
+}
 
 std::string model_code(const ModelArchive& archive, Format format) {
   if (archive.format() == ModelFormat::kOnnx) {

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/options/options.h"
+#include "pipeline/json_text.h"
 #include "pipeline/model/archive.h"
+#include "pipeline/model/onnx_contents.h"
 
 namespace lookout {
+
+// The name, type and shape of each; -1: any size.
+nlohmann::ordered_json values_json(const std::vector<OnnxValue>& values);
 
 // The code of a TorchScript archive. With a newline at its end. Throws Error(kBadData), also for
 // the other format.

@@ -58,7 +58,7 @@ bool occurs(const TraceSummary& summary, Times FrameTimes::*times, const std::st
                      [&](const auto& frame) { return (frame.second.*times).count(name) > 0; });
 }
 
-ChangeKind kind_of(const TimeChange& change, bool before, bool after) {
+ChangeKind change_kind(const TimeChange& change, bool before, bool after) {
   if (!before) return ChangeKind::kAdded;
   if (!after) return ChangeKind::kGone;
   if (change.low > 0) return ChangeKind::kSlower;
@@ -76,7 +76,7 @@ TimeChange change_of(const std::string& name, const Samples& before, const Sampl
   return change;
 }
 
-std::set<std::string> names_of(const TraceSummary& summary, Times FrameTimes::*times) {
+std::set<std::string> names_in(const TraceSummary& summary, Times FrameTimes::*times) {
   std::set<std::string> names;
   for (const auto& [number, frame] : summary.frames) {
     for (const auto& [name, time] : frame.*times) names.insert(name);
@@ -84,10 +84,10 @@ std::set<std::string> names_of(const TraceSummary& summary, Times FrameTimes::*t
   return names;
 }
 
-std::vector<TimeChange> changes(const TraceSummary& before, const TraceSummary& after,
-                                Times FrameTimes::*times) {
-  std::set<std::string> names = names_of(before, times);
-  names.merge(names_of(after, times));
+std::vector<TimeChange> changes_between(const TraceSummary& before, const TraceSummary& after,
+                                        Times FrameTimes::*times) {
+  std::set<std::string> names = names_in(before, times);
+  names.merge(names_in(after, times));
   const double probability =
       1 - (1 - kProbability) / static_cast<double>(std::max<std::size_t>(1, names.size()));
   std::vector<TimeChange> rows;
@@ -95,14 +95,14 @@ std::vector<TimeChange> changes(const TraceSummary& before, const TraceSummary& 
     rows.push_back(change_of(name, samples_of(before, times, name), samples_of(after, times, name),
                              probability));
     rows.back().kind =
-        kind_of(rows.back(), occurs(before, times, name), occurs(after, times, name));
+        change_kind(rows.back(), occurs(before, times, name), occurs(after, times, name));
   }
   return rows;
 }
 
 // In the order of stages_in_order().
 std::vector<TimeChange> stages_of(const TraceSummary& before, const TraceSummary& after) {
-  std::vector<TimeChange> rows = changes(before, after, &FrameTimes::stages);
+  std::vector<TimeChange> rows = changes_between(before, after, &FrameTimes::stages);
   std::vector<std::string> order = stages_in_order(before);
   for (const std::string& name : stages_in_order(after)) order.push_back(name);
   const auto place = [&order](const TimeChange& row) {
@@ -114,7 +114,7 @@ std::vector<TimeChange> stages_of(const TraceSummary& before, const TraceSummary
 }
 
 std::vector<TimeChange> operators_of(const TraceSummary& before, const TraceSummary& after) {
-  std::vector<TimeChange> rows = changes(before, after, &FrameTimes::operators);
+  std::vector<TimeChange> rows = changes_between(before, after, &FrameTimes::operators);
   std::stable_sort(rows.begin(), rows.end(), [](const TimeChange& a, const TimeChange& b) {
     return std::abs(a.difference()) > std::abs(b.difference());
   });
@@ -125,8 +125,8 @@ std::string interval_text(const TimeChange& change) {
   return fmt::format("{:+.3f} to {:+.3f}", change.low, change.high);
 }
 
-std::string sentence_of(const TraceComparison& found, const BoardTrace& before,
-                        const BoardTrace& after) {
+std::string comparison_sentence(const TraceComparison& found, const BoardTrace& before,
+                                const BoardTrace& after) {
   const TimeChange& total = found.total;
   const std::string word = frame_word(std::vector<BoardTrace>{before, after});
   const std::string figures = fmt::format(
@@ -163,15 +163,15 @@ void append_changes(const char* title, const std::vector<TimeChange>& rows, std:
 }
 
 // Infinity is no number of JSON.
-Json number(double value) { return std::isfinite(value) ? Json(rounded(value, 6)) : Json(); }
+Json finite_number(double value) { return std::isfinite(value) ? Json(rounded(value, 6)) : Json(); }
 
 Json to_json(const TimeChange& change) {
   return {{"name", change.name},
           {"change", change.kind == ChangeKind::kSame ? Json() : Json(to_text(change.kind))},
-          {"before_ms", number(change.before)},
-          {"after_ms", number(change.after)},
-          {"difference_ms", number(change.difference())},
-          {"interval_ms", {number(change.low), number(change.high)}}};
+          {"before_ms", finite_number(change.before)},
+          {"after_ms", finite_number(change.after)},
+          {"difference_ms", finite_number(change.difference())},
+          {"interval_ms", {finite_number(change.low), finite_number(change.high)}}};
 }
 
 Json to_json(const std::vector<TimeChange>& rows) {
@@ -249,10 +249,10 @@ TraceComparison compare(const BoardTrace& before, const BoardTrace& after) {
   found.frames_after = after.summary.frames.size();
   found.total =
       change_of(kTotalTime, totals_ms(before.summary), totals_ms(after.summary), kProbability);
-  found.total.kind = kind_of(found.total, true, true);
+  found.total.kind = change_kind(found.total, true, true);
   found.stages = stages_of(before.summary, after.summary);
   found.operators = operators_of(before.summary, after.summary);
-  found.sentence = sentence_of(found, before, after);
+  found.sentence = comparison_sentence(found, before, after);
   return found;
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-constexpr std::size_t kMaxText = 1 << 20;  // bytes in which a word is looked for
+constexpr std::size_t kMaxSearched = 1 << 20;  // bytes in which a word is looked for
 
 constexpr const char* kWeights =
     "holds weights alone, as torch.save() writes them; models/export.py --arch NETWORK --weights "
@@ -34,26 +34,26 @@ constexpr const char* kKeras =
     "is a Keras model, which lookout does not run; model.export(\"model.onnx\", format=\"onnx\") "
     "of Keras makes an ONNX model of it";
 
-bool begins(std::string_view text, std::string_view start) {
+bool has_start(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-bool ends(std::string_view text, std::string_view end) {
+bool has_end(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.substr(0, kMaxText).find(word) != std::string_view::npos;
+bool mentions(std::string_view text, std::string_view word) {
+  return text.substr(0, kMaxSearched).find(word) != std::string_view::npos;
 }
 
 // ---- Pickles
 
 // What torch.save() wrote, by the names in its pickle.
 std::string saved_by_torch(std::string_view pickle) {
-  if (contains(pickle, "ultralytics.")) {
+  if (mentions(pickle, "ultralytics.")) {
     return "is a checkpoint of Ultralytics; yolo export model=FILE format=onnx makes a model of it";
   }
-  if (contains(pickle, "_modules")) {
+  if (mentions(pickle, "_modules")) {
     return "holds a whole module of Python, as torch.save() writes it; load it in Python, and "
            "save it with torch.jit.script(model.eval()).save(\"model.pt\")";
   }
@@ -64,7 +64,7 @@ std::string pickle_format(std::string_view bytes) {
   // The magic number of torch.save() before torch 1.6 (torch/serialization.py).
   using namespace std::string_view_literals;
   constexpr auto kLegacy = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."sv;
-  if (begins(bytes, kLegacy)) return saved_by_torch(bytes);
+  if (has_start(bytes, kLegacy)) return saved_by_torch(bytes);
   const bool pickled = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
   if (!pickled) return {};
   return "is an object of Python (a pickle); load it in Python, and save its network with "
@@ -82,7 +82,7 @@ std::optional<std::string_view> first_field(std::string_view bytes, protozero::p
 }
 
 // TensorFlow's SavedModel and CoreML's Model begin as ONNX does: with a version, before a message
-// where ONNX has the producer's name. That of SavedModel begins with MetaInfoDef, which has the
+// where ONNX has the producer's name. That of SavedModel has_start with MetaInfoDef, which has the
 // version of TensorFlow (tensorflow/core/protobuf/saved_model.proto and meta_graph.proto); that of
 // CoreML with the description of an input (mlmodel/format/Model.proto).
 std::string versioned_format(std::string_view bytes) {
@@ -102,7 +102,7 @@ std::string graph_format(std::string_view bytes) {
   const auto node = first_field(bytes, 1);
   if (!node || node->empty() || node->front() != '\x0a') return {};
   const auto type = first_field(*node, 2);
-  if (!type || (*type != "Const" && !begins(*type, "Placeholder"))) return {};
+  if (!type || (*type != "Const" && !has_start(*type, "Placeholder"))) return {};
   return "is a frozen graph of TensorFlow, which lookout does not run; python3 -m tf2onnx.convert "
          "--graphdef FILE --output model.onnx --inputs NAME --outputs NAME makes an ONNX model of "
          "it";
@@ -110,10 +110,10 @@ std::string graph_format(std::string_view bytes) {
 
 std::string protobuf_format(std::string_view bytes) {
   try {
-    if (begins(bytes, "\x08")) return versioned_format(bytes);
-    if (begins(bytes, "\x0a")) return graph_format(bytes);
+    if (has_start(bytes, "\x08")) return versioned_format(bytes);
+    if (has_start(bytes, "\x0a")) return graph_format(bytes);
   } catch (const protozero::exception&) {
-    // Something else begins so.
+    // Something else has_start so.
   }
   return {};
 }
@@ -121,7 +121,7 @@ std::string protobuf_format(std::string_view bytes) {
 // ---- Others
 
 std::string hdf5_format(std::string_view bytes) {
-  if (!begins(bytes, "\x89HDF\r\n\x1a\n")) return {};
+  if (!has_start(bytes, "\x89HDF\r\n\x1a\n")) return {};
   const bool keras = bytes.find("keras_version") != std::string_view::npos;
   return keras
              ? kKeras
@@ -137,7 +137,7 @@ std::string safetensors_format(std::string_view bytes) {
   for (std::size_t i = kLength; i-- > 0;) {
     length = length << 8 | static_cast<unsigned char>(bytes[i]);
   }
-  if (length > bytes.size() - kLength || !contains(bytes, "data_offsets")) return {};
+  if (length > bytes.size() - kLength || !mentions(bytes, "data_offsets")) return {};
   return "holds weights alone (safetensors); load them into their network in Python, and save it "
          "with torch.jit.script(model.eval()).save(\"model.pt\")";
 }
@@ -150,7 +150,7 @@ std::string flatbuffers_format(std::string_view bytes) {
     return "is a TensorFlow Lite model, which lookout does not run; python3 -m tf2onnx.convert "
            "--tflite FILE --output model.onnx makes an ONNX model of it";
   }
-  if (begins(identifier, "ET1")) {
+  if (has_start(identifier, "ET1")) {
     return "is an ExecuTorch model, which lookout does not run; save the network with "
            "torch.jit.trace(model.eval(), picture).save(\"model.pt\")";
   }
@@ -166,7 +166,7 @@ std::string compiled_format(std::string_view bytes) {
       std::pair{"ftrt", "TensorRT engine"}, std::pair{"RKNN", "RKNN model"},
       std::pair{"\x01HEF", "Hailo model"}, std::pair{"GGUF", "GGUF model"}};
   for (const auto& [start, name] : kFormats) {
-    if (!begins(bytes, start)) continue;
+    if (!has_start(bytes, start)) continue;
     return std::string("is a ") + name +
            ", made for another runtime; export the network that it was made from as ONNX";
   }
@@ -178,22 +178,23 @@ std::string text_format(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, 1000);
   const auto start = head.find_first_not_of(" \t\r\n");
   const std::string_view text = start == std::string_view::npos ? "" : head.substr(start);
-  if (begins(text, "version https://git-lfs.github.com/")) {
+  if (has_start(text, "version https://git-lfs.github.com/")) {
     return "is a pointer of Git LFS, not the model; git lfs pull fetches the model";
   }
-  if (begins(text, "<!DOCTYPE html") || begins(text, "<!doctype html") || begins(text, "<html")) {
+  if (has_start(text, "<!DOCTYPE html") || has_start(text, "<!doctype html") ||
+      has_start(text, "<html")) {
     return "is a web page, not a model; download the file itself";
   }
-  if ((begins(text, "<?xml") || begins(text, "<net")) && contains(text, "<net ") &&
-      contains(bytes, "<layer")) {
+  if ((has_start(text, "<?xml") || has_start(text, "<net")) && mentions(text, "<net ") &&
+      mentions(bytes, "<layer")) {
     return "is an OpenVINO model, which lookout does not run; export the network that it was made "
            "from as ONNX";
   }
-  if (begins(text, "7767517")) {
+  if (has_start(text, "7767517")) {
     return "is an NCNN model, which lookout does not run; export the network that it was made from "
            "as ONNX";
   }
-  if (begins(text, "{") && contains(bytes, "\"modelTopology\"")) {
+  if (has_start(text, "{") && mentions(bytes, "\"modelTopology\"")) {
     return "is a TensorFlow.js model, which lookout does not run; export the network that it was "
            "made from as ONNX (of Teachable Machine: as Keras, then with tf2onnx)";
   }
@@ -202,9 +203,9 @@ std::string text_format(std::string_view bytes) {
 
 std::string packed_format(std::string_view bytes) {
   constexpr std::size_t kTarMagic = 257;  // POSIX.1, ustar interchange format
-  const bool packed = begins(bytes, "\x1f\x8b") || begins(bytes, "\x28\xb5\x2f\xfd") ||
-                      begins(bytes, "\xfd\x37zXZ") || begins(bytes, "7z\xbc\xaf");
-  const bool tar = bytes.size() > kTarMagic && begins(bytes.substr(kTarMagic), "ustar");
+  const bool packed = has_start(bytes, "\x1f\x8b") || has_start(bytes, "\x28\xb5\x2f\xfd") ||
+                      has_start(bytes, "\xfd\x37zXZ") || has_start(bytes, "7z\xbc\xaf");
+  const bool tar = bytes.size() > kTarMagic && has_start(bytes.substr(kTarMagic), "ustar");
   return packed || tar ? "is a packed file; unpack it first" : "";
 }
 
@@ -231,11 +232,11 @@ std::string foreign_format(std::string_view bytes) {
 std::string foreign_zip_format(const std::vector<std::string>& members, std::string_view pickle) {
   const auto has = [&members](const std::string& name) {
     return std::any_of(members.begin(), members.end(), [&](const std::string& member) {
-      return member == name || ends(member, "/" + name);
+      return member == name || has_end(member, "/" + name);
     });
   };
   const bool has_code = std::any_of(members.begin(), members.end(), [](const std::string& member) {
-    return begins(member, "code/") || member.find("/code/") != std::string::npos;
+    return has_start(member, "code/") || member.find("/code/") != std::string::npos;
   });
   if (has("MAR-INF/MANIFEST.json")) {
     return "is an archive of TorchServe; unzip it, and give the TorchScript file in it";
@@ -251,7 +252,7 @@ std::string foreign_zip_format(const std::vector<std::string>& members, std::str
   }
   if (has("model.weights.h5") && has("config.json")) return kKeras;
   if (has("com.apple.CoreML/model.mlmodel")) return kCoreMl;
-  if (!has_code && begins(pickle, "\x80")) return saved_by_torch(pickle);
+  if (!has_code && has_start(pickle, "\x80")) return saved_by_torch(pickle);
   return {};
 }
 

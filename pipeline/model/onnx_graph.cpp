@@ -40,7 +40,7 @@ constexpr std::uint32_t delimited(Field field) {
 }
 
 template <typename Field>
-std::string shown(GraphMessage<Field>& message) {
+std::string shown_text(GraphMessage<Field>& message) {
   const auto view = message.get_view();
   if (view.size() <= kMaxShown) return {view.data(), view.size()};
   return std::string(view.data(), kMaxShown) + "...";
@@ -82,7 +82,7 @@ OnnxValue read_constant(GraphMessage<TensorField> message) {
         tensor.type = onnx_type_text(message.get_int32());
         break;
       case delimited(TensorField::kName):
-        tensor.name = shown(message);
+        tensor.name = shown_text(message);
         break;
       default:
         message.skip();
@@ -97,7 +97,7 @@ std::string tensor_text(const OnnxValue& tensor) {
   return tensor.type + " " + dims.finish();
 }
 
-struct Attribute {
+struct NodeAttribute {
   std::string name;
   std::string value;
   std::vector<GraphMessage<GraphField>> graphs;
@@ -106,7 +106,7 @@ struct Attribute {
 // Of the forms that a value may have, one is there.
 class AttributeReader {
  public:
-  Attribute read(GraphMessage<AttributeField> message) {
+  NodeAttribute read(GraphMessage<AttributeField> message) {
     while (message.next()) {
       if (!take_one(message) && !take_many(message)) message.skip();
     }
@@ -118,7 +118,7 @@ class AttributeReader {
   bool take_one(GraphMessage<AttributeField>& message) {
     switch (message.tag_and_type()) {
       case delimited(AttributeField::kName):
-        attribute_.name = shown(message);
+        attribute_.name = shown_text(message);
         return true;
       case fixed32(AttributeField::kFloat):
         attribute_.value = fmt::format("{}", message.get_float());
@@ -127,14 +127,14 @@ class AttributeReader {
         attribute_.value = std::to_string(message.get_int64());
         return true;
       case delimited(AttributeField::kString):
-        attribute_.value = '"' + shown(message) + '"';
+        attribute_.value = '"' + shown_text(message) + '"';
         return true;
       case delimited(AttributeField::kTensor):
         attribute_.value =
             tensor_text(read_constant(GraphMessage<TensorField>(message.get_message())));
         return true;
       case delimited(AttributeField::kReference):
-        attribute_.value = "@" + shown(message);
+        attribute_.value = "@" + shown_text(message);
         return true;
       default:
         return false;
@@ -163,7 +163,7 @@ class AttributeReader {
         add(std::to_string(message.get_int64()));
         return true;
       case delimited(AttributeField::kStrings):
-        add('"' + shown(message) + '"');
+        add('"' + shown_text(message) + '"');
         return true;
       default:
         return false;
@@ -175,7 +175,7 @@ class AttributeReader {
     list_.add(element);
   }
 
-  Attribute attribute_;
+  NodeAttribute attribute_;
   ListText list_;
   bool is_list_ = false;
 };
@@ -215,7 +215,7 @@ class GraphReader {
           break;
         case delimited(GraphField::kName):
           if (depth == 0) {
-            graph_.name = shown(message);
+            graph_.name = shown_text(message);
           } else {
             message.skip();
           }
@@ -232,9 +232,9 @@ class GraphReader {
     GraphMessage<FunctionField> names = message;
     while (names.next()) {
       if (names.tag_and_type() == delimited(FunctionField::kName)) {
-        name = shown(names);
+        name = shown_text(names);
       } else if (names.tag_and_type() == delimited(FunctionField::kDomain)) {
-        domain = shown(names);
+        domain = shown_text(names);
       } else {
         names.skip();
       }
@@ -251,7 +251,7 @@ class GraphReader {
     OnnxNodeText node;
     node.graph = where;
     std::string domain;
-    std::vector<Attribute> attributes;
+    std::vector<NodeAttribute> attributes;
     while (message.next()) {
       switch (message.tag_and_type()) {
         case delimited(NodeField::kInput):
@@ -261,13 +261,13 @@ class GraphReader {
           node.outputs.push_back(counted(message));
           break;
         case delimited(NodeField::kName):
-          node.name = shown(message);
+          node.name = shown_text(message);
           break;
         case delimited(NodeField::kOpType):
-          node.type = shown(message);
+          node.type = shown_text(message);
           break;
         case delimited(NodeField::kDomain):
-          domain = shown(message);
+          domain = shown_text(message);
           break;
         case delimited(NodeField::kAttribute):
           count_name();
@@ -282,13 +282,13 @@ class GraphReader {
     add(std::move(node), attributes, depth);
   }
 
-  void add(OnnxNodeText node, const std::vector<Attribute>& attributes, int depth) {
-    for (const Attribute& attribute : attributes) {
+  void add(OnnxNodeText node, const std::vector<NodeAttribute>& attributes, int depth) {
+    for (const NodeAttribute& attribute : attributes) {
       node.attributes.emplace_back(attribute.name, attribute.value);
     }
     const std::string name = node.name.empty() ? node.type : node.name;
     graph_.nodes.push_back(std::move(node));
-    for (const Attribute& attribute : attributes) {
+    for (const NodeAttribute& attribute : attributes) {
       for (const auto& graph : attribute.graphs)
         read(graph, name + "." + attribute.name, depth + 1);
     }
@@ -300,7 +300,7 @@ class GraphReader {
 
   std::string counted(GraphMessage<NodeField>& message) {
     count_name();
-    return shown(message);
+    return shown_text(message);
   }
 
   OnnxGraph graph_;

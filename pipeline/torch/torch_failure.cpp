@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kHere = "<--- HERE";
 
-std::string text_of(const std::exception& error) {
+std::string message_of(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   return torch_error ? torch_error->what_without_backtrace() : error.what();
 }
@@ -126,7 +126,7 @@ std::string torch_of(const ModelArchive& archive) {
   }
 }
 
-std::string library() { return std::string(to_text(Engine::kTorch)) + " " + TORCH_VERSION; }
+std::string library_version() { return std::string(to_text(Engine::kTorch)) + " " + TORCH_VERSION; }
 
 std::string saved_by(const ModelArchive& archive) {
   const std::string torch = torch_of(archive);
@@ -149,17 +149,18 @@ void refuse_newer_format(const ModelArchive& archive, const std::string& text) {
   const std::string version = number_behind(text, "Attempted to read a PyTorch file with version ");
   const std::string highest = number_behind(text, "the maximum supported version for reading is ");
   if (version.empty() || highest.empty()) return;
-  refuse_model(archive.path(), "has version " + version +
-                                   " of the format of TorchScript archives, and " + library() +
-                                   " reads up to " + highest + saved_by(archive) + kSaveAgain);
+  refuse_model(archive.path(),
+               "has version " + version + " of the format of TorchScript archives, and " +
+                   library_version() + " reads up to " + highest + saved_by(archive) + kSaveAgain);
 }
 
 void refuse_operator(const ModelArchive& archive, const std::string& text) {
   const std::string name = missing_operator(text);
   if (name.empty()) return;
   if (!is_torch_operator(name)) refuse_missing_operator(archive.path(), name, Engine::kTorch);
-  refuse_model(archive.path(), "needs the operator " + printable(name) + ", which " + library() +
-                                   " does not have" + saved_by(archive) + kSaveAgain);
+  refuse_model(archive.path(), "needs the operator " + printable(name) + ", which " +
+                                   library_version() + " does not have" + saved_by(archive) +
+                                   kSaveAgain);
 }
 
 // torch.jit.optimize_for_inference() puts constants into the code that no archive holds.
@@ -177,7 +178,7 @@ void refuse_optimized(const ModelArchive& archive) {
 }  // namespace
 
 std::string first_sentence(const std::exception& error) {
-  const std::string text = text_of(error);
+  const std::string text = message_of(error);
   const auto here = text.rfind(kHere);
   const bool traceback = text.find("Traceback of TorchScript") != std::string::npos;
   std::string sentence;
@@ -218,7 +219,7 @@ void require_one_picture(const torch::jit::Module& module, const std::filesystem
 }
 
 std::string failure_text(const std::string& what, const std::exception& error) {
-  const std::string device = wanted_device(text_of(error));
+  const std::string device = wanted_device(message_of(error));
   if (device.empty()) return what + ": " + first_sentence(error);
   return "wants the device " + printable(device) +
          ", which is not there; trace it on the CPU: model.cpu() before torch.jit.trace() or "

@@ -164,10 +164,13 @@ c10::IValue TorchNetwork::forward(const ImageTensor& image) {
   }
 }
 
-// Of a network that fails otherwise.
+// Whether the network, which fails with this picture, runs with the same values in the other shape.
 bool TorchNetwork::takes_channels_last(const ImageTensor& image) {
+  if (image.values.empty()) return false;
   try {
-    module_.forward({torch::zeros({1, image.height, image.width, 3})});
+    const std::array<std::int64_t, 4> sizes{1, image.height, image.width, 3};
+    module_.forward(
+        {torch::from_blob(const_cast<float*>(image.values.data()), sizes, at::kFloat).clone()});
     return true;
   } catch (const std::exception&) {
     return false;

@@ -64,7 +64,8 @@ void copy_archive(const std::string& from, const std::string& to, const ArchiveC
     if (found != std::string::npos) content.replace(found, change.from.size(), change.to);
     writer.writeRecord(name, content.data(), content.size());
   }
-  if (!change.member.empty()) writer.writeRecord(change.member, "little", 6);
+  if (!change.member.empty() && !reader.hasRecord(change.member))
+    writer.writeRecord(change.member, "little", 6);
   if (change.version > 0) writer.setMinVersion(change.version);
   writer.writeEndOfFile();
 }
