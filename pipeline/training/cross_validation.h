@@ -29,8 +29,8 @@ struct LearningPoint {
 struct Validation {
   double l2 = 0;          // of FitOptions, the best of those that were tried
   float temperature = 1;  // by which logits are divided, so that scores are calibrated
-  // Of Familiarity, as choose_threshold(); lower where that refuses more than 5 % of the pictures of
-  // classes.
+  // Of Familiarity, as choose_threshold(); lower where that refuses more than 5 % of the pictures
+  // of classes.
   float threshold = 0;
   float steepness = 1;
   std::vector<ValidatedPicture> pictures;  // in the order of the set

@@ -67,7 +67,7 @@ TEST(Program, ClassifiesPicturesBesideItsCameraWithoutTurningThem) {
 
 TEST(Program, ServesWithoutASourceAndRunsNotWithoutBoth) {
   expect_failure(run_lookout({"serve", "/dev/video0"}), 64, "serve takes no SOURCE");
-  expect_failure(run_lookout({"none"}), 78, "http.address");
+  expect_failure(run_lookout({"none"}), 78, "--http");
 }
 
 }  // namespace

@@ -252,7 +252,7 @@ TEST(Commands, FlagsOfOtherProgramsAreAnsweredWithOurs) {
       {{"--camera", "0"}, "there is no --camera; did you mean the argument SOURCE?"},
       {{"--json"}, "there is no --json; did you mean --format json?"},
       {{"eval", "d", "--json"}, "there is no --json; did you mean --format json?"},
-      {{"trace-summary", "t.json", "--report", "t.html"},
+      {{"trace-summary", "t.json", "--html", "t.html"},
        "there is no --html; did you mean --report FILE.html?"},
       {{"--quiet"}, "there is no --quiet; did you mean --log-level warn?"},
       {{"--confidence", "0.5"}, "there is no --confidence; did you mean --threshold N?"},
