@@ -22,7 +22,7 @@ namespace {
 std::string compute_text(const ModelOptions& options, int threads) {
   if (options.workers > 1) return fmt::format("{} workers", options.workers);
   return fmt::format("{} thread{}{}", threads, threads == 1 ? "" : "s",
-                     options.threads == ClassifierOptions::kAutoThreads ? " (measured)" : "");
+                     options.threads == ClassifierOptions::kAutoThreads ? " (auto)" : "");
 }
 
 bool is_in_home(const std::string& file) {

@@ -104,7 +104,7 @@ TEST(Program, NothingIsMeasuredForASinglePicture) {
   const std::string picture = std::string(LOOKOUT_TEST_DATA) + "/overlay.png";
   const ProgramResult result = run_lookout({picture, "--threads", "auto"});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(result.err.find("(measured)"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("(auto)"), std::string::npos) << result.err;
 }
 
 TEST(Program, CountsAddUpInTheSummary) {

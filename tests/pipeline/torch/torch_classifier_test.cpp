@@ -254,7 +254,7 @@ TEST_F(TorchArchives, RefusesScoresThatAreNoNumbers) {
         "return x.mean([2, 3]) - float('inf')"}) {
     expect_refused(write(body, small_metadata(), kThreeLabels), not_finite);
   }
-  // A blank picture is all that is looked at before the first frame.
+  // Some images of the warm-up give numbers, so a frame alone shows it.
   TorchClassifier later(ModelArchive(write("return torch.log(-x.mean([2, 3]) + 0.5)",
                                            small_metadata(), kThreeLabels)),
                         {});
