@@ -98,6 +98,7 @@ std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes
 
 ConfidenceInterval mean_class_interval(const std::vector<ClassCounts>& classes) {
   std::vector<SeenShare> shares;
+  shares.reserve(classes.size());
   for (const ClassCounts& of_class : classes) {
     shares.push_back({*percent(of_class.top1, of_class.pictures) / 100, of_class.weight});
   }

@@ -114,7 +114,8 @@ std::string CommandLine::top_page() const {
 std::string CommandLine::option_groups(const CLI::App& app, const CLI::App* run) const {
   std::map<std::string, std::string> texts;
   std::vector<std::string> groups{"Arguments", "Options"};
-  const auto add = [&](const CLI::Option& option, const std::string& group, std::string name) {
+  const auto add = [&](const CLI::Option& option, const std::string& group,
+                       const std::string& name) {
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
     texts[group] += wrapped("  " + name, option.get_description(), kHelpColumn);
   };

@@ -349,11 +349,11 @@ Value number_pair(std::vector<double>& member) {
 Value input_size(std::optional<InputSize>& member) {
   Value value;
   value.set = [&member](const std::string& text) {
-    const auto cross = text.find('x');
-    const auto width = parse_number<int>(std::string_view(text).substr(0, cross));
-    const auto height = cross == std::string::npos
-                            ? width
-                            : parse_number<int>(std::string_view(text).substr(cross + 1));
+    const std::string_view sides = text;
+    const auto cross = sides.find('x');
+    const auto width = parse_number<int>(sides.substr(0, cross));
+    const auto height =
+        cross == std::string_view::npos ? width : parse_number<int>(sides.substr(cross + 1));
     const auto is_side = [](std::optional<int> side) {
       return side && *side >= 1 && *side <= kMaxInputSide;
     };

@@ -166,7 +166,8 @@ bool has_yaml_names(std::string_view text) {
 std::optional<std::string> without_number(const std::string& line, std::size_t number) {
   const std::string digits = std::to_string(number);
   if (line.compare(0, digits.size(), digits) != 0) return std::nullopt;
-  std::string_view rest = std::string_view(line).substr(digits.size());
+  std::string_view rest = line;
+  rest.remove_prefix(digits.size());
   if (rest.empty() || std::string_view(" \t:,;").find(rest.front()) == std::string_view::npos) {
     return std::nullopt;
   }
@@ -201,7 +202,8 @@ std::vector<std::string> labels_of(const nlohmann::json& value) {
 }  // namespace
 
 std::vector<std::string> parse_label_file(const std::string& text, const std::string& extension) {
-  const std::string_view body = std::string_view(text).substr(byte_order_mark(text));
+  std::string_view body = text;
+  body.remove_prefix(byte_order_mark(text));
   const std::vector<std::string> lines = lines_of_text(body);
   if (extension == ".yaml" || extension == ".yml" || has_yaml_names(body)) {
     return labels_of(YamlDocument(body).read());

@@ -93,6 +93,7 @@ bool tell_order(const std::vector<PictureTime>& times) {
       times.begin(), times.end(), [](const PictureTime& time) { return time.is_taken(); }));
   if (taken > 0) return taken == times.size();
   std::vector<std::int64_t> sorted;
+  sorted.reserve(times.size());
   for (const PictureTime& time : times) sorted.push_back(time.ms);
   std::sort(sorted.begin(), sorted.end());
   std::size_t slow = 0;

@@ -148,9 +148,9 @@ std::optional<Predictor::Request> Predictor::take() {
   while (queue_.empty() && !stop_) changed_.wait(mutex_);
   if (stop_) return std::nullopt;
   ++in_work_;
-  auto next = std::find_if(queue_.begin(), queue_.end(), [this](const Request& request) {
-    return request.address != last_address_;
-  });
+  const std::string last = last_address_;
+  auto next = std::find_if(queue_.begin(), queue_.end(),
+                           [&last](const Request& request) { return request.address != last; });
   if (next == queue_.end()) next = queue_.begin();
   Request request = std::move(*next);
   queue_.erase(next);
