@@ -334,6 +334,7 @@ for stage in "${stages[@]}"; do
     rm -f build/"$preset"/*.deb
     check cpack --preset "$preset"
     need_program
+    check tests/vm/binfmt.sh aarch64
     # The virtual machine is made meanwhile, mostly by one processor.
     start guest tests/target.sh guest "$preset"
     say "Raspberry Pi 4, $suite: tests in the emulator"

@@ -6,7 +6,7 @@ source=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/checkout
-mkdir -p "$work/bin" "$root"/{deploy,toolchains,tests/{deploy,models,soak,tools}}
+mkdir -p "$work/bin" "$root"/{deploy,toolchains,tests/{deploy,models,soak,tools,vm}}
 cp "$source"/{run,counting}.sh "$root/tests/"
 
 # Each writes down its call.
@@ -19,7 +19,7 @@ for program in cmake cpack ctest nproc id; do
 done
 for script in deploy/install-deps.sh toolchains/make-sysroot.sh \
   tests/{target,run_test,deploy/{install_deps,package,libcamera_module,maintainer_scripts,sockets}_test}.sh tests/soak/soak.py \
-  tests/tools/check_{service,style,libcamera}.sh tests/tools/check_{layering,size,links}.py; do
+  tests/vm/binfmt.sh tests/tools/check_{service,style,libcamera}.sh tests/tools/check_{layering,size,links}.py; do
   stand_in "$root/$script"
 done
 echo 'echo 2' >>"$work/bin/nproc"

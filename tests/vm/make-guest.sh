@@ -35,11 +35,7 @@ arm64) machine=aarch64 ;;
 amd64) machine=x86_64 ;;
 *) fail "no architecture $arch, only arm64 and amd64" ;;
 esac
-if [ "$(uname -m)" != $machine ]; then
-  formats=/proc/sys/fs/binfmt_misc
-  [ -e $formats/register ] || mount -t binfmt_misc none $formats
-  grep -qs "^interpreter .*$machine" $formats/* || cat /usr/lib/binfmt.d/qemu-$machine.conf > $formats/register
-fi
+"$(dirname "$0")/binfmt.sh" $machine
 
 # The kernel's package is only unpacked: its scripts would make an initrd, slowly.
 cat > "$work/kernel" <<'END'
