@@ -157,7 +157,8 @@ class OnnxOperators {
 }  // namespace
 
 bool is_torch_operator(const std::string& name) {
-  return contains(kTorchNamespaces, std::string_view(name).substr(0, name.find("::")));
+  const std::string_view all = name;
+  return contains(kTorchNamespaces, all.substr(0, all.find("::")));
 }
 
 void TorchCodeScanner::take(std::string_view piece) {

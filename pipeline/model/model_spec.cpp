@@ -145,8 +145,9 @@ std::vector<std::string> parse_lines(const std::string& text, const std::string&
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const std::string problem = problem_of_label(elements[i]);
     if (problem.empty()) continue;
-    throw Error(ErrorKind::kBadData,
-                "line " + std::to_string(i + 1) + " of the " + what + " " + problem);
+    std::string sentence = "line " + std::to_string(i + 1);
+    sentence.append(" of the ").append(what).append(" ").append(problem);
+    throw Error(ErrorKind::kBadData, sentence);
   }
   if (elements.empty()) throw Error(ErrorKind::kBadData, "the " + what + " are empty");
   return elements;

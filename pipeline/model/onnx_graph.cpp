@@ -239,8 +239,9 @@ class GraphReader {
         names.skip();
       }
     }
+    domain.append("::").append(name);
     while (message.next(FunctionField::kNode, protozero::pbf_wire_type::length_delimited)) {
-      read(GraphMessage<NodeField>(message.get_message()), domain + "::" + name, 0);
+      read(GraphMessage<NodeField>(message.get_message()), domain, 0);
     }
   }
 

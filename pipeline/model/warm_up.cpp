@@ -36,7 +36,8 @@ float noise(float /*x*/, float /*y*/, std::size_t /*channel*/, std::minstd_rand&
 
 template <int kRed, int kGreen, int kBlue>
 float flat(float /*x*/, float /*y*/, std::size_t channel, std::minstd_rand& /*random*/) {
-  return static_cast<float>(channel == 0 ? kRed : channel == 1 ? kGreen : kBlue);
+  constexpr std::array<float, 3> kColor{kRed, kGreen, kBlue};
+  return kColor.at(channel);
 }
 
 float gradients(float x, float y, std::size_t channel, std::minstd_rand& /*random*/) {

@@ -349,9 +349,9 @@ bool is_set(const Field& node, std::string_view name) {
 
 // The linear layer behind which only a bias and quantization come; null: there is none.
 const Field* linear_layer(const std::vector<Field>& graph, const std::string& scores) {
-  static const std::set<std::string> kPassed{"Add", "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string> passed{"Add", "QuantizeLinear", "DequantizeLinear"};
   const Field* node = maker_of(graph, scores);
-  while (node != nullptr && kPassed.count(type_of(*node)) > 0) {
+  while (node != nullptr && passed.count(type_of(*node)) > 0) {
     node = maker_of(graph, texts_of(node->content, NodeField::kInput).at(0));
   }
   const bool is_linear =

@@ -73,7 +73,7 @@ ReplacedFloats replace_floats(const torch::jit::Module& module) {
   replaced.doubles &= only_doubles;
   if (!replaced.any()) return replaced;
   const auto convert = [&replaced](const auto& tensors) {
-    for (at::Tensor tensor : tensors) {
+    for (const at::Tensor& tensor : tensors) {
       if (replaced.has(tensor.scalar_type())) tensor.set_data(tensor.to(at::kFloat));
     }
   };

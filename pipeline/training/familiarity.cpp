@@ -27,7 +27,7 @@ std::size_t highest(const float* values, std::size_t count) {
 float quantile(std::vector<float>& values, double share) {
   std::sort(values.begin(), values.end());
   const auto last = static_cast<double>(values.size() - 1);
-  return values[static_cast<std::size_t>(share * last + 0.5)];
+  return values[static_cast<std::size_t>(std::lround(share * last))];
 }
 
 }  // namespace
