@@ -59,6 +59,7 @@ CameraMode choose(const V4l2Device& device, const std::string& path, const ModeW
   for (const std::string& line : to_text(choice)) log_debug("{}: {}", path, line);
   if (choice.mode) return *choice.mode;
   std::vector<std::uint32_t> fourccs;
+  fourccs.reserve(formats.size());
   for (const CameraFormat& format : formats) fourccs.push_back(format.fourcc);
   throw no_readable_format(path, fourccs);
 }
