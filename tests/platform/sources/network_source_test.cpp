@@ -336,19 +336,12 @@ TEST_F(NetworkSourceTest, ALostCameraIsAskedAgain) {
   EXPECT_THAT(log.text(), AllOf(HasSubstr("camera 127.0.0.1 lost: "), HasSubstr("is back after")));
 }
 
-// The process that decodes for this one. Under an emulator its name is the emulator's.
+// The process that decodes for this one, its only child.
 pid_t decoder_of_this_process() {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "stat");
-    std::string number;
-    std::string name;
-    std::string state;
-    pid_t parent = 0;
-    file >> number >> name >> state >> parent;
-    std::ifstream command(entry.path() / "cmdline");
-    const std::string line{std::istreambuf_iterator<char>(command), {}};
-    const bool decodes = line.find("lookout-stream-decoder") != std::string::npos;
-    if (parent == ::getpid() && decodes) return std::stoi(number);
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(thread.path() / "children");
+    pid_t child = 0;
+    if (file >> child) return child;
   }
   return -1;
 }
