@@ -126,8 +126,8 @@ sources=(
   app/trace/counter_summary.cpp app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp
   app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
   app/trace/trace_text.cpp app/trace/verdict.cpp pipeline/append_format.cpp pipeline/json_text.cpp pipeline/log.cpp
-  pipeline/model/foreign_names.cpp pipeline/model/foreign_operators.cpp pipeline/model/foreign_spec.cpp pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp
-  pipeline/model/onnx_spec.cpp pipeline/model/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/printable.cpp
+  pipeline/model/foreign_format.cpp pipeline/model/foreign_names.cpp pipeline/model/foreign_operators.cpp pipeline/model/foreign_spec.cpp pipeline/model/input_spec.cpp pipeline/model/model_spec.cpp pipeline/model/onnx_contents.cpp
+  pipeline/model/onnx_graph.cpp pipeline/model/onnx_spec.cpp pipeline/model/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/printable.cpp
   pipeline/profile/stage.cpp pipeline/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
   platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_header.cpp platform/http/http_message.cpp
