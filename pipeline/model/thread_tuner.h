@@ -35,7 +35,7 @@ class ThreadTuner {
   // `max_threads`: at least 1. `free_processors`: average number of processors that other programs
   // left free since its last call. `budget`: total time of the inferences at the start, after which
   // a number gets a short batch only. `limit`: no inference begins that would probably end later;
-  // the best number so far is taken. `with_max`: an inference with max_threads, as measured before;
+  // the best number so far is taken. `with_max`: what an inference takes with max_threads at best;
   // when the limit leaves no time for one thread, max_threads is taken without trials.
   ThreadTuner(int max_threads, Start start, std::function<double()> free_processors,
               Clock::duration budget = kBudget, Clock::duration limit = Clock::duration::max(),
