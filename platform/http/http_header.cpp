@@ -46,7 +46,9 @@ std::string path_and_query_of(const std::string& target, std::string_view author
 std::optional<HttpResponse> mistake_of_target(const http::request_header<>& header) {
   const std::string target = to_string(header.target());
   if (target.size() > kMaxTarget) return http_error(414, "long_target", "the path is too long");
-  if (target.rfind('/', 0) == 0 || !authority_of_url(target).empty()) return std::nullopt;
+  // RFC 9112, 3.2: an absolute target has no fragment.
+  const std::string path = path_and_query_of(target, authority_of_url(target));
+  if (path.rfind('/', 0) == 0) return std::nullopt;
   return http_error(400, "bad_target", "the path has to begin with /");
 }
 

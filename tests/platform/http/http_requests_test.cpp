@@ -53,7 +53,8 @@ TEST_F(HttpRequests, TheHostOfAUrlCountsInsteadOfTheHeader) {
   EXPECT_EQ(answer(get("", "http://localhost/healthz")), "421 wrong_host");
   EXPECT_EQ(answer(get(kHost + "Origin: http://evil.example\r\n", "http://localhost/healthz")),
             "403 cross_origin");
-  for (const char* target : {"http:///healthz", "ftp://localhost/", "localhost:80", "*"}) {
+  for (const char* target :
+       {"http:///healthz", "ftp://localhost/", "localhost:80", "*", "http://localhost#/state"}) {
     EXPECT_EQ(answer(get(kHost, target)), "400 bad_target") << target;
   }
 }
