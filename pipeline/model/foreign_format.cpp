@@ -82,7 +82,7 @@ std::optional<std::string_view> first_field(std::string_view bytes, protozero::p
 }
 
 // TensorFlow's SavedModel and CoreML's Model begin as ONNX does: with a version, before a message
-// where ONNX has the producer's name. That of SavedModel has_start with MetaInfoDef, which has the
+// where ONNX has the producer's name. That of SavedModel begins with MetaInfoDef, which has the
 // version of TensorFlow (tensorflow/core/protobuf/saved_model.proto and meta_graph.proto); that of
 // CoreML with the description of an input (mlmodel/format/Model.proto).
 std::string versioned_format(std::string_view bytes) {
@@ -113,7 +113,7 @@ std::string protobuf_format(std::string_view bytes) {
     if (has_start(bytes, "\x08")) return versioned_format(bytes);
     if (has_start(bytes, "\x0a")) return graph_format(bytes);
   } catch (const protozero::exception&) {
-    // Something else has_start so.
+    // Something else begins so.
   }
   return {};
 }

@@ -38,8 +38,8 @@ std::string problem_of(const Normalisation& stated) {
                                   [limit](float number) { return std::abs(number) > limit; });
   };
   constexpr float kMaxMean = 1;
-  constexpr float kMaxStd =
-      2;  // that of pixels in 0..1 is below 0.5, and 1 says that there is none
+  // That of pixels in 0..1 is below 0.5, and 1 says that there is none.
+  constexpr float kMaxStd = 2;
   const bool mean = is_above(stated.mean, kMaxMean);
   if (!mean && !is_above(stated.std, kMaxStd)) return "";
   return std::string("the ") + (mean ? "mean" : "deviation") +
