@@ -13,6 +13,7 @@ namespace lookout {
 namespace {
 
 using onnx::AttributeField;
+using onnx::delimited;
 using onnx::DimField;
 using onnx::GraphField;
 using onnx::ModelField;
@@ -24,19 +25,10 @@ using onnx::TensorTypeField;
 using onnx::TextField;
 using onnx::TypeField;
 using onnx::ValueField;
+using onnx::varint;
 
 template <typename Field>
 using OnnxMessage = protozero::pbf_message<Field>;
-
-// For switch: a field of this number and form. Others of the number are skipped.
-template <typename Field>
-constexpr std::uint32_t number(Field field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::varint);
-}
-template <typename Field>
-constexpr std::uint32_t bytes(Field field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
-}
 
 struct Tensor {
   std::string name;
@@ -63,22 +55,22 @@ Tensor read_tensor(OnnxMessage<TensorField> message) {
   };
   while (message.next()) {
     switch (message.tag_and_type()) {
-      case bytes(TensorField::kDims):
+      case delimited(TensorField::kDims):
         for (const std::int64_t dim : message.get_packed_int64()) add_dim(dim);
         break;
-      case number(TensorField::kDims):
+      case varint(TensorField::kDims):
         add_dim(message.get_int64());
         break;
-      case number(TensorField::kDataType):
+      case varint(TensorField::kDataType):
         tensor.type = message.get_int32();
         break;
-      case bytes(TensorField::kName):
+      case delimited(TensorField::kName):
         tensor.name = message.get_string();
         break;
-      case bytes(TensorField::kRawData):
+      case delimited(TensorField::kRawData):
         tensor.bytes = message.get_view().size();
         break;
-      case number(TensorField::kDataLocation):
+      case varint(TensorField::kDataLocation):
         tensor.external = message.get_enum() == onnx::kExternal;
         break;
       default:
@@ -99,16 +91,16 @@ Node read_node(OnnxMessage<NodeField> message) {
   Node node;
   while (message.next()) {
     switch (message.tag_and_type()) {
-      case bytes(NodeField::kInput):
+      case delimited(NodeField::kInput):
         node.inputs.push_back(message.get_string());
         break;
-      case bytes(NodeField::kOutput):
+      case delimited(NodeField::kOutput):
         node.outputs.push_back(message.get_string());
         break;
-      case bytes(NodeField::kOpType):
+      case delimited(NodeField::kOpType):
         node.type = message.get_string();
         break;
-      case bytes(NodeField::kAttribute): {
+      case delimited(NodeField::kAttribute): {
         OnnxMessage<AttributeField> attribute(message.get_message());
         while (
             attribute.next(AttributeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
@@ -138,9 +130,9 @@ void read_type(OnnxMessage<TypeField> message, OnnxValue& value) {
   while (message.next(TypeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
     OnnxMessage<TensorTypeField> tensor(message.get_message());
     while (tensor.next()) {
-      if (tensor.tag_and_type() == number(TensorTypeField::kElement)) {
+      if (tensor.tag_and_type() == varint(TensorTypeField::kElement)) {
         value.type = onnx_type_text(tensor.get_int32());
-      } else if (tensor.tag_and_type() == bytes(TensorTypeField::kShape)) {
+      } else if (tensor.tag_and_type() == delimited(TensorTypeField::kShape)) {
         value.dims = read_shape(OnnxMessage<ShapeField>(tensor.get_message()));
       } else {
         tensor.skip();
@@ -153,9 +145,9 @@ OnnxValue read_value(OnnxMessage<ValueField> message) {
   OnnxValue value;
   value.type = "no tensor";
   while (message.next()) {
-    if (message.tag_and_type() == bytes(ValueField::kName)) {
+    if (message.tag_and_type() == delimited(ValueField::kName)) {
       value.name = message.get_string();
-    } else if (message.tag_and_type() == bytes(ValueField::kType)) {
+    } else if (message.tag_and_type() == delimited(ValueField::kType)) {
       read_type(OnnxMessage<TypeField>(message.get_message()), value);
     } else {
       message.skip();
@@ -172,16 +164,16 @@ class Graph {
   void read(OnnxMessage<GraphField> message) {
     while (message.next()) {
       switch (message.tag_and_type()) {
-        case bytes(GraphField::kNode):
+        case delimited(GraphField::kNode):
           add(read_node(OnnxMessage<NodeField>(message.get_message())));
           break;
-        case bytes(GraphField::kInitializer):
+        case delimited(GraphField::kInitializer):
           add(read_tensor(OnnxMessage<TensorField>(message.get_message())));
           break;
-        case bytes(GraphField::kInput):
+        case delimited(GraphField::kInput):
           contents_.inputs.push_back(read_value(OnnxMessage<ValueField>(message.get_message())));
           break;
-        case bytes(GraphField::kOutput):
+        case delimited(GraphField::kOutput):
           contents_.outputs.push_back(read_value(OnnxMessage<ValueField>(message.get_message())));
           break;
         default:
@@ -251,9 +243,9 @@ void read_opset(OnnxMessage<OpsetField> message, OnnxContents& contents) {
   std::string domain;
   std::int64_t version = 0;
   while (message.next()) {
-    if (message.tag_and_type() == bytes(OpsetField::kDomain)) {
+    if (message.tag_and_type() == delimited(OpsetField::kDomain)) {
       domain = message.get_string();
-    } else if (message.tag_and_type() == number(OpsetField::kVersion)) {
+    } else if (message.tag_and_type() == varint(OpsetField::kVersion)) {
       version = message.get_int64();
     } else {
       message.skip();
@@ -266,9 +258,9 @@ void read_text(OnnxMessage<TextField> message, OnnxContents& contents) {
   std::string key;
   std::string value;
   while (message.next()) {
-    if (message.tag_and_type() == bytes(TextField::kKey)) {
+    if (message.tag_and_type() == delimited(TextField::kKey)) {
       key = message.get_string();
-    } else if (message.tag_and_type() == bytes(TextField::kValue)) {
+    } else if (message.tag_and_type() == delimited(TextField::kValue)) {
       value = message.get_string();
     } else {
       message.skip();
@@ -284,20 +276,20 @@ OnnxContents read_model(OnnxMessage<ModelField> message) {
   bool has_graph = false;
   while (message.next()) {
     switch (message.tag_and_type()) {
-      case bytes(ModelField::kProducerName):
+      case delimited(ModelField::kProducerName):
         contents.producer = message.get_string();
         break;
-      case bytes(ModelField::kProducerVersion):
+      case delimited(ModelField::kProducerVersion):
         version = message.get_string();
         break;
-      case bytes(ModelField::kGraph):
+      case delimited(ModelField::kGraph):
         graph.read(OnnxMessage<GraphField>(message.get_message()));
         has_graph = true;
         break;
-      case bytes(ModelField::kOpsetImport):
+      case delimited(ModelField::kOpsetImport):
         read_opset(OnnxMessage<OpsetField>(message.get_message()), contents);
         break;
-      case bytes(ModelField::kMetadataProps):
+      case delimited(ModelField::kMetadataProps):
         read_text(OnnxMessage<TextField>(message.get_message()), contents);
         break;
       default:

@@ -61,6 +61,20 @@ enum class TensorTypeField : Number { kElement = 1, kShape = 2 };
 enum class ShapeField : Number { kDim = 1 };
 enum class DimField : Number { kValue = 1, kName = 2 };
 
+// For switch: a field of this number and form. Others of the number are skipped.
+template <typename Field>
+constexpr std::uint32_t varint(Field field) {
+  return protozero::tag_and_type(field, protozero::pbf_wire_type::varint);
+}
+template <typename Field>
+constexpr std::uint32_t fixed32(Field field) {
+  return protozero::tag_and_type(field, protozero::pbf_wire_type::fixed32);
+}
+template <typename Field>
+constexpr std::uint32_t delimited(Field field) {
+  return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
+}
+
 // TensorProto.DataType
 inline constexpr int kFloat = 1;
 inline constexpr int kInt8 = 3;

@@ -11,11 +11,14 @@ namespace lookout {
 namespace {
 
 using onnx::AttributeField;
+using onnx::delimited;
+using onnx::fixed32;
 using onnx::FunctionField;
 using onnx::GraphField;
 using onnx::ModelField;
 using onnx::NodeField;
 using onnx::TensorField;
+using onnx::varint;
 
 constexpr std::size_t kMaxParts = 100'000;         // nodes, and constants
 constexpr std::size_t kMaxGraphNames = 1'000'000;  // of inputs, outputs and attributes
@@ -25,19 +28,6 @@ constexpr int kMaxDepth = 100;                     // of graphs in nodes
 
 template <typename Field>
 using GraphMessage = protozero::pbf_message<Field>;
-
-template <typename Field>
-constexpr std::uint32_t varint(Field field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::varint);
-}
-template <typename Field>
-constexpr std::uint32_t fixed32(Field field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::fixed32);
-}
-template <typename Field>
-constexpr std::uint32_t delimited(Field field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
-}
 
 template <typename Field>
 std::string shown_text(GraphMessage<Field>& message) {
