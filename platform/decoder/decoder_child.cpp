@@ -14,15 +14,11 @@
 #include <cstring>
 #include <system_error>
 
-#include "pipeline/printable.h"
-
 namespace lookout {
 namespace {
 
 constexpr std::chrono::milliseconds kDecoderPoll{50};  // between two looks at `cancelled`
 constexpr std::int64_t kOutputChannels = 3;
-// OpenBLAS, which Debian's OpenCV brings, would start threads.
-constexpr const char* kOneThread = "OPENBLAS_NUM_THREADS=1";
 
 [[noreturn]] void throw_errno() { throw std::system_error(errno, std::generic_category()); }
 
@@ -82,7 +78,7 @@ DecoderChild::DecoderChild(const std::filesystem::path& program, std::int64_t ma
     : output_(max_pixels * kOutputChannels),
       process_(
           {{program.string()},
-           {kOneThread},
+           {kNoBlasThreads},
            {socket_.theirs(), ProcessOptions::kDevNull, errors_.fd(), input_.fd(), output_.fd()}}) {
   socket_.close_theirs();
 }
@@ -148,12 +144,6 @@ bool DecoderChild::take_pixels(cv::Mat& bgr) const {
 void DecoderChild::free_memory() const {
   free_if_large(input_.fd());
   free_if_large(output_.fd());
-}
-
-std::string DecoderChild::errors() const {
-  std::array<char, 300> text{};
-  const auto count = pread(errors_.fd(), text.data(), text.size(), 0);
-  return first_line({text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
 }
 
 }  // namespace lookout

@@ -18,6 +18,9 @@
 
 namespace lookout {
 
+// For the environment of a decoder: OpenBLAS, which Debian's OpenCV brings, would start threads.
+inline constexpr const char* kNoBlasThreads = "OPENBLAS_NUM_THREADS=1";
+
 // Two ends of a socket that keeps messages apart. Throws std::system_error.
 class SocketPair {
  public:
@@ -82,7 +85,7 @@ class DecoderChild {
   int kill() { return process_.kill(); }
 
   // The first line that it wrote to stderr.
-  std::string errors() const;
+  std::string errors() const { return errors_.first_line(); }
 
   pid_t pid() const { return process_.pid(); }
 

@@ -22,8 +22,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kStreamPoll{20};  // between two looks at `stop`
 constexpr int kMaxWarnings = 10;                      // of one process
-// OpenBLAS, which Debian's OpenCV brings, would start threads.
-constexpr const char* kNoBlasThreads = "OPENBLAS_NUM_THREADS=1";
 
 std::filesystem::path program_of(const StreamProcessOptions& options) {
   return options.program.empty() ? module_path(kStreamProgram) : options.program;
@@ -44,12 +42,6 @@ bool read_slot(int fd, std::int64_t begin, cv::Mat& bgr) {
     done += count;
   }
   return true;
-}
-
-std::string first_errors(const MemoryFile& file) {
-  std::array<char, 300> text{};
-  const auto count = pread(file.fd(), text.data(), text.size(), 0);
-  return first_line({text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
 }
 
 }  // namespace
@@ -99,7 +91,6 @@ void StreamProcess::open() {
       info_.live = message.number != 0;
       info_.description = printable(message.text.data());
       network_.settle(info_.live);
-      opened_ = true;
       return;
     } else {
       fail("its decoder sent nonsense");
@@ -205,7 +196,7 @@ void StreamProcess::fail_with(const StreamMessage& message) const {
 }
 
 void StreamProcess::fail_ended() {
-  const std::string errors = first_errors(errors_);
+  const std::string errors = errors_.first_line();
   const int status = process_.kill();
   const std::string why =
       errors.empty() ? describe_end(status) : fmt::format("{}: {}", describe_end(status), errors);

@@ -72,7 +72,6 @@ class StreamProcess : public Source {
   const StreamProcessOptions options_;
   SourceInfo info_;
   bool started_ = false;
-  bool opened_ = false;
   int lines_ = 0;  // of warnings that it had logged
   Clock::time_point last_captured_;
   std::int64_t last_media_time_ = 0;  // ns

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "pipeline/error.h"
+#include "pipeline/printable.h"
 
 namespace lookout {
 namespace {
@@ -161,6 +162,12 @@ std::string MemoryFile::content() const {
     text.append(part.data(), static_cast<std::size_t>(count));
   }
   return text;
+}
+
+std::string MemoryFile::first_line() const {
+  std::array<char, 300> text{};
+  const auto count = pread(fd_, text.data(), text.size(), 0);
+  return lookout::first_line({text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
 }
 
 std::string describe_end(int wait_status) {

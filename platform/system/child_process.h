@@ -61,6 +61,8 @@ class MemoryFile {
 
   int fd() const { return fd_; }
   std::string content() const;
+  // As first_line(), and of the first 300 bytes.
+  std::string first_line() const;
 
  private:
   int fd_;
