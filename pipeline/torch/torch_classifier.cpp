@@ -123,7 +123,7 @@ class TorchClassifier::Impl {
     if (max_threads == 1 || (options.keep_threads && !choose)) return;
     tuner_.emplace(max_threads, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMax,
                    options.free_processors, ThreadTuner::kBudget, start.left,
-                   start.last_run / max_threads);
+                   choose ? start.last_run / max_threads : start.last_run);
     threads_ = tuner_->threads();
     set_compute_threads(threads_, quantized());
     const ImageTensor image = blank_image(spec_.input);
