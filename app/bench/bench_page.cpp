@@ -8,8 +8,9 @@
 #include "app/report/charts.h"
 #include "app/report/html.h"
 #include "app/report/machine_facts.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 namespace {

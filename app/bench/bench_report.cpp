@@ -7,8 +7,9 @@
 #include <string_view>
 
 #include "app/bench/bench_result.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "app/output/json.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/core/types.hpp>
 
-#include "pipeline/error.h"
-#include "pipeline/json_text.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/json_text.h"
+#include "pipeline/results/statistics.h"
 
 namespace nlohmann {
 

@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/models.h"
+#include "app/model/models.h"
 #include "app/run/run.h"
-#include "pipeline/error.h"
-#include "pipeline/model/sha256.h"
-#include "pipeline/pipeline.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/sha256.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
+#include "pipeline/run/pipeline.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
 #include "platform/sources/source_uri.h"
@@ -50,7 +51,7 @@ class Stopwatch : public Reporter {
     if (stats.final) finish();
   }
 
-  void beat() override {
+  void poll() override {
     if (!stop_ || done_) return;
     interrupted_ = true;
     finish();

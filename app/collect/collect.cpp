@@ -9,8 +9,8 @@
 #include <optional>
 #include <system_error>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "platform/reporters/snapshot_folder.h"
 #include "platform/sources/open_source.h"
 

@@ -8,16 +8,17 @@
 #include <optional>
 #include <vector>
 
+#include "app/dataset/eval_set.h"
 #include "app/eval/eval_page.h"
 #include "app/eval/eval_result.h"
-#include "app/eval/eval_set.h"
+#include "app/model/models.h"
 #include "app/output/save_and_print.h"
 #include "app/report/machine_facts.h"
 #include "app/report/picture.h"
-#include "app/run/models.h"
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/pipeline.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/results/statistics.h"
+#include "pipeline/run/pipeline.h"
 #include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "app/eval/eval_charts.h"
+#include "app/dataset/eval_charts.h"
 #include "app/report/charts.h"
 #include "app/report/picture.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 namespace {

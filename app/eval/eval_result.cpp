@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/output/json.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 #include "platform/reporters/terminal.h"
 

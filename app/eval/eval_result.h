@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/eval/eval_counts.h"
+#include "app/dataset/eval_counts.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
 #include "platform/system/paths_in.h"
 
 namespace lookout {

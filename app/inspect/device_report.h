@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "pipeline/json_text.h"
-#include "pipeline/model/device.h"
+#include "pipeline/core/device.h"
+#include "pipeline/core/json_text.h"
 
 namespace lookout {
 

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "app/model/models.h"
 #include "app/output/json.h"
-#include "app/run/models.h"
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/open_model.h"
-#include "platform/system/run_apart.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/run/open_model.h"
+#include "platform/system/run_in_child.h"
 
 namespace lookout {
 

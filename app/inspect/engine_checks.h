@@ -7,8 +7,8 @@
 
 #include "app/inspect/check.h"
 #include "app/options/options.h"
-#include "pipeline/model/engine_facts.h"
-#include "pipeline/model/input_spec.h"
+#include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/input_spec.h"
 
 namespace lookout {
 

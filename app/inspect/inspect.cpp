@@ -12,10 +12,10 @@
 
 #include "app/inspect/device_report.h"
 #include "app/inspect/model_code.h"
+#include "app/model/models.h"
 #include "app/output/json.h"
-#include "app/run/models.h"
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
+#include "app/model/models.h"
 #include "app/output/json.h"
-#include "app/run/models.h"
 #include "app/run/run.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/libcamera_loader.h"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "app/output/json.h"
-#include "pipeline/append_format.h"
-#include "pipeline/model/onnx_graph.h"
-#include "pipeline/model/torch_code.h"
-#include "pipeline/printable.h"
+#include "pipeline/archive/onnx_graph.h"
+#include "pipeline/archive/torch_code.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "pipeline/json_text.h"
-#include "pipeline/model/archive.h"
-#include "pipeline/model/onnx_contents.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/archive/onnx_contents.h"
+#include "pipeline/core/json_text.h"
 
 namespace lookout {
 

@@ -5,7 +5,7 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -6,10 +6,10 @@
 #include <exception>
 #include <vector>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/source.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/source.h"
+#include "pipeline/core/thread.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/source_uri.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pipeline/flow/scheduling.h"
+#include "pipeline/run/scheduling.h"
 #include "platform/cameras/source_options.h"
 
 namespace lookout {

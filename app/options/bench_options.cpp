@@ -3,8 +3,8 @@
 
 #include "app/options/commands.h"
 #include "app/options/settings.h"
-#include "pipeline/classifier.h"
-#include "pipeline/error.h"
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

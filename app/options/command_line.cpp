@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/options/config_file.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {

@@ -5,7 +5,7 @@
 
 #include "app/options/commands.h"
 #include "app/options/settings.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "app/options/command_line.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {

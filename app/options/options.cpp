@@ -1,6 +1,6 @@
 #include "app/options/options.h"
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

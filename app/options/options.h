@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/flow/scheduling.h"
-#include "pipeline/model/device.h"
-#include "pipeline/model/model_spec.h"
+#include "pipeline/core/device.h"
+#include "pipeline/core/model_spec.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/state_tracker.h"
+#include "pipeline/run/scheduling.h"
 #include "platform/cameras/source_options.h"
 
 namespace lookout {

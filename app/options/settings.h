@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/options/value.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

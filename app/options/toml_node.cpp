@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/options/toml_guard.h"
-#include "pipeline/model/byte_order_mark.h"
+#include "pipeline/core/byte_order_mark.h"
 
 // toml++ 3.3 has assertions that inputs can break, as "[" at a line's end does. Where NDEBUG is
 // defined it takes them for granted instead, which is undefined behaviour. Here they are checked.

@@ -9,10 +9,10 @@
 #include <map>
 #include <sstream>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/lower_case.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/lower_case.h"
+#include "pipeline/core/printable.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/parse_number.h"
 #include "platform/system/process.h"

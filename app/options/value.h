@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/options/toml_node.h"
-#include "pipeline/model/model_spec.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/json_text.h"
+#include "pipeline/core/json_text.h"
 #include "pipeline/results/statistics.h"
 #include "pipeline/training/calibration.h"
 

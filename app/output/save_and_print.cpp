@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/report/style.h"
-#include "pipeline/append_format.h"
-#include "pipeline/lower_case.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/lower_case.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "app/report/html.h"
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
 #include "platform/sources/picture_source.h"
 #include "platform/system/thumbnail.h"
 

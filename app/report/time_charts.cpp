@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "app/report/html.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {

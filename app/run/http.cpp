@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/lower_case.h"
-#include "pipeline/open_model.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/lower_case.h"
+#include "pipeline/run/open_model.h"
 #include "platform/http/http_reporter.h"
 #include "platform/system/input_file.h"
 #include "platform/system/machine_id.h"

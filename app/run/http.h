@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "app/options/options.h"
-#include "pipeline/flow/picture_queue.h"
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
+#include "pipeline/run/picture_queue.h"
 #include "platform/mqtt/mqtt_link.h"
 
 namespace lookout {

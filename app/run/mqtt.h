@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/options/options.h"
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
 #include "platform/mqtt/mqtt_link.h"
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "app/run/log.h"
-#include "pipeline/flow/picture_queue.h"
-#include "pipeline/reporter.h"
+#include "app/output/log.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
+#include "pipeline/run/picture_queue.h"
 #include "platform/overlay/overlay_reporter.h"
 #include "platform/reporters/terminal.h"
 #include "platform/system/non_blocking_writer.h"

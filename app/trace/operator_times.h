@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/trace/trace_events.h"
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

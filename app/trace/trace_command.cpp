@@ -12,7 +12,7 @@
 #include "app/trace/trace_fleet.h"
 #include "app/trace/trace_page.h"
 #include "app/trace/trace_text.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {

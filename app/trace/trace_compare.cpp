@@ -12,8 +12,8 @@
 
 #include "app/output/json.h"
 #include "app/report/html.h"
-#include "pipeline/append_format.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

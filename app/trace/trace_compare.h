@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/trace/trace_fleet.h"
-#include "pipeline/json_text.h"
+#include "pipeline/core/json_text.h"
 
 namespace lookout {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

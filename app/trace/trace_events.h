@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

@@ -8,7 +8,7 @@
 
 #include "app/output/json.h"
 #include "app/trace/trace_text.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/results/format.h"
 

@@ -14,7 +14,7 @@
 #include "app/trace/operator_times.h"
 #include "app/trace/time_use.h"
 #include "app/trace/verdict.h"
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/trace/trace_summary.h"
-#include "pipeline/json_text.h"
+#include "pipeline/core/json_text.h"
 
 namespace lookout {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "app/train/train_report.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {

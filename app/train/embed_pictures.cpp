@@ -5,7 +5,7 @@
 #include <opencv2/core.hpp>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/sources/open_source.h"
 
 namespace lookout {

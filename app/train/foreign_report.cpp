@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/eval/eval_result.h"
-#include "pipeline/append_format.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/training/calibration.h"
 
 namespace lookout {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 namespace {

@@ -10,18 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "app/model/models.h"
 #include "app/output/json.h"
 #include "app/output/save_and_print.h"
-#include "app/run/models.h"
 #include "app/train/embed_pictures.h"
 #include "app/train/progress.h"
 #include "app/train/train_page.h"
 #include "app/train/train_pictures.h"
 #include "app/train/train_report.h"
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/model/sha256.h"
-#include "pipeline/open_model.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/sha256.h"
+#include "pipeline/run/open_model.h"
 #include "pipeline/training/folds.h"
 #include "pipeline/training/scenes.h"
 #include "platform/sources/picture_folder.h"

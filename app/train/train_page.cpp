@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/eval/eval_charts.h"
+#include "app/dataset/eval_charts.h"
 #include "app/eval/eval_result.h"
 #include "app/report/charts.h"
 #include "app/report/html.h"

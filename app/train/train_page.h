@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/train/train_report.h"
-#include "pipeline/model/model_facts.h"
+#include "pipeline/core/model_facts.h"
 
 namespace lookout {
 

@@ -9,12 +9,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "app/eval/class_folders.h"
-#include "app/eval/eval_set.h"
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/model/model_spec.h"
-#include "pipeline/model/sha256.h"
+#include "app/dataset/class_folders.h"
+#include "app/dataset/eval_set.h"
+#include "pipeline/archive/metadata.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/model_spec.h"
+#include "pipeline/core/sha256.h"
 #include "platform/system/csv.h"
 #include "platform/system/input_file.h"
 

@@ -10,9 +10,9 @@
 #include "app/eval/eval_result.h"
 #include "app/output/json.h"
 #include "app/train/advice.h"
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/model/top_k.h"
-#include "pipeline/printable.h"
 #include "pipeline/training/calibration.h"
 
 namespace lookout {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/eval/eval_counts.h"
+#include "app/dataset/eval_counts.h"
 #include "app/train/foreign_report.h"
 #include "app/train/picture_time.h"
 #include "pipeline/training/cross_validation.h"

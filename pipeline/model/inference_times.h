@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <limits>
 
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
 
 namespace lookout {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/model_spec.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

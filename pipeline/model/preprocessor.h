@@ -8,7 +8,7 @@
 #include <opencv2/core/types.hpp>
 #include <vector>
 
-#include "pipeline/model/input_spec.h"
+#include "pipeline/core/input_spec.h"
 
 namespace lookout {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "pipeline/log.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/thread.h"
 
 namespace lookout {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
-#include "pipeline/frame.h"
-#include "pipeline/mutex.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
 
 namespace lookout {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

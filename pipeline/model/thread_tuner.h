@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "pipeline/model/inference_times.h"
 
 namespace lookout {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

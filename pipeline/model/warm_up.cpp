@@ -10,8 +10,8 @@
 #include <random>
 #include <string>
 
-#include "pipeline/error.h"
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/error.h"
 #include "pipeline/model/network_output.h"
 #include "pipeline/model/top_k.h"
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/error.h"
-#include "pipeline/frame.h"
-#include "pipeline/model/input_spec.h"
-#include "pipeline/model/model_facts.h"
-#include "pipeline/model/model_spec.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/input_spec.h"
+#include "pipeline/core/model_facts.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 

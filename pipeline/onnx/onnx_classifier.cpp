@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/model/network_output.h"
 #include "pipeline/model/start_log.h"
 #include "pipeline/model/thread_trials.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "pipeline/classifier.h"
-#include "pipeline/model/archive.h"
-#include "pipeline/model/engine_facts.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/classifier.h"
 
 namespace lookout {
 

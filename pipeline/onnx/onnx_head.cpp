@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/model/onnx_fields.h"
+#include "pipeline/archive/onnx_fields.h"
 
 namespace lookout {
 namespace {

@@ -1,6 +1,6 @@
-#include "pipeline/engine_module.h"
 #include "pipeline/onnx/onnx_classifier.h"
 #include "pipeline/onnx/onnx_trainer.h"
+#include "pipeline/run/engine_module.h"
 
 extern "C" const lookout::EngineModule* lookout_engine() {
   static const lookout::EngineModule module{{lookout::kEngineInterface, LOOKOUT_VERSION},

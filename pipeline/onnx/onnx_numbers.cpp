@@ -5,7 +5,7 @@
 #include <cstring>
 #include <opencv2/core/mat.hpp>
 
-#include "pipeline/model/onnx_contents.h"
+#include "pipeline/archive/onnx_contents.h"
 
 namespace lookout {
 namespace {

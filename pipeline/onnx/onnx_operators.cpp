@@ -6,10 +6,10 @@
 #include <charconv>
 #include <string_view>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/model/operator_library.h"
-#include "pipeline/printable.h"
+#include "pipeline/archive/operator_library.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

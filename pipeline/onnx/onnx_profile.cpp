@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "pipeline/json_text.h"
+#include "pipeline/core/json_text.h"
 
 namespace lookout {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "pipeline/profile/trace.h"
 
 namespace lookout {

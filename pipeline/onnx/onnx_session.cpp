@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "pipeline/log.h"
-#include "pipeline/model/engine_facts.h"
-#include "pipeline/model/operator_library.h"
+#include "pipeline/archive/engine_facts.h"
+#include "pipeline/archive/operator_library.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/onnx/onnx_numbers.h"
 #include "pipeline/onnx/onnx_operators.h"
-#include "pipeline/printable.h"
 
 namespace lookout {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/model/archive.h"
-#include "pipeline/model/input_spec.h"
-#include "pipeline/model/model_facts.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/input_spec.h"
+#include "pipeline/core/model_facts.h"
 
 namespace lookout {
 

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 namespace {

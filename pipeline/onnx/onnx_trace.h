@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/classifier.h"
-#include "pipeline/frame.h"
-#include "pipeline/model/archive.h"
-#include "pipeline/mutex.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/onnx/onnx_profile.h"
 #include "pipeline/onnx/onnx_session.h"
 #include "pipeline/profile/trace.h"

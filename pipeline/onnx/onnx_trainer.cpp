@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/onnx/onnx_head.h"
 #include "pipeline/onnx/onnx_session.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
 #include "pipeline/training/trainer.h"
 
 namespace lookout {

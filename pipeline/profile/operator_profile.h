@@ -11,8 +11,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "pipeline/frame.h"
-#include "pipeline/mutex.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/results/operator_table.h"
 
 namespace lookout {

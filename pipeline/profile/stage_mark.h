@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

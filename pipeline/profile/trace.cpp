@@ -7,8 +7,8 @@
 #include <array>
 #include <exception>
 
-#include "pipeline/error.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/thread.h"
 
 namespace lookout {
 namespace {

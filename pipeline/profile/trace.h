@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/frame.h"
-#include "pipeline/mutex.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/profile/stage_mark.h"
 #include "pipeline/profile/trace_recording.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/profile/trace_counters.h"
 #include "pipeline/results/format.h"

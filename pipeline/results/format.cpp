@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {

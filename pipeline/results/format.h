@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/json_text.h"
-#include "pipeline/printable.h"
-#include "pipeline/reporter.h"
-#include "pipeline/result.h"
+#include "pipeline/core/camera_status.h"
+#include "pipeline/core/json_text.h"
+#include "pipeline/core/printable.h"
+#include "pipeline/core/result.h"
 #include "pipeline/results/machine_state.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"

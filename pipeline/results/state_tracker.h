@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/result.h"
+#include "pipeline/core/result.h"
 
 namespace lookout {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "pipeline/result.h"
+#include "pipeline/core/result.h"
 #include "pipeline/results/machine_state.h"
 
 namespace lookout {

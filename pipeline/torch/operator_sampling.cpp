@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-#include "pipeline/mutex.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/profile/trace.h"
 #include "pipeline/torch/operands.h"
 #include "pipeline/torch/torch_graph.h"

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/classifier.h"
+#include "pipeline/core/classifier.h"
 #include "pipeline/profile/operator_profile.h"
 
 namespace lookout {

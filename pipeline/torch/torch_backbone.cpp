@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/training/familiarity.h"
+#include "pipeline/training/ood_detector.h"
 
 namespace lookout {
 namespace {

@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/model/network_output.h"
 #include "pipeline/model/start_log.h"
 #include "pipeline/model/thread_tuner.h"
 #include "pipeline/model/warm_up.h"
-#include "pipeline/mutex.h"
 #include "pipeline/torch/operator_sampling.h"
 #include "pipeline/torch/torch_device.h"
 #include "pipeline/torch/torch_graph.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/classifier.h"
-#include "pipeline/model/archive.h"
-#include "pipeline/model/engine_facts.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/classifier.h"
 
 namespace lookout {
 

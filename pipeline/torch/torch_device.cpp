@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/mutex.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/torch/torch_device_calls.h"
 #include "pipeline/torch/torch_device_plugin.h"
 #include "pipeline/torch/torch_graph.h"

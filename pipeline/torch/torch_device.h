@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "pipeline/model/device.h"
+#include "pipeline/core/device.h"
 #include "pipeline/torch/device_plugin.h"
 
 namespace lookout {

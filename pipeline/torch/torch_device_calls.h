@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/classifier.h"
+#include "pipeline/core/classifier.h"
 #include "pipeline/torch/device_plugin.h"
 
 namespace lookout {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "pipeline/error.h"
-#include "pipeline/module.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/module.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

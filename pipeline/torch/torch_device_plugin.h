@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pipeline/model/device.h"
+#include "pipeline/core/device.h"
 #include "pipeline/torch/device_plugin.h"
 
 namespace lookout {

@@ -1,4 +1,5 @@
 #include "pipeline/torch/torch_failure.h"
+#include "pipeline/archive/metadata.h"
 
 #include <torch/script.h>
 #include <torch/version.h>
@@ -9,13 +10,13 @@
 #include <optional>
 #include <string_view>
 
-#include "pipeline/error.h"
-#include "pipeline/lower_case.h"
-#include "pipeline/model/engine_facts.h"
-#include "pipeline/model/foreign_operators.h"
-#include "pipeline/model/operator_library.h"
-#include "pipeline/model/torch_code.h"
-#include "pipeline/printable.h"
+#include "pipeline/archive/engine_facts.h"
+#include "pipeline/archive/foreign_operators.h"
+#include "pipeline/archive/operator_library.h"
+#include "pipeline/archive/torch_code.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/lower_case.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/torch/torch_operators.h"
 
 namespace lookout {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
 
 namespace torch::jit {
 struct Module;

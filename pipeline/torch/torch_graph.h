@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/input_spec.h"
+#include "pipeline/core/input_spec.h"
 
 namespace lookout {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "pipeline/engine_module.h"
+#include "pipeline/run/engine_module.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "pipeline/torch/torch_trainer.h"
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/model/engine_facts.h"
+#include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "pipeline/torch/live_bytes.h"
 #include "pipeline/torch/torch_blas.h"
 #include "pipeline/torch/torch_device.h"

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/model/archive.h"
-#include "pipeline/model/input_spec.h"
-#include "pipeline/model/model_facts.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/input_spec.h"
+#include "pipeline/core/model_facts.h"
 #include "pipeline/torch/torch_failure.h"
 #include "pipeline/torch/torch_graph.h"
 

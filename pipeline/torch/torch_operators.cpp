@@ -13,8 +13,8 @@
 #include <exception>
 #include <system_error>
 
-#include "pipeline/error.h"
-#include "pipeline/model/operator_library.h"
+#include "pipeline/archive/operator_library.h"
+#include "pipeline/core/error.h"
 #include "pipeline/torch/torch_network.h"
 
 namespace lookout {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/torch/torch_backbone.h"
 #include "pipeline/torch/torch_network.h"
 #include "pipeline/torch/torch_operators.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
 #include "pipeline/training/trainer.h"
 
 namespace lookout {

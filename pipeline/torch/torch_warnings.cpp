@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "pipeline/log.h"
-#include "pipeline/mutex.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

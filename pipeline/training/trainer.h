@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/archive.h"
-#include "pipeline/model/input_spec.h"
-#include "pipeline/model/model_facts.h"
-#include "pipeline/model/model_spec.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/input_spec.h"
+#include "pipeline/core/model_facts.h"
+#include "pipeline/core/model_spec.h"
 #include "pipeline/training/embeddings.h"
-#include "pipeline/training/familiarity.h"
+#include "pipeline/training/ood_detector.h"
 
 namespace lookout {
 

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {

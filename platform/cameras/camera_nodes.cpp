@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/paths_in.h"
 
 namespace lookout {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

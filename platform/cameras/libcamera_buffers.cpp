@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -11,10 +11,10 @@
 #include <set>
 #include <system_error>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/module.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/module.h"
 #include "platform/cameras/libcamera_source.h"
 #include "platform/system/paths_in.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/libcamera_name.h"
 #include "platform/cameras/sensor_mode.h"

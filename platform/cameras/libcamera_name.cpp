@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {

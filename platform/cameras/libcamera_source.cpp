@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/thread.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/frame_time.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/color_range.h"
 #include "platform/cameras/libcamera_buffers.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "platform/cameras/unusable_device.h"
 
 namespace lookout {

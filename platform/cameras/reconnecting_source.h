@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "pipeline/error.h"
-#include "pipeline/source.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/rate_watch.h"
 
 namespace lookout {

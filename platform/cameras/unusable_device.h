@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <system_error>
 
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "platform/cameras/camera_nodes.h"
 
 namespace lookout {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/unusable_device.h"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "platform/pictures/jpeg_decoder.h"
 
 namespace lookout {

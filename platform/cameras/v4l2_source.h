@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/color_range.h"
 #include "platform/cameras/raw_picture.h"

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/cameras/frame_time.h"
 
 namespace lookout {

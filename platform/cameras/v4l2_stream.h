@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_picture.h"

@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/module.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/module.h"
+#include "pipeline/core/printable.h"
 #include "platform/pictures/decode_upload.h"
 
 namespace lookout {

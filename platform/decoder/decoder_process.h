@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "platform/decoder/decoder_child.h"
 #include "platform/pictures/decoded_picture.h"
 

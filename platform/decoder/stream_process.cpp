@@ -13,9 +13,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "pipeline/log.h"
-#include "pipeline/module.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/module.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string>
 
-#include "pipeline/error.h"
-#include "pipeline/source.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/source.h"
 #include "platform/decoder/decoder_child.h"
 #include "platform/decoder/stream_network.h"
 #include "platform/decoder/stream_protocol.h"

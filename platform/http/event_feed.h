@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "platform/http/http_message.h"
 #include "platform/http/live_lines.h"
 #include "platform/http/live_slots.h"

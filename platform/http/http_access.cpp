@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "pipeline/lower_case.h"
+#include "pipeline/core/lower_case.h"
 #include "platform/http/http_address.h"
 
 namespace lookout {

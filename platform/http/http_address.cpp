@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {

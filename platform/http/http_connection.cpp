@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "platform/http/http_header.h"
 
 namespace lookout {

@@ -6,7 +6,7 @@
 #include <boost/beast/http/status.hpp>
 #include <string_view>
 
-#include "pipeline/lower_case.h"
+#include "pipeline/core/lower_case.h"
 #include "platform/http/http_access.h"
 
 namespace lookout {

@@ -76,7 +76,7 @@ class HttpHandler {
   // Called for requests that were not refused.
   virtual void handle(const HttpRequest& request, const HttpRespond& respond) = 0;
   // Called ten times a second while is_busy().
-  virtual void beat() = 0;
+  virtual void poll() = 0;
   // Whether there are streams, or answers to come.
   virtual bool is_busy() const = 0;
 };

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 namespace {

@@ -4,8 +4,9 @@
 #include <atomic>
 #include <memory>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
+#include "pipeline/results/statistics.h"
 #include "platform/http/http_metrics.h"
 #include "platform/http/http_server.h"
 #include "platform/http/http_service.h"

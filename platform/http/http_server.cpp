@@ -19,8 +19,8 @@
 #include <thread>
 #include <utility>
 
-#include "pipeline/log.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/thread.h"
 #include "platform/http/http_connection.h"
 
 namespace lookout {
@@ -89,7 +89,7 @@ class HttpServer::Impl {
     if (woken_.exchange(true)) return;
     asio::post(io_, [this] {
       woken_ = false;
-      beat();
+      poll();
     });
   }
 
@@ -131,9 +131,9 @@ class HttpServer::Impl {
     io_.stop();
   }
 
-  void beat() {
+  void poll() {
     try {
-      handler_.beat();
+      handler_.poll();
     } catch (const std::exception& error) {
       if (last_error_ != error.what()) log_error("http: {}", error.what());
       last_error_ = error.what();
@@ -147,7 +147,7 @@ class HttpServer::Impl {
     beat_.async_wait([this](const ErrorCode&) {
       beating_ = false;
       if (stopping_) return;
-      beat();
+      poll();
       continue_beating();
     });
   }

@@ -37,7 +37,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Calls handler.beat() soon. Any thread.
+  // Calls handler.poll() soon. Any thread.
   void wake();
 
  private:

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "platform/http/http_pages.h"
 #include "platform/system/parse_number.h"
 
@@ -198,7 +198,7 @@ void HttpService::set_wake(const std::function<void()>& wake) {
   if (predict_) predict_->set_wake(wake);
 }
 
-void HttpService::beat() {
+void HttpService::poll() {
   if (predict_) predict_->deliver();
   const Clock::time_point now = Clock::now();
   view_.advance(now);

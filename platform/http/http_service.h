@@ -46,14 +46,14 @@ class HttpService : public HttpHandler {
   // `slots` outlives this. Throws as PredictService.
   HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options);
 
-  // `wake` is called by other threads when beat() has something to do.
+  // `wake` is called by other threads when poll() has something to do.
   void set_wake(const std::function<void()>& wake);
 
   const char* route(const HttpRequest& request) const override;
   std::optional<HttpResponse> refusal(const HttpRequest& request) override;
   // Refuses what refusal() does.
   void handle(const HttpRequest& request, const HttpRespond& respond) override;
-  void beat() override;
+  void poll() override;
   bool is_busy() const override { return view_.is_busy() || feed_.is_busy(); }
 
   HttpServiceCounts counts();

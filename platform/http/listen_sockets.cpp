@@ -16,7 +16,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/frame.h"
-#include "pipeline/mutex.h"
-#include "pipeline/reporter.h"
-#include "pipeline/result.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/core/result.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "pipeline/model/preprocessor.h"
 #include "platform/http/http_message.h"
 #include "platform/http/live_slots.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "pipeline/append_format.h"
-#include "pipeline/lower_case.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/lower_case.h"
 #include "pipeline/results/format.h"
 #include "platform/predict/multipart.h"
 

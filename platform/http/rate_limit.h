@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 
 namespace lookout {
 

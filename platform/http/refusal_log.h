@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "platform/http/rate_limit.h"
 
 namespace lookout {

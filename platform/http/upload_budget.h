@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/mutex.h"
+#include "pipeline/core/mutex.h"
 
 namespace lookout {
 

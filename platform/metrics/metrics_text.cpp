@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pipeline/printable.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

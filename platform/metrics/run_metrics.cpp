@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/json_text.h"
+#include "pipeline/core/json_text.h"
 #include "platform/system/process_usage.h"
 
 namespace lookout {

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/flow/picture_queue.h"
-#include "pipeline/mutex.h"
-#include "pipeline/reporter.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/machine_state.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
+#include "pipeline/results/statistics.h"
+#include "pipeline/run/picture_queue.h"
 #include "platform/metrics/metrics_text.h"
 
 namespace lookout {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "pipeline/json_text.h"
+#include "pipeline/core/json_text.h"
 #include "platform/mqtt/mqtt_payloads.h"
 
 namespace lookout {

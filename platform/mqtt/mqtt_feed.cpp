@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "platform/mqtt/mqtt_payloads.h"
 #include "platform/pictures/encode_picture.h"
 

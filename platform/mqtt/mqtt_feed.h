@@ -8,10 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/results/format.h"
 #include "pipeline/results/run_info.h"
+#include "pipeline/results/statistics.h"
 #include "platform/mqtt/mqtt_commands.h"
 #include "platform/mqtt/mqtt_link.h"
 #include "platform/mqtt/mqtt_owner.h"

@@ -6,8 +6,8 @@
 #include <random>
 #include <utility>
 
-#include "pipeline/log.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "platform/mqtt/mqtt_problems.h"
 #include "platform/mqtt/mqtt_transport.h"
 

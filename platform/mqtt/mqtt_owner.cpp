@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "pipeline/json_text.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/json_text.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

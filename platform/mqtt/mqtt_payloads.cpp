@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "pipeline/append_format.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "pipeline/result.h"
+#include "pipeline/core/result.h"
 #include "pipeline/results/run_info.h"
 
 namespace lookout {

@@ -1,7 +1,7 @@
 // Waits for a connection to a broker.
 #pragma once
 
-#include "pipeline/frame.h"
+#include "pipeline/core/frame.h"
 #include "platform/mqtt/mqtt_link.h"
 
 namespace lookout {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "pipeline/printable.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

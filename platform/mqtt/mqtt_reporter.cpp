@@ -5,9 +5,9 @@
 #include <exception>
 #include <utility>
 
-#include "pipeline/log.h"
-#include "pipeline/mutex.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/thread.h"
 #include "platform/mqtt/mqtt_poll.h"
 #include "platform/mqtt/mqtt_slots.h"
 

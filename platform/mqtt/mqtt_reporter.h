@@ -4,7 +4,8 @@
 #include <memory>
 #include <thread>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/results/statistics.h"
 #include "platform/mqtt/mqtt_feed.h"
 #include "platform/mqtt/mqtt_link.h"
 #include "platform/mqtt/mqtt_statistics.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 

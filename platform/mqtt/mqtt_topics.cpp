@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "pipeline/model/sha256.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/printable.h"
+#include "pipeline/core/sha256.h"
 
 namespace lookout {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/module.h"
+#include "pipeline/core/module.h"
 
 namespace lookout {
 

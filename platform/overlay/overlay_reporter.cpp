@@ -15,9 +15,9 @@
 #include <opencv2/imgproc.hpp>
 #include <system_error>
 
-#include "pipeline/log.h"
-#include "pipeline/module.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/module.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -169,7 +169,7 @@ void OverlayReporter::tell_missing() {
       shared_->missing.data(), character, package_for(static_cast<char32_t>(character)));
 }
 
-void OverlayReporter::beat() { serve(milliseconds(0)); }
+void OverlayReporter::poll() { serve(milliseconds(0)); }
 
 void OverlayReporter::linger(std::optional<Clock::time_point> end) {
   while (open_ && !stop_ && (!end || Clock::now() < *end)) serve(kMaxReplyWait);

@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
+#include "pipeline/results/statistics.h"
 #include "platform/overlay/overlay_protocol.h"
 #include "platform/system/child_process.h"
 
@@ -39,7 +40,7 @@ class OverlayReporter : public Reporter {
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
   // Also reaps the window's process.
-  void beat() override;
+  void poll() override;
 
   // Keeps the window as it is until the user closes it, `stop` becomes true or `end` has come.
   void linger(std::optional<Clock::time_point> end);

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "platform/pictures/decode_bytes.h"
 #include "platform/pictures/picture_format.h"
 

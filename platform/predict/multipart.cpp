@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "pipeline/lower_case.h"
+#include "pipeline/core/lower_case.h"
 
 namespace lookout {
 namespace {

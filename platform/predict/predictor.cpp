@@ -9,8 +9,8 @@
 #include <map>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/thread.h"
 #include "platform/pictures/picture_format.h"
 
 namespace lookout {

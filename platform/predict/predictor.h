@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/flow/picture_queue.h"
-#include "pipeline/mutex.h"
-#include "pipeline/result.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/result.h"
+#include "pipeline/run/picture_queue.h"
 #include "platform/decoder/decoder_process.h"
 
 namespace lookout {

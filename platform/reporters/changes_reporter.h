@@ -4,7 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 
@@ -17,7 +18,7 @@ class ChangesReporter : public Reporter {
   }
   void tick(const StatsSnapshot& stats) override { to_->tick(stats); }
   void status(const CameraStatus& status) override { to_->status(status); }
-  void beat() override { to_->beat(); }
+  void poll() override { to_->poll(); }
 
  private:
   std::unique_ptr<Reporter> to_;

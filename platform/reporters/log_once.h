@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "pipeline/results/format.h"
 #include "platform/reporters/log_once.h"
 #include "platform/system/process.h"

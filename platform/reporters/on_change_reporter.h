@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/flow/hand_over.h"
-#include "pipeline/reporter.h"
+#include "pipeline/core/async_worker.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
 #include "platform/reporters/snapshot_reporter.h"
 

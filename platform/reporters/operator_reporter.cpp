@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -21,7 +21,7 @@ void OperatorReporter::tick(const StatsSnapshot& stats) {
   if (stats.final && table_) log();
 }
 
-void OperatorReporter::beat() {
+void OperatorReporter::poll() {
   if (!asked_.load(std::memory_order_relaxed) || !asked_.exchange(false)) return;
   if (table_) {
     log();

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <functional>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/operator_table.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 
@@ -18,7 +19,7 @@ class OperatorReporter : public Reporter {
                    std::atomic<bool>& asked);
 
   void tick(const StatsSnapshot& stats) override;
-  void beat() override;
+  void poll() override;
 
  private:
   void log() const;

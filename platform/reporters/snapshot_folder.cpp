@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/temp_file.h"
 
 namespace lookout {

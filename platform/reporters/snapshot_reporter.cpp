@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "platform/reporters/log_once.h"
 
 namespace lookout {

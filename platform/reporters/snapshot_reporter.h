@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/flow/hand_over.h"
-#include "pipeline/reporter.h"
+#include "pipeline/core/async_worker.h"
+#include "pipeline/core/reporter.h"
 #include "platform/reporters/snapshot_folder.h"
 
 namespace lookout {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "pipeline/log.h"
+#include "pipeline/core/log.h"
 #include "pipeline/results/summary.h"
 #include "platform/system/journal.h"
 

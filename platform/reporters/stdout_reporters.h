@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
 #include "platform/reporters/terminal.h"
 #include "platform/system/non_blocking_writer.h"
 

@@ -58,7 +58,7 @@ void SystemdNotifier::status(const CameraStatus& status) {
   send_status();
 }
 
-void SystemdNotifier::beat() {
+void SystemdNotifier::poll() {
   if (!has_source_) send_ready();
   send_status();
   if (watchdog_period_ == Clock::duration::zero()) return;
@@ -79,7 +79,7 @@ void SystemdNotifier::send_stopping() {
   send("STOPPING=1\nSTATUS=stopping");
 }
 
-// A status that comes too early is sent with a later beat.
+// A status that comes too early is sent with a later poll().
 void SystemdNotifier::send_status() {
   if (!enabled_ || !ready_sent_ || !status_is_new_) return;
   const auto now = Clock::now();

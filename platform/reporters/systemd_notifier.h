@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/reporter.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 
@@ -15,7 +16,7 @@ namespace lookout {
 // when the camera is away, with a STATUS that says so, because the camera may take hours to come.
 // Without READY the service stays "activating": systemd kills it after TimeoutStartSec=, or, if
 // that is extended (EXTEND_TIMEOUT_USEC=), booting, `systemctl start` and upgrades of the package
-// wait for the camera. WATCHDOG is sent from beat() alone: systemd notices a frame loop that hangs,
+// wait for the camera. WATCHDOG is sent from poll() alone: systemd notices a frame loop that hangs,
 // and a camera that is away is not a hang.
 class SystemdNotifier : public Reporter {
  public:
@@ -29,7 +30,7 @@ class SystemdNotifier : public Reporter {
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
-  void beat() override;
+  void poll() override;
 
  private:
   void send_stopping();

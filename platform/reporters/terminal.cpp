@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "pipeline/append_format.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/mutex.h"
+#include "pipeline/core/mutex.h"
 #include "platform/system/non_blocking_writer.h"
 
 namespace lookout {

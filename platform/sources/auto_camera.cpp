@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
 #include "platform/cameras/libcamera_loader.h"
 
 namespace lookout {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/error.h"
-#include "pipeline/frame.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/frame.h"
 #include "platform/sources/video_module.h"
 
 extern "C" {

@@ -1,7 +1,7 @@
 #include "platform/sources/network_source.h"
 
-#include "pipeline/error.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/thread.h"
 #include "platform/decoder/stream_process.h"
 #include "platform/sources/network_url.h"
 #include "platform/system/input_file.h"

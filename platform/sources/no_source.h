@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 
 namespace lookout {
 

@@ -20,8 +20,8 @@
 #include <variant>
 #include <vector>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/libcamera_name.h"

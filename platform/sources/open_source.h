@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/source_options.h"
 
 namespace lookout {

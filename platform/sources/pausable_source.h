@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 
 namespace lookout {
 

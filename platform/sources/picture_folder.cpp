@@ -14,10 +14,10 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/lower_case.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/lower_case.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {

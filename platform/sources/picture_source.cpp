@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/open_file.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/open_file.h"
 #include "platform/pictures/decode_picture.h"
 #include "platform/sources/picture_folder.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 
 namespace lookout {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/append_format.h"
-#include "pipeline/error.h"
-#include "pipeline/lower_case.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/lower_case.h"
 #include "platform/sources/network_url.h"
 #include "platform/system/parse_number.h"
 

@@ -25,8 +25,8 @@
 #include <mutex>
 #include <string_view>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "platform/decoder/decoder_sandbox.h"
 #include "platform/decoder/stream_protocol.h"
 #include "platform/sources/asked_network.h"

@@ -10,9 +10,9 @@
 #include <memory>
 #include <system_error>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/thread.h"
 #include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
 

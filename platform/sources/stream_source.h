@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "pipeline/flow/latest.h"
-#include "pipeline/source.h"
+#include "pipeline/core/latest.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/source_options.h"
 
 namespace lookout {

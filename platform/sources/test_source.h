@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/sources/test_pattern.h"
 
 namespace lookout {

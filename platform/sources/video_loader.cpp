@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

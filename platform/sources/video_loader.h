@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/cameras/source_options.h"
 #include "platform/sources/video_module.h"
 

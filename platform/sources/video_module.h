@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/module.h"
-#include "pipeline/source.h"
+#include "pipeline/core/module.h"
+#include "pipeline/core/source.h"
 
 namespace lookout {
 

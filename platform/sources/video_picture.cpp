@@ -9,7 +9,7 @@ extern "C" {
 #include <array>
 #include <cstdlib>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -20,9 +20,9 @@ extern "C" {
 #include <utility>
 #include <vector>
 
-#include "pipeline/error.h"
-#include "pipeline/log.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/thread.h"
 #include "platform/pictures/exif_orientation.h"
 #include "platform/pictures/picture_size.h"
 #include "platform/sources/container_size.h"

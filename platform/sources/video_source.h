@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/source.h"
+#include "pipeline/core/source.h"
 #include "platform/sources/network_input.h"
 #include "platform/sources/stream_input.h"
 #include "platform/sources/video_module.h"

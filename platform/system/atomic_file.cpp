@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/temp_file.h"
 
 namespace lookout {

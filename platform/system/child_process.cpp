@@ -17,8 +17,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "pipeline/error.h"
-#include "pipeline/printable.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "pipeline/model/byte_order_mark.h"
+#include "pipeline/core/byte_order_mark.h"
 
 namespace lookout {
 namespace {

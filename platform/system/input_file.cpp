@@ -12,8 +12,8 @@
 #include <iterator>
 #include <set>
 
-#include "pipeline/log.h"
-#include "pipeline/mutex.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/mutex.h"
 
 namespace lookout {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/non_blocking_writer.h"
 
 namespace lookout {

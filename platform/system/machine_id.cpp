@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "pipeline/model/sha256.h"
+#include "pipeline/core/sha256.h"
 
 namespace lookout {
 namespace {

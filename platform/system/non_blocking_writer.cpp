@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/child_process.h"
 
 namespace lookout {

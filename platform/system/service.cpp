@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

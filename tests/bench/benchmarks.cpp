@@ -21,13 +21,13 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/flow/latest.h"
+#include "pipeline/core/latest.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/model/top_k.h"
-#include "pipeline/open_model.h"
-#include "pipeline/pipeline.h"
 #include "pipeline/results/format.h"
 #include "pipeline/results/statistics.h"
+#include "pipeline/run/open_model.h"
+#include "pipeline/run/pipeline.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/sources/test_source.h"
 #include "platform/system/non_blocking_writer.h"

@@ -9,7 +9,7 @@
 
 #include "app/options/config_file.h"
 #include "app/options/options.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const int file = memfd_create("configuration", 0);

@@ -27,7 +27,7 @@ class Handler : public lookout::HttpHandler {
     if (request.path.empty() || request.path.front() != '/') std::abort();
     respond(lookout::http_text("text/plain", request.body ? *request.body : request.path));
   }
-  void beat() override {}
+  void poll() override {}
   bool is_busy() const override { return false; }
 };
 

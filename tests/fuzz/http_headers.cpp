@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/error.h"
-#include "pipeline/lower_case.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/lower_case.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_address.h"
 #include "platform/http/http_message.h"

@@ -4,8 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "pipeline/error.h"
-#include "pipeline/model/model_spec.h"
+#include "pipeline/archive/metadata.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/model_spec.h"
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "pipeline/model/foreign_format.h"
-#include "pipeline/model/foreign_spec.h"
-#include "pipeline/model/onnx_contents.h"
-#include "pipeline/model/onnx_graph.h"
-#include "pipeline/model/onnx_spec.h"
+#include "pipeline/archive/foreign_format.h"
+#include "pipeline/archive/foreign_spec.h"
+#include "pipeline/archive/onnx_contents.h"
+#include "pipeline/archive/onnx_graph.h"
+#include "pipeline/archive/onnx_spec.h"
 #include "pipeline/onnx/onnx_head.h"
 
 namespace {

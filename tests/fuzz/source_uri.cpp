@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/sources/network_url.h"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "app/trace/trace_page.h"
 #include "app/trace/trace_text.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::istringstream json(std::string(reinterpret_cast<const char*>(data), size));

@@ -4,7 +4,7 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
-#include "pipeline/mutex.h"
+#include "pipeline/core/mutex.h"
 
 namespace lookout {
 

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/classifier.h"
-#include "pipeline/mutex.h"
-#include "pipeline/reporter.h"
-#include "pipeline/source.h"
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/core/source.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 
@@ -166,7 +167,7 @@ class FakeReporter : public Reporter {
     if (on_report_) on_report_(result);
   }
   void tick(const StatsSnapshot& stats) override { log_.ticks.push_back(stats); }
-  void beat() override { ++log_.beats; }
+  void poll() override { ++log_.beats; }
   void status(const CameraStatus& status) override {
     log_.statuses.push_back(status);
     log_.reported_before.push_back(log_.sequences.size());

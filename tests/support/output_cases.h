@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/model_spec.h"
+#include "pipeline/core/model_spec.h"
 #include "tests/support/onnx_file.h"
 
 namespace lookout {

@@ -9,8 +9,8 @@
 #include <functional>
 #include <string>
 
-#include "pipeline/error.h"
-#include "pipeline/source.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/source.h"
 #include "tests/support/captured_log.h"
 
 namespace lookout {

@@ -1,7 +1,7 @@
 // Which threads of the process compute.
 #pragma once
 
-#include "pipeline/classifier.h"
+#include "pipeline/core/classifier.h"
 
 namespace lookout {
 

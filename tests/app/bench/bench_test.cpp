@@ -15,8 +15,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "pipeline/error.h"
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/error.h"
 #include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
 #include "tests/support/temp_dir.h"

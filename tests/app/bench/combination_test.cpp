@@ -5,7 +5,8 @@
 
 #include <tuple>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 namespace {

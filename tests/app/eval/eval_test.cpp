@@ -15,8 +15,8 @@
 
 #include "app/options/options.h"
 #include "paths.h"
-#include "pipeline/error.h"
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/error.h"
 #include "platform/sources/test_pattern.h"
 #include "platform/system/process.h"
 #include "tests/app/options/parsing.h"

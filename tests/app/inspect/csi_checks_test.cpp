@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {

@@ -12,7 +12,7 @@
 
 #include "app/inspect/service_view.h"
 #include "app/inspect/try_source.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paths.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 

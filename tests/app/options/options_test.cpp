@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/app/options/parsing.h"
 
 namespace lookout {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/options/commands.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/trace/trace_compare.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/written_trace.h"

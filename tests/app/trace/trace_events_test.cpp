@@ -7,7 +7,7 @@
 
 #include "app/trace/trace_text.h"
 #include "paths.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/written_trace.h"
 
 namespace lookout {

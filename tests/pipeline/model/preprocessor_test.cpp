@@ -8,8 +8,8 @@
 #include <string>
 
 #include "paths.h"
-#include "pipeline/error.h"
-#include "pipeline/model/model_spec.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/model/top_k.h"
 
 namespace lookout {

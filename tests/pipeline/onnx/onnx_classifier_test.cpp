@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/model/preprocessor.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/output_cases.h"

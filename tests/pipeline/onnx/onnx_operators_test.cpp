@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/onnx/onnx_classifier.h"
 #include "tests/support/libraries/operator_libraries.h"
 #include "tests/support/onnx_file.h"

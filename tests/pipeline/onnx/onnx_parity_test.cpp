@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/archive.h"
+#include "pipeline/archive/archive.h"
 #include "pipeline/onnx/onnx_session.h"
 
 namespace lookout {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/onnx/onnx_classifier.h"
 #include "pipeline/training/cross_validation.h"
 #include "tests/support/onnx_file.h"

@@ -10,7 +10,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "pipeline/pipeline.h"
+#include "pipeline/run/pipeline.h"
 #include "tests/support/fakes.h"
 #include "tests/support/saved_trace.h"
 

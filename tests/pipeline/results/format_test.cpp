@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/results/statistics.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {

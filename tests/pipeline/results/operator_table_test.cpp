@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/results/format.h"
+#include "pipeline/results/statistics.h"
 
 namespace lookout {
 namespace {

@@ -1,4 +1,5 @@
 #include "pipeline/results/summary.h"
+#include "pipeline/results/statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/torch/torch_trainer.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"

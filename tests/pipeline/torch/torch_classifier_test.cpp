@@ -9,7 +9,7 @@
 #include <random>
 
 #include "paths.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/captured_log.h"
 #include "tests/support/output_cases.h"
 #include "tests/support/temp_dir.h"

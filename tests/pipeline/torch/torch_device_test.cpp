@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "paths.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/module.h"
 #include "pipeline/model/warm_up.h"
-#include "pipeline/module.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "pipeline/torch/torch_device_plugin.h"
 #include "tests/support/temp_dir.h"

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/model/warm_up.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "tests/support/libraries/operator_libraries.h"

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "paths.h"
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "pipeline/training/cross_validation.h"

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <opencv2/core.hpp>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/pictures/decode_upload.h"
 #include "tests/support/captured_log.h"
 #include "tests/support/encoded_jpeg.h"

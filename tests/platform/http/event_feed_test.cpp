@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/results/statistics.h"
 #include "tests/platform/http/http_testing.h"
 
 namespace lookout {

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "pipeline/lower_case.h"
+#include "pipeline/core/lower_case.h"
 
 namespace lookout {
 namespace {

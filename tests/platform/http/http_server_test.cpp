@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/platform/http/http_client.h"
 #include "tests/platform/http/http_testing.h"
 #include "tests/platform/system/held.h"

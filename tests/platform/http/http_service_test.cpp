@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "pipeline/results/statistics.h"
 #include "tests/platform/http/http_testing.h"
 #include "tests/support/captured_log.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/pipeline.h"
+#include "pipeline/run/pipeline.h"
 #include "platform/http/http_reporter.h"
 #include "platform/sources/no_source.h"
 #include "tests/platform/http/http_client.h"

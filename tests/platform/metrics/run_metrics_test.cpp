@@ -1,4 +1,5 @@
 #include "platform/metrics/run_metrics.h"
+#include "pipeline/results/statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/mutex.h"
+#include "pipeline/core/mutex.h"
 #include "platform/mqtt/mqtt_link.h"
 
 namespace lookout {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/mqtt/mqtt_client.h"
 #include "platform/mqtt/mqtt_transport.h"
-#include "platform/mqtt/mqtt_visit.h"
 #include "tests/support/loopback_listener.h"
 
 namespace lookout {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {

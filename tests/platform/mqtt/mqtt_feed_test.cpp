@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/results/statistics.h"
 #include "tests/platform/mqtt/mqtt_feed_testing.h"
 #include "tests/support/captured_log.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/results/statistics.h"
 #include "platform/mqtt/mqtt_feed.h"
 #include "tests/platform/mqtt/fake_broker.h"
 #include "tests/platform/mqtt/mqtt_testing.h"

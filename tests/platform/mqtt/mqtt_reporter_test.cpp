@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/mqtt/mqtt_visit.h"
+#include "platform/mqtt/mqtt_client.h"
 #include "tests/platform/mqtt/fake_broker.h"
 #include "tests/platform/mqtt/mqtt_testing.h"
 #include "tests/support/fakes.h"

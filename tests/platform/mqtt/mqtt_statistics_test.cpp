@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/results/statistics.h"
 #include "tests/platform/mqtt/mqtt_testing.h"
 
 namespace lookout {

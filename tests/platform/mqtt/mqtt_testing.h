@@ -4,8 +4,8 @@
 #include <chrono>
 #include <opencv2/core.hpp>
 
-#include "pipeline/frame.h"
-#include "pipeline/result.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/result.h"
 #include "pipeline/results/run_info.h"
 
 namespace lookout {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/results/statistics.h"
 #include "platform/sources/test_pattern.h"
 #include "tests/support/overlay_places.h"
 #include "tests/support/program.h"
@@ -80,7 +81,7 @@ class OverlayTest : public testing::Test {
   // As the frame loop turns without frames.
   static bool beat_until(OverlayReporter& reporter, const std::function<bool()>& done) {
     return until([&] {
-      reporter.beat();
+      reporter.poll();
       return done();
     });
   }

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/flow/picture_queue.h"
+#include "pipeline/run/picture_queue.h"
 #include "tests/support/encoded_jpeg.h"
 #include "tests/support/fakes.h"
 

@@ -23,7 +23,7 @@ TEST(ChangesReporter, EverythingElseIsPassedOn) {
   FakeReporter::Log log;
   ChangesReporter reporter(std::make_unique<FakeReporter>(log));
   reporter.tick({});
-  reporter.beat();
+  reporter.poll();
   reporter.status({false, {}});
   EXPECT_EQ(log.ticks.size(), 1U);
   EXPECT_EQ(log.beats, 1);

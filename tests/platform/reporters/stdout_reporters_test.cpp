@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "pipeline/results/statistics.h"
 #include "tests/support/source_testing.h"
 
 namespace lookout {

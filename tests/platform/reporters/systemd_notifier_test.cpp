@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/results/statistics.h"
 #include "tests/support/fakes.h"
 #include "tests/support/temp_dir.h"
 
@@ -67,7 +68,7 @@ class SystemdNotifierTest : public testing::Test {
 
 TEST_F(SystemdNotifierTest, IsReadyWithTheFirstResultAndOnce) {
   SystemdNotifier notifier;
-  notifier.beat();
+  notifier.poll();
   notifier.tick({});
   EXPECT_THAT(messages(), IsEmpty()) << "a model without frames is not ready";
   notifier.report(result_of("goldfish"), {});
@@ -81,7 +82,7 @@ TEST_F(SystemdNotifierTest, IsReadyWhenTheRestIsTheCameras) {
   SystemdNotifier notifier;
   notifier.status({false, {}});
   EXPECT_THAT(messages(), ElementsAre("READY=1", "STATUS=waiting for the camera"));
-  notifier.beat();
+  notifier.poll();
   EXPECT_THAT(messages(), ElementsAre("WATCHDOG=1"));
   notifier.report(result_of("goldfish"), {});
   EXPECT_THAT(messages(), Not(Contains("READY=1")));
@@ -100,7 +101,7 @@ TEST_F(SystemdNotifierTest, StatusIsSaidAtMostOnceASecondAndNothingIsLost) {
   notifier.status({true, {}});
   notifier.status({false, {}});
   std::vector<std::string> later;
-  while ((later = messages()).empty()) notifier.beat();  // as the frame loop does
+  while ((later = messages()).empty()) notifier.poll();  // as the frame loop does
   EXPECT_GE(Clock::now() - start, std::chrono::seconds(1));
   EXPECT_THAT(later, ElementsAre("STATUS=camera offline"));
 }
@@ -120,14 +121,14 @@ TEST_F(SystemdNotifierTest, TheWatchdogHearsFromBeatsAlone) {
   set_watchdog("200000", getpid());
   SystemdNotifier notifier;
   const auto start = Clock::now();
-  notifier.beat();
+  notifier.poll();
   EXPECT_THAT(messages(), ElementsAre("WATCHDOG=1"));
   notifier.report(result_of("goldfish"), {});
   notifier.tick({});
   notifier.status({true, {}});
   EXPECT_THAT(messages(), Not(Contains("WATCHDOG=1")));
   std::vector<std::string> next;
-  while ((next = messages()).empty()) notifier.beat();
+  while ((next = messages()).empty()) notifier.poll();
   EXPECT_THAT(next, Contains("WATCHDOG=1"));
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(100)) << "half the period";
 }
@@ -135,7 +136,7 @@ TEST_F(SystemdNotifierTest, TheWatchdogHearsFromBeatsAlone) {
 TEST_F(SystemdNotifierTest, AWatchdogOfAnotherProcessIsNotOurs) {
   set_watchdog("200000", getpid() + 1);
   SystemdNotifier notifier;
-  notifier.beat();
+  notifier.poll();
   EXPECT_THAT(messages(), IsEmpty());
 }
 
@@ -159,7 +160,7 @@ TEST_F(SystemdNotifierTest, IsSilentWithoutSystemd) {
     SystemdNotifier notifier;
     notifier.report(result_of("goldfish"), {});
     notifier.tick({});
-    notifier.beat();
+    notifier.poll();
     notifier.status({false, {}});
   }
   EXPECT_THAT(messages(), IsEmpty());

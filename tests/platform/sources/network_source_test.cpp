@@ -20,8 +20,8 @@
 #include <thread>
 #include <utility>
 
-#include "pipeline/module.h"
-#include "pipeline/thread.h"
+#include "pipeline/core/module.h"
+#include "pipeline/core/thread.h"
 #include "platform/sources/open_source.h"
 #include "tests/support/loopback_listener.h"
 #include "tests/support/source_testing.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/fakes.h"
 
 namespace lookout {

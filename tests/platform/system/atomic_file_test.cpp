@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/system/temp_file.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"

@@ -1,4 +1,4 @@
-#include "pipeline/module.h"
+#include "pipeline/core/module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/sources/open_source.h"
 #include "tests/support/source_testing.h"

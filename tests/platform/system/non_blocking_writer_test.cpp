@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "pipeline/error.h"
+#include "pipeline/core/error.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {

@@ -50,7 +50,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/mutex.h"
+#include "pipeline/core/mutex.h"
 #include "tests/support/fake_camera/fake_camera_picture.h"
 
 namespace lookout {

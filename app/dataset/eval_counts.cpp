@@ -1,0 +1,125 @@
+#include "app/dataset/eval_counts.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace lookout {
+
+void EvalCounts::record(const std::string& file, std::size_t expected,
+                        const std::vector<Prediction>& top, Clock::duration inference,
+                        double weight) {
+  EvaluatedPicture picture;
+  picture.file = file;
+  picture.expected = expected;
+  picture.inference = inference;
+  picture.weight = weight;
+  weight_ += weight;
+  for (std::size_t i = 0; i < std::min(kTop, top.size()); ++i) {
+    picture.predicted.push_back(top[i].index);
+    picture.scores.push_back(top[i].score);
+  }
+  if (picture.in_top()) ++top5_;
+  if (picture.right()) ++top1_;
+  pictures_.push_back(std::move(picture));
+}
+
+std::vector<Confusion> EvalCounts::confusions() const {
+  std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> counts;
+  for (const EvaluatedPicture& picture : pictures_) {
+    if (picture.predicted.empty() || picture.right()) continue;
+    ++counts[{picture.expected, picture.predicted.front()}];
+  }
+  std::vector<Confusion> found;
+  found.reserve(counts.size());
+  for (const auto& [pair, count] : counts) found.push_back({pair.first, pair.second, count});
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
+  return found;
+}
+
+std::vector<ClassCounts> EvalCounts::classes() const {
+  std::map<std::size_t, ClassCounts> counts;
+  std::map<std::size_t, std::uint64_t> predicted;
+  for (const EvaluatedPicture& picture : pictures_) {
+    ClassCounts& of_class = counts[picture.expected];
+    ++of_class.pictures;
+    of_class.weight += picture.weight;
+    if (picture.right()) ++of_class.top1;
+    if (picture.in_top()) ++of_class.top5;
+    if (!picture.predicted.empty()) ++predicted[picture.predicted.front()];
+  }
+  std::vector<ClassCounts> found;
+  for (auto& [index, of_class] : counts) {
+    of_class.index = index;
+    of_class.predicted = predicted[index];
+    found.push_back(of_class);
+  }
+  return found;
+}
+
+ConfusionMatrix EvalCounts::matrix() const {
+  std::set<std::size_t> classes;
+  for (const EvaluatedPicture& picture : pictures_) {
+    classes.insert(picture.expected);
+    if (!picture.predicted.empty()) classes.insert(picture.predicted.front());
+  }
+  ConfusionMatrix matrix;
+  matrix.classes.assign(classes.begin(), classes.end());
+  matrix.counts.assign(matrix.classes.size(), std::vector<std::uint64_t>(matrix.classes.size(), 0));
+  for (const EvaluatedPicture& picture : pictures_) {
+    if (picture.predicted.empty()) continue;
+    ++matrix.counts[matrix.place(picture.expected)][matrix.place(picture.predicted.front())];
+  }
+  return matrix;
+}
+
+Calibration EvalCounts::calibration() const {
+  std::vector<ScoredPicture> scored;
+  for (const EvaluatedPicture& picture : pictures_) {
+    if (!picture.scores.empty()) scored.push_back({picture.scores.front(), picture.right()});
+  }
+  return calibration_of(scored);
+}
+
+std::optional<double> percent(std::uint64_t part, std::uint64_t all) {
+  if (all == 0) return std::nullopt;
+  return 100 * static_cast<double>(part) / static_cast<double>(all);
+}
+
+std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes) {
+  if (classes.empty()) return std::nullopt;
+  double sum = 0;
+  for (const ClassCounts& of_class : classes) sum += *percent(of_class.top1, of_class.pictures);
+  return sum / static_cast<double>(classes.size());
+}
+
+ConfidenceInterval mean_class_interval(const std::vector<ClassCounts>& classes) {
+  std::vector<SeenShare> shares;
+  shares.reserve(classes.size());
+  for (const ClassCounts& of_class : classes) {
+    shares.push_back({*percent(of_class.top1, of_class.pictures) / 100, of_class.weight});
+  }
+  return mean_interval(shares);
+}
+
+ConfidenceInterval top1_interval(const EvalCounts& counts) {
+  return share_interval(percent(counts.top1(), counts.pictures().size()).value_or(0) / 100,
+                        counts.weight());
+}
+
+std::vector<ClassCounts> worst_classes(const std::vector<ClassCounts>& classes) {
+  std::vector<ClassCounts> worst;
+  std::copy_if(classes.begin(), classes.end(), std::back_inserter(worst),
+               [](const ClassCounts& of_class) { return of_class.top1 < of_class.pictures; });
+  std::stable_sort(worst.begin(), worst.end(), [](const ClassCounts& a, const ClassCounts& b) {
+    const double share_a = *percent(a.top1, a.pictures);
+    const double share_b = *percent(b.top1, b.pictures);
+    return share_a != share_b ? share_a < share_b : a.pictures > b.pictures;
+  });
+  return worst;
+}
+
+}  // namespace lookout

@@ -1,0 +1,228 @@
+#include "app/model/models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <opencv2/core/utility.hpp>
+
+#include "app/model/label_file.h"
+#include "app/output/json.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/lower_case.h"
+#include "pipeline/core/model_spec.h"
+#include "platform/system/free_processors.h"
+#include "platform/system/input_file.h"
+#include "platform/system/service.h"
+#include "platform/system/system_info.h"
+
+namespace lookout {
+namespace {
+
+std::string compute_text(const ModelOptions& options, int threads) {
+  if (options.workers > 1) return fmt::format("{} workers", options.workers);
+  return fmt::format("{} thread{}{}", threads, threads == 1 ? "" : "s",
+                     options.threads == ClassifierOptions::kAutoThreads ? " (auto)" : "");
+}
+
+bool is_in_home(const std::string& file) {
+  return file.rfind("/home/", 0) == 0 || file.rfind("/root/", 0) == 0;
+}
+
+// Returns read(), which reads `file`. ProtectHome= hides home folders from a service. The error
+// then says so, and a refused permission counts as an absent file: for that systemd does not
+// restart the service again and again.
+template <typename Read>
+auto read_as_service(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    const bool unseen =
+        error.kind() == ErrorKind::kNoInput || error.kind() == ErrorKind::kPermission;
+    if (!unseen || !is_service() || !is_in_home(file)) throw;
+    throw Error(ErrorKind::kNoInput, std::string(error.what()) +
+                                         "; a service does not see home folders: put it into "
+                                         "/usr/local/share/lookout or /etc/lookout");
+  }
+}
+
+void log_model(const ModelOptions& options, const ModelArchive& archive,
+               const Classifier& classifier) {
+  const ModelSpec& spec = classifier.spec();
+  const ModelFacts& facts = classifier.facts();
+  log_info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
+           spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
+           facts.activations, facts.kernels, compute_text(options, classifier.threads()));
+  log_debug("archive: {}", to_text(archive_facts(classifier)));
+  if (is_selftest(options.file)) {
+    log_warn(
+        "no --model given: the built-in self-test model knows only the patterns of test://all; "
+        "models/export.py makes one that knows ImageNet's classes");
+  }
+  const std::string assumed = assumption_text(spec);
+  if (!assumed.empty()) {
+    log_warn("{} has no {}: {}", archive.path().string(), metadata_name(archive.format()), assumed);
+  }
+  const auto& size = options.stated.size;
+  if (size && (size->width != spec.input.width || size->height != spec.input.height)) {
+    log_warn("the graph of {} has the fixed size {}x{}, which holds instead of {}x{}", spec.name,
+             spec.input.width, spec.input.height, size->width, size->height);
+  }
+  if (facts.recognised_output && spec.output == ModelOutput::kProbabilities) {
+    log_info(
+        "model {}: its outputs are probabilities and are taken as scores, as --output "
+        "probabilities "
+        "says",
+        spec.name);
+  }
+  if (spec.output == ModelOutput::kSigmoid) {
+    log_info(
+        "model {}: its outputs are probabilities that do not add up to 1, and are taken as scores, "
+        "of which several may be high; state.enter-threshold=0.5 makes the state unknown while "
+        "none is",
+        spec.name);
+  }
+  if (!facts.advice.empty()) log_warn("model {}: {}", spec.name, facts.advice);
+  if (!spec.trained) log_warn("{} was not trained: its predictions mean nothing", spec.name);
+}
+
+// Links are followed. What is not there is refused where it is loaded. Throws Error(kPermission)
+// for a library that a service does not load; `what` begins its sentence.
+std::string absolute_library(const std::string& what, const std::string& file) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(file, error);
+  if (error) return std::filesystem::absolute(file).string();
+  if (is_service()) check_library_of_service(what, path);
+  return path.string();
+}
+
+void log_device(const DeviceUse& use) {
+  if (use.device.empty()) return;
+  const DeviceCalls total = total_of(use);
+  log_info("device {}: {} calls of operators a frame", use.device, total.on_device);
+  if (total.fallen_back == 0) return;
+  log_warn(
+      "{} calls of operators a frame fall back from the device {} to the CPU, which moves {} "
+      "bytes; lookout inspect --device {} lists them",
+      total.fallen_back, use.device, total.bytes_moved, use.device);
+}
+
+}  // namespace
+
+std::filesystem::path model_path(const std::string& option) {
+  if (!option.empty()) return option;
+  const std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/lookout";
+  const std::filesystem::path chosen_at_build = folder / "default.pt";
+  if (std::filesystem::exists(chosen_at_build)) return chosen_at_build;
+  const bool onnx = !is_installed(Engine::kTorch) && is_installed(Engine::kOnnxRuntime);
+  return folder / (onnx ? "selftest.onnx" : "selftest.pt");
+}
+
+bool is_selftest(const std::string& option) {
+  return option.empty() && model_path(option).stem() == "selftest";
+}
+
+std::optional<std::vector<std::string>> read_labels(const std::string& option) {
+  if (option.empty()) return std::nullopt;
+  const std::string text = read_input("labels", option);
+  try {
+    return parse_label_file(text, lower_case_extension(option));
+  } catch (const Error& error) {
+    throw Error(error.kind(), option + ": " + error.what());
+  }
+}
+
+StatedModel stated_model(const ModelOptions& options) {
+  const std::string problem = problem_of(options.stated.normalisation);
+  if (problem.empty()) return options.stated;
+  throw Error(ErrorKind::kUsage, fmt::format("--mean or --std: {}", problem));
+}
+
+ModelArchive read_archive(const ModelOptions& options) {
+  const std::filesystem::path path = model_path(options.file);
+  ModelArchive archive = read_as_service(path.string(), [&path] { return ModelArchive(path); });
+  archive.require_sha256(options.sha256);
+  return archive;
+}
+
+std::vector<std::string> operator_libraries(const ModelOptions& options) {
+  std::vector<std::string> libraries;
+  for (const std::string& file : options.operators) {
+    const std::string name = absolute_library("operator library", file);
+    if (std::find(libraries.begin(), libraries.end(), name) == libraries.end()) {
+      libraries.push_back(name);
+    }
+  }
+  return libraries;
+}
+
+DeviceOptions checked_device(DeviceOptions device) {
+  if (device.name.empty() && (!device.plugin.empty() || device.forbid_fallback)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--device-{} is for a custom device: --device NAME is needed",
+                            device.plugin.empty() ? "fallback" : "plugin"));
+  }
+  if (!device.plugin.empty()) device.plugin = absolute_library("device plug-in", device.plugin);
+  return device;
+}
+
+std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
+                                                     const Observation& observation) {
+  return load_models(read_archive(options), options, keep_threads, observation);
+}
+
+std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive,
+                                                     const ModelOptions& options, bool keep_threads,
+                                                     const Observation& observation) {
+  cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
+  ClassifierOptions classifier_options;
+  classifier_options.device = checked_device(options.device);
+  classifier_options.stated = stated_model(options);
+  classifier_options.operators = observation.operators;
+  classifier_options.trace = observation.trace;
+  classifier_options.threads = options.workers > 1 ? 1 : options.threads;
+  classifier_options.keep_threads = keep_threads;
+  classifier_options.operator_libraries = operator_libraries(options);
+  classifier_options.processors = processors();
+  classifier_options.free_processors = FreeProcessors();
+  classifier_options.labels =
+      read_as_service(options.labels, [&options] { return read_labels(options.labels); });
+  if (observation.sha256 != nullptr) *observation.sha256 = archive.sha256();
+  auto classifiers = open_models(archive, classifier_options, options.workers);
+  log_model(options, archive, *classifiers.front());
+  log_device(classifiers.front()->device_use());
+  if (observation.operators != nullptr && !classifiers.front()->facts().samples_operators) {
+    log_warn(
+        "profile.op-sampling: {} has no sampling of operators; a --trace has the times of its "
+        "operators",
+        classifiers.front()->facts().library);
+  }
+  return classifiers;
+}
+
+std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
+                                             const ModelOptions& options, bool count_parameters) {
+  ClassifierOptions classifier_options;
+  classifier_options.labels = read_labels(options.labels);
+  classifier_options.stated = stated_model(options);
+  classifier_options.device = checked_device(options.device);
+  classifier_options.count_parameters = count_parameters;
+  classifier_options.operator_libraries = operator_libraries(options);
+  return open_model(archive, classifier_options);
+}
+
+nlohmann::ordered_json archive_facts(const Classifier& classifier) {
+  const ModelSpec& spec = classifier.spec();
+  const ModelFacts& facts = classifier.facts();
+  return {{"name", spec.name},
+          {"producer", spec.producer},
+          {"weights", spec.weights},
+          {"quantization", spec.quantization},
+          {"activations", facts.activations},
+          {"kernels", facts.kernels},
+          {"library", library_text(facts)},
+          {"engine", facts.engine}};
+}
+
+}  // namespace lookout

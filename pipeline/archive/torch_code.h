@@ -1,0 +1,23 @@
+// The code of a TorchScript archive, as text. Nothing of it runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/archive/archive.h"
+
+namespace lookout {
+
+struct TorchCodeFile {
+  std::string
+      name;  // "code/__torch__.py"; as it stands in the archive, so that it may hold any bytes
+  std::string text;
+};
+
+// The archive's files of code: that of the network first, then those of its parts, in the archive's
+// order, in which LibTorch writes them when they are used first. Throws Error(kBadData) when the
+// archive is damaged, or has more than 64 MB of code.
+std::vector<TorchCodeFile> read_torch_code(const ModelArchive& archive);
+
+}  // namespace lookout

@@ -1,0 +1,33 @@
+// Receives the results, statistics and camera events of a run.
+#pragma once
+
+#include "pipeline/core/camera_status.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/result.h"
+
+namespace lookout {
+
+struct StatsSnapshot;
+
+// All methods are called by the inference thread alone. No call may block for long: classification
+// waits for it. References are valid during the call. A reporter overrides the methods it needs.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+
+  // Called for each classified frame, in the order of the frames.
+  virtual void report(const Result& /*result*/, const Frame& /*frame*/) {}
+
+  // Called once every statistics interval, also when there were no frames, and once at the end
+  // (`final`).
+  virtual void tick(const StatsSnapshot& /*stats*/) {}
+
+  // Called when the camera went away or came back. A camera is online at the start.
+  virtual void status(const CameraStatus& /*status*/) {}
+
+  // Called in each turn of the frame loop: at least every 100 ms + one inference, also without
+  // frames.
+  virtual void poll() {}
+};
+
+}  // namespace lookout

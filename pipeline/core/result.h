@@ -1,0 +1,55 @@
+// The result of one frame.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/core/frame.h"
+
+namespace lookout {
+
+struct Prediction {
+  std::size_t index = 0;   // of the model's output
+  std::string_view label;  // lives in the classifier's spec
+  float score = 0;         // 0..1, by ModelSpec::output
+};
+
+// Time spent on one frame. `total` is capture + preprocess + inference + picking the top k; waiting
+// in the double buffer is part of the frame's age, not of these.
+struct StageDurations {
+  Clock::duration capture{};
+  Clock::duration preprocess{};
+  Clock::duration inference{};
+  Clock::duration total{};
+};
+
+// The debounced best prediction: steadier than that of a single frame. See state_tracker.h.
+struct SceneState {
+  // None: before the first, and until one is found after the camera was away.
+  enum class Kind { kNone, kUnknown, kClass };
+
+  Kind kind = Kind::kNone;
+  Prediction prediction;  // of kClass; its score is smoothed
+
+  // The label, "unknown", or an empty text for kNone.
+  std::string_view name() const;
+};
+
+struct Result {
+  std::uint64_t sequence = 0;                          // the frame's
+  std::chrono::system_clock::time_point timestamp;     // wall clock time of the frame's capture
+  std::optional<std::chrono::nanoseconds> media_time;  // the frame's
+  Clock::duration frame_age{};                         // capture until this result was ready
+  StageDurations durations;
+  std::uint64_t dropped = 0;    // frames since the start that were dropped for a newer one
+  std::vector<Prediction> top;  // best first; at most k, none below the threshold; not smoothed
+  SceneState state;             // at this frame
+  bool state_changed = false;   // with this frame
+  SceneState previous_state;    // before the last change; kNone: this is the first state
+};
+
+}  // namespace lookout

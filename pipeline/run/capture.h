@@ -1,0 +1,80 @@
+// The capture side of the pipeline: a thread that reads the source.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "pipeline/core/frame.h"
+#include "pipeline/core/latest.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/core/source.h"
+#include "pipeline/profile/trace.h"
+#include "pipeline/results/statistics.h"
+#include "pipeline/run/scheduling.h"
+
+namespace lookout {
+
+// The thread, "capture", has all signals blocked. It puts frames into frames() and closes that at
+// the source's end or failure. All methods may be called by one other thread; `source` is used by
+// the capture thread alone, and outlives this, as does `trace` (null: none).
+class Capture {
+ public:
+  Capture(Source& source, Scheduling scheduling, Trace* trace);
+  ~Capture() { stop(); }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  Latest<Frame>& frames() { return frames_; }
+
+  CaptureCounts counts() const;
+
+  // Number of the captured frames if all of them were dropped or are among the `classified` ones;
+  // 0 while one is on its way.
+  std::uint64_t settled(std::uint64_t classified) const;
+
+  // Overwrites `changes` with the camera's losses and returns before frame `sequence` was captured,
+  // oldest first, and forgets them. There may be several during one inference.
+  void take_changes(std::uint64_t sequence, std::vector<CameraStatus>& changes);
+
+  // Ends the thread and waits for it.
+  void stop();
+
+  // After stop(): the exception of the source or the scheduling; null: there was none.
+  std::exception_ptr error() const { return error_; }
+
+ private:
+  struct Change {
+    CameraStatus status;
+    std::uint64_t next_frame;  // the first frame captured after it
+  };
+
+  // By the capture thread.
+  void run();
+  void read_all();
+  void put(Frame& frame, bool live);
+  bool is_traced(std::uint64_t frame) const;
+  void record(Frame& frame);
+  void note_status(bool online);
+
+  Source& source_;
+  const Scheduling scheduling_;
+  Trace* const trace_;
+  Clock::time_point last_queued_;  // of the last traced frame; used by the capture thread alone
+  Clock::duration
+      cpu_before_read_{};  // of the capture thread, when it began to read a traced frame
+  bool online_ = true;     // used by the capture thread alone
+  Latest<Frame> frames_;
+  Mutex changes_mutex_;
+  std::vector<Change> changes_ GUARDED_BY(changes_mutex_);
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> captured_{0};
+  std::atomic<std::uint64_t> skipped_{0};
+  std::exception_ptr error_;  // written by the thread, read after it was joined
+  std::thread thread_;        // last: it uses all of the above
+};
+
+}  // namespace lookout

@@ -1,0 +1,45 @@
+#include "pipeline/run/frame_classifier.h"
+
+#include "pipeline/model/top_k.h"
+#include "pipeline/profile/trace.h"
+
+namespace lookout {
+
+FrameClassifier::FrameClassifier(Classifier& classifier, const View& view, std::size_t top_k,
+                                 float threshold)
+    : classifier_(classifier),
+      top_k_(top_k),
+      threshold_(threshold),
+      preprocessor_(classifier.spec().input, view) {}
+
+void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
+  const Frame& frame = classified.frame;
+  Result& result = classified.result;
+  const bool traced = trace != nullptr && trace->traces(frame.sequence);
+  const FrameContext context{frame.sequence, traced ? trace : nullptr};
+  const StageMark start = mark_now(traced);
+  preprocessor_.run(frame.bgr, image_);
+  const StageMark preprocessed = mark_now(traced);
+  classifier_.classify(image_, context, logits_);
+  const StageMark inferred = mark_now(traced);
+  if (classifier_.spec().output.value_or(ModelOutput::kLogits) == ModelOutput::kLogits) {
+    softmax(logits_, classified.scores);
+  } else {
+    classified.scores = logits_;
+  }
+  top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
+  const StageMark done = mark_now(traced);
+  if (traced) {
+    trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
+    trace->record(Stage::kPreprocess, frame.sequence, start, preprocessed);
+    trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);
+    trace->record(Stage::kTopK, frame.sequence, inferred, done);
+  }
+  result.sequence = frame.sequence;
+  result.durations.capture = frame.capture_duration;
+  result.durations.preprocess = preprocessed.time - start.time;
+  result.durations.inference = inferred.time - preprocessed.time;
+  result.durations.total = frame.capture_duration + (done.time - start.time);
+}
+
+}  // namespace lookout

@@ -1,0 +1,44 @@
+// Classifies one frame: preprocessing, inference, top k.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/result.h"
+#include "pipeline/model/preprocessor.h"
+
+namespace lookout {
+
+class Trace;
+
+// A frame and its result. It is swapped between threads, so its memory is reused.
+struct ClassifiedFrame {
+  Frame frame;
+  std::vector<float> scores;  // of all classes
+  Result result;              // complete except for its age, the state and the counts
+};
+
+// Used by one thread at a time. The classifier outlives it.
+class FrameClassifier {
+ public:
+  // Results hold the `top_k` best predictions with a score of at least `threshold`.
+  FrameClassifier(Classifier& classifier, const View& view, std::size_t top_k, float threshold);
+
+  // Fills in the scores and the result of `classified.frame`. `trace` records the stages; null:
+  // none. Throws what the classifier throws.
+  void classify(ClassifiedFrame& classified, Trace* trace = nullptr);
+
+  Classifier& classifier() { return classifier_; }
+
+ private:
+  Classifier& classifier_;
+  std::size_t top_k_;
+  float threshold_;
+  Preprocessor preprocessor_;
+  ImageTensor image_;
+  std::vector<float> logits_;
+};
+
+}  // namespace lookout

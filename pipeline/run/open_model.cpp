@@ -1,0 +1,111 @@
+#include "pipeline/run/open_model.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <optional>
+#include <system_error>
+
+#include "pipeline/core/error.h"
+#include "pipeline/core/module.h"
+#include "pipeline/run/engine_module.h"
+
+namespace lookout {
+namespace {
+
+struct Parts {
+  const char* module;
+  const char* package;
+};
+
+Parts parts_of(Engine engine) {
+  if (engine == Engine::kTorch) return {"liblookout-torch.so", "lookout-torch"};
+  return {"liblookout-onnxruntime.so", "lookout-onnxruntime"};
+}
+
+Error cannot_run(ErrorKind kind, Engine engine, const std::string& why) {
+  return {kind, fmt::format("{} models cannot be run: {}",
+                            engine == Engine::kTorch ? "TorchScript" : "ONNX", why)};
+}
+
+// The only engine of the process: two would bring other versions of the same libraries.
+void claim(Engine engine) {
+  static std::atomic<int> claimed{-1};
+  int before = -1;
+  const int wanted = static_cast<int>(engine);
+  if (claimed.compare_exchange_strong(before, wanted) || before == wanted) return;
+  throw cannot_run(
+      ErrorKind::kUnsupported, engine,
+      fmt::format("this process uses {} already", to_text(static_cast<Engine>(before))));
+}
+
+const EngineModule& load(Engine engine) {
+  const Parts parts = parts_of(engine);
+  if (!is_installed(engine)) {
+    throw cannot_run(ErrorKind::kNoInput, engine,
+                     fmt::format("there is no {}; install the package {}, a file beside that of "
+                                 "lookout (sudo apt install ./{}_*.deb), or, where lookout was "
+                                 "built, run deploy/install-deps.sh and build again",
+                                 module_path(parts.module).string(), parts.package, parts.package));
+  }
+  claim(engine);
+  try {
+    return load_module<EngineModule>(parts.module, kEngineEntry, kEngineInterface);
+  } catch (const Error& error) {
+    throw cannot_run(ErrorKind::kUnsupported, engine,
+                     fmt::format("{}; install the package {} again", error.what(), parts.package));
+  }
+}
+
+// The engine that runs models; null: none does yet.
+std::atomic<const EngineModule*> running{nullptr};
+
+void refuse_device(const ModelArchive& archive, const DeviceOptions& device) {
+  if (device.name.empty() || engine_of(archive) == Engine::kTorch) return;
+  throw Error(
+      ErrorKind::kUnsupported,
+      fmt::format("--device {} is for TorchScript archives, {} is an ONNX model: a compiled "
+                  "graph with its own runtime is an engine, not a device",
+                  device.name, archive.path().string()));
+}
+
+const EngineModule& engine_for(const ModelArchive& archive) { return load(engine_of(archive)); }
+
+}  // namespace
+
+std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
+                                                     const ClassifierOptions& options, int count) {
+  refuse_device(archive, options.device);
+  const EngineModule& engine = engine_for(archive);
+  if (engine.log_api_usage != nullptr) engine.log_api_usage();
+  running = &engine;
+  return engine.open(archive, options, count);
+}
+
+std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
+                                       const ClassifierOptions& options) {
+  return std::move(open_models(archive, options, 1).front());
+}
+
+std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {
+  return engine_for(archive).open_trainer(archive, options);
+}
+
+Engine engine_of(const ModelArchive& archive) {
+  return archive.format() == ModelFormat::kOnnx ? Engine::kOnnxRuntime : Engine::kTorch;
+}
+
+EngineFacts engine_facts(Engine engine) { return load(engine).facts(); }
+
+std::map<std::string, std::uint64_t> api_usage() {
+  const EngineModule* engine = running;
+  if (engine == nullptr || engine->api_usage == nullptr) return {};
+  return engine->api_usage();
+}
+
+bool is_installed(Engine engine) {
+  std::error_code ignored;
+  return std::filesystem::exists(module_path(parts_of(engine).module), ignored);
+}
+
+}  // namespace lookout

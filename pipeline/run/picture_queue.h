@@ -1,0 +1,81 @@
+// Pictures from elsewhere that are classified between the frames of a source, by the same model.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <opencv2/core/mat.hpp>
+#include <optional>
+
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/run/frame_classifier.h"
+
+namespace lookout {
+
+// Threads ask with classify() and wait; the threads that classify frames answer, in the order of
+// the pictures. Frames go first: a picture is classified when no frame waits, one between two
+// frames. On a board that frames keep busy, one goes before a frame when none was classified for
+// kMaxWait.
+class PictureQueue {
+ public:
+  static constexpr std::chrono::seconds kMaxWait{2};
+
+  // Results hold the `top_k` best predictions with a score of at least `threshold`.
+  PictureQueue(std::size_t top_k, float threshold) : top_k_(top_k), threshold_(threshold) {}
+
+  // The result for `bgr` (CV_8UC3), of which durations.preprocess, .inference and .total and `top`
+  // are filled; `frame_age` is the time of the call. Neither turned nor cut. Empty after close().
+  // Throws what the classifier threw. Any thread.
+  std::optional<Result> classify(const cv::Mat& bgr) EXCLUDES(mutex_);
+
+  // Pictures are refused from now on; those that wait, too. Any thread.
+  void close() EXCLUDES(mutex_);
+
+  // Pictures that went before a frame that waited. Any thread.
+  std::uint64_t displaced() const { return displaced_; }
+
+  // The rest is for those who classify frames.
+
+  // `wake` is called when a picture comes, by the thread that asks. Empty: nobody.
+  void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
+  bool is_waiting() const { return waiting_ > 0; }
+  // One for each thread. `classifier` outlives it.
+  FrameClassifier make_classifier(Classifier& classifier) const {
+    return {classifier, View{}, top_k_, threshold_};
+  }
+  // Classifies the first picture that waits. Returns false when there is none.
+  bool classify_waiting(FrameClassifier& classifier) EXCLUDES(mutex_);
+  // The same if none was classified for kMaxWait. Call it before a frame is taken.
+  void classify_overdue(FrameClassifier& classifier) EXCLUDES(mutex_);
+
+ private:
+  // On the stack of the thread that asks, which waits until it is done.
+  struct Picture {
+    cv::Mat bgr;
+    Clock::time_point since;
+    std::optional<Result> result{};
+    std::exception_ptr error{};
+    bool taken = false;
+    bool done = false;
+    ConditionVariable changed{};  // for the thread that asks, which alone is woken
+  };
+
+  Picture* take() EXCLUDES(mutex_);
+  void answer(Picture& picture, std::optional<Result> result, std::exception_ptr error)
+      EXCLUDES(mutex_);
+
+  const std::size_t top_k_;
+  const float threshold_;
+  std::atomic<std::size_t> waiting_ = 0;  // the queue's size
+  std::atomic<std::uint64_t> displaced_ = 0;
+  mutable Mutex mutex_;
+  std::deque<Picture*> queue_ GUARDED_BY(mutex_);
+  Clock::time_point last_taken_ GUARDED_BY(mutex_);
+  bool closed_ GUARDED_BY(mutex_) = false;
+  std::function<void()> wake_ GUARDED_BY(mutex_);
+};
+
+}  // namespace lookout

@@ -1,0 +1,155 @@
+#include "pipeline/run/pipeline.h"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "pipeline/run/capture.h"
+#include "pipeline/run/frame_classifier.h"
+#include "pipeline/run/inference.h"
+#include "pipeline/run/result_completer.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
+
+using Reporters = std::vector<std::unique_ptr<Reporter>>;
+
+// The frame loop of the calling thread: takes classified frames and calls the reporters.
+class FrameLoop {
+ public:
+  FrameLoop(Source& source, std::vector<FrameClassifier> classifiers,
+            const std::vector<std::string>& labels, const Reporters& reporters,
+            const PipelineOptions& options)
+      : options_(options),
+        reporters_(reporters),
+        completer_(labels, options.state),
+        start_(Clock::now()),
+        next_tick_(start_ + options.stats_interval),
+        statistics_(start_),
+        capture_(source, options.capture, options.trace),
+        inference_(capture_.frames(), std::move(classifiers), options.trace, options.pictures) {}
+
+  // Returns when the source ended or failed, the end has come or `stop` is true.
+  void run(const std::atomic<bool>& stop) {
+    const auto end = options_.end.value_or(Clock::time_point::max());
+    while (!stop) {
+      const auto now = Clock::now();
+      if (now >= end) return;
+      for (const auto& reporter : reporters_) reporter->poll();
+      if (now >= next_tick_) report_interval(now);
+      const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick_, end) - now);
+      if (!report_next(std::min(wait, kMaxWait))) return;
+    }
+  }
+
+  // Ends the threads and reports the final statistics, unless the source failed before its first
+  // frame. Throws the source's exception, if any.
+  StatsSnapshot finish() {
+    capture_.stop();
+    inference_.stop();
+    report_changes(kAnyFrame);
+    StatsSnapshot total = statistics_.total(capture_.counts(), Clock::now());
+    if (!capture_.error() || total.captured + total.skipped > 0) tick(total);
+    if (capture_.error()) std::rethrow_exception(capture_.error());
+    return total;
+  }
+
+ private:
+  void tick(StatsSnapshot& stats) {
+    if (options_.machine_state) stats.machine = options_.machine_state();
+    for (const auto& reporter : reporters_) reporter->tick(stats);
+  }
+
+  void report_interval(Clock::time_point now) {
+    StatsSnapshot interval = statistics_.interval(capture_.counts(), now);
+    tick(interval);
+    // Missed ticks are skipped.
+    next_tick_ += options_.stats_interval;
+    if (next_tick_ <= now) next_tick_ = now + options_.stats_interval;
+  }
+
+  // Waits for the next frame at most `timeout`. Returns false when there will be none.
+  bool report_next(milliseconds timeout) {
+    const TakeStatus status = inference_.take(classified_, timeout);
+    if (status == TakeStatus::kClosed) return false;
+    const bool taken = status == TakeStatus::kTaken;
+    // Changes are reported before the frames that were captured after them. Without a frame there
+    // may still be older ones with the workers, which come first.
+    report_changes(taken ? classified_.frame.sequence : capture_.settled(statistics_.classified()));
+    if (taken) report_frame();
+    return true;
+  }
+
+  void report_frame() {
+    completer_.complete(classified_, capture_.frames().dropped());
+    statistics_.record(classified_.result);
+    {
+      const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
+      for (const auto& reporter : reporters_) {
+        reporter->report(classified_.result, classified_.frame);
+      }
+    }
+    if (options_.trace != nullptr) options_.trace->sample(classified_.frame.sequence);
+  }
+
+  // Reports the camera's losses and returns before frame `sequence`.
+  void report_changes(std::uint64_t sequence) {
+    capture_.take_changes(sequence, changes_);
+    for (const CameraStatus& change : changes_) {
+      for (const auto& reporter : reporters_) reporter->status(change);
+    }
+    if (!changes_.empty()) completer_.forget_state();
+  }
+
+  const PipelineOptions& options_;
+  const Reporters& reporters_;
+  ResultCompleter completer_;
+  const Clock::time_point start_;
+  Clock::time_point next_tick_;
+  Statistics statistics_;
+  ClassifiedFrame classified_;
+  std::vector<CameraStatus> changes_;
+  Capture capture_;
+  Inference inference_;  // last: its workers take from capture_
+};
+
+FrameClassifier frame_classifier(Classifier& classifier, const PipelineOptions& options) {
+  return {classifier, options.view, options.top_k, options.threshold};
+}
+
+StatsSnapshot run_loop(Source& source, std::vector<FrameClassifier> classifiers,
+                       const std::vector<std::string>& labels, const Reporters& reporters,
+                       const PipelineOptions& options, const std::atomic<bool>& stop) {
+  FrameLoop loop(source, std::move(classifiers), labels, reporters, options);
+  loop.run(stop);
+  return loop.finish();
+}
+
+}  // namespace
+
+StatsSnapshot run_pipeline(Source& source,
+                           const std::vector<std::unique_ptr<Classifier>>& classifiers,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop) {
+  std::vector<FrameClassifier> frame_classifiers;
+  frame_classifiers.reserve(classifiers.size());
+  for (const auto& classifier : classifiers) {
+    frame_classifiers.push_back(frame_classifier(*classifier, options));
+  }
+  return run_loop(source, std::move(frame_classifiers), classifiers.front()->spec().labels,
+                  reporters, options, stop);
+}
+
+StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop) {
+  return run_loop(source, {frame_classifier(classifier, options)}, classifier.spec().labels,
+                  reporters, options, stop);
+}
+
+}  // namespace lookout

@@ -1,0 +1,60 @@
+// Runs the pipeline: one thread captures; the caller's classifies and reports, or workers classify.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/core/source.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/profile/trace.h"
+#include "pipeline/results/machine_state.h"
+#include "pipeline/results/state_tracker.h"
+#include "pipeline/results/statistics.h"
+#include "pipeline/run/picture_queue.h"
+#include "pipeline/run/scheduling.h"
+
+namespace lookout {
+
+struct PipelineOptions {
+  View view;
+  std::size_t top_k = 10;
+  float threshold = 0;
+  StateOptions state;
+  Scheduling capture;  // of the capture thread
+  std::chrono::milliseconds stats_interval{1000};
+  // Called for each statistics, on the calling thread. Empty: the machine's state is not reported.
+  std::function<MachineState()> machine_state;
+  std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
+  Trace* trace = nullptr;                // outlives the run; null: none
+  PictureQueue* pictures = nullptr;      // outlives the run, which closes it; null: none
+};
+
+// Classifies frames of `source` until it ends, `stop` becomes true or the end has come; then
+// every reporter gets the final statistics, which are returned. `stop` may be set by any thread or
+// a signal handler and is seen within 100 ms + one inference.
+//
+// Several classifiers, which must have the same model, work side by side, each on a thread of its
+// own ("worker-1" and on). Either way reporters get results in the order of the frames.
+//
+// Starts one thread ("capture", signals blocked), and those of the workers, and joins them before
+// it returns or throws. An exception of the source, the scheduling, the classifier or a reporter
+// ends the run and is thrown again here. After a failure of the source the frames captured before
+// it are classified and the final statistics reported first.
+StatsSnapshot run_pipeline(Source& source,
+                           const std::vector<std::unique_ptr<Classifier>>& classifiers,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop);
+
+// The same with one classifier, which works on the calling thread.
+StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop);
+
+}  // namespace lookout
