@@ -104,7 +104,7 @@ void check_models(const std::vector<Combination>& all, const std::atomic<bool>& 
     if (stop) return;
     const ModelOptions& model = combination.model;
     if (!checked.insert(model.file).second) continue;
-    run_apart("model " + model.file, [&model] {
+    run_in_child("model " + model.file, [&model] {
       open_to_describe(read_archive(model), model);
       return std::string();
     });
@@ -207,7 +207,7 @@ bool bench(const BenchOptions& options, const std::atomic<bool>& stop, const Wri
     if (report.results.empty()) throw;
     failure = std::current_exception();
   }
-  tell_models_apart(report.results);
+  disambiguate_names(report.results);
   report.missing = all.size() - report.results.size();
   if (report.results.empty()) file.reset();
   const bool json = options.results.format == Format::kJson;

@@ -169,7 +169,7 @@ std::string device_cells(const std::optional<BenchDevice>& device) {
 
 }  // namespace
 
-void tell_models_apart(std::vector<BenchResult>& results) {
+void disambiguate_names(std::vector<BenchResult>& results) {
   std::map<std::string, std::set<std::filesystem::path>> files;  // of each name
   for (const BenchResult& result : results) files[result.model.name].insert(result.model.file);
   for (BenchResult& result : results) {

@@ -95,7 +95,7 @@ std::string libraries(const BenchReport& report);
 
 // Gives models of one name but different files a name that tells which: "mobilenet (a.onnx)", with
 // the whole path when the files have one name, too.
-void tell_models_apart(std::vector<BenchResult>& results);
+void disambiguate_names(std::vector<BenchResult>& results);
 
 // Whether one of them ran on a custom device.
 bool have_device(const std::vector<BenchResult>& results);

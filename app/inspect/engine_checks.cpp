@@ -29,7 +29,7 @@ EngineFacts facts_apart(Engine engine) {
     const EngineFacts facts = engine_facts(engine);
     return to_text(Json{facts.version, facts.engines, facts.lack, facts.used});
   };
-  const auto facts = parse_json(run_apart(to_text(engine), ask));
+  const auto facts = parse_json(run_in_child(to_text(engine), ask));
   return {facts[0], facts[1], facts[2], facts[3]};
 }
 
@@ -44,7 +44,7 @@ DescribedModel describe_model(const RunOptions& options) {
                     archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
     return to_text(Json{text, input.width, input.height, input.resize, facts.advice});
   };
-  const auto model = parse_json(run_apart("model " + archive.path().string(), describe));
+  const auto model = parse_json(run_in_child("model " + archive.path().string(), describe));
   DescribedModel described{model[0], {}};
   described.input.width = model[1];
   described.input.height = model[2];

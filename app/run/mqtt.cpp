@@ -159,7 +159,7 @@ std::string try_mqtt(const MqttOptions& options) {
   check_mqtt(options);
   MqttLinkOptions link = link_options(options, client_of_command());
   const std::string broker = link.party.broker;
-  const MqttVisit visit(std::move(link));
+  const MqttClient visit(std::move(link));
   return broker + " accepts the connection";
 }
 
@@ -169,7 +169,7 @@ std::string forget_mqtt(const RunOptions& options, bool all_machines) {
     throw Error(ErrorKind::kUsage, "mqtt forget: no broker is set; name it with --mqtt URL");
   }
   check_mqtt(mqtt);
-  MqttVisit visit(link_options(mqtt, client_of_command()));
+  MqttClient visit(link_options(mqtt, client_of_command()));
   const Forgotten forgotten = forget_camera(
       visit, {options.camera.name, mqtt.prefix, machine_id(), mqtt.discovery, all_machines});
   std::string text = fmt::format("removed from the broker: {}\n", printable(forgotten.camera));

@@ -19,7 +19,7 @@ namespace lookout {
 // The thread works on one element at a time and has all signals blocked. During the work the newest
 // element waits; older ones are dropped and counted.
 template <typename T>
-class HandOver {
+class AsyncWorker {
  private:
   class Mailbox;
 
@@ -36,7 +36,7 @@ class HandOver {
     bool expired() const { return mailbox_.expired(); }
 
    private:
-    friend class HandOver;
+    friend class AsyncWorker;
     Task(Mailbox& mailbox, std::uint64_t dropped) : mailbox_(mailbox), dropped_(dropped) {}
 
     Mailbox& mailbox_;
@@ -44,17 +44,17 @@ class HandOver {
   };
 
   // Must not throw. It must own all that it uses: work that does not return in time outlives the
-  // HandOver.
+  // AsyncWorker.
   using Work = std::function<void(T&, const Task&)>;
 
   // `name` is the thread's, at most 15 bytes.
-  HandOver(const std::string& name, Work work)
+  AsyncWorker(const std::string& name, Work work)
       : thread_(start_thread(
             name, [mailbox = mailbox_, work = std::move(work)] { mailbox->work_on_all(work); })) {}
   // As end_by() with a deadline of now, unless that was called before.
-  ~HandOver() { end_by(Clock::now()); }
-  HandOver(const HandOver&) = delete;
-  HandOver& operator=(const HandOver&) = delete;
+  ~AsyncWorker() { end_by(Clock::now()); }
+  AsyncWorker(const AsyncWorker&) = delete;
+  AsyncWorker& operator=(const AsyncWorker&) = delete;
 
   // Never waits for the work. Any thread; not after end_by().
   void put(T element) { mailbox_->put(std::move(element)); }

@@ -149,7 +149,7 @@ class Head {
   }
 
   void add_unknown(std::int64_t width) {
-    const Familiarity& familiarity = model_.familiarity;
+    const OodDetector& familiarity = model_.familiarity;
     const std::size_t count = familiarity.examples.size();
     const std::size_t neighbours = std::min(familiarity.neighbours, count);
     floats("examples", {width, static_cast<std::int64_t>(count)},

@@ -75,7 +75,7 @@ bool is_kept_or_changed(const std::shared_ptr<torch::jit::Graph>& graph, torch::
 // What `read` finds in the only node that uses the input, which is removed. Empty: nothing, or
 // `forward` keeps or changes the node's result, which the caller would make.
 template <typename Step>
-std::optional<Step> take_first_step(const std::shared_ptr<torch::jit::Graph>& graph,
+std::optional<Step> fold_first_step(const std::shared_ptr<torch::jit::Graph>& graph,
                                     std::optional<Step> (*read)(const torch::jit::Node&)) {
   torch::jit::Node* first = first_node(*graph);
   if (first == nullptr) return std::nullopt;
@@ -160,7 +160,7 @@ std::string find_activations(const torch::jit::Block& block) {
   return "float32";
 }
 
-bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph) {
+bool aliases_or_mutates_input(const std::shared_ptr<torch::jit::Graph>& graph) {
   // An input may be anything, for LibTorch's analysis; a copy of it is known.
   const std::shared_ptr<torch::jit::Graph> seen = graph->copy();
   torch::jit::Value* input = seen->inputs()[1];  // behind the module; others have defaults
@@ -172,11 +172,11 @@ bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph) {
 
 std::optional<InputQuantization> take_input_quantization(
     const std::shared_ptr<torch::jit::Graph>& graph) {
-  return take_first_step(graph, read_quantization);
+  return fold_first_step(graph, read_quantization);
 }
 
 std::optional<InputFlip> take_input_flip(const std::shared_ptr<torch::jit::Graph>& graph) {
-  return take_first_step(graph, read_flip);
+  return fold_first_step(graph, read_flip);
 }
 
 namespace {

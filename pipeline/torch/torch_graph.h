@@ -26,7 +26,7 @@ std::string find_activations(const torch::jit::Block& block);
 
 // Whether a frozen `forward` writes to its input, or keeps it for later. Else the caller may reuse
 // its memory for the next picture.
-bool keeps_or_changes_input(const std::shared_ptr<torch::jit::Graph>& graph);
+bool aliases_or_mutates_input(const std::shared_ptr<torch::jit::Graph>& graph);
 
 // Removes the quantization that a frozen `forward` applies to its input: the graph then takes a
 // quantized input. Empty when it also uses the input otherwise, or keeps or changes the quantized

@@ -116,7 +116,7 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
     if (quantization_) {
       flip_ = take_input_flip(method.graph()).value_or(InputFlip());
     } else {  // its flip stays: float networks report the operators that Python reports
-      copies_input_ = keeps_or_changes_input(method.graph());
+      copies_input_ = aliases_or_mutates_input(method.graph());
     }
   } catch (const Error&) {
     throw;

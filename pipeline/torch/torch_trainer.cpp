@@ -50,7 +50,7 @@ constexpr const char* kScore = R"py(
     return torch.cat([known, rest], 1)
 )py";
 
-std::string forward_of(const Familiarity& familiarity) {
+std::string forward_of(const OodDetector& familiarity) {
   const std::string begin = familiarity.of_profiles ? kEmbedWithProfile : kEmbed;
   return begin.substr(0, begin.size() - 1) + kScore;
 }
@@ -131,7 +131,7 @@ class TorchTrainer::Impl {
     trained.register_module(kBackbone, backbone_);
     trained.register_parameter("weight", tensor_of(model.head.weights, model.head.outputs), false);
     trained.register_parameter("bias", torch::tensor(model.head.biases), false);
-    const Familiarity& familiarity = model.familiarity;
+    const OodDetector& familiarity = model.familiarity;
     const Embeddings& examples = familiarity.examples;
     trained.register_parameter("examples", tensor_of(examples.values(), examples.size()), false);
     trained.register_buffer("threshold", torch::tensor(familiarity.threshold));

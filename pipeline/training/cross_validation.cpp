@@ -108,7 +108,7 @@ class CrossValidation {
     for (std::size_t fold = 0; fold < kFolds; ++fold) {
       std::vector<bool> use(set_.pictures());
       for (std::size_t i = 0; i < use.size(); ++i) use[i] = folds_[i] != fold;
-      Familiarity familiarity;
+      OodDetector familiarity;
       familiarity.examples = choose_examples(set_, use);
       for_fold(fold, [&](std::size_t picture) {
         for (std::size_t view = 0; view < set_.views; ++view) {
@@ -121,7 +121,7 @@ class CrossValidation {
       });
       step();
     }
-    const FamiliarityThreshold chosen =
+    const OodThreshold chosen =
         choose_threshold(of_views, std::move(of_pictures), foreign_similarities());
     validation_.threshold = chosen.threshold;
     validation_.steepness = chosen.steepness;
@@ -129,7 +129,7 @@ class CrossValidation {
 
   // Of real foreign pictures where there are some, else of the base's classes.
   std::vector<float> foreign_similarities() const {
-    Familiarity familiarity;
+    OodDetector familiarity;
     familiarity.examples = choose_examples(set_, std::vector<bool>(set_.pictures(), true));
     const Embeddings& foreign = set_.other.size() > 0 ? set_.other : set_.foreign;
     std::vector<float> similarities(foreign.size());
@@ -159,7 +159,7 @@ class CrossValidation {
   }
 
   void score_with_threshold() {
-    Familiarity familiarity;
+    OodDetector familiarity;
     familiarity.threshold = validation_.threshold;
     familiarity.steepness = validation_.steepness;
     for (std::size_t i = 0; i < set_.pictures(); ++i) {
@@ -282,7 +282,7 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
   return scores;
 }
 
-std::size_t count_unknown(const Familiarity& familiarity, const Embeddings& scenes) {
+std::size_t count_unknown(const OodDetector& familiarity, const Embeddings& scenes) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     if (familiarity.similarity(scenes[i]) < familiarity.threshold) ++count;

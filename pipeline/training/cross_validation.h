@@ -29,7 +29,7 @@ struct LearningPoint {
 struct Validation {
   double l2 = 0;          // of FitOptions, the best of those that were tried
   float temperature = 1;  // by which logits are divided, so that scores are calibrated
-  // Of Familiarity, as choose_threshold(); lower where that refuses more than 5 % of the pictures
+  // Of OodDetector, as choose_threshold(); lower where that refuses more than 5 % of the pictures
   // of classes.
   float threshold = 0;
   float steepness = 1;
@@ -49,7 +49,7 @@ Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>
 // At most this many examples go into an archive: 4 or 5 kB each, compared for every frame.
 inline constexpr std::size_t kMaxExamples = 128;
 
-// The pictures of classes that a Familiarity remembers: all, or as many of each class as there is
+// The pictures of classes that a OodDetector remembers: all, or as many of each class as there is
 // room for, evenly spread. `use`: of each picture, whether it may be one.
 Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use);
 
@@ -58,7 +58,7 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
                                 float unknown);
 
 // How many scenes, given as TrainingSet::familiar(), are less similar than the threshold.
-std::size_t count_unknown(const Familiarity& familiarity, const Embeddings& scenes);
+std::size_t count_unknown(const OodDetector& familiarity, const Embeddings& scenes);
 
 // The model that was validated, trained with all pictures. Its texts are empty.
 TrainedModel train(const TrainingSet& set, const Validation& validation);

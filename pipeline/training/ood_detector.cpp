@@ -43,7 +43,7 @@ std::vector<float> profile_of(const std::vector<float>& base_scores) {
   return profile;
 }
 
-float Familiarity::similarity(const float* row) const {
+float OodDetector::similarity(const float* row) const {
   std::vector<float> cosines(examples.size());
   for (std::size_t i = 0; i < cosines.size(); ++i) {
     cosines[i] = dot(examples[i], row, examples.width());
@@ -54,7 +54,7 @@ float Familiarity::similarity(const float* row) const {
   return std::accumulate(cosines.begin(), end, 0.0F) / static_cast<float>(count);
 }
 
-float Familiarity::unknown(float similarity) const {
+float OodDetector::unknown(float similarity) const {
   return 1 / (1 + std::exp((similarity - threshold) * steepness));
 }
 
@@ -79,7 +79,7 @@ Embeddings foreign_profiles(const Embeddings& rows, const Embeddings& known) {
   return profiles;
 }
 
-FamiliarityThreshold choose_threshold(const std::vector<float>& of_views, std::vector<float> of_pictures,
+OodThreshold choose_threshold(const std::vector<float>& of_views, std::vector<float> of_pictures,
                               std::vector<float> of_foreign) {
   const auto count = static_cast<double>(of_views.size());
   const double mean = std::accumulate(of_views.begin(), of_views.end(), 0.0) / count;
@@ -90,7 +90,7 @@ FamiliarityThreshold choose_threshold(const std::vector<float>& of_views, std::v
   constexpr double kLeastDeviation = 1e-3;  // of pictures that are all the same
   const double deviation = std::max(kLeastDeviation, std::sqrt(squares / (count - 1)));
   const auto lowest = static_cast<float>(mean - kDeviations * deviation);
-  FamiliarityThreshold chosen{lowest, 1};
+  OodThreshold chosen{lowest, 1};
   if (!of_foreign.empty()) {
     const float highest_allowed = std::max(lowest, quantile(of_pictures, kRefusedShare));
     chosen.threshold = std::clamp(quantile(of_foreign, kRecognised), lowest, highest_allowed);

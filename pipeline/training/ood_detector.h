@@ -47,7 +47,7 @@ inline constexpr std::size_t kLeastClassesOfProfiles = 100;
 // The profile of a picture. `base_scores`: before softmax, of every class of the base.
 std::vector<float> profile_of(const std::vector<float>& base_scores);
 
-struct Familiarity {
+struct OodDetector {
   Embeddings examples;  // profiles or, without them, embeddings
   bool of_profiles = false;
   std::size_t neighbours = 5;
@@ -64,7 +64,7 @@ struct Familiarity {
 // Left out are classes that stand out most in a profile of `known`.
 Embeddings foreign_profiles(const Embeddings& rows, const Embeddings& known);
 
-struct FamiliarityThreshold {
+struct OodThreshold {
   float threshold = 0;
   float steepness = 1;
 };
@@ -74,7 +74,7 @@ struct FamiliarityThreshold {
 // higher than the 5th percentile of `of_pictures` unless that is lower still. Without foreign
 // scenes it is the lower bound. All are similarities: of every view of the held-out pictures, of
 // these pictures as they are, and of foreign scenes.
-FamiliarityThreshold choose_threshold(const std::vector<float>& of_views, std::vector<float> of_pictures,
+OodThreshold choose_threshold(const std::vector<float>& of_views, std::vector<float> of_pictures,
                               std::vector<float> of_foreign);
 
 }  // namespace lookout

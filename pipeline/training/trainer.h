@@ -44,7 +44,7 @@ struct TrainedModel {
   // there are classes.
   Head head;
   std::size_t classes = 0;
-  Familiarity familiarity;
+  OodDetector familiarity;
   std::string metadata;       // metadata.json
   std::string labels;         // labels.txt: of the classes, and "unknown"
   std::string producer_info;  // producer_info.json

@@ -128,7 +128,7 @@ std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& reques
   // A proxy behind a Unix socket has to limit its clients itself.
   const bool is_guess = !request.authorization.empty() && !request.address.empty();
   const auto now = Clock::now();
-  if (const auto wait = is_guess ? guesses_.wait(request.address, now) : std::nullopt) {
+  if (const auto wait = is_guess ? failed_logins_.wait(request.address, now) : std::nullopt) {
     if (refusals_.refuse(request.address, now)) {
       log_warn("http: {} is refused: too many wrong tokens came from there", request.address);
     }
@@ -141,7 +141,7 @@ std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& reques
     }
     return std::nullopt;
   }
-  if (is_guess) guesses_.count(request.address, now);
+  if (is_guess) failed_logins_.count(request.address, now);
   return http_error_with(http_error(401, "wrong_token", "the token is missing or wrong"),
                          "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
 }

@@ -78,7 +78,7 @@ class HttpService : public HttpHandler {
 
   LiveSlots& slots_;
   const HttpAccess access_;
-  RateLimit guesses_{kGuesses, kGuessPause};
+  RateLimit failed_logins_{kGuesses, kGuessPause};
   RefusalLog refusals_;
   const int predict_rate_;
   RateLimit predictions_;

@@ -104,7 +104,7 @@ class LiveView::Viewer : public HttpStream {
 };
 
 LiveView::LiveView(LiveSlots& slots, const LiveViewOptions& options)
-    : slots_(slots), options_(options), passes_(is_upright(options.view)) {}
+    : slots_(slots), options_(options), forwards_jpegs_(is_upright(options.view)) {}
 
 LiveView::~LiveView() = default;
 
@@ -133,7 +133,7 @@ void LiveView::snapshot(const HttpRespond& respond, Clock::time_point now) {
 }
 
 void LiveView::want_picture(Clock::time_point now) {
-  slots_.want_jpegs(passes_);
+  slots_.want_jpegs(forwards_jpegs_);
   if (now - wanted_at_ < kInterval * 9 / 10) return;  // beats may come a little early
   wanted_at_ = now;
   slots_.want_picture();
@@ -182,7 +182,7 @@ void LiveView::encode(const cv::Mat& bgr, Encoded encoded) {
 // After a JPEG that is like no other, pictures are encoded.
 void LiveView::pass(std::string jpeg, Encoded encoded) {
   auto complete = complete_jpeg(std::move(jpeg));
-  passes_ = complete.has_value();
+  forwards_jpegs_ = complete.has_value();
   if (!complete) return;
   ++passed_;
   set(std::move(*complete), std::move(encoded));

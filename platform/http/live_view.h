@@ -92,7 +92,7 @@ class LiveView {
   Clock::time_point wanted_at_;  // a picture, the last time
   std::set<Viewer*> viewers_;
   std::vector<Snapshot> snapshots_;
-  bool passes_;  // JPEGs of the camera
+  bool forwards_jpegs_;  // JPEGs of the camera
   std::uint64_t encoded_ = 0;
   std::uint64_t passed_ = 0;
   std::uint64_t sent_ = 0;

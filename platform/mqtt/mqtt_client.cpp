@@ -47,7 +47,7 @@ MqttLinkOptions quiet(MqttLinkOptions options) {
 using FoundCameras = std::vector<DiscoveredCamera>;
 
 // Returns those whose topics begin as ours do.
-FoundCameras discovered_cameras(MqttVisit& visit, const ForgetOptions& options) {
+FoundCameras discovered_cameras(MqttClient& visit, const ForgetOptions& options) {
   FoundCameras cameras;
   if (options.discovery.empty()) return cameras;
   for (const MqttMessage& message : visit.retained(options.discovery + "/device/+/config")) {
@@ -146,7 +146,7 @@ std::vector<MqttMessage> empty_messages(const MqttTopics& topics, std::set<std::
 }
 
 // The machine that has the topics; nothing when it is this one or none.
-std::optional<MqttMachine> other_owner(MqttVisit& visit, const std::string& topic,
+std::optional<MqttMachine> other_owner(MqttClient& visit, const std::string& topic,
                                        const std::string& machine) {
   for (const MqttMessage& message : visit.retained(topic)) {
     if (message.topic != topic || !message.retained || message.payload.empty()) continue;
@@ -165,13 +165,13 @@ std::unique_ptr<MqttTransport> open_mosquitto(const MqttSettings& settings,
 
 void check_mqtt_module() { mqtt_module(); }
 
-MqttVisit::MqttVisit(MqttLinkOptions options, OpenMqtt open)
+MqttClient::MqttClient(MqttLinkOptions options, OpenMqtt open)
     : link_(quiet(std::move(options)), std::move(open), std::make_shared<MqttCounters>()) {
   link_.set_handlers({{}, [this](const MqttMessage& message) { received_.push_back(message); }});
   advance_until(Clock::now() + kAnswer + kQuiet, [this] { return link_.connected(); });
 }
 
-void MqttVisit::advance_until(Clock::time_point deadline, const std::function<bool()>& done) {
+void MqttClient::advance_until(Clock::time_point deadline, const std::function<bool()>& done) {
   MqttReady ready;
   do {
     link_.advance(ready.readable, ready.writable);
@@ -183,7 +183,7 @@ void MqttVisit::advance_until(Clock::time_point deadline, const std::function<bo
   } while (Clock::now() < deadline);
 }
 
-std::vector<MqttMessage> MqttVisit::retained(const std::string& filter) {
+std::vector<MqttMessage> MqttClient::retained(const std::string& filter) {
   link_.subscribe(filter);
   std::size_t before = 0;
   do {
@@ -193,13 +193,13 @@ std::vector<MqttMessage> MqttVisit::retained(const std::string& filter) {
   return std::exchange(received_, {});
 }
 
-void MqttVisit::publish(const std::vector<MqttMessage>& messages) {
+void MqttClient::publish(const std::vector<MqttMessage>& messages) {
   for (const MqttMessage& message : messages) link_.publish(message);
   advance_until(Clock::now() + kAnswer, [this] { return link_.idle(); });
   if (!link_.idle()) throw Error(ErrorKind::kDeviceLost, "mqtt: the broker does not answer");
 }
 
-Forgotten forget_camera(MqttVisit& visit, const ForgetOptions& options) {
+Forgotten forget_camera(MqttClient& visit, const ForgetOptions& options) {
   if (options.camera.empty() && options.discovery.empty()) {
     throw Error(ErrorKind::kUsage, "mqtt forget: without mqtt.discovery it needs camera.name");
   }

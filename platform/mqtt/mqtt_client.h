@@ -19,12 +19,12 @@ void check_mqtt_module();
 
 // Used by one thread. The constructor connects. It and all methods throw Error(kDeviceLost) when
 // the broker cannot be used.
-class MqttVisit {
+class MqttClient {
  public:
-  explicit MqttVisit(MqttLinkOptions options, OpenMqtt open = open_mosquitto);
-  ~MqttVisit() { link_.close(); }
-  MqttVisit(const MqttVisit&) = delete;
-  MqttVisit& operator=(const MqttVisit&) = delete;
+  explicit MqttClient(MqttLinkOptions options, OpenMqtt open = open_mosquitto);
+  ~MqttClient() { link_.close(); }
+  MqttClient(const MqttClient&) = delete;
+  MqttClient& operator=(const MqttClient&) = delete;
 
   // The retained messages whose topics match.
   std::vector<MqttMessage> retained(const std::string& filter);
@@ -56,6 +56,6 @@ struct Forgotten {
 // Removes a camera of this machine from the broker: what Home Assistant knows of it, and its
 // retained messages, unless they are another machine's. Throws Error(kDeviceLost) as above,
 // Error(kNoInput) when there is no such camera, Error(kUsage) when there are several.
-Forgotten forget_camera(MqttVisit& visit, const ForgetOptions& options);
+Forgotten forget_camera(MqttClient& visit, const ForgetOptions& options);
 
 }  // namespace lookout

@@ -29,7 +29,7 @@ class OnChangeReporter::Runner {
   explicit Runner(OnChangeOptions options) : options_(std::move(options)) {}
 
   // The thread's work.
-  void run(Change& change, const HandOver<Change>::Task& task) {
+  void run(Change& change, const AsyncWorker<Change>::Task& task) {
     std::string failure;
     try {
       change.environment.push_back(fmt::format("LOOKOUT_EVENT_COALESCED={}", task.dropped()));
@@ -53,7 +53,7 @@ class OnChangeReporter::Runner {
 
  private:
   // Returns the picture's path; an empty one when there is none within the time of a command.
-  std::string wait_for_snapshot(Change& change, const HandOver<Change>::Task& task) const {
+  std::string wait_for_snapshot(Change& change, const AsyncWorker<Change>::Task& task) const {
     if (!change.snapshot.valid()) return "";
     const auto limit = Clock::now() + options_.time_limit;
     while (change.snapshot.wait_for(kMaxCommandWait) != std::future_status::ready) {

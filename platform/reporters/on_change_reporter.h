@@ -48,7 +48,7 @@ class OnChangeReporter : public Reporter {
   OnChangeReporter(OnChangeOptions options, const RunInfo& info,
                    std::unique_ptr<SnapshotReporter> snapshots = nullptr);
   // Lets the running and the waiting command end, together within the patience, or kills them.
-  // Returns HandOver::kGrace later at the latest.
+  // Returns AsyncWorker::kGrace later at the latest.
   ~OnChangeReporter() override;
   OnChangeReporter(const OnChangeReporter&) = delete;
   OnChangeReporter& operator=(const OnChangeReporter&) = delete;
@@ -66,7 +66,7 @@ class OnChangeReporter : public Reporter {
   const std::vector<std::string> same_;  // the variables that are the same for all changes
   const std::unique_ptr<SnapshotReporter> snapshots_;
   const std::shared_ptr<Runner> runner_;  // shared with the thread, which may outlive this
-  HandOver<Change> changes_;
+  AsyncWorker<Change> changes_;
 };
 
 }  // namespace lookout

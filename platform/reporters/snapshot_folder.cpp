@@ -150,7 +150,7 @@ std::vector<SnapshotFolder::Picture> SnapshotFolder::pictures() const {
   fs::directory_iterator entries(folder_, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().string();
-    if (is_own(finished_name(name))) remove_if_abandoned(entries->path());
+    if (is_own(final_name(name))) remove_if_abandoned(entries->path());
     std::error_code gone;  // another program removed it
     if (!is_own(name) || !fs::is_regular_file(entries->symlink_status(gone))) continue;
     const std::uintmax_t size = entries->file_size(gone);

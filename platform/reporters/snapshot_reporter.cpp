@@ -46,7 +46,7 @@ class SnapshotReporter::Writer {
   }
 
   // The thread's work.
-  void write(Picture& picture, const HandOver<Picture>::Task& task) {
+  void write(Picture& picture, const AsyncWorker<Picture>::Task& task) {
     std::filesystem::path path;
     try {
       path = write_(picture.bgr, picture.label, picture.time);

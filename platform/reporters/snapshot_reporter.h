@@ -59,7 +59,7 @@ class SnapshotReporter : public Reporter {
   void report(const Result& result, const Frame& frame) override { take(result, frame); }
 
   // Writes the picture that waits, and logs the counts. A write that takes longer (storage that
-  // does not answer) is left to itself HandOver::kGrace after the deadline.
+  // does not answer) is left to itself AsyncWorker::kGrace after the deadline.
   void end_by(Clock::time_point deadline);
 
  private:
@@ -77,7 +77,7 @@ class SnapshotReporter : public Reporter {
   const SnapshotTrigger trigger_;
   const std::chrono::milliseconds cooldown_;
   const std::shared_ptr<Writer> writer_;  // shared with the thread, which may outlive this
-  HandOver<Picture> pictures_;
+  AsyncWorker<Picture> pictures_;
   std::uint64_t in_cooldown_ = 0;  // frames that were dropped
   std::uint64_t while_busy_ = 0;
   bool ended_ = false;

@@ -41,7 +41,7 @@ int work_and_write(int fd, const std::function<std::string()>& work) {
 
 }  // namespace
 
-std::string run_apart(const std::string& what, const std::function<std::string()>& work) {
+std::string run_in_child(const std::string& what, const std::function<std::string()>& work) {
   const MemoryFile output;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();

@@ -11,6 +11,6 @@ namespace lookout {
 // it before this process starts threads that `work` needs. Throws the Error that `work` throws, as
 // one of the same kind, and Error(kInternal) when it throws something else or the child crashes:
 // "`what` ends with Illegal instruction (signal 4)".
-std::string run_apart(const std::string& what, const std::function<std::string()>& work);
+std::string run_in_child(const std::string& what, const std::function<std::string()>& work);
 
 }  // namespace lookout

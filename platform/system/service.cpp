@@ -26,7 +26,7 @@ bool is_in(const fs::path& path, const fs::path& folder) {
 
 bool is_service() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
 
-std::string distrust(const fs::path& path) {
+std::string reason_to_distrust(const fs::path& path) {
   for (fs::path part = path;; part = part.parent_path()) {
     struct stat status {};
     const std::string name = part == path ? "" : "is in " + part.string() + ", which ";
@@ -51,7 +51,7 @@ void check_library_of_service(const std::string& what, const fs::path& path) {
   if (!in_its_place) {
     refuse("is not loaded by a service: put it into /usr/local/lib/lookout, as root");
   }
-  const std::string reason = distrust(path);
+  const std::string reason = reason_to_distrust(path);
   if (!reason.empty()) refuse(reason + ": a service does not load it");
 }
 

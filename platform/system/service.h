@@ -17,6 +17,6 @@ void check_library_of_service(const std::string& what, const std::filesystem::pa
 
 // The reason why a file is not to be trusted, in words that follow its path: "may be written by
 // others than root". Empty: it is trusted.
-std::string distrust(const std::filesystem::path& path);
+std::string reason_to_distrust(const std::filesystem::path& path);
 
 }  // namespace lookout

@@ -82,7 +82,7 @@ void TempFile::keep() {
   kept_ = true;
 }
 
-std::string finished_name(const std::string& name) {
+std::string final_name(const std::string& name) {
   const std::size_t added = 1 + kSuffix.size();
   if (name.size() <= added || fnmatch(".*.??????.part", name.c_str(), 0) != 0) return {};
   return name.substr(1, name.size() - added);
@@ -104,7 +104,7 @@ void remove_abandoned(const fs::path& path) {
   fs::directory_iterator entries(path.has_parent_path() ? path.parent_path() : ".", error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::path& entry = entries->path();
-    if (finished_name(entry.filename().string()) == name) remove_if_abandoned(entry);
+    if (final_name(entry.filename().string()) == name) remove_if_abandoned(entry);
   }
 }
 

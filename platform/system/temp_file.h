@@ -42,7 +42,7 @@ class TempFile {
 
 // The name that an unfinished file is to get: "trace.json" for ".trace.json.Ab3xYz.part". Empty for
 // names of other files.
-std::string finished_name(const std::string& name);
+std::string final_name(const std::string& name);
 
 // Removes the unfinished file `path` if its program has ended. Does nothing when the system
 // refuses.

@@ -231,16 +231,16 @@ TEST(BenchReport, ModelsOfOneNameAreToldApart) {
   made.results.resize(2, result());
   made.results[0].model.file = "a/net.pt";
   made.results[1].model.file = "a/net.onnx";
-  tell_models_apart(made.results);
+  disambiguate_names(made.results);
   EXPECT_EQ(made.results[0].model.name, "mobilenet (net.pt)");
   EXPECT_THAT(to_text(made), HasSubstr("\nmobilenet (net.onnx), 2 threads"));
   made.results = {result(), result()};
   made.results[0].model.file = "a/net.pt";
   made.results[1].model.file = "b/net.pt";
-  tell_models_apart(made.results);
+  disambiguate_names(made.results);
   EXPECT_EQ(made.results[1].model.name, "mobilenet (b/net.pt)");
   made.results = {result(1), result(2)};
-  tell_models_apart(made.results);
+  disambiguate_names(made.results);
   EXPECT_EQ(made.results[1].model.name, "mobilenet") << "one file";
 }
 

@@ -19,7 +19,7 @@ using std::chrono::hours;
 using testing::ElementsAre;
 using testing::Pair;
 
-using Numbers = HandOver<int>;
+using Numbers = AsyncWorker<int>;
 using Seen =
     std::vector<std::pair<int, std::uint64_t>>;  // elements, and the number dropped before each
 
@@ -43,7 +43,7 @@ Numbers::Work gated(const std::shared_ptr<Shared>& shared) {
   };
 }
 
-TEST(HandOver, WorksOnItsOwnThreadWithSignalsBlocked) {
+TEST(AsyncWorker, WorksOnItsOwnThreadWithSignalsBlocked) {
   std::promise<std::pair<std::string, bool>> told;
   Numbers numbers("a name", [&told](int& /*element*/, const Numbers::Task& /*task*/) {
     std::array<char, 16> name{};
@@ -56,7 +56,7 @@ TEST(HandOver, WorksOnItsOwnThreadWithSignalsBlocked) {
   EXPECT_THAT(told.get_future().get(), Pair("a name", true));
 }
 
-TEST(HandOver, TheNewestWaitsAndTheOthersAreDroppedAndCounted) {
+TEST(AsyncWorker, TheNewestWaitsAndTheOthersAreDroppedAndCounted) {
   const auto shared = std::make_shared<Shared>();
   Numbers numbers("numbers", gated(shared));
   numbers.put(1);
@@ -68,7 +68,7 @@ TEST(HandOver, TheNewestWaitsAndTheOthersAreDroppedAndCounted) {
   EXPECT_THAT(shared->expired, ElementsAre(false, false));
 }
 
-TEST(HandOver, CountsAgainForEachElement) {
+TEST(AsyncWorker, CountsAgainForEachElement) {
   std::promise<void> done;
   Seen seen;
   Gate first;
@@ -94,7 +94,7 @@ TEST(HandOver, CountsAgainForEachElement) {
   EXPECT_THAT(seen, ElementsAre(Pair(1, 0), Pair(3, 1), Pair(4, 0)));
 }
 
-TEST(HandOver, AfterTheDeadlineNothingIsBegun) {
+TEST(AsyncWorker, AfterTheDeadlineNothingIsBegun) {
   const auto shared = std::make_shared<Shared>();
   {
     Numbers numbers("numbers", [shared](int& element, const Numbers::Task& task) {
@@ -109,13 +109,13 @@ TEST(HandOver, AfterTheDeadlineNothingIsBegun) {
   EXPECT_THAT(shared->seen, ElementsAre(Pair(1, 0)));
 }
 
-TEST(HandOver, EndsWithoutWork) {
+TEST(AsyncWorker, EndsWithoutWork) {
   Numbers numbers("numbers", [](int& /*element*/, const Numbers::Task& /*task*/) { FAIL(); });
   EXPECT_TRUE(numbers.end_by(Clock::now() + hours(1)));
   EXPECT_TRUE(numbers.end_by(Clock::now())) << "the second call does nothing";
 }
 
-TEST(HandOver, AThreadThatDoesNotReturnIsLeftToItself) {
+TEST(AsyncWorker, AThreadThatDoesNotReturnIsLeftToItself) {
   const auto shared = std::make_shared<Shared>();
   auto gone = shared->gone.get_future();
   {
@@ -135,9 +135,9 @@ TEST(HandOver, AThreadThatDoesNotReturnIsLeftToItself) {
   EXPECT_THAT(shared->expired, ElementsAre(true));
 }
 
-TEST(HandOver, ElementsMayBeMoveOnly) {
+TEST(AsyncWorker, ElementsMayBeMoveOnly) {
   std::promise<int> told;
-  HandOver<std::unique_ptr<int>> pointers(
+  AsyncWorker<std::unique_ptr<int>> pointers(
       "pointers",
       [&told](std::unique_ptr<int>& element, const auto& /*task*/) { told.set_value(*element); });
   pointers.put(std::make_unique<int>(7));

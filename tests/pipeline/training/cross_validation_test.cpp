@@ -245,8 +245,8 @@ TEST(WithUnknown, TakesItsShareOfAllScores) {
   EXPECT_EQ(with_unknown({0.5F, 0.25F, 0.25F}, 2, 0), (std::vector<float>{0.5F, 0.25F, 0.25F}));
 }
 
-TEST(Familiarity, IsTheMeanOfTheNearest) {
-  Familiarity familiarity;
+TEST(OodDetector, IsTheMeanOfTheNearest) {
+  OodDetector familiarity;
   familiarity.neighbours = 2;
   familiarity.examples.add({1, 0});
   familiarity.examples.add({0, 1});

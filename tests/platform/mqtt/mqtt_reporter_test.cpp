@@ -121,7 +121,7 @@ class MqttVisitTest : public testing::Test {
     });
   }
   Forgotten forget(const std::string& camera, bool all_machines = false) {
-    MqttVisit visit({}, broker_.open());
+    MqttClient visit({}, broker_.open());
     return forget_camera(visit, {camera, "lookout", "m", "ha", all_machines});
   }
   // The topics that were emptied.

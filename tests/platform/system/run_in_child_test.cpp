@@ -14,7 +14,7 @@ namespace {
 void expect_failure(ErrorKind kind, const std::string& sentence,
                     const std::function<std::string()>& work) {
   try {
-    run_apart("the work", work);
+    run_in_child("the work", work);
     ADD_FAILURE() << "it returned";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), kind);
@@ -22,9 +22,9 @@ void expect_failure(ErrorKind kind, const std::string& sentence,
   }
 }
 
-TEST(RunApart, ReturnsTheTextAndChangesNothingHere) {
+TEST(RunInChild, ReturnsTheTextAndChangesNothingHere) {
   int calls = 0;
-  const std::string text = run_apart("the work", [&calls] {
+  const std::string text = run_in_child("the work", [&calls] {
     ++calls;
     return std::string(100'000, 'x') + std::to_string(getpid());
   });
@@ -33,14 +33,14 @@ TEST(RunApart, ReturnsTheTextAndChangesNothingHere) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST(RunApart, ThrowsTheErrorOfTheWork) {
+TEST(RunInChild, ThrowsTheErrorOfTheWork) {
   expect_failure(ErrorKind::kNoInput, "it is not there",
                  []() -> std::string { throw Error(ErrorKind::kNoInput, "it is not there"); });
   expect_failure(ErrorKind::kInternal, "something else",
                  []() -> std::string { throw std::runtime_error("something else"); });
 }
 
-TEST(RunApart, NamesTheSignalOfACrash) {
+TEST(RunInChild, NamesTheSignalOfACrash) {
   expect_failure(ErrorKind::kInternal, "the work ends with Killed (signal 9)", []() -> std::string {
     raise(SIGKILL);
     return {};

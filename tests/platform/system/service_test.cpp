@@ -18,8 +18,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 TEST(Service, TrustsFilesOfRoot) {
-  EXPECT_EQ(distrust(fs::canonical("/usr/bin/env")), "");
-  EXPECT_THAT(distrust("/usr/bin/no such program"), StartsWith("cannot be examined: "));
+  EXPECT_EQ(reason_to_distrust(fs::canonical("/usr/bin/env")), "");
+  EXPECT_THAT(reason_to_distrust("/usr/bin/no such program"), StartsWith("cannot be examined: "));
 }
 
 TEST(Service, DistrustsWhatOthersMayWrite) {
@@ -27,13 +27,13 @@ TEST(Service, DistrustsWhatOthersMayWrite) {
   const TempDir directory;
   const std::string file = directory.write("library.so", "");
   fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
-  EXPECT_EQ(distrust(file), "may be written by others than root");
+  EXPECT_EQ(reason_to_distrust(file), "may be written by others than root");
   fs::permissions(file, fs::perms::owner_all);
   fs::permissions(directory.path(), fs::perms::others_all, fs::perm_options::add);
-  EXPECT_EQ(distrust(file),
+  EXPECT_EQ(reason_to_distrust(file),
             "is in " + directory.path().string() + ", which may be written by others than root");
   ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
-  EXPECT_EQ(distrust(file), "does not belong to root");
+  EXPECT_EQ(reason_to_distrust(file), "does not belong to root");
 }
 
 TEST(Service, LoadsLibrariesFromTheirFoldersAlone) {
