@@ -30,7 +30,7 @@ struct ResultOutput {
   std::optional<LogAboveDisplay> log_above_display;
 };
 
-// Flags of the program that reporters set or obey.
+// Flags of the program that reporters set or read.
 struct RunFlags {
   std::atomic<bool>& stop;                    // set by a reporter that ends the run
   std::atomic<bool>& operators_asked;         // set from outside: log the table of the operators

@@ -15,7 +15,7 @@ namespace lookout {
 
 struct DiscoveryFacts {
   bool pictures = true;         // the topic `snapshot` is written
-  bool commands = false;        // commands are obeyed
+  bool commands = false;        // commands are executed
   bool has_temperature = true;  // of the machine
   bool has_throttling = true;
   std::chrono::seconds stats_interval{60};  // at least, of the topic `stats`

@@ -5,7 +5,7 @@ namespace lookout {
 std::optional<MqttCommand> parse_command(const MqttMessage& message, const MqttTopics& topics,
                                          bool commands) {
   if (!topics.birth.empty() && message.topic == topics.birth) {
-    return message.payload == "online" ? std::optional(MqttCommand::kGreet) : std::nullopt;
+    return message.payload == "online" ? std::optional(MqttCommand::kRepublish) : std::nullopt;
   }
   if (!commands || message.retained) return std::nullopt;
   if (message.topic == topics.take_snapshot) return MqttCommand::kSnapshot;

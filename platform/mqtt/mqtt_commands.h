@@ -9,14 +9,14 @@
 namespace lookout {
 
 enum class MqttCommand {
-  kEnable,    // classify, again
-  kDisable,   // pause, and release the camera
-  kSnapshot,  // publish a picture
-  kGreet,     // Home Assistant has started: it has to hear everything again
+  kEnable,     // classify, again
+  kDisable,    // pause, and release the camera
+  kSnapshot,   // publish a picture
+  kRepublish,  // Home Assistant has started: it has to hear everything again
 };
 
 // Nothing for a message that is none. Commands that are retained are none: an old one would come
-// with every connection. `commands`: whether any but kGreet are permitted.
+// with every connection. `commands`: whether any but kRepublish are permitted.
 std::optional<MqttCommand> parse_command(const MqttMessage& message, const MqttTopics& topics,
                                          bool commands);
 

@@ -30,12 +30,13 @@ MqttFeed::MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters,
       format_(options_.info),
       owner_(options_.machine),
       switch_(options_.enable) {
-  link_.set_handlers({[this] { greet(); }, [this](const MqttMessage& message) { hear(message); }});
+  link_.set_handlers(
+      {[this] { on_connected(); }, [this](const MqttMessage& message) { hear(message); }});
   if (options_.pictures) slots_.want_picture_of_change();
 }
 
 // With each connection. What is retained on the other topics comes before the owner.
-void MqttFeed::greet() {
+void MqttFeed::on_connected() {
   const MqttTopics& topics = options_.topics;
   begun_ = false;
   counters_.publishes = false;
@@ -57,7 +58,7 @@ void MqttFeed::hear(const MqttMessage& message) {
   } else if (message.topic == topics.available) {
     hear_available(message.payload);
   } else if (message.topic != topics.state) {
-    obey(message);
+    execute(message);
   } else if (!ever_begun_) {
     told_state_.reset();
     if (!message.payload.empty()) told_state_ = state_label(message.payload);
@@ -73,13 +74,14 @@ void MqttFeed::hear_available(const std::string& payload) {
   }
 }
 
-void MqttFeed::obey(const MqttMessage& message) {
+void MqttFeed::execute(const MqttMessage& message) {
   const auto command = parse_command(message, options_.topics, options_.commands);
   if (!command || !publishes()) return;
   const auto now = options_.now();
   switch (*command) {
-    case MqttCommand::kGreet:
-      greeting_ = now + std::chrono::duration_cast<Clock::duration>(kGreeting * options_.random());
+    case MqttCommand::kRepublish:
+      republish_at_ =
+          now + std::chrono::duration_cast<Clock::duration>(kRepublishWithin * options_.random());
       break;
     case MqttCommand::kEnable:
     case MqttCommand::kDisable:
@@ -160,7 +162,7 @@ void MqttFeed::do_what_is_due() {
     next_correction_ = now + kBetweenCorrections;
     publish(options_.topics.available, kOnline, /*retained=*/true);
   }
-  if (is_due(greeting_, now)) publish_all();
+  if (is_due(republish_at_, now)) publish_all();
   if (is_due(stats_again_, now)) publish_stats();
   if (change_waits_ && now >= next_change_) publish_change();
 }
@@ -168,7 +170,7 @@ void MqttFeed::do_what_is_due() {
 Clock::time_point MqttFeed::next_due() const {
   auto due = switch_.next_due();
   if (link_.connected()) due = std::min(due, owner_.next_due());
-  for (const auto& time : {greeting_, stats_again_, picture_at_, available_again_}) {
+  for (const auto& time : {republish_at_, stats_again_, picture_at_, available_again_}) {
     if (time) due = std::min(due, *time);
   }
   return change_waits_ ? std::min(due, next_change_) : due;

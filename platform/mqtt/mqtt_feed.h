@@ -28,7 +28,7 @@ struct MqttFeedOptions {
   RunInfo info;
   View view;                                   // pictures are turned and mirrored, but not cut
   bool pictures = true;                        // of changes
-  bool commands = false;                       // are obeyed
+  bool commands = false;                       // are executed
   std::chrono::milliseconds interval{60'000};  // between statistics, at least
   std::string discovery;                       // for Home Assistant; empty: none
   // Pauses the source (false) or lets it run again; called by the thread "mqtt". Empty: the source
@@ -51,7 +51,7 @@ class MqttFeed {
   static constexpr std::chrono::seconds kBetweenPictures{10};
   static constexpr std::chrono::seconds kBetweenAskedPictures{1};
   // Home Assistant's start is answered after a random part of this time: there may be many cameras.
-  static constexpr std::chrono::seconds kGreeting{5};
+  static constexpr std::chrono::seconds kRepublishWithin{5};
   // Home Assistant listens to topics a moment after it heard of them; statistics are not retained.
   static constexpr std::chrono::seconds kListening{5};
   // `available` is corrected that often, when others write it.
@@ -71,10 +71,10 @@ class MqttFeed {
   void stop();
 
  private:
-  void greet();
+  void on_connected();
   void hear(const MqttMessage& message);
   void hear_available(const std::string& payload);
-  void obey(const MqttMessage& message);
+  void execute(const MqttMessage& message);
   void want_picture();
 
   // Whether there is a connection, and something may be published.
@@ -118,8 +118,8 @@ class MqttFeed {
   std::string stats_;     // the last JSON line; empty: none yet
   std::string snapshot_;  // the last JPEG; empty: none yet
   bool change_waits_ = false;
-  bool picture_waits_ = false;                 // the last change has none
-  std::optional<Clock::time_point> greeting_;  // when to publish everything again
+  bool picture_waits_ = false;                     // the last change has none
+  std::optional<Clock::time_point> republish_at_;  // when to publish everything again
   std::optional<Clock::time_point> stats_again_;
   std::optional<Clock::time_point> picture_at_;  // from when on a picture is wanted again
   std::optional<Clock::time_point> available_again_;

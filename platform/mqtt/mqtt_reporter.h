@@ -12,9 +12,10 @@
 
 namespace lookout {
 
-// Puts what is new where the thread "mqtt" finds it, which connects, publishes and obeys. A picture
-// is copied at a change, at most one in 10 s. A broker that is away or stalls holds up nothing: the
-// end waits for it at most kStop, and for a name that is being resolved as long.
+// Puts what is new where the thread "mqtt" finds it, which connects, publishes and executes
+// commands. A picture is copied at a change, at most one in 10 s. A broker that is away or stalls
+// holds up nothing: the end waits for it at most kStop, and for a name that is being resolved as
+// long.
 class MqttReporter : public Reporter {
  public:
   static constexpr std::chrono::seconds kStop{1};

@@ -146,7 +146,7 @@ TEST_F(MqttCommandTest, SwitchesOnAndOffAndTakesPictures) {
   EXPECT_EQ(parse("lookout/front/enabled/set", "ON"), MqttCommand::kEnable);
   EXPECT_EQ(parse("lookout/front/enabled/set", "OFF"), MqttCommand::kDisable);
   EXPECT_EQ(parse("lookout/front/snapshot/set", "PRESS"), MqttCommand::kSnapshot);
-  EXPECT_EQ(parse("homeassistant/status", "online"), MqttCommand::kGreet);
+  EXPECT_EQ(parse("homeassistant/status", "online"), MqttCommand::kRepublish);
 }
 
 TEST_F(MqttCommandTest, NothingElseIsACommand) {
@@ -164,7 +164,7 @@ TEST_F(MqttCommandTest, RetainedOnesAreIgnored) {
 TEST_F(MqttCommandTest, UnlessTheyArePermittedOnlyHomeAssistantsStartCounts) {
   EXPECT_FALSE(parse("lookout/front/enabled/set", "OFF", false, /*commands=*/false));
   EXPECT_EQ(parse("homeassistant/status", "online", false, /*commands=*/false),
-            MqttCommand::kGreet);
+            MqttCommand::kRepublish);
   topics_ = mqtt_topics("lookout", "front", "m", "");
   EXPECT_FALSE(parse("", "online"));
 }
