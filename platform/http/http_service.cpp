@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -20,17 +21,6 @@ constexpr const char* kMetrics = "/metrics";
 
 bool reads(const std::string& method) { return method == "GET" || method == "HEAD"; }
 bool sends(const std::string& method) { return method == "POST" || method == "PUT"; }
-
-bool shows_frames(const std::string& path) {
-  for (const char* known : {"/state", "/snapshot.jpg", "/snapshot", "/stream", "/events"}) {
-    if (path == known) return true;
-  }
-  return false;
-}
-
-bool is_for_reading(const std::string& path) {
-  return path == "/healthz" || path == "/ping" || shows_frames(path) || find_page(path) != nullptr;
-}
 
 bool is_for_pictures(const std::string& path) {
   return path == "/predict" || path.rfind(kPredictions, 0) == 0;
@@ -79,14 +69,29 @@ std::optional<HttpResponse> wrong_route(const std::string& method, bool may_read
 
 }  // namespace
 
+const HttpService::Route HttpService::kRoutes[] = {
+    {"/state", "/state", Needs::kCamera, &HttpService::state},
+    {"/snapshot.jpg", "/snapshot.jpg", Needs::kCamera, nullptr},
+    {"/snapshot", "/snapshot.jpg", Needs::kCamera, nullptr},
+    {"/stream", "/stream", Needs::kCamera, &HttpService::stream},
+    {"/events", "/events", Needs::kCamera, &HttpService::events},
+    {"/healthz", "/healthz", Needs::kNothing, &HttpService::health},
+    {"/ping", "/ping", Needs::kNothing, &HttpService::ping},
+    {kMetrics, kMetrics, Needs::kToken, &HttpService::metrics},
+};
+
+const HttpService::Route* HttpService::find_route(const std::string& path) const {
+  const auto* const found = std::find_if(std::begin(kRoutes), std::end(kRoutes),
+                                         [&](const Route& route) { return path == route.path; });
+  if (found == std::end(kRoutes) || (path == kMetrics && !metrics_)) return nullptr;
+  return found;
+}
+
 const char* HttpService::route(const HttpRequest& request) const {
   const std::string path = path_of(request);
-  if (path == "/snapshot") return "/snapshot.jpg";
   if (path.rfind(kPredictions, 0) == 0) return "/predictions";
-  for (const char* known :
-       {"/state", "/snapshot.jpg", "/stream", "/events", "/healthz", "/ping", kMetrics}) {
-    if (path == known) return known;
-  }
+  if (path == kMetrics) return kMetrics;
+  if (const Route* route = find_route(path)) return route->name;
   const HttpPage* page = find_page(path);
   return page != nullptr ? page->path : kOtherRoute;
 }
@@ -94,15 +99,16 @@ const char* HttpService::route(const HttpRequest& request) const {
 std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   if (auto refused = page_refusal(request)) return refused;
   const std::string path = path_of(request);
-  const bool may_read = is_for_reading(path) || (path == kMetrics && metrics_);
+  const Route* route = find_route(path);
+  const bool may_read = route != nullptr || find_page(path) != nullptr;
   const bool may_send = predict_ && is_for_pictures(path);
   if (auto wrong = wrong_route(request.method, may_read, may_send)) return wrong;
-  const bool is_open = path == "/healthz" || path == "/ping";
-  if (!is_open) {
+  if (route == nullptr || route->needs != Needs::kNothing) {
     if (auto refused = token_refusal(request)) return refused;
   }
-  if (is_other_model(path))
+  if (is_other_model(path)) {
     return http_error(404, "no_such_model", "this server has another model");
+  }
   return rate_refusal(request);
 }
 
@@ -218,29 +224,20 @@ void HttpService::handle(const HttpRequest& request, const HttpRespond& respond)
 
 void HttpService::answer_later(const HttpRequest& request, const HttpRespond& respond) {
   const std::string path = path_of(request);
+  const Route* route = find_route(path);
   if (auto refused = refusal(request)) {
     respond(std::move(*refused));
-  } else if (!has_source_ && shows_frames(path)) {
+  } else if (!has_source_ && route != nullptr && route->needs == Needs::kCamera) {
     respond(http_error(503, "no_camera", "this server has no camera"));
   } else if (sends(request.method)) {
     take_picture(request, respond);
-  } else if (path == "/snapshot" || path == "/snapshot.jpg") {
+  } else if (route == nullptr) {
+    respond(page(path));
+  } else if (route->answer == nullptr) {
     view_.snapshot(respond, Clock::now());
   } else {
-    respond(answer(request, path));
+    respond((this->*route->answer)(request));
   }
-}
-
-HttpResponse HttpService::answer(const HttpRequest& request, const std::string& path) {
-  if (path == "/state") return state();
-  if (path == "/healthz") return health();
-  if (path == "/ping") return ping();
-  if (path == "/events") return events(request);
-  if (path == "/stream") return stream(request);
-  if (path == kMetrics) {
-    return http_text("text/plain; version=0.0.4; charset=utf-8", metrics_());
-  }
-  return page(path);
 }
 
 void HttpService::take_picture(const HttpRequest& request, const HttpRespond& respond) {
@@ -264,7 +261,11 @@ HttpResponse HttpService::page(const std::string& path) const {
   return http_text(page.type, std::move(content));
 }
 
-HttpResponse HttpService::state() {
+HttpResponse HttpService::metrics(const HttpRequest& /*request*/) {
+  return http_text("text/plain; version=0.0.4; charset=utf-8", metrics_());
+}
+
+HttpResponse HttpService::state(const HttpRequest& /*request*/) {
   if (!slots_.result()) {
     return http_error(503, "no_result", "no frame has been classified yet");
   }
@@ -272,14 +273,14 @@ HttpResponse HttpService::state() {
 }
 
 // TorchServe's.
-HttpResponse HttpService::ping() const {
-  HttpResponse health = this->health();
+HttpResponse HttpService::ping(const HttpRequest& request) {
+  HttpResponse health = this->health(request);
   return health.status == 200 ? http_text("application/json", R"({"status":"Healthy"})"
                                                               "\n")
                               : std::move(health);
 }
 
-HttpResponse HttpService::health() const {
+HttpResponse HttpService::health(const HttpRequest& /*request*/) {
   if (!has_source_) return http_text("text/plain", "ok\n");
   const auto result = slots_.result();
   if (!slots_.status().online) return http_error(503, "camera_away", "the camera is away");

@@ -60,17 +60,29 @@ class HttpService : public HttpHandler {
   std::uint64_t dropped() const { return feed_.dropped(); }
 
  private:
+  enum class Needs { kNothing, kToken, kCamera };  // kCamera: and the token
+  // What GET and HEAD of a path do; what is no route may be a page.
+  struct Route {
+    const char* path;
+    const char* name;  // in the metrics
+    Needs needs;
+    // Answers at once; null: the picture, which comes later.
+    HttpResponse (HttpService::*answer)(const HttpRequest& request);
+  };
+  static const Route kRoutes[];
+
+  // Null when there is none.
+  const Route* find_route(const std::string& path) const;
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   bool has_rate(const HttpRequest& request) const;
   std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
   bool is_other_model(const std::string& path) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);
-  // For a path that is answered at once.
-  HttpResponse answer(const HttpRequest& request, const std::string& path);
-  HttpResponse state();
-  HttpResponse health() const;
-  HttpResponse ping() const;
+  HttpResponse metrics(const HttpRequest& request);
+  HttpResponse state(const HttpRequest& request);
+  HttpResponse health(const HttpRequest& request);
+  HttpResponse ping(const HttpRequest& request);
   HttpResponse page(const std::string& path) const;
   void take_picture(const HttpRequest& request, const HttpRespond& respond);
   HttpResponse events(const HttpRequest& request);
