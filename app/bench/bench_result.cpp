@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 

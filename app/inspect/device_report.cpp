@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 

@@ -14,7 +14,7 @@
 #include "app/inspect/service_view.h"
 #include "app/inspect/try_source.h"
 #include "app/model/models.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/run/mqtt.h"
 #include "app/run/run.h"
 #include "pipeline/core/append_format.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/model/models.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/run/open_model.h"

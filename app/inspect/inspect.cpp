@@ -13,7 +13,7 @@
 #include "app/inspect/device_report.h"
 #include "app/inspect/model_code.h"
 #include "app/model/models.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/results/format.h"

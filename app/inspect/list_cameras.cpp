@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "app/model/models.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/run/run.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/archive/onnx_graph.h"
 #include "pipeline/archive/torch_code.h"
 #include "pipeline/core/append_format.h"

@@ -6,7 +6,7 @@
 #include <opencv2/core/utility.hpp>
 
 #include "app/model/label_file.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/lower_case.h"

@@ -179,7 +179,20 @@ std::string bar_chart(const std::vector<Bar>& bars, const std::vector<Color>& co
   return out + "</ul>\n";
 }
 
-std::string legend(const std::vector<std::pair<Color, std::string>>& entries) {
+std::string bar_chart(const std::vector<Bar>& bars, const Legend& parts) {
+  std::vector<Color> colors;
+  colors.reserve(parts.size());
+  for (const auto& [color, name] : parts) colors.push_back(color);
+  return legend(parts) + bar_chart(bars, colors);
+}
+
+Facts figures_of(const std::vector<Bar>& bars) {
+  Facts figures;
+  for (const Bar& bar : bars) figures.emplace_back(bar.name, bar.figure);
+  return figures;
+}
+
+std::string legend(const Legend& entries) {
   std::string out = "<ul class=\"legend\">\n";
   for (const auto& [color, name] : entries) {
     append_format(out,

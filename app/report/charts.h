@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/report/report.h"
+
 namespace lookout {
 
 // A horizontal bar with its name and figure above it.
@@ -27,7 +29,16 @@ const char* class_of(Color color);
 // All bars begin at 0 and have one scale. `colors`: of the parts.
 std::string bar_chart(const std::vector<Bar>& bars, const std::vector<Color>& colors);
 
-std::string legend(const std::vector<std::pair<Color, std::string>>& entries);
+// Names and colors of the parts of bars.
+using Legend = std::vector<std::pair<Color, std::string>>;
+
+// The same below a legend.
+std::string bar_chart(const std::vector<Bar>& bars, const Legend& parts);
+
+// Names and figures, for texts.
+Facts figures_of(const std::vector<Bar>& bars);
+
+std::string legend(const Legend& entries);
 
 // A value that a histogram points out: "p95 27.1".
 struct Mark {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/report/style.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/lower_case.h"
@@ -9,6 +11,51 @@
 #include "pipeline/results/format.h"
 
 namespace lookout {
+namespace {
+
+// The rows from `first` to `last`.
+std::string table_html(const Table& table, const std::string& caption, std::size_t first,
+                       std::size_t last) {
+  std::string out = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\">\n<caption>{}</caption>\n"
+      "<thead><tr>",
+      escaped(caption));
+  for (const Column& column : table.head) {
+    if (!is_shown(column.shown, ReportFormat::kHtml)) continue;
+    append_format(out, "<th scope=\"col\">{}</th>", escaped(column.name));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (std::size_t n = first; n < last; ++n) {
+    const char* cell = "<th scope=\"row\">{}</th>";
+    out += "<tr>";
+    for (std::size_t i = 0; i < table.head.size(); ++i) {
+      if (!is_shown(table.head[i].shown, ReportFormat::kHtml)) continue;
+      append_format(out, cell, escaped(table.rows[n].at(i)));
+      cell = "<td>{}</td>";
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+struct HtmlWriter {
+  std::string operator()(const Table& table) const { return to_html(table); }
+  std::string operator()(const Facts& facts) const { return to_html(facts); }
+  std::string operator()(const Statements& statements) const { return to_html(statements.facts); }
+  std::string operator()(const Lines& lines) const {
+    std::string out;
+    for (const std::string& line : lines.lines) append_format(out, "<p>{}</p>\n", escaped(line));
+    return out;
+  }
+  std::string operator()(const List& list) const {
+    std::string out = "<ul>\n";
+    for (const std::string& item : list.items) append_format(out, "<li>{}</li>\n", escaped(item));
+    return out + "</ul>\n";
+  }
+  std::string operator()(const Chart& chart) const { return chart.html; }
+};
+
+}  // namespace
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -48,22 +95,16 @@ std::string to_html(const std::vector<Tile>& tiles) {
 }
 
 std::string to_html(const Table& table) {
-  std::string out = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\">\n<caption>{}</caption>\n"
-      "<thead><tr>",
-      escaped(table.caption));
-  for (const std::string& name : table.head) {
-    append_format(out, "<th scope=\"col\">{}</th>", escaped(name));
+  if (!table.folded.empty()) {
+    Table open = table;
+    open.folded.clear();
+    return details(table.folded, to_html(open));
   }
-  out += "</tr></thead>\n<tbody>\n";
-  for (const Row& row : table.rows) {
-    out += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      append_format(out, i == 0 ? "<th scope=\"row\">{}</th>" : "<td>{}</td>", escaped(row[i]));
-    }
-    out += "</tr>\n";
-  }
-  return out + "</tbody></table></div>\n";
+  const std::size_t shown = std::min(table.shown, table.rows.size());
+  std::string out = table_html(table, table.caption, 0, shown);
+  if (shown == table.rows.size()) return out;
+  return out + details(fmt::format("{} more", table.rows.size() - shown),
+                       table_html(table, "The others", shown, table.rows.size()));
 }
 
 Row row_of(const std::string& stage, const Percentiles& percentiles) {
@@ -88,12 +129,8 @@ std::string details(const std::string& summary, const std::string& html) {
 }
 
 std::string to_html(Table table, std::size_t shown) {
-  if (table.rows.size() <= shown) return to_html(table);
-  Table others{"The others", table.head, {}};
-  const auto first = table.rows.begin() + static_cast<std::ptrdiff_t>(shown);
-  others.rows.assign(first, table.rows.end());
-  table.rows.erase(first, table.rows.end());
-  return to_html(table) + details(fmt::format("{} more", others.rows.size()), to_html(others));
+  table.shown = shown;
+  return to_html(table);
 }
 
 Page::Page(const std::string& kind, const std::string& title, const std::string& note)
@@ -130,6 +167,23 @@ std::string Page::to_html(const std::string& footer) const {
       "{}<main>\n{}<div class=\"parts\">\n{}</div>\n</main>\n<footer>{}</footer>\n"
       "</body>\n</html>\n",
       head_, top_, parts_, escaped(footer));
+}
+
+std::string to_html(const Report& report, const std::string& made_by) {
+  Page page(report.kind, report.title, report.note);
+  if (!report.verdict.empty()) page.add_verdict(report.verdict);
+  if (!report.tiles.empty() && is_shown(report.tiles_shown, ReportFormat::kHtml)) {
+    page.add_top(to_html(report.tiles));
+  }
+  for (const std::string& warning : report.warnings) page.add_warning(warning);
+  for (const Part& part : report.parts) {
+    std::string html;
+    for (const auto& [content, shown] : part.blocks) {
+      if (is_shown(shown, ReportFormat::kHtml)) html += std::visit(HtmlWriter(), content);
+    }
+    if (!html.empty()) page.add_part(part.title, part.note, html, part.width);
+  }
+  return page.to_html(made_by);
 }
 
 }  // namespace lookout

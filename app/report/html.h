@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/report/report.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {
@@ -21,30 +22,11 @@ std::string escaped(std::string_view text);
 // Whether the file's name ends in .html, in either case.
 bool is_html(const std::string& file);
 
-// A large figure with its name, and more about it in small letters.
-struct Tile {
-  std::string name;
-  std::string value;
-  std::string note;
-};
-
-// One row: its texts, first the name of the row.
-using Row = std::vector<std::string>;
-
-// All columns but the first are aligned right, as numbers are.
-struct Table {
-  std::string caption;
-  std::vector<std::string> head;
-  std::vector<Row> rows;
-};
-
 // "inference" with its percentiles of named(), in milliseconds.
 Row row_of(const std::string& stage, const Percentiles& percentiles);
 
 std::string to_html(const std::vector<Tile>& tiles);
 std::string to_html(const Table& table);
-// Names with their values; empty values are left out.
-using Facts = std::vector<std::pair<std::string, std::string>>;
 std::string to_html(const Facts& facts);
 // The same behind a line that opens it.
 std::string details(const std::string& summary, const std::string& html);
@@ -56,8 +38,7 @@ class Page {
   // `kind`: the command. `title`, `note`: for example the model and the pictures.
   Page(const std::string& kind, const std::string& title, const std::string& note);
 
-  // Half of the page's width where there is room, or all of it.
-  enum class Width { kHalf, kFull };
+  using Width = lookout::Width;
   // `note` explains the part to its reader.
   void add_part(const std::string& title, const std::string& note, const std::string& html,
                 Width width = Width::kHalf);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/model/models.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/run/http.h"
 #include "app/run/mqtt.h"
 #include "app/run/reporters.h"

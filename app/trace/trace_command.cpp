@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/output/save_and_print.h"
 #include "app/report/machine_facts.h"
 #include "app/trace/trace_compare.h"

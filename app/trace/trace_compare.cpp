@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/report/html.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/printable.h"

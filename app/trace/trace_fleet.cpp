@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/trace/trace_text.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/profile/stage.h"

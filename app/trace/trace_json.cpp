@@ -1,5 +1,5 @@
 // The summary of a trace as JSON.
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/trace/trace_text.h"
 #include "pipeline/results/format.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/results/format.h"

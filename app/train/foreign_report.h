@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "pipeline/training/cross_validation.h"
 
 namespace lookout {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/model/models.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/output/save_and_print.h"
 #include "app/train/embed_pictures.h"
 #include "app/train/progress.h"

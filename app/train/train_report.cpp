@@ -8,7 +8,7 @@
 #include <set>
 
 #include "app/eval/eval_result.h"
-#include "app/output/json.h"
+#include "app/report/json.h"
 #include "app/train/advice.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/printable.h"

@@ -1,4 +1,4 @@
-#include "app/output/json.h"
+#include "app/report/json.h"
 
 #include <cmath>
 
