@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "app/dataset/class_names.h"
 #include "pipeline/core/append_format.h"
@@ -60,19 +58,15 @@ void log_systems(const std::string& folder, const std::set<std::string>& systems
            joined(systems, ", "));
 }
 
-enum class SplitPart { kTrain, kVal, kTest };
+using Part = std::string SplitFolders::*;
 
-// The part that a folder of this name holds: "train", "Training_set", "VAL".
-std::optional<SplitPart> part_of(const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, SplitPart>, 8> kParts{
-      {{"train", SplitPart::kTrain},
-       {"training", SplitPart::kTrain},
-       {"val", SplitPart::kVal},
-       {"valid", SplitPart::kVal},
-       {"validation", SplitPart::kVal},
-       {"eval", SplitPart::kVal},
-       {"test", SplitPart::kTest},
-       {"testing", SplitPart::kTest}}};
+// The part that a folder of this name holds: "train", "Training_set", "VAL"; null: none.
+Part part_of(const std::string& name) {
+  static const std::map<std::string_view, Part> kParts{
+      {"train", &SplitFolders::train},    {"training", &SplitFolders::train},
+      {"val", &SplitFolders::val},        {"valid", &SplitFolders::val},
+      {"validation", &SplitFolders::val}, {"eval", &SplitFolders::val},
+      {"test", &SplitFolders::test},      {"testing", &SplitFolders::test}};
   std::string word = lower_case(name);
   for (const std::string_view end : {"set", "data"}) {
     if (word.size() <= end.size() || word.substr(word.size() - end.size()) != end) continue;
@@ -80,102 +74,61 @@ std::optional<SplitPart> part_of(const std::string& name) {
     word.erase(word.find_last_not_of("_- ") + 1);
     break;
   }
-  const auto* found = std::find_if(kParts.begin(), kParts.end(),
-                                   [&word](const auto& part) { return part.first == word; });
-  if (found == kParts.end()) return std::nullopt;
-  return found->second;
+  const auto found = kParts.find(word);
+  return found == kParts.end() ? nullptr : found->second;
 }
 
-// The folders of a set, as parts of it or not.
-class Parts {
- public:
-  explicit Parts(const Contents& set) {
-    for (const fs::path& folder : set.folders) sort(folder);
-  }
-
-  // Folders of other names are classes, unless a class is in two places.
-  bool are_there() const { return !parts_.empty() && (others_.empty() || have_a_common_class()); }
-
-  // Two parts or more, all with pictures that are in no folder of a class.
-  bool have_no_classes() const { return parts_.empty() && others_.empty() && flat_.size() > 1; }
-
-  // Throws Error(kBadData).
-  SplitFolders split(const std::string& set) const {
-    if (!others_.empty()) {
-      throw Error(
-          ErrorKind::kBadData,
-          fmt::format("folder {} holds {} of a split set, and {} beside: name the part that "
-                      "is meant, or move the other folder away",
-                      set, names_of(parts_), others_.front()));
-    }
-    SplitFolders split;
-    for (const auto& [path, part] : parts_) {
-      std::string& place = part == SplitPart::kTrain ? split.train
-                           : part == SplitPart::kVal ? split.val
-                                                     : split.test;
-      if (!place.empty()) {
-        throw Error(ErrorKind::kBadData,
-                    fmt::format("folders {} and {} are the same part of a set: name the one that "
-                                "is meant, or move one of them away",
-                                place, path.string()));
-      }
-      place = path.string();
-    }
-    for (const auto& [path, part] : flat_) {
-      log_warn("folder {} has no folders of classes and is left out", path.string());
-    }
-    return split;
-  }
-
-  std::string flat_names() const { return names_of(flat_); }
-
- private:
-  using Found = std::vector<std::pair<fs::path, SplitPart>>;
-
-  void sort(const fs::path& folder) {
-    const std::string name = folder.filename().string();
-    const Contents contents = contents_of(folder);
-    const std::optional<SplitPart> part = part_of(name);
-    const bool has_classes =
-        std::any_of(contents.folders.begin(), contents.folders.end(), [](const fs::path& in) {
-          const Contents of_class = contents_of(in);
-          return of_class.has_pictures || !of_class.folders.empty();
-        });
-    if (!has_classes && !contents.has_pictures) return;
-    if (!part) {
-      others_.push_back(name);
-      ++classes_[lower_case(name)];
-    } else if (contents.has_pictures) {
-      flat_.emplace_back(folder, *part);
-    } else {
-      parts_.emplace_back(folder, *part);
-      for (const fs::path& in : contents.folders) ++classes_[lower_case(in.filename().string())];
-    }
-  }
-
-  bool have_a_common_class() const {
-    return std::any_of(classes_.begin(), classes_.end(),
-                       [](const auto& of_name) { return of_name.second > 1; });
-  }
-
-  static std::string names_of(const Found& folders) {
-    std::vector<std::string> names;
-    for (const auto& [path, part] : folders) names.push_back(path.filename().string());
-    return joined(names, ", ");
-  }
-
-  Found parts_;  // with folders and without pictures of their own
-  Found flat_;   // with pictures of their own
-  std::vector<std::string> others_;
-  std::map<std::string, std::size_t> classes_;  // in how many parts or beside them each is
+struct PartFolder {
+  fs::path path;
+  Part part;
 };
 
-}  // namespace
+// The folders of a set, by their names and by what is in them. Empty folders are left out.
+struct SetFolders {
+  std::vector<PartFolder> parts;  // with folders of classes
+  std::vector<PartFolder> flat;   // with pictures of their own
+  std::vector<std::string> others;
+  std::map<std::string, std::size_t>
+      classes;  // the number of parts, and of others, with each class
+};
 
-void require_class_folders(const std::string& folder) {
-  const Contents contents = contents_of(folder);
+SetFolders read_set_folders(const Contents& set) {
+  SetFolders found;
+  for (const fs::path& path : set.folders) {
+    const std::string name = path.filename().string();
+    const Contents contents = contents_of(path);
+    const bool has_classes =
+        std::any_of(contents.folders.begin(), contents.folders.end(), [](const fs::path& folder) {
+          const Contents inner = contents_of(folder);
+          return inner.has_pictures || !inner.folders.empty();
+        });
+    if (!has_classes && !contents.has_pictures) continue;
+    const Part part = part_of(name);
+    if (part == nullptr) {
+      found.others.push_back(name);
+      ++found.classes[lower_case(name)];
+    } else if (contents.has_pictures) {
+      found.flat.push_back({path, part});
+    } else {
+      found.parts.push_back({path, part});
+      for (const fs::path& in : contents.folders)
+        ++found.classes[lower_case(in.filename().string())];
+    }
+  }
+  return found;
+}
+
+std::string names_of(const std::vector<PartFolder>& folders) {
+  std::vector<std::string> names;
+  for (const PartFolder& folder : folders) names.push_back(folder.path.filename().string());
+  return joined(names, ", ");
+}
+
+// Throws where there are no folders of classes.
+Contents read_folders(const std::string& folder) {
+  Contents contents = contents_of(folder);
   if (contents.error) throw cannot_read("folder " + folder, contents.error);
-  if (!contents.folders.empty()) return;
+  if (!contents.folders.empty()) return contents;
   log_systems(folder, contents.systems);
   throw Error(ErrorKind::kNoInput,
               fmt::format("folder {} has no folder for each class, such as {}; or give "
@@ -183,22 +136,24 @@ void require_class_folders(const std::string& folder) {
                           folder, (fs::path(folder) / "open/").string()));
 }
 
+}  // namespace
+
+void require_class_folders(const std::string& folder) { read_folders(folder); }
+
 std::vector<ClassFolder> read_class_folders(const std::string& folder) {
-  require_class_folders(folder);
-  Contents contents = contents_of(folder);
+  Contents contents = read_folders(folder);
   std::vector<ClassFolder> classes;
   std::vector<std::string> names;
   for (const fs::path& path : contents.folders) {
-    ClassFolder of_class{path.filename().string(), path, {}};
+    const std::string name = path.filename().string();
     try {
-      of_class.pictures = list_pictures(path.string(), /*recursive=*/true, &contents.systems);
+      classes.push_back(
+          {name, path, list_pictures(path.string(), /*recursive=*/true, &contents.systems)});
+      names.push_back(name);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kNoInput) throw;
       log_warn("{}; the class is left out", error.what());
-      continue;
     }
-    names.push_back(of_class.name);
-    classes.push_back(std::move(of_class));
   }
   log_systems(folder, contents.systems);
   warn_of_names_that_look_alike(names);
@@ -219,17 +174,40 @@ void warn_of_names_that_look_alike(const std::vector<std::string>& names) {
 
 std::optional<SplitFolders> find_splits(const std::string& folder) {
   const Contents contents = contents_of(folder);
-  const Parts parts(contents);
-  if (parts.have_no_classes()) {
+  const SetFolders found = read_set_folders(contents);
+  if (found.parts.empty() && found.others.empty() && found.flat.size() > 1) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("folder {} holds {} of a split set, whose pictures are in no "
                             "folders of classes: sort them into folders named by class, or give "
                             "--labels-csv FILE with lines of file,label",
-                            folder, parts.flat_names()));
+                            folder, names_of(found.flat)));
   }
-  if (!parts.are_there()) return std::nullopt;
+  // Folders of other names are classes, unless a class is in two places.
+  const bool are_parts =
+      found.others.empty() || std::any_of(found.classes.begin(), found.classes.end(),
+                                          [](const auto& entry) { return entry.second > 1; });
+  if (found.parts.empty() || !are_parts) return std::nullopt;
   log_systems(folder, contents.systems);
-  return parts.split(folder);
+  if (!found.others.empty()) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("folder {} holds {} of a split set, and {} beside: name the part that "
+                            "is meant, or move the other folder away",
+                            folder, names_of(found.parts), found.others.front()));
+  }
+  SplitFolders split;
+  for (const auto& [path, part] : found.parts) {
+    if (!(split.*part).empty()) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("folders {} and {} are the same part of a set: name the one that "
+                              "is meant, or move one of them away",
+                              split.*part, path.string()));
+    }
+    split.*part = path.string();
+  }
+  for (const PartFolder& flat : found.flat) {
+    log_warn("folder {} has no folders of classes and is left out", flat.path.string());
+  }
+  return split;
 }
 
 }  // namespace lookout
