@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "app/report/html.h"
@@ -19,7 +20,7 @@ std::vector<std::size_t> shown_classes(const ConfusionMatrix& matrix, const Eval
   std::set<std::size_t> shown;
   const std::vector<ClassCounts> classes = counts.classes();
   if (!is_large(classes)) {
-    for (const ClassCounts& of_class : classes) shown.insert(matrix.place(of_class.index));
+    for (const ClassCounts& entry : classes) shown.insert(matrix.place(entry.index));
   }
   for (const Confusion& confusion : counts.confusions()) {
     if (shown.size() + 2 > kMaxClasses) break;
@@ -29,79 +30,20 @@ std::vector<std::size_t> shown_classes(const ConfusionMatrix& matrix, const Eval
   return {shown.begin(), shown.end()};
 }
 
-class MatrixTable {
- public:
-  MatrixTable(const ConfusionMatrix& matrix, const EvalCounts& counts,
-              const std::vector<std::string>& labels)
-      : matrix_(matrix), labels_(labels), shown_(shown_classes(matrix, counts)) {}
-
-  std::string to_html() {
-    out_ = "<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n<caption>";
-    out_ += "Rows: the right class. Columns: the predicted class. Cells: pictures.</caption>\n";
-    append_head();
-    out_ += "<tbody>\n";
-    for (const std::size_t row : shown_) append_row(row);
-    return out_ + "</tbody></table></div>\n";
+// `html`: the title.
+void append_cell(std::uint64_t count, std::uint64_t all, bool right, const std::string& html,
+                 std::string& out) {
+  constexpr double kFaintest = 0.15;
+  constexpr double kDark = 0.55;
+  if (count == 0) {
+    append_format(out, "<td class=\"zero{}\">0</td>", right ? " diagonal" : "");
+    return;
   }
-
- private:
-  std::string name(std::size_t place) const {
-    const std::size_t index = matrix_.classes[place];
-    return escaped(fmt::format("{} {}", index, labels_[index]));
-  }
-
-  void append_head() {
-    out_ += "<thead><tr><td></td>";
-    for (const std::size_t column : shown_) {
-      append_format(out_, "<th scope=\"col\" title=\"{0}\"><span>{0}</span></th>", name(column));
-    }
-    if (shown_.size() < matrix_.classes.size()) {
-      out_ += "<th scope=\"col\"><span>all others</span></th>";
-    }
-    out_ += "<th scope=\"col\"><span>right</span></th></tr></thead>\n";
-  }
-
-  void append_row(std::size_t row) {
-    const std::vector<std::uint64_t>& counts = matrix_.counts[row];
-    std::uint64_t all = 0;
-    for (const std::uint64_t count : counts) all += count;
-    if (all == 0) return;  // not in the set: only predicted
-    append_format(out_, "<tr><th scope=\"row\" title=\"{0}\">{0}</th>", name(row));
-    std::uint64_t others = all;
-    for (const std::size_t column : shown_) {
-      others -= counts[column];
-      const std::string title =
-          fmt::format("{} taken for {}: {} of {}", name(row), name(column), counts[column], all);
-      append_cell(counts[column], all, row == column, title);
-    }
-    if (shown_.size() < matrix_.classes.size()) {
-      append_cell(others, all, false,
-                  fmt::format("{} taken for others: {} of {}", name(row), others, all));
-    }
-    append_format(out_, "<th scope=\"row\">{:.0f} %</th></tr>\n",
-                  percent(counts[row], all).value_or(0));
-  }
-
-  // `html`: the title.
-  void append_cell(std::uint64_t count, std::uint64_t all, bool right, const std::string& html) {
-    constexpr double kFaintest = 0.15;
-    constexpr double kDark = 0.55;
-    if (count == 0) {
-      append_format(out_, "<td class=\"zero{}\">0</td>", right ? " diagonal" : "");
-      return;
-    }
-    const double share = static_cast<double>(count) / static_cast<double>(all);
-    const double strength = kFaintest + (1 - kFaintest) * share;
-    append_format(out_, "<td class=\"{}{}\" style=\"--share:{:.2f}\" title=\"{}\">{}</td>",
-                  right ? "right" : "wrong", strength > kDark ? " dark" : "", strength, html,
-                  count);
-  }
-
-  const ConfusionMatrix& matrix_;
-  const std::vector<std::string>& labels_;
-  const std::vector<std::size_t> shown_;
-  std::string out_;
-};
+  const double strength =
+      kFaintest + (1 - kFaintest) * static_cast<double>(count) / static_cast<double>(all);
+  append_format(out, "<td class=\"{}{}\" style=\"--share:{:.2f}\" title=\"{}\">{}</td>",
+                right ? "right" : "wrong", strength > kDark ? " dark" : "", strength, html, count);
+}
 
 // The diagram is a square of this side, at this place.
 constexpr double kSide = 240;
@@ -147,12 +89,47 @@ void append_bin(const CalibrationBin& bin, std::string& out) {
 
 bool is_large(const std::vector<ClassCounts>& classes) { return classes.size() > kMaxClasses; }
 
-std::string matrix_chart(const ConfusionMatrix& matrix, const EvalCounts& counts,
-                         const std::vector<std::string>& labels) {
-  return MatrixTable(matrix, counts, labels).to_html();
+std::string matrix_chart(const EvalCounts& counts, const std::vector<std::string>& labels) {
+  const ConfusionMatrix matrix = counts.matrix();
+  const std::vector<std::size_t> shown = shown_classes(matrix, counts);
+  const bool all_shown = shown.size() == matrix.classes.size();
+  const auto name = [&](std::size_t place) {
+    const std::size_t index = matrix.classes[place];
+    return escaped(fmt::format("{} {}", index, labels[index]));
+  };
+  std::string out =
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n<caption>"
+      "Rows: the right class. Columns: the predicted class. Cells: pictures.</caption>\n"
+      "<thead><tr><td></td>";
+  for (const std::size_t column : shown) {
+    append_format(out, "<th scope=\"col\" title=\"{0}\"><span>{0}</span></th>", name(column));
+  }
+  if (!all_shown) out += "<th scope=\"col\"><span>all others</span></th>";
+  out += "<th scope=\"col\"><span>right</span></th></tr></thead>\n<tbody>\n";
+  for (const std::size_t row : shown) {
+    const std::vector<std::uint64_t>& cells = matrix.counts[row];
+    const std::uint64_t all = std::accumulate(cells.begin(), cells.end(), std::uint64_t{0});
+    if (all == 0) continue;  // not in the set: only predicted
+    append_format(out, "<tr><th scope=\"row\" title=\"{0}\">{0}</th>", name(row));
+    const auto add_cell = [&](std::uint64_t count, bool right, const std::string& predicted) {
+      append_cell(count, all, right,
+                  fmt::format("{} taken for {}: {} of {}", name(row), predicted, count, all), out);
+    };
+    std::uint64_t others = all;
+    for (const std::size_t column : shown) {
+      others -= cells[column];
+      add_cell(cells[column], row == column, name(column));
+    }
+    if (!all_shown) add_cell(others, false, "others");
+    append_format(out, "<th scope=\"row\">{:.0f} %</th></tr>\n",
+                  percent(cells[row], all).value_or(0));
+  }
+  return out + "</tbody></table></div>\n";
 }
 
-std::string confusion_map(const ConfusionMatrix& matrix, const std::vector<Confusion>& confusions) {
+std::string confusion_map(const EvalCounts& counts) {
+  const ConfusionMatrix matrix = counts.matrix();
+  const std::vector<Confusion> confusions = counts.confusions();
   constexpr double kMap = 340;
   const std::size_t size = matrix.classes.size();
   const auto cell = kMap / static_cast<double>(size);

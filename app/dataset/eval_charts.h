@@ -1,4 +1,4 @@
-// The charts of the page of `lookout eval`, as HTML; see app/report/html.h.
+// Charts of what a model was right about, as HTML; see app/report/html.h.
 #pragma once
 
 #include <string>
@@ -10,15 +10,13 @@ namespace lookout {
 
 // A table with a row for each right class and a column for each predicted one, shaded by the share
 // of the row. With many classes: those that are confused most often, and all others in one column.
-// `matrix`: that of `counts`.
-std::string matrix_chart(const ConfusionMatrix& matrix, const EvalCounts& counts,
-                         const std::vector<std::string>& labels);
+std::string matrix_chart(const EvalCounts& counts, const std::vector<std::string>& labels);
 
 // Whether the set has more classes than matrix_chart() shows.
 bool is_large(const std::vector<ClassCounts>& classes);
 
 // All classes of a large set: a dot for each pair of classes that were confused.
-std::string confusion_map(const ConfusionMatrix& matrix, const std::vector<Confusion>& confusions);
+std::string confusion_map(const EvalCounts& counts);
 
 // The accuracy of pictures with similar scores, beside these scores.
 std::string reliability_chart(const Calibration& calibration);

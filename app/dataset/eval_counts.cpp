@@ -41,22 +41,23 @@ std::vector<Confusion> EvalCounts::confusions() const {
 }
 
 std::vector<ClassCounts> EvalCounts::classes() const {
-  std::map<std::size_t, ClassCounts> counts;
-  std::map<std::size_t, std::uint64_t> predicted;
+  std::map<std::size_t, ClassCounts> classes;
   for (const EvaluatedPicture& picture : pictures_) {
-    ClassCounts& of_class = counts[picture.expected];
-    ++of_class.pictures;
-    of_class.weight += picture.weight;
-    if (picture.right()) ++of_class.top1;
-    if (picture.in_top()) ++of_class.top5;
-    if (!picture.predicted.empty()) ++predicted[picture.predicted.front()];
+    ClassCounts& counts = classes[picture.expected];
+    counts.index = picture.expected;
+    ++counts.pictures;
+    counts.weight += picture.weight;
+    if (picture.right()) ++counts.top1;
+    if (picture.in_top()) ++counts.top5;
+  }
+  for (const EvaluatedPicture& picture : pictures_) {
+    const auto taken =
+        picture.predicted.empty() ? classes.end() : classes.find(picture.predicted[0]);
+    if (taken != classes.end()) ++taken->second.predicted;
   }
   std::vector<ClassCounts> found;
-  for (auto& [index, of_class] : counts) {
-    of_class.index = index;
-    of_class.predicted = predicted[index];
-    found.push_back(of_class);
-  }
+  found.reserve(classes.size());
+  for (const auto& [index, counts] : classes) found.push_back(counts);
   return found;
 }
 
@@ -92,15 +93,15 @@ std::optional<double> percent(std::uint64_t part, std::uint64_t all) {
 std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes) {
   if (classes.empty()) return std::nullopt;
   double sum = 0;
-  for (const ClassCounts& of_class : classes) sum += *percent(of_class.top1, of_class.pictures);
+  for (const ClassCounts& counts : classes) sum += *percent(counts.top1, counts.pictures);
   return sum / static_cast<double>(classes.size());
 }
 
 ConfidenceInterval mean_class_interval(const std::vector<ClassCounts>& classes) {
   std::vector<SeenShare> shares;
   shares.reserve(classes.size());
-  for (const ClassCounts& of_class : classes) {
-    shares.push_back({*percent(of_class.top1, of_class.pictures) / 100, of_class.weight});
+  for (const ClassCounts& counts : classes) {
+    shares.push_back({*percent(counts.top1, counts.pictures) / 100, counts.weight});
   }
   return mean_interval(shares);
 }
@@ -113,7 +114,7 @@ ConfidenceInterval top1_interval(const EvalCounts& counts) {
 std::vector<ClassCounts> worst_classes(const std::vector<ClassCounts>& classes) {
   std::vector<ClassCounts> worst;
   std::copy_if(classes.begin(), classes.end(), std::back_inserter(worst),
-               [](const ClassCounts& of_class) { return of_class.top1 < of_class.pictures; });
+               [](const ClassCounts& counts) { return counts.top1 < counts.pictures; });
   std::stable_sort(worst.begin(), worst.end(), [](const ClassCounts& a, const ClassCounts& b) {
     const double share_a = *percent(a.top1, a.pictures);
     const double share_b = *percent(b.top1, b.pictures);

@@ -70,16 +70,14 @@ void add_warnings(const EvalReport& report, Page& page) {
 }
 
 void add_matrix(const EvalReport& report, bool large, Page& page) {
-  const ConfusionMatrix matrix = report.counts.matrix();
   std::string note =
       "Blue: right, orange: wrong; the stronger, the larger the share of the class's pictures.";
   if (large) note += " Only the classes that are confused most often are shown.";
   std::string html = legend({{Color::kBlue, "right"}, {Color::kOrange, "wrong"}});
-  html += matrix_chart(matrix, report.counts, report.labels);
+  html += matrix_chart(report.counts, report.labels);
   page.add_part("Confusion matrix", note, html, Page::Width::kFull);
   if (large) {
-    page.add_part("Where the confusions lie", "",
-                  confusion_map(matrix, report.counts.confusions()));
+    page.add_part("Where the confusions lie", "", confusion_map(report.counts));
   }
 }
 

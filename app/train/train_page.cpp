@@ -36,7 +36,7 @@ Tile foreign_tile(const TrainReport& report) {
 }
 
 std::string tiles(const TrainReport& report) {
-  const std::size_t all = report.files.size();
+  const std::size_t all = report.pictures.size();
   std::vector<Tile> tiles{accuracy_tile("accuracy", report.counts)};
   if (report.val) tiles.push_back(accuracy_tile("accuracy on val", report.val->counts));
   tiles.insert(tiles.end(),
@@ -66,10 +66,10 @@ std::string doubtful(const TrainReport& report) {
   for (std::size_t n = 0; n < std::min(kDoubtful, pictures.size()); ++n) {
     const std::size_t i = pictures[n];
     const ValidatedPicture& picture = report.validation.pictures[i];
-    const std::string& expected = report.labels[report.classes[i]];
+    const std::string& expected = report.labels[report.pictures[i].label];
     const std::string& predicted = report.labels[picture.predicted];
-    const bool right = picture.predicted == report.classes[i];
-    out += picture_html({report.files[i], thumbnail_of(report.files[i]),
+    const bool right = picture.predicted == report.pictures[i].label;
+    out += picture_html({report.pictures[i].file, thumbnail_of(report.pictures[i].file),
                          right ? expected : fmt::format("{} instead of {}", predicted, expected),
                          static_cast<double>(picture.score())});
   }
@@ -122,7 +122,7 @@ std::string to_html(const TrainReport& report, const ModelFacts& facts) {
   page.add_part("Confusion matrix",
                 "Each picture was classified by a model that was trained without its fold: " +
                     validation_text(report) + ".",
-                matrix_chart(report.counts.matrix(), report.counts, report.labels));
+                matrix_chart(report.counts, report.labels));
   page.add_part("Advice", "", advice(report));
   page.add_part(
       "The most doubtful pictures",
