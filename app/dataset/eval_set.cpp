@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "app/dataset/class_folders.h"
@@ -20,6 +21,8 @@ namespace lookout {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kHeader = "file,label";  // of a CSV file
 
 // The problems of a set, which are reported together.
 class Problems {
@@ -69,18 +72,15 @@ EvalSet from_folders(const std::string& folder, const ClassNames& names) {
   EvalSet set;
   set.folder = measured_part(folder);
   Problems problems;
-  for (const ClassFolder& of_class : read_class_folders(set.folder)) {
-    const auto index = names.find(of_class.name);
+  for (const ClassFolder& entry : read_class_folders(set.folder)) {
+    const auto index = names.find(entry.name);
     if (!index) {
       problems.add(ErrorKind::kBadData, [&] {
-        return fmt::format("folder {}: {}", of_class.path.string(), names.problem(of_class.name));
+        return fmt::format("folder {}: {}", entry.path.string(), names.problem(entry.name));
       });
       continue;
     }
-    for (const std::string& picture : of_class.pictures) {
-      set.pictures.push_back(picture);
-      set.classes[picture] = *index;
-    }
+    for (const std::string& file : entry.pictures) set.pictures.push_back({file, *index});
   }
   problems.report("folder " + set.folder);
   if (set.pictures.empty()) {
@@ -98,78 +98,57 @@ std::vector<CsvRow> read_csv(const std::string& csv) {
   }
 }
 
-// Reads the lines of a CSV file into a set.
-class CsvReader {
- public:
-  CsvReader(const std::string& folder, const std::string& csv, const ClassNames& names)
-      : folder_(folder), csv_(csv), names_(names) {}
+// Whether the first row is a header, be it a wrong one.
+bool is_header(const CsvRow& row, const std::string& path, const ClassNames& names) {
+  std::error_code ignored;
+  const bool picture = has_picture_extension(row.values[0]) || fs::exists(path, ignored);
+  const bool label = row.values.size() > 1 && names.find(row.values[1]);
+  return joined(row.values, ",") == kHeader || !(picture || label);
+}
 
-  EvalSet read() {
-    set_.folder = folder_;
-    const std::vector<CsvRow> rows = read_csv(csv_);
-    for (const CsvRow& row : rows) {
-      const bool first = &row == &rows.front();
-      if (!first || !is_header(row)) read(row);
-    }
-    problems_.report(csv_);
-    if (set_.pictures.empty()) {
-      throw Error(ErrorKind::kNoInput, fmt::format("{} names no pictures", csv_));
-    }
-    return std::move(set_);
-  }
-
- private:
-  // Whether the first row is a header. Complains of one that is not `file,label`.
-  bool is_header(const CsvRow& row) {
-    const std::string text = joined(row.values, ",");
-    if (text == "file,label") return true;
-    std::error_code ignored;
-    const bool picture = has_picture_extension(row.values[0]) || fs::exists(path_of(row), ignored);
-    const bool label = row.values.size() > 1 && names_.find(row.values[1]);
-    if (picture || label) return false;
-    problems_.add(ErrorKind::kBadData, [&] {
-      return fmt::format("{}: the header is {}; expected file,label, or no header", where(row),
-                         text);
-    });
-    return true;
-  }
-
-  void read(const CsvRow& row) {
-    if (row.values.size() != 2) {
-      problems_.add(ErrorKind::kBadData, [&] {
-        return where(row) + ": expected file,label, with quotes around what has a comma";
+EvalSet from_csv(const std::string& folder, const std::string& csv, const ClassNames& names) {
+  EvalSet set;
+  set.folder = folder;
+  Problems problems;
+  std::set<std::string> known;
+  const std::vector<CsvRow> rows = read_csv(csv);
+  for (const CsvRow& row : rows) {
+    const std::string path = (fs::path(folder) / row.values[0]).string();
+    const auto add = [&](ErrorKind kind, const auto& sentence) {
+      problems.add(kind, [&] { return fmt::format("{}, line {}: {}", csv, row.line, sentence()); });
+    };
+    if (&row == &rows.front() && is_header(row, path, names)) {
+      const std::string header = joined(row.values, ",");
+      if (header == kHeader) continue;
+      add(ErrorKind::kBadData, [&] {
+        return fmt::format("the header is {}; expected {}, or no header", header, kHeader);
       });
-      return;
+      continue;
     }
-    const std::string& file = row.values[0];
-    const auto index = names_.find(row.values[1]);
-    if (!index) {
-      problems_.add(ErrorKind::kBadData,
-                    [&] { return where(row) + ": " + names_.problem(row.values[1]); });
+    if (row.values.size() != 2) {
+      add(ErrorKind::kBadData,
+          [] { return "expected file,label, with quotes around what has a comma"; });
+      continue;
     }
+    const auto index = names.find(row.values[1]);
+    if (!index) add(ErrorKind::kBadData, [&] { return names.problem(row.values[1]); });
     std::error_code error;
-    if (!fs::exists(path_of(row), error)) {
+    if (!fs::exists(path, error)) {
       if (!error) error = std::make_error_code(std::errc::no_such_file_or_directory);
-      const Error sentence = cannot_read("picture " + path_of(row), error);
-      problems_.add(sentence.kind(), [&] { return where(row) + ": " + sentence.what(); });
+      const Error missing = cannot_read("picture " + path, error);
+      add(missing.kind(), [&] { return missing.what(); });
     }
-    if (!set_.classes.emplace(path_of(row), index.value_or(0)).second) {
-      problems_.add(ErrorKind::kBadData, [&] { return where(row) + ": " + file + " comes twice"; });
+    if (!known.insert(path).second) {
+      add(ErrorKind::kBadData, [&] { return row.values[0] + " comes twice"; });
     }
-    set_.pictures.push_back(path_of(row));
+    set.pictures.push_back({path, index.value_or(0)});
   }
-
-  std::string path_of(const CsvRow& row) const {
-    return (fs::path(folder_) / row.values[0]).string();
+  problems.report(csv);
+  if (set.pictures.empty()) {
+    throw Error(ErrorKind::kNoInput, fmt::format("{} names no pictures", csv));
   }
-  std::string where(const CsvRow& row) const { return fmt::format("{}, line {}", csv_, row.line); }
-
-  const std::string& folder_;
-  const std::string& csv_;
-  const ClassNames& names_;
-  EvalSet set_;
-  Problems problems_;
-};
+  return set;
+}
 
 }  // namespace
 
@@ -188,7 +167,7 @@ EvalSet read_eval_set(const std::string& folder, const std::string& csv,
   check_eval_set(folder, csv);
   ClassNames names(labels);
   if (unknown) names.add_name(kCounterExamples, *unknown);
-  return csv.empty() ? from_folders(folder, names) : CsvReader(folder, csv, names).read();
+  return csv.empty() ? from_folders(folder, names) : from_csv(folder, csv, names);
 }
 
 }  // namespace lookout

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace lookout {
@@ -13,10 +12,14 @@ namespace lookout {
 // classes.
 inline constexpr const char* kCounterExamples = "_other";
 
+struct LabelledPicture {
+  std::string file;       // path
+  std::size_t label = 0;  // index
+};
+
 struct EvalSet {
-  std::string folder;                 // as given, or the part of it that was read
-  std::vector<std::string> pictures;  // paths, in the order of reading
-  std::unordered_map<std::string, std::size_t> classes;  // path -> index of its label
+  std::string folder;  // as given, or the part of it that was read
+  std::vector<LabelledPicture> pictures;
 };
 
 // Throws the errors of read_eval_set() that the folder alone shows: it cannot be read, or has no

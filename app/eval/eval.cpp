@@ -6,6 +6,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "app/dataset/eval_set.h"
@@ -31,22 +34,23 @@ namespace {
 // Counts the results, and logs the progress.
 class EvalReporter : public Reporter {
  public:
-  EvalReporter(const EvalSet& set, EvalCounts& counts) : set_(set), counts_(counts) {}
+  EvalReporter(const EvalSet& set, EvalCounts& counts) : counts_(counts) {
+    for (const auto& [file, label] : set.pictures) labels_[file] = label;
+  }
 
   void report(const Result& result, const Frame& frame) override {
-    counts_.record(frame.origin, set_.classes.at(frame.origin), result.top,
-                   result.durations.inference);
+    counts_.record(frame.origin, labels_.at(frame.origin), result.top, result.durations.inference);
   }
 
   void tick(const StatsSnapshot& stats) override {
     if (stats.final) return;
     const std::uint64_t done = counts_.pictures().size();
-    log_info("{} of {} pictures; top-1 {}; {:.1f} a second", done + stats.skipped,
-             set_.pictures.size(), share_of(counts_.top1(), done), stats.classified_fps);
+    log_info("{} of {} pictures; top-1 {}; {:.1f} a second", done + stats.skipped, labels_.size(),
+             share_of(counts_.top1(), done), stats.classified_fps);
   }
 
  private:
-  const EvalSet& set_;
+  std::unordered_map<std::string, std::size_t> labels_;  // of the pictures
   EvalCounts& counts_;
 };
 
@@ -119,7 +123,9 @@ bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   const Classifier& model = *models.front();
   const EvalSet set =
       read_eval_set(options.folder, options.labels_csv, model.spec().labels, model.spec().unknown);
-  const auto source = open_pictures(set.folder, set.pictures);
+  std::vector<std::string> files;
+  for (const LabelledPicture& picture : set.pictures) files.push_back(picture.file);
+  const auto source = open_pictures(set.folder, std::move(files));
 
   PipelineOptions pipeline_options;
   pipeline_options.top_k = EvalCounts::kTop;

@@ -35,8 +35,9 @@ class Advice {
     for (std::size_t index = 0; index < report.unknown(); ++index) {
       classes_.push_back(describe(index));
     }
-    times_are_known_ = std::all_of(report.times.begin(), report.times.end(),
-                                   [](const PictureTime& time) { return time.is_taken(); });
+    times_are_known_ =
+        std::all_of(report.pictures.begin(), report.pictures.end(),
+                    [](const TrainPicture& picture) { return picture.time.is_taken(); });
   }
 
   std::vector<std::string> all() {
@@ -59,13 +60,13 @@ class Advice {
     Class of_class;
     of_class.label = report_.labels[index];
     double squares = 0;
-    for (std::size_t i = 0; i < report_.files.size(); ++i) {
-      if (report_.classes[i] != index) continue;
-      const auto brightness = static_cast<double>(report_.brightness[i]);
+    for (std::size_t i = 0; i < report_.pictures.size(); ++i) {
+      if (report_.pictures[i].label != index) continue;
+      const auto brightness = static_cast<double>(report_.pictures[i].brightness);
       ++of_class.pictures;
       of_class.brightness += brightness;
       squares += brightness * brightness;
-      of_class.hours.insert(report_.times[i].hour());
+      of_class.hours.insert(report_.pictures[i].time.hour());
     }
     const auto count = static_cast<double>(std::max<std::size_t>(1, of_class.pictures));
     of_class.brightness /= count;
@@ -88,7 +89,7 @@ class Advice {
 
   void say_how_folds_were_made() {
     if (const std::size_t copies = report_.near_copies();
-        kManyCopies * copies >= report_.files.size()) {
+        kManyCopies * copies >= report_.pictures.size()) {
       say("{} pictures are near-copies of others: they show {} scene{}. Near-copies are left out "
           "together, and count as one picture in the interval. Take pictures of more scenes.",
           copies, report_.copied_scenes(), report_.copied_scenes() == 1 ? "" : "s");
@@ -175,8 +176,9 @@ class Advice {
   }
 
   void look_for_the_night() {
-    const bool dark = std::any_of(report_.brightness.begin(), report_.brightness.end(),
-                                  [](float brightness) { return brightness < kDark; });
+    const bool dark =
+        std::any_of(report_.pictures.begin(), report_.pictures.end(),
+                    [](const TrainPicture& picture) { return picture.brightness < kDark; });
     if (dark) return;
     say("There are no pictures from the night: if the camera also watches in the dark, take some "
         "there. A model does not know light that is darker than any in its pictures.");

@@ -20,16 +20,6 @@ std::string pictures_of(const ForeignReport& report) {
   return "pictures in " + printable(report.folder);
 }
 
-// Whether "unknown" has the best score.
-bool is_unknown(const TrainedModel& model, const TrainingSet& set, std::size_t row) {
-  std::vector<float> logits;
-  model.head.apply(set.embeddings[row], logits);
-  const float similarity = model.familiarity.similarity(set.familiar()[row]);
-  const std::vector<float> scores =
-      with_unknown(probabilities(logits, 1), model.classes, model.familiarity.unknown(similarity));
-  return *std::max_element(scores.begin(), scores.end()) == scores.back();
-}
-
 double fraction(const RecognisedShare& share) {
   return static_cast<double>(share.recognised) / static_cast<double>(share.all);
 }
@@ -47,30 +37,6 @@ Json share_json(const std::optional<RecognisedShare>& share) {
 
 std::optional<RecognisedShare> ForeignReport::best_known() const {
   return pictures ? pictures : classes_of_base;
-}
-
-void add_foreign_classes(const Trainer& trainer, TrainingSet& set) {
-  if (set.profiles.size() == 0) return;
-  Embeddings known;
-  for (std::size_t i = 0; i < set.pictures(); ++i) {
-    if (set.is_counter_example(i)) continue;
-    known.add_row(set.profiles[set.row(i)], set.profiles.width());
-  }
-  set.foreign = foreign_profiles(trainer.class_rows(), known);
-}
-
-ForeignReport measure_foreign(const TrainedModel& model, const TrainingSet& set,
-                              const TrainingSet* other) {
-  ForeignReport report;
-  if (set.foreign.size() > 0) {
-    report.classes_of_base = {count_unknown(model.familiarity, set.foreign), set.foreign.size()};
-  }
-  if (other == nullptr) return report;
-  report.pictures = {0, other->pictures()};
-  for (std::size_t i = 0; i < other->pictures(); ++i) {
-    if (is_unknown(model, *other, other->row(i))) ++report.pictures->recognised;
-  }
-  return report;
 }
 
 std::string to_text(const RecognisedShare& share) {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "app/report/json.h"
-#include "pipeline/training/cross_validation.h"
 
 namespace lookout {
 
@@ -25,13 +24,6 @@ struct ForeignReport {
   // Of pictures where there are some.
   std::optional<RecognisedShare> best_known() const;
 };
-
-// Fills in TrainingSet::foreign. The set's other parts are complete.
-void add_foreign_classes(const Trainer& trainer, TrainingSet& set);
-
-// `model` was trained with `set`. `other`: foreign pictures, embedded as the set was; null: none.
-ForeignReport measure_foreign(const TrainedModel& model, const TrainingSet& set,
-                              const TrainingSet* other);
 
 // Lines of the text: "foreign 748 of 912 ...\n".
 std::string to_text(const ForeignReport& report);

@@ -1,11 +1,15 @@
 #include "app/train/train.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <exception>
 #include <filesystem>
 #include <numeric>
+#include <opencv2/core.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,17 +17,18 @@
 #include "app/model/models.h"
 #include "app/report/json.h"
 #include "app/output/save_and_print.h"
-#include "app/train/embed_pictures.h"
-#include "app/train/progress.h"
 #include "app/train/train_page.h"
 #include "app/train/train_pictures.h"
 #include "app/train/train_report.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/sha256.h"
+#include "pipeline/model/preprocessor.h"
 #include "pipeline/run/open_model.h"
 #include "pipeline/training/folds.h"
 #include "pipeline/training/scenes.h"
+#include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
 
 namespace lookout {
@@ -31,8 +36,163 @@ namespace {
 
 constexpr std::uint32_t kSeed = 20271122;
 
-// The name of a model in this file: "garage" for garage.pt.
-std::string name_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
+// The user ended the work.
+class Interrupted : public std::exception {};
+
+// One line on the terminal that stderr is, which is overwritten; elsewhere log lines, at most one
+// in two seconds.
+class ProgressLine {
+ public:
+  // `what` is counted: "pictures".
+  explicit ProgressLine(std::string what)
+      : what_(std::move(what)),
+        terminal_(isatty(STDERR_FILENO) == 1 && is_logged(LogLevel::kInfo)) {}
+  // Removes the line.
+  ~ProgressLine() {
+    if (shown_) write("\r\x1b[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(std::size_t done, std::size_t all) {
+    const auto now = Clock::now();
+    if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(2)))
+      return;
+    last_ = now;
+    const std::string text = progress_text(what_, done, all, now - start_);
+    if (terminal_) {
+      // The cursor goes back, so that a log line is written over it.
+      write("\r\x1b[K" + text + "\r");
+      shown_ = true;
+    } else {
+      log_info("{}", text);
+    }
+  }
+
+ private:
+  static void write(const std::string& text) {
+    static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+  }
+
+  std::string what_;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+// ---- Embeddings
+
+// Chosen by cross-validation on pictures of ants and bees; more kinds of views change nothing.
+constexpr double kCut = 0.85;
+constexpr double kDarker = 0.7;
+constexpr double kLighter = 1.4;
+
+// What a picture counts as, besides itself.
+enum class Variants {
+  kNone,
+  kUsual,     // cut a little on all sides, darker and lighter
+  kMirrored,  // and mirrored
+};
+
+struct EmbeddedPictures {
+  TrainPictures pictures;  // without those that cannot be read
+  TrainingSet set;
+  std::size_t skipped = 0;  // that cannot be read
+};
+
+View cut(View view) {
+  constexpr double kMargin = (1 - kCut) / 2;
+  const cv::Rect2d whole = view.roi;
+  view.roi = {whole.x + kMargin * whole.width, whole.y + kMargin * whole.height, kCut * whole.width,
+              kCut * whole.height};
+  return view;
+}
+
+View mirrored(View view) {
+  view.hflip = !view.hflip;
+  view.roi.x = 1 - view.roi.x - view.roi.width;
+  return view;
+}
+
+float brightness_of(const cv::Mat& bgr) {
+  const cv::Scalar mean = cv::mean(bgr);
+  return static_cast<float>((mean[0] + mean[1] + mean[2]) / 3);
+}
+
+// One picture is in memory at a time. Throws Interrupted when `stop` becomes true, Error(kBadData)
+// when more than a tenth of the pictures cannot be read, and the trainer's errors.
+EmbeddedPictures embed_pictures(const TrainPictures& given, Variants variants, const View& view,
+                                Trainer& trainer, const std::atomic<bool>& stop) {
+  EmbeddedPictures embedded;
+  embedded.pictures = {given.folder, given.labels, {}, given.duplicates};
+  TrainingSet& set = embedded.set;
+  set.classes = given.labels.size();
+  const InputSpec& input = trainer.spec().input;
+  std::vector<Preprocessor> views;
+  views.emplace_back(input, view);
+  std::vector<double> lights;  // each changes what the one before left
+  if (variants != Variants::kNone) {
+    views.emplace_back(input, cut(view));
+    lights = {kDarker, kLighter / kDarker};
+  }
+  if (variants == Variants::kMirrored) views.emplace_back(input, mirrored(view));
+  set.views = views.size() + lights.size();
+
+  ImageTensor image;
+  std::vector<float> embedding;
+  std::vector<float> base_scores;
+  const auto embed = [&](Preprocessor& preprocessor, const cv::Mat& bgr) {
+    preprocessor.run(bgr, image);
+    trainer.embed(image, embedding, base_scores);
+    set.embeddings.add(embedding);
+    if (!base_scores.empty()) set.profiles.add(profile_of(base_scores));
+  };
+  std::vector<std::string> files;
+  for (const TrainPicture& picture : given.pictures) files.push_back(picture.file);
+  const std::size_t all = files.size();
+  const auto source = open_pictures("pictures", std::move(files));
+  ProgressLine progress("pictures");
+  Frame frame;
+  for (TrainPicture picture : given.pictures) {
+    if (stop) throw Interrupted();
+    if (source->read(frame, {}) != ReadStatus::kFrame) {
+      ++embedded.skipped;
+      continue;
+    }
+    picture.brightness = brightness_of(frame.bgr);
+    for (Preprocessor& preprocessor : views) embed(preprocessor, frame.bgr);
+    for (const double light : lights) {
+      frame.bgr.convertTo(frame.bgr, -1, light);
+      embed(views.front(), frame.bgr);
+    }
+    set.embeddings.reserve(all * set.views);
+    set.profiles.reserve(all * set.views);
+    set.picture_classes.push_back(picture.label);
+    embedded.pictures.pictures.push_back(std::move(picture));
+    progress.show(set.pictures() + embedded.skipped, all);
+  }
+  constexpr std::size_t kTenth = 10;
+  if (embedded.skipped * kTenth > all) {
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("{} of {} pictures cannot be read: more than a tenth, so the set is not "
+                    "what it should be",
+                    embedded.skipped, all));
+  }
+  return embedded;
+}
+
+// The pictures of --other.
+TrainPictures foreign_pictures(const std::string& folder) {
+  TrainPictures pictures;
+  for (const std::string& file : list_pictures(folder, /*recursive=*/true)) {
+    pictures.pictures.push_back({file, 0, {}, {}, 0});
+  }
+  return pictures;
+}
+
+// ---- The model
 
 void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFacts& facts) {
   log_info("base: {}, {}x{} {}, {} activations on {} kernels", spec.name, spec.input.width,
@@ -49,7 +209,7 @@ void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFac
 // Of each class in the order of time. Where the times tell nothing, pictures of fixed scenes are in
 // the order of their names, which often follow the time, and all others in a random one.
 std::vector<std::size_t> order_of(const TrainReport& report) {
-  std::vector<std::size_t> order(report.files.size());
+  std::vector<std::size_t> order(report.pictures.size());
   std::iota(order.begin(), order.end(), 0);
   if (!report.blocks_of_time) {
     order = shuffled(order, kSeed);
@@ -60,7 +220,7 @@ std::vector<std::size_t> order_of(const TrainReport& report) {
     return order;
   }
   std::stable_sort(order.begin(), order.end(), [&report](std::size_t a, std::size_t b) {
-    return report.times[a].ms < report.times[b].ms;
+    return report.pictures[a].time.ms < report.pictures[b].time.ms;
   });
   return order;
 }
@@ -74,8 +234,7 @@ std::array<double, 3> decimal(const std::array<float, 3>& values) {
   return numbers;
 }
 
-std::string metadata(const TrainReport& report, const Trainer& trainer) {
-  const ModelSpec& base = trainer.spec();
+std::string metadata(const TrainReport& report, const ModelSpec& base) {
   const InputSpec& input = base.input;
   Json producer = base.producer;
   producer["lookout"] = LOOKOUT_VERSION;
@@ -94,23 +253,18 @@ std::string metadata(const TrainReport& report, const Trainer& trainer) {
       {"producer", producer},
       {"weights",
        fmt::format("last layer: lookout train on {} pictures; all others: {} (sha256 {}), {}",
-                   report.files.size(), report.base, report.base_sha256, base.weights)},
+                   report.pictures.size(), report.base, report.base_sha256, base.weights)},
       {"trained", true}};
   return to_text(json, 2) + "\n";
 }
 
-std::string lines_of(const std::vector<std::string>& labels) {
-  std::string text;
-  for (const std::string& label : labels) text += label + "\n";
-  return text;
-}
-
 // What is known before the model is trained.
-void describe(const TrainOptions& options, const ModelArchive& base, const Trainer& trainer,
-              EmbeddedPictures& embedded, TrainReport& report) {
+TrainReport describe(const TrainOptions& options, const ModelArchive& base,
+                     const std::string& base_name, const EmbeddedPictures& embedded) {
+  TrainReport report;
   report.file = options.output;
-  report.name = name_of(options.output);
-  report.base = trainer.spec().name;
+  report.name = std::filesystem::path(options.output).stem().string();
+  report.base = base_name;
   report.base_file = base.path().string();
   report.base_sha256 = base.sha256();
   report.source = embedded.pictures.folder;
@@ -118,130 +272,139 @@ void describe(const TrainOptions& options, const ModelArchive& base, const Train
   report.labels = embedded.pictures.labels;
   report.labels.emplace_back(kUnknownLabel);
   report.pictures_sha256 = hash_of(embedded.pictures);
-  report.files = std::move(embedded.pictures.files);
-  report.classes = embedded.set.picture_classes;
-  report.brightness = std::move(embedded.brightness);
+  report.pictures = embedded.pictures.pictures;
   report.skipped = embedded.skipped;
   report.duplicates = embedded.pictures.duplicates;
-  for (const std::string& file : report.files) report.times.push_back(time_of(file));
-  report.blocks_of_time = tell_order(report.times);
+  std::vector<PictureTime> times;
+  for (TrainPicture& picture : report.pictures) {
+    picture.time = time_of(picture.file);
+    times.push_back(picture.time);
+  }
+  report.blocks_of_time = tell_order(times);
+  return report;
 }
 
-void check_classes(const EmbeddedPictures& embedded) {
-  std::vector<std::size_t> counts(embedded.set.classes + 1);
-  for (const std::size_t index : embedded.set.picture_classes) ++counts[index];
-  counts.pop_back();
-  require_enough(embedded.pictures.labels, counts);
+// Fills in TrainingSet::foreign. The set's other parts are complete.
+void add_foreign_classes(const Trainer& trainer, TrainingSet& set) {
+  if (set.profiles.size() == 0) return;
+  Embeddings known;
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    if (set.is_counter_example(i)) continue;
+    known.add_row(set.profiles[set.row(i)], set.profiles.width());
+  }
+  set.foreign = foreign_profiles(trainer.class_rows(), known);
 }
 
-class Training {
- public:
-  Training(const TrainOptions& options, const std::atomic<bool>& stop)
-      : options_(options), stop_(stop), output_("model", options.output) {
-    if (!options.report.empty()) page_.emplace("report", options.report);
+// `model` was trained with `set`. `other`: foreign pictures, embedded as the set was.
+void measure_foreign(const TrainedModel& model, const TrainingSet& set,
+                     const std::optional<TrainingSet>& other, ForeignReport& report) {
+  if (set.foreign.size() > 0) {
+    report.classes_of_base = {count_unknown(model.familiarity, set.foreign), set.foreign.size()};
   }
-
-  // Throws Interrupted.
-  void run(const WritePart& print) {
-    const auto start = Clock::now();
-    const TrainFolder folder = read_train_pictures(options_.folder, options_.labels_csv);
-    const ModelArchive base = read_archive(options_.model);
-    const auto trainer =
-        open_trainer(base, {std::max(1, options_.model.threads), operator_libraries(options_.model),
-                            stated_model(options_.model)});
-    log_base(options_.model, trainer->spec(), trainer->facts());
-    EmbeddedPictures embedded =
-        embed(folder.train, options_.mirror ? Variants::kMirrored : Variants::kUsual, *trainer);
-    check_classes(embedded);
-    embedded.set.equal_classes = options_.equal_classes;
-    describe(options_, base, *trainer, embedded, report_);
-    add_foreign_classes(*trainer, embedded.set);
-    const std::optional<TrainingSet> other = embed_other(embedded.set, *trainer);
-    TrainedModel model = fit(embedded.set, other ? &*other : nullptr);
-    if (!folder.val.files.empty()) validate(model, folder.val, *trainer);
-    model.metadata = metadata(report_, *trainer);
-    model.labels = lines_of(report_.labels);
-    model.producer_info = producer_info(report_, library_text(trainer->facts()));
-    save(trainer->write(model));
-    report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    write_report(trainer->facts(), print);
+  if (!other) return;
+  report.pictures = {0, other->pictures()};
+  for (std::size_t i = 0; i < other->pictures(); ++i) {
+    const std::vector<float> scores = scores_of(model, *other, i);
+    const bool unknown = *std::max_element(scores.begin(), scores.end()) == scores.back();
+    if (unknown) ++report.pictures->recognised;
   }
+}
 
- private:
-  EmbeddedPictures embed(const TrainPictures& pictures, Variants variants, Trainer& trainer) {
-    ProgressLine progress("pictures");
-    return embed_pictures(pictures, options_.camera.view, variants, trainer, progress, stop_);
+// Completes the report but for what is known when the model is written.
+TrainedModel fit(const TrainingSet& set, const std::optional<TrainingSet>& other,
+                 const std::atomic<bool>& stop, TrainReport& report) {
+  const auto check = [&stop] {
+    if (stop) throw Interrupted();
+  };
+  ProgressLine progress("steps of the training");
+  report.scenes = find_scenes(set, check);
+  const std::vector<std::size_t> folds =
+      make_folds(order_of(report), set.picture_classes, report.scenes);
+  report.validation = cross_validate(set, folds, [&](double done) {
+    check();
+    progress.show(static_cast<std::size_t>(100 * done), 100);
+  });
+  TrainedModel model = train(set, report.validation);
+  measure_foreign(model, set, other, report.foreign);
+  evaluate(report);
+  check();
+  return model;
+}
+
+HeldOut validate(const TrainedModel& model, const EmbeddedPictures& embedded,
+                 const std::vector<std::string>& labels) {
+  HeldOut val;
+  val.folder = embedded.pictures.folder;
+  val.skipped = embedded.skipped;
+  val.duplicates = embedded.pictures.duplicates;
+  for (std::size_t i = 0; i < embedded.set.pictures(); ++i) {
+    const TrainPicture& picture = embedded.pictures.pictures[i];
+    record(picture.file, picture.label, scores_of(model, embedded.set, i), labels, 1, val.counts);
   }
+  return val;
+}
 
-  void validate(const TrainedModel& model, const TrainPictures& pictures, Trainer& trainer) {
-    const EmbeddedPictures embedded = embed(pictures, Variants::kNone, trainer);
-    HeldOut& val = report_.val.emplace();
-    val.folder = pictures.folder;
-    val.skipped = embedded.skipped;
-    val.duplicates = pictures.duplicates;
-    for (std::size_t i = 0; i < embedded.set.pictures(); ++i) {
-      record(embedded.pictures.files[i], embedded.set.picture_classes[i],
-             scores_of(model, embedded.set, i), report_.labels, 1, val.counts);
+// Throws Interrupted.
+void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop,
+                      const WritePart& print) {
+  const auto start = Clock::now();
+  const AtomicFile output("model", options.output);
+  std::optional<AtomicFile> page;
+  if (!options.report.empty()) page.emplace("report", options.report);
+  const TrainFolder folder = read_train_pictures(options.folder, options.labels_csv);
+  const ModelArchive base = read_archive(options.model);
+  const auto trainer =
+      open_trainer(base, {std::max(1, options.model.threads), operator_libraries(options.model),
+                          stated_model(options.model)});
+  log_base(options.model, trainer->spec(), trainer->facts());
+  const auto embed = [&](const TrainPictures& pictures, Variants variants) {
+    return embed_pictures(pictures, variants, options.camera.view, *trainer, stop);
+  };
+  EmbeddedPictures embedded =
+      embed(folder.train, options.mirror ? Variants::kMirrored : Variants::kUsual);
+  require_enough(embedded.pictures);
+  TrainReport report = describe(options, base, trainer->spec().name, embedded);
+  TrainingSet& set = embedded.set;
+  set.equal_classes = options.equal_classes;
+  add_foreign_classes(*trainer, set);
+  std::optional<TrainingSet> other;
+  if (!options.other.empty()) {
+    other = embed(foreign_pictures(options.other), Variants::kNone).set;
+    for (std::size_t i = 0; i < other->pictures(); ++i) {
+      set.other.add_row(other->familiar()[other->row(i)], other->familiar().width());
     }
   }
-
-  // The pictures of --other, which `set` gets for its threshold.
-  std::optional<TrainingSet> embed_other(TrainingSet& set, Trainer& trainer) {
-    if (options_.other.empty()) return std::nullopt;
-    TrainPictures pictures;
-    pictures.files = list_pictures(options_.other, /*recursive=*/true);
-    pictures.classes.resize(pictures.files.size());
-    pictures.hashes.resize(pictures.files.size());
-    TrainingSet other = embed(pictures, Variants::kNone, trainer).set;
-    for (std::size_t i = 0; i < other.pictures(); ++i) {
-      set.other.add_row(other.familiar()[other.row(i)], other.familiar().width());
-    }
-    return other;
+  report.foreign.folder = options.other;
+  TrainedModel model = fit(set, other, stop, report);
+  if (!folder.val.pictures.empty()) {
+    report.val = validate(model, embed(folder.val, Variants::kNone), report.labels);
   }
-
-  TrainedModel fit(const TrainingSet& set, const TrainingSet* other) {
-    ProgressLine line("steps of the training");
-    const auto check = [this] {
-      if (stop_) throw Interrupted();
-    };
-    report_.scenes = find_scenes(set, check);
-    const std::vector<std::size_t> folds =
-        make_folds(order_of(report_), set.picture_classes, report_.scenes);
-    report_.validation = cross_validate(set, folds, [&](double done) {
-      check();
-      line.show(static_cast<std::size_t>(100 * done), 100);
-    });
-    TrainedModel model = lookout::train(set, report_.validation);
-    report_.foreign = measure_foreign(model, set, other);
-    report_.foreign.folder = options_.other;
-    evaluate(report_);
-    if (stop_) throw Interrupted();
-    return model;
-  }
-
-  void save(const std::string& bytes) {
-    output_.save([&bytes](const WritePart& write) { write(bytes); });
-    report_.sha256 = sha256(bytes);
-  }
-
-  void write_report(const ModelFacts& facts, const WritePart& print) {
-    const std::string html = page_ ? to_html(report_, facts) : "";
-    const bool as_json = options_.results.format == Format::kJson;
-    save_and_print({{page_, html}}, as_json ? to_json(report_) : to_text(report_), print);
-  }
-
-  const TrainOptions& options_;
-  const std::atomic<bool>& stop_;
-  AtomicFile output_;
-  std::optional<AtomicFile> page_;
-  TrainReport report_;
-};
+  model.metadata = metadata(report, trainer->spec());
+  model.labels = joined(report.labels, "\n") + "\n";
+  model.producer_info = producer_info(report, library_text(trainer->facts()));
+  const std::string bytes = trainer->write(model);
+  output.save([&bytes](const WritePart& write) { write(bytes); });
+  report.sha256 = sha256(bytes);
+  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const bool as_json = options.results.format == Format::kJson;
+  save_and_print({{page, page ? to_html(report, trainer->facts()) : ""}},
+                 as_json ? to_json(report) : to_text(report), print);
+}
 
 }  // namespace
 
+std::string progress_text(const std::string& what, std::size_t done, std::size_t all,
+                          std::chrono::duration<double> passed) {
+  std::string text = fmt::format("{} of {} {}", done, all, what);
+  if (done == 0 || passed < std::chrono::seconds(1)) return text;
+  const double left = passed.count() * static_cast<double>(all - done) / static_cast<double>(done);
+  return text + (left < 100 ? fmt::format(", {:.0f} s left", std::ceil(left))
+                            : fmt::format(", {:.0f} min left", std::ceil(left / 60)));
+}
+
 bool train(const TrainOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
   try {
-    Training(options, stop).run(print);
+    train_and_report(options, stop, print);
     return true;
   } catch (const Interrupted&) {
     log_warn("interrupted: {} was not written", options.output);

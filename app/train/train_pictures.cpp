@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -12,6 +11,7 @@
 #include "app/dataset/class_folders.h"
 #include "app/dataset/eval_set.h"
 #include "pipeline/archive/metadata.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/model_spec.h"
@@ -69,73 +69,50 @@ std::vector<std::string> checked_labels(const std::string& folder,
   return labels;
 }
 
+const std::string& label_of(const TrainPictures& set, const TrainPicture& picture) {
+  static const std::string counter_examples = kCounterExamples;
+  return picture.label < set.labels.size() ? set.labels[picture.label] : counter_examples;
+}
+
 // Evenly spread, so that every class and time is among them.
-void take_a_part(TrainPictures& pictures) {
-  const std::size_t all = pictures.files.size();
+void take_a_part(TrainPictures& set) {
+  const std::size_t all = set.pictures.size();
   if (all <= kMaxPictures) return;
   for (std::size_t i = 0; i < kMaxPictures; ++i) {
-    const std::size_t from = i * all / kMaxPictures;
-    pictures.files[i] = pictures.files[from];
-    pictures.classes[i] = pictures.classes[from];
+    set.pictures[i] = set.pictures[i * all / kMaxPictures];
   }
-  pictures.files.resize(kMaxPictures);
-  pictures.classes.resize(kMaxPictures);
-  pictures.left_out = all - kMaxPictures;
+  set.pictures.resize(kMaxPictures);
   log_warn(
       "{} pictures are more than the {} that a model is trained with: every class is "
       "thinned out evenly",
       all, kMaxPictures);
 }
 
-// The classes of pictures by their SHA-256.
-class KnownPictures {
- public:
-  // Whether a picture of the class is known already; if not, it is from now on. Throws
-  // Error(kBadData) when it is of another class.
-  bool knows(const TrainPictures& pictures, std::size_t i, const std::string& hash) {
-    const std::string& file = pictures.files[i];
-    const std::string& label = pictures.name_of(pictures.classes[i]);
-    const auto [known, is_new] = known_.emplace(hash, std::make_pair(file, label));
-    const auto& [other_file, other_label] = known->second;
-    if (is_new || other_label == label) return !is_new;
-    throw Error(ErrorKind::kBadData, fmt::format("the same picture is in two classes: {} of {} and "
-                                                 "{} of {}",
-                                                 other_file, other_label, file, label));
-  }
+// By the SHA-256 of a picture: its file and label.
+using KnownPictures = std::unordered_map<std::string, std::pair<std::string, std::string>>;
 
- private:
-  std::unordered_map<std::string, std::pair<std::string, std::string>> known_;  // file, label
-};
-
-// Leaves out pictures that are known.
-TrainPictures without_known(const TrainPictures& all, KnownPictures& known) {
-  TrainPictures kept = all;
-  kept.files.clear();
-  kept.classes.clear();
-  for (std::size_t i = 0; i < all.files.size(); ++i) {
-    const std::string hash = sha256(read_input("picture", all.files[i]));
-    if (known.knows(all, i, hash)) {
-      ++kept.duplicates;
-      continue;
+// Leaves out pictures that are known. Throws Error(kBadData) when one is of another class.
+void leave_out_known(TrainPictures& set, KnownPictures& known) {
+  std::vector<TrainPicture> kept;
+  for (TrainPicture& picture : set.pictures) {
+    picture.sha256 = sha256(read_input("picture", picture.file));
+    const std::string& label = label_of(set, picture);
+    const auto [entry, is_new] = known.emplace(picture.sha256, std::pair(picture.file, label));
+    const auto& [other_file, other_label] = entry->second;
+    if (other_label != label) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("the same picture is in two classes: {} of {} and {} of {}",
+                              other_file, other_label, picture.file, label));
     }
-    kept.files.push_back(all.files[i]);
-    kept.classes.push_back(all.classes[i]);
-    kept.hashes.push_back(hash);
+    if (is_new) kept.push_back(std::move(picture));
   }
-  if (kept.duplicates > 0) {
-    log_warn(
-        "{} of {} left out: the same as another picture of the class",
-        kept.duplicates == 1 ? "1 picture is" : fmt::format("{} pictures are", kept.duplicates),
-        kept.folder);
+  set.duplicates = set.pictures.size() - kept.size();
+  set.pictures = std::move(kept);
+  if (set.duplicates > 0) {
+    log_warn("{} of {} left out: the same as another picture of the class",
+             set.duplicates == 1 ? "1 picture is" : fmt::format("{} pictures are", set.duplicates),
+             set.folder);
   }
-  return kept;
-}
-
-void check_counts(const TrainPictures& pictures) {
-  std::vector<std::size_t> counts(pictures.labels.size() + 1);
-  for (const std::size_t index : pictures.classes) ++counts[index];
-  counts.pop_back();
-  require_enough(pictures.labels, counts);
 }
 
 // The parts of a set, of which only "train" is there when it is not split.
@@ -153,43 +130,27 @@ SplitFolders split_of(const std::string& folder) {
   return *parts;
 }
 
-void add_pictures(const std::vector<std::string>& files, std::size_t index,
-                  TrainPictures& pictures) {
-  pictures.files.insert(pictures.files.end(), files.begin(), files.end());
-  pictures.classes.insert(pictures.classes.end(), files.size(), index);
-}
-
 TrainPictures pictures_of_folders(const std::string& folder) {
   const std::vector<ClassFolder> folders = read_class_folders(folder);
   std::set<std::string> names;
-  for (const ClassFolder& of_class : folders) names.insert(of_class.name);
-  TrainPictures pictures;
-  pictures.folder = folder;
-  pictures.labels = checked_labels(folder, names);
-  std::size_t index = 0;
-  const ClassFolder* counter_examples = nullptr;
-  for (const ClassFolder& of_class : folders) {
-    if (of_class.name == kCounterExamples) {
-      counter_examples = &of_class;
-    } else {
-      add_pictures(of_class.pictures, index++, pictures);
-    }
+  for (const ClassFolder& entry : folders) names.insert(entry.name);
+  TrainPictures set;
+  set.folder = folder;
+  set.labels = checked_labels(folder, names);
+  for (const ClassFolder& entry : folders) {
+    const auto place = std::find(set.labels.begin(), set.labels.end(), entry.name);
+    const auto label = static_cast<std::size_t>(place - set.labels.begin());
+    for (const std::string& file : entry.pictures) set.pictures.push_back({file, label, {}, {}, 0});
   }
-  if (counter_examples != nullptr) add_pictures(counter_examples->pictures, index, pictures);
-  return pictures;
+  return set;
 }
 
-// Those of a set, by their class.
-TrainPictures sorted_by_class(const EvalSet& set, const std::vector<std::string>& labels) {
+TrainPictures pictures_of_set(const EvalSet& set, const std::vector<std::string>& labels) {
   TrainPictures pictures;
   pictures.folder = set.folder;
   pictures.labels = labels;
-  for (std::size_t index = 0; index <= labels.size(); ++index) {
-    std::vector<std::string> files;
-    std::copy_if(set.pictures.begin(), set.pictures.end(), std::back_inserter(files),
-                 [&](const std::string& file) { return set.classes.at(file) == index; });
-    add_pictures(files, index, pictures);
-  }
+  for (const auto& [file, label] : set.pictures)
+    pictures.pictures.push_back({file, label, {}, {}, 0});
   return pictures;
 }
 
@@ -199,31 +160,27 @@ TrainPictures pictures_of_csv(const std::string& folder, const std::string& csv)
   const std::vector<std::string> labels = checked_labels(csv, names);
   std::vector<std::string> all_labels = labels;
   if (names.count(kCounterExamples) > 0) all_labels.emplace_back(kCounterExamples);
-  return sorted_by_class(read_eval_set(folder, csv, all_labels), labels);
+  return pictures_of_set(read_eval_set(folder, csv, all_labels), labels);
 }
 
-TrainPictures validation_pictures(const std::string& folder,
-                                  const std::vector<std::string>& labels) {
-  return sorted_by_class(read_eval_set(folder, "", labels, labels.size()), labels);
+void sort_by_label(TrainPictures& set) {
+  std::stable_sort(set.pictures.begin(), set.pictures.end(),
+                   [](const TrainPicture& a, const TrainPicture& b) { return a.label < b.label; });
 }
 
 }  // namespace
 
-const std::string& TrainPictures::name_of(std::size_t index) const {
-  static const std::string counter_examples = kCounterExamples;
-  return index < labels.size() ? labels[index] : counter_examples;
-}
-
-void require_enough(const std::vector<std::string>& labels,
-                    const std::vector<std::size_t>& counts) {
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+void require_enough(const TrainPictures& set) {
+  std::vector<std::size_t> counts(set.labels.size() + 1);
+  for (const TrainPicture& picture : set.pictures) ++counts[picture.label];
+  for (std::size_t i = 0; i < set.labels.size(); ++i) {
     if (counts[i] >= kMinPictures) continue;
     const std::string have = counts[i] == 0   ? "no pictures"
                              : counts[i] == 1 ? "1 picture"
                                               : fmt::format("{} pictures", counts[i]);
     throw Error(ErrorKind::kBadData,
                 fmt::format("class {} has {}: at least {} are needed, better 20 and more",
-                            labels[i], have, kMinPictures));
+                            set.labels[i], have, kMinPictures));
   }
 }
 
@@ -231,28 +188,29 @@ TrainFolder read_train_pictures(const std::string& folder, const std::string& cs
   const SplitFolders parts = csv.empty() ? split_of(folder) : SplitFolders{folder, "", ""};
   TrainFolder read;
   read.train = csv.empty() ? pictures_of_folders(parts.train) : pictures_of_csv(folder, csv);
-  check_counts(read.train);
-  take_a_part(read.train);
+  require_enough(read.train);
   KnownPictures known;
-  read.train = without_known(read.train, known);
-  check_counts(read.train);
+  const auto prepare = [&known](TrainPictures& set) {
+    sort_by_label(set);
+    take_a_part(set);
+    leave_out_known(set, known);
+  };
+  prepare(read.train);
+  require_enough(read.train);
   if (!parts.val.empty()) {
-    read.val = validation_pictures(parts.val, read.train.labels);
-    take_a_part(read.val);
-    read.val = without_known(read.val, known);
+    const std::vector<std::string>& labels = read.train.labels;
+    read.val = pictures_of_set(read_eval_set(parts.val, "", labels, labels.size()), labels);
+    prepare(read.val);
   }
   return read;
 }
 
-std::string hash_of(const TrainPictures& pictures) {
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < pictures.files.size(); ++i) {
-    lines.push_back(pictures.hashes[i] + " " + pictures.name_of(pictures.classes[i]) + "\n");
+std::string hash_of(const TrainPictures& set) {
+  std::set<std::string> lines;  // no two pictures are the same
+  for (const TrainPicture& picture : set.pictures) {
+    lines.insert(picture.sha256 + " " + label_of(set, picture) + "\n");
   }
-  std::sort(lines.begin(), lines.end());
-  std::string text;
-  for (const std::string& line : lines) text += line;
-  return sha256(text);
+  return sha256(joined(lines, ""));
 }
 
 }  // namespace lookout

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/train/picture_time.h"
+
 namespace lookout {
 
 // The label of scenes that are like no picture of the training, and of counter-examples.
@@ -13,22 +15,25 @@ inline constexpr const char* kUnknownLabel = "unknown";
 inline constexpr std::size_t kMinPictures = 5;  // of a class
 inline constexpr std::size_t kMaxPictures = 20'000;
 
-struct TrainPictures {
-  std::string folder;                // where they are
-  std::vector<std::string> labels;   // of the classes, sorted
-  std::vector<std::string> files;    // paths, sorted by their class
-  std::vector<std::size_t> classes;  // of the files; labels.size() for a counter-example
-  std::vector<std::string> hashes;   // SHA-256 of the files
-  std::size_t duplicates = 0;        // files that were left out: the same as another of their class
-  std::size_t left_out = 0;          // files beyond kMaxPictures
+struct TrainPicture {
+  std::string file;       // path
+  std::size_t label = 0;  // index; that behind the last class for a counter-example
+  std::string sha256;     // of the file
+  // What follows is known when the picture was decoded.
+  PictureTime time;
+  float brightness = 0;  // mean, 0..255
+};
 
-  // "open", or kCounterExamples.
-  const std::string& name_of(std::size_t index) const;
+struct TrainPictures {
+  std::string folder;                  // where they are
+  std::vector<std::string> labels;     // of the classes, sorted
+  std::vector<TrainPicture> pictures;  // sorted by their label
+  std::size_t duplicates = 0;  // files that were left out: the same as another of their class
 };
 
 struct TrainFolder {
   TrainPictures train;
-  TrainPictures val;  // to measure with, of the same classes; no files where there are none
+  TrainPictures val;  // to measure with, of the same classes; no pictures where there are none
 };
 
 // Reads `folder`, which has a folder for each class, called as its label, and perhaps
@@ -43,10 +48,9 @@ struct TrainFolder {
 TrainFolder read_train_pictures(const std::string& folder, const std::string& csv);
 
 // The SHA-256 of all pictures with their classes, whatever the files' names and order.
-std::string hash_of(const TrainPictures& pictures);
+std::string hash_of(const TrainPictures& set);
 
-// Throws Error(kBadData) when a class has fewer than kMinPictures pictures. `counts`: of each
-// class.
-void require_enough(const std::vector<std::string>& labels, const std::vector<std::size_t>& counts);
+// Throws Error(kBadData) when a class has fewer than kMinPictures pictures.
+void require_enough(const TrainPictures& set);
 
 }  // namespace lookout

@@ -22,7 +22,7 @@ constexpr std::size_t kDoubtfulInText = 10;
 constexpr std::size_t kDoubtfulInJson = 50;
 
 bool is_right(const TrainReport& report, std::size_t i) {
-  return report.validation.pictures[i].predicted == report.classes[i];
+  return report.validation.pictures[i].predicted == report.pictures[i].label;
 }
 
 constexpr double kEnoughAbove = 30;  // different pictures above a threshold
@@ -39,7 +39,7 @@ std::optional<SuggestedThreshold> suggest_threshold(const TrainReport& report,
     std::size_t all = 0;
     std::size_t right = 0;
     double weight = 0;
-    for (std::size_t i = 0; i < report.files.size(); ++i) {
+    for (std::size_t i = 0; i < report.pictures.size(); ++i) {
       const ValidatedPicture& picture = report.validation.pictures[i];
       if (!counts(picture.predicted)) continue;
       ++all;
@@ -105,7 +105,7 @@ void append_doubtful(const TrainReport& report, std::string& out) {
     if (is_right(report, i) || count == kDoubtfulInText) break;
     const ValidatedPicture& picture = report.validation.pictures[i];
     append_format(text, "  {:>3.0f} %  {}  {}\n", 100 * static_cast<double>(picture.score()),
-                  label_of(report, picture.predicted), printable(report.files[i]));
+                  label_of(report, picture.predicted), printable(report.pictures[i].file));
     ++count;
   }
   if (count > 0)
@@ -177,8 +177,8 @@ Json doubtful_json(const TrainReport& report) {
   for (const std::size_t i : doubtful_pictures(report)) {
     if (json.size() == kDoubtfulInJson) break;
     const ValidatedPicture& picture = report.validation.pictures[i];
-    json.push_back({{"file", report.files[i]},
-                    {"expected", report.labels[report.classes[i]]},
+    json.push_back({{"file", report.pictures[i].file},
+                    {"expected", report.labels[report.pictures[i].label]},
                     {"predicted", report.labels[picture.predicted]},
                     {"score", rounded(static_cast<double>(picture.score()), 4)}});
   }
@@ -214,15 +214,15 @@ Json class_thresholds_json(const TrainReport& report) {
 
 std::size_t TrainReport::refused() const {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (classes[i] != unknown() && validation.pictures[i].predicted == unknown()) ++count;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    if (pictures[i].label != unknown() && validation.pictures[i].predicted == unknown()) ++count;
   }
   return count;
 }
 
 std::size_t TrainReport::near_copies() const {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < files.size(); ++i) count += scenes.is_near_copy(i) ? 1 : 0;
+  for (std::size_t i = 0; i < pictures.size(); ++i) count += scenes.is_near_copy(i) ? 1 : 0;
   return count;
 }
 
@@ -239,8 +239,8 @@ std::vector<std::string> TrainReport::classes_of_one_scene() const {
   for (std::size_t index = 0; index < unknown(); ++index) {
     std::size_t all = 0;
     std::size_t fixed = 0;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      if (classes[i] != index) continue;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      if (pictures[i].label != index) continue;
       ++all;
       if (scenes.is_fixed(i)) ++fixed;
     }
@@ -257,10 +257,10 @@ void record(const std::string& file, std::size_t expected, const std::vector<flo
 }
 
 void evaluate(TrainReport& report) {
-  for (std::size_t i = 0; i < report.files.size(); ++i) {
+  for (std::size_t i = 0; i < report.pictures.size(); ++i) {
     const auto copies = static_cast<double>(report.scenes.size_of(i));
-    record(report.files[i], report.classes[i], report.validation.pictures[i].scores, report.labels,
-           report.scenes.is_near_copy(i) ? 1 / copies : 1, report.counts);
+    record(report.pictures[i].file, report.pictures[i].label, report.validation.pictures[i].scores,
+           report.labels, report.scenes.is_near_copy(i) ? 1 / copies : 1, report.counts);
   }
   report.threshold = suggest_threshold(report, [](std::size_t) { return true; });
   report.class_thresholds = suggest_class_thresholds(report);
@@ -268,7 +268,7 @@ void evaluate(TrainReport& report) {
 }
 
 std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
-  std::vector<std::size_t> order(report.files.size());
+  std::vector<std::size_t> order(report.pictures.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&report](std::size_t a, std::size_t b) {
     const bool right_a = is_right(report, a);
@@ -308,7 +308,7 @@ std::string validation_text(const TrainReport& report) {
 std::string to_text(const TrainReport& report) {
   std::string text =
       fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
-                  report.files.size(), report.seconds, printable(report.base));
+                  report.pictures.size(), report.seconds, printable(report.base));
   append_headline(report.counts, "right", "that were not trained with; " + validation_text(report),
                   text);
   if (report.val) {
@@ -318,7 +318,7 @@ std::string to_text(const TrainReport& report) {
   }
   append_classes(report, text);
   append_format(text, "unknown {} of the classes' pictures\n",
-                share_of(report.refused(), report.files.size()));
+                share_of(report.refused(), report.pictures.size()));
   text += to_text(report.foreign);
   append_format(
       text, "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
@@ -344,7 +344,7 @@ std::string to_json(const TrainReport& report) {
       {"base", {{"name", report.base}, {"file", report.base_file}, {"sha256", report.base_sha256}}},
       {"source", report.source},
       {"labels", report.labels},
-      {"pictures", report.files.size()},
+      {"pictures", report.pictures.size()},
       {"pictures_sha256", report.pictures_sha256},
       {"skipped", report.skipped},
       {"duplicates", report.duplicates},
@@ -373,13 +373,13 @@ std::string to_json(const TrainReport& report) {
 
 std::string producer_info(const TrainReport& report, const std::string& library) {
   std::map<std::string, std::size_t> classes;
-  for (const std::size_t index : report.classes) ++classes[report.labels[index]];
+  for (const TrainPicture& picture : report.pictures) ++classes[report.labels[picture.label]];
   const Json json{{"tool", "lookout train"},
                   {"lookout", LOOKOUT_VERSION},
                   {"library", library},
                   {"base", {{"name", report.base}, {"sha256", report.base_sha256}}},
                   {"classes", classes},
-                  {"pictures", report.files.size()},
+                  {"pictures", report.pictures.size()},
                   {"pictures_sha256", report.pictures_sha256},
                   {"validation", validation_text(report)},
                   {"accuracy", accuracy_json(report.counts)},

@@ -8,7 +8,7 @@
 
 #include "app/dataset/eval_counts.h"
 #include "app/train/foreign_report.h"
-#include "app/train/picture_time.h"
+#include "app/train/train_pictures.h"
 #include "pipeline/training/cross_validation.h"
 #include "pipeline/training/scenes.h"
 
@@ -41,10 +41,7 @@ struct TrainReport {
   std::string base_sha256;
   std::string source;               // the pictures' folder
   std::vector<std::string> labels;  // of the model: those of the classes, and "unknown"
-  std::vector<std::string> files;   // the pictures
-  std::vector<std::size_t> classes;
-  std::vector<PictureTime> times;
-  std::vector<float> brightness;
+  std::vector<TrainPicture> pictures;
   std::string pictures_sha256;
   std::size_t skipped = 0;
   std::size_t duplicates = 0;

@@ -29,10 +29,8 @@ class TrainReportTest : public testing::Test {
   void add(std::size_t count, std::size_t expected, std::size_t predicted, float score,
            std::size_t copies = 1) {
     for (std::size_t i = 0; i < count; ++i) {
-      report_.files.push_back("pets/" + std::to_string(report_.files.size()) + ".jpg");
-      report_.classes.push_back(expected);
-      report_.times.push_back({});
-      report_.brightness.push_back(20);
+      const std::string file = "pets/" + std::to_string(report_.pictures.size()) + ".jpg";
+      report_.pictures.push_back({file, expected, "", {}, 20});
       ValidatedPicture picture;
       picture.scores.assign(3, (1 - score) / 2);
       picture.scores[predicted] = score;

@@ -15,7 +15,6 @@
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 
-#include "app/train/progress.h"
 #include "platform/sources/test_pattern.h"
 #include "tests/app/options/parsing.h"
 #include "tests/support/program.h"
