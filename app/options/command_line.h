@@ -95,7 +95,7 @@ class CommandLine {
   // `print` gets the text of --help and --version. Reads the environment and the file named by
   // --config for the options of `run`. Throws Error(kUsage) for the command line, Error(kConfig)
   // for the environment and the file, and the command's errors. `help WORD...` prints the page of
-  // a command or of a section of the configuration file.
+  // a command or of a section of the configuration file; `help reference` every key as Markdown.
   int run(const std::vector<std::string>& arguments,
           const std::function<void(std::string_view)>& print);
 
@@ -112,6 +112,7 @@ class CommandLine {
   std::string option_groups(const CLI::App& app, const CLI::App* run) const;
   std::string keys_without_flags() const;
   std::string section_page(const std::string& section) const;
+  std::string reference_page() const;
   std::vector<std::string> section_names() const;
   static std::string brief(const CLI::App& app);
   static std::string full_name(const CLI::App& app);  // "doctor", or "mqtt forget"

@@ -209,9 +209,39 @@ std::string CommandLine::section_page(const std::string& section) const {
   return text;
 }
 
+// Every key as Markdown: app/reference.md is this text.
+std::string CommandLine::reference_page() const {
+  std::string text =
+      "# Reference of all keys\n\n"
+      "`lookout help reference` prints this page, which the program makes from its declarations.\n"
+      "A key is set in its section of the configuration file, by its variable of the environment, "
+      "by\n"
+      "its flag, or by `--set SECTION.KEY=VALUE`.\n";
+  const auto cell = [](std::string_view mark, const std::string& content) {
+    return content.empty() ? " |" : fmt::format(" {0}{1}{0} |", mark, content);
+  };
+  for (const std::string& section : section_names()) {
+    text += fmt::format("\n## `[{}]`\n\n", section) +
+            "| key | flag | environment | value | default | what it does |\n"
+            "| --- | --- | --- | --- | --- | --- |\n";
+    for (const Setting& setting : settings_.all()) {
+      if (setting.section != section) continue;
+      const Value& value = setting.value;
+      const bool is_text = value.expected == kAnyText;
+      text += "|" + cell("`", setting.key) +
+              cell("`", setting.name() == "camera.source" ? "SOURCE" : setting.flag) +
+              cell("`", setting.variable()) +
+              cell(is_text ? "`" : "", is_text ? value.placeholder : value.expected) +
+              cell("`", value.default_text) + cell("", setting.help) + "\n";
+    }
+  }
+  return text;
+}
+
 // What `lookout help WORD...` shows: the page of a command, of a section, or both.
 std::string CommandLine::help_about(const std::vector<std::string>& words) const {
   if (words.empty()) return top_page();
+  if (words == std::vector<std::string>{"reference"}) return reference_page();
   const CLI::App* app = &app_;
   for (const std::string& word : words) app = app == nullptr ? nullptr : command_in(*app, word);
   const std::string& section = words.front();

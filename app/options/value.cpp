@@ -162,7 +162,7 @@ Value text(std::string& member, const std::string& placeholder) {
     member = text;
     return text.find('\0') == std::string::npos;
   };
-  value.expected = "a text without a NUL character";
+  value.expected = kAnyText;
   value.accepted = {TomlType::kString};
   value.placeholder = placeholder;
   value.default_text = member;

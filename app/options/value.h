@@ -37,6 +37,9 @@ struct Value {
 // Stores `text`. Throws Error(kUsage) whose sentence says what is wrong with the text.
 void assign(const Value& value, const std::string& text);
 
+// What text() expects.
+inline constexpr const char* kAnyText = "a text without a NUL character";
+
 Value text(std::string& member, const std::string& placeholder);
 Value boolean(bool& member);
 

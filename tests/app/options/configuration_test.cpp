@@ -112,6 +112,13 @@ TEST(Configuration, TheShippedFileHoldsEveryKeyAndTheDefaultsButForMinDuration) 
   EXPECT_GE(settings.all().size(), 38U);
 }
 
+TEST(Configuration, TheReferenceIsWhatTheProgramPrints) {
+  std::ifstream file(std::string(LOOKOUT_DEPLOY) + "/../app/reference.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(parse_command({"help", "reference"}).text, text)
+      << "renew it: lookout help reference >app/reference.md";
+}
+
 TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   const TempDir directory;
   const std::string file = directory.write("c.toml",
