@@ -56,11 +56,11 @@ find_packages(lookout ${_binaries} -dSuggests ${_suggesting})
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_DEPENDS
     "${_depends}, systemd | systemd-standalone-sysusers | systemd-sysusers")
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_SUGGESTS "${_suggests}, g++")
-foreach(_engine TORCH ONNXRUNTIME)
-  string(TOLOWER "lookout-${_engine}" _package)
+foreach(_package IN LISTS CPACK_LOOKOUT_ENGINES)
+  string(TOUPPER ${_package} _upper)
   file(GLOB _binaries "${CPACK_TEMPORARY_DIRECTORY}/${_package}/usr/lib/lookout/*")
   find_packages(${_package} ${_binaries})
-  set(CPACK_DEBIAN_LOOKOUT-${_engine}_PACKAGE_DEPENDS
+  set(CPACK_DEBIAN_${_upper}_PACKAGE_DEPENDS
       "lookout (= ${CPACK_DEBIAN_PACKAGE_VERSION}), ${_depends}")
 endforeach()
 file(REMOVE_RECURSE "${_work}")

@@ -327,7 +327,7 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
   std::vector<Check>& checks = diagnosis.checks;
   checks = {check_userland(), check_cpu(system)};
-  for (const Engine engine : kEngines) checks.push_back(check_engine(engine, probes.engine));
+  for (const EngineRow& row : kEngines) checks.push_back(check_engine(row.engine, probes.engine));
   const std::string unit = unit_of(options.config_file, probes.root / "etc/lookout");
   append(check_settings(options, unit), checks);
   append(Needs(options, probes, unit).check(services), checks);

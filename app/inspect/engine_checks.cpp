@@ -12,7 +12,7 @@
 namespace lookout {
 
 Check check_engine(Engine engine, const std::function<EngineFacts(Engine)>& get_facts) {
-  const char* name = engine == Engine::kTorch ? "libtorch" : "onnxruntime";
+  const char* name = row_of(engine).check;
   try {
     const EngineFacts facts = get_facts(engine);
     const std::string text =

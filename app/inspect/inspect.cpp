@@ -107,9 +107,7 @@ std::map<std::string, Part> parts_of(const ArchiveContents& contents) {
   return parts;
 }
 
-const char* format_text(const ArchiveContents& contents) {
-  return contents.onnx ? "onnx" : "torchscript";
-}
+const char* format_text(const ArchiveContents& contents) { return row_of(contents.engine).format; }
 
 std::uint64_t weight_bytes(const ArchiveContents& contents) {
   return contents.onnx ? contents.onnx->weight_bytes : parts_of(contents)["weights"].bytes;
@@ -274,10 +272,8 @@ std::string to_text(const Description& description) {
   }
   const std::string assumed = assumption_text(description.spec);
   if (!assumed.empty()) {
-    append_format(
-        text, "This file has no {}: {}.\n",
-        metadata_name(description.contents.onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript),
-        assumed);
+    append_format(text, "This file has no {}: {}.\n", row_of(description.contents.engine).metadata,
+                  assumed);
   }
   if (!description.model && description.contents.onnx) {
     text += "The model was not run; --run also shows the engine's kernels.\n";

@@ -97,6 +97,17 @@ Json nodes_json(const OnnxGraph& graph) {
   return json;
 }
 
+// What `inspect` shows of the inside of an engine's models.
+const char* view_of(Engine engine) {
+  switch (engine) {
+    case Engine::kTorch:
+      return "is a TorchScript archive, which has code; --code shows it";
+    case Engine::kOnnxRuntime:
+      return "is an ONNX model, which has no code; --graph shows its nodes";
+  }
+  return "";
+}
+
 }  // namespace
 
 Json values_json(const std::vector<OnnxValue>& values) {
@@ -108,9 +119,7 @@ Json values_json(const std::vector<OnnxValue>& values) {
 }
 
 std::string model_code(const ModelArchive& archive, Format format) {
-  if (archive.format() == ModelFormat::kOnnx) {
-    refuse_model(archive.path(), "is an ONNX model, which has no code; --graph shows its nodes");
-  }
+  if (archive.engine() != Engine::kTorch) refuse_model(archive.path(), view_of(archive.engine()));
   const std::vector<TorchCodeFile> files = read_torch_code(archive);
   if (format == Format::kJson) {
     Json json = file_json("code", archive);
@@ -129,9 +138,9 @@ std::string model_code(const ModelArchive& archive, Format format) {
 }
 
 std::string model_graph(const ModelArchive& archive, Format format) {
-  if (archive.format() == ModelFormat::kTorchScript) {
-    read_contents(archive);  // says what it is, unless it is an archive
-    refuse_model(archive.path(), "is a TorchScript archive, which has code; --code shows it");
+  if (archive.engine() != Engine::kOnnxRuntime) {
+    read_contents(archive);  // says what it is, unless it is a model
+    refuse_model(archive.path(), view_of(archive.engine()));
   }
   const ArchiveContents contents = read_contents(archive);
   try {

@@ -61,7 +61,8 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
   }
   const std::string assumed = assumption_text(spec);
   if (!assumed.empty()) {
-    log_warn("{} has no {}: {}", archive.path().string(), metadata_name(archive.format()), assumed);
+    log_warn("{} has no {}: {}", archive.path().string(), row_of(archive.engine()).metadata,
+             assumed);
   }
   const auto& size = options.stated.size;
   if (size && (size->width != spec.input.width || size->height != spec.input.height)) {
@@ -115,8 +116,11 @@ std::filesystem::path model_path(const std::string& option) {
       std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/lookout";
   const std::filesystem::path chosen_at_build = folder / "default.pt";
   if (std::filesystem::exists(chosen_at_build)) return chosen_at_build;
-  const bool onnx = !is_installed(Engine::kTorch) && is_installed(Engine::kOnnxRuntime);
-  return folder / (onnx ? "selftest.onnx" : "selftest.pt");
+  const auto* row = std::find_if(kEngines.begin(), kEngines.end(), [](const EngineRow& engine) {
+    return is_installed(engine.engine);
+  });
+  if (row == kEngines.end()) row = kEngines.begin();
+  return folder / (std::string("selftest") + row->suffix);
 }
 
 bool is_selftest(const std::string& option) {

@@ -14,7 +14,7 @@
 namespace lookout {
 
 // The file that `option` names. When it is empty: the model chosen when the program was built, else
-// the self-test model, for ONNX Runtime where only that engine is installed. They lie in
+// the self-test model, for the first engine that is installed. They lie in
 // ../share/lookout, relative to the program.
 std::filesystem::path model_path(const std::string& option);
 

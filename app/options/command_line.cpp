@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/options/config_file.h"
+#include "pipeline/archive/engine_facts.h"
 #include "pipeline/core/error.h"
 
 namespace lookout {
@@ -322,8 +323,10 @@ std::string CommandLine::config_path() const {
 void CommandLine::check_source(const std::string& source) const {
   std::error_code ignored;
   const std::string extension = std::filesystem::path(source).extension();
-  if ((extension == ".pt" || extension == ".onnx") &&
-      !std::filesystem::is_directory(source, ignored)) {
+  const bool is_model =
+      std::any_of(kEngines.begin(), kEngines.end(),
+                  [&extension](const EngineRow& row) { return extension == row.suffix; });
+  if (is_model && !std::filesystem::is_directory(source, ignored)) {
     throw usage_error(
         fmt::format("{0} is called as a model, not as a source: --model {0}", source));
   }

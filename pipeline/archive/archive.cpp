@@ -22,6 +22,7 @@
 #include "pipeline/core/lower_case.h"
 #include "pipeline/core/open_file.h"
 #include "pipeline/core/sha256.h"
+#include "pipeline/core/text.h"
 
 namespace lookout {
 namespace {
@@ -152,6 +153,22 @@ class Contents {
   std::uint64_t unpacked_ = 0;
 };
 
+ArchiveContents read_torch_contents(const ModelArchive& archive) {
+  if (!starts_with(archive.bytes(), row_of(Engine::kTorch).first_bytes)) {
+    const std::string foreign = foreign_format(archive.bytes());
+    refuse_model(archive.path(), foreign.empty()
+                                     ? "is not a TorchScript archive, nor an ONNX model; create "
+                                       "one with models/export.py"
+                                     : foreign);
+  }
+  Contents contents(archive);
+  const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {
+    return contents.begin(member);
+  });
+  if (!damage.empty()) refuse_as_damaged(archive.path(), damage);
+  return contents.finish();
+}
+
 ArchiveContents read_onnx_contents(const ModelArchive& archive) {
   ArchiveContents contents;
   try {
@@ -188,16 +205,15 @@ ModelSpec assumed_spec(const ModelArchive& archive) {
 }
 
 [[noreturn]] void refuse_without_labels(const ArchiveContents& contents, const ModelSpec& spec) {
-  const bool onnx = contents.onnx.has_value();
+  const EngineRow& row = row_of(contents.engine);
   if (!contents.metadata.empty()) {
-    throw std::runtime_error(
-        fmt::format("has no {}: give --labels FILE", onnx ? "lookout.labels" : "labels.txt"));
+    throw std::runtime_error(fmt::format("has no {}: give --labels FILE", row.labels));
   }
   if (assumption_text(spec).empty()) throw std::runtime_error("has no labels: give --labels FILE");
   throw std::runtime_error(
       fmt::format("has no {}: give --labels FILE to use it with ImageNet's values, or create it "
                   "with models/export.py",
-                  metadata_name(onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript)));
+                  row.metadata));
 }
 
 // Where `spec` has none yet.
@@ -295,31 +311,25 @@ void ModelArchive::require_sha256(const std::vector<std::string>& accepted) cons
                    "with your rights");
 }
 
-const char* metadata_name(ModelFormat format) {
-  return format == ModelFormat::kOnnx ? "lookout.metadata" : "metadata.json";
-}
-
-ModelFormat ModelArchive::format() const {
-  // The first field is the version of the format, a number.
-  const bool onnx = size_ > 0 && bytes().front() == '\x08';
-  return onnx ? ModelFormat::kOnnx : ModelFormat::kTorchScript;
+Engine ModelArchive::engine() const {
+  const auto* const row =
+      std::find_if(kEngines.begin(), kEngines.end(),
+                   [this](const EngineRow& one) { return starts_with(bytes(), one.first_bytes); });
+  return row == kEngines.end() ? kEngines.front().engine : row->engine;
 }
 
 ArchiveContents read_contents(const ModelArchive& archive) {
-  if (archive.format() == ModelFormat::kOnnx) return read_onnx_contents(archive);
-  if (archive.bytes().substr(0, 2) != "PK") {
-    const std::string foreign = foreign_format(archive.bytes());
-    refuse_model(archive.path(), foreign.empty()
-                                     ? "is not a TorchScript archive, nor an ONNX model; create "
-                                       "one with models/export.py"
-                                     : foreign);
+  ArchiveContents contents;
+  switch (archive.engine()) {
+    case Engine::kTorch:
+      contents = read_torch_contents(archive);
+      break;
+    case Engine::kOnnxRuntime:
+      contents = read_onnx_contents(archive);
+      break;
   }
-  Contents contents(archive);
-  const std::string damage = ZipReader(archive.bytes()).read([&contents](const auto& member) {
-    return contents.begin(member);
-  });
-  if (!damage.empty()) refuse_as_damaged(archive.path(), damage);
-  return contents.finish();
+  contents.engine = archive.engine();
+  return contents;
 }
 
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,

@@ -9,22 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/archive/engine_facts.h"
 #include "pipeline/archive/foreign_operators.h"
 #include "pipeline/archive/onnx_contents.h"
 #include "pipeline/core/model_spec.h"
 
 namespace lookout {
 
-enum class ModelFormat {
-  kTorchScript,  // a ZIP file; also everything that is no ONNX file
-  kOnnx,         // a protobuf message: https://github.com/onnx/onnx/blob/main/docs/IR.md
-};
-
 // Throws Error(kBadData): "model FILE: `what`".
 [[noreturn]] void refuse_model(const std::filesystem::path& archive, const std::string& what);
-
-// The name of the description of lookout's own in a file of this format.
-const char* metadata_name(ModelFormat format);
 
 // The bytes of an archive, read once: what is checked is what is loaded, whatever happens to the
 // file meanwhile.
@@ -38,8 +31,8 @@ class ModelArchive {
 
   const std::filesystem::path& path() const { return path_; }
   std::string_view bytes() const { return {bytes_.get(), size_}; }
-  // By the first bytes, whatever the file is called.
-  ModelFormat format() const;
+  // The engine that runs it, by the first bytes, whatever the file is called.
+  Engine engine() const;
 
   // Hexadecimal, lower case, as of sha256sum(1). Computed by the first call. Not thread-safe.
   const std::string& sha256() const;
@@ -67,6 +60,7 @@ struct ArchiveMember {
 struct ArchiveContents {
   static constexpr std::size_t kMaxText = 1 << 20;  // bytes of a text
 
+  Engine engine = Engine::kTorch;      // which runs it
   std::vector<ArchiveMember> members;  // of an archive
   std::optional<OnnxContents> onnx;    // of an ONNX file
   // That the model needs and its engine does not have, as far as the file tells: they come from

@@ -131,9 +131,13 @@ std::optional<std::string> text_in(const fs::path& file) {
 }
 
 bool is_model(const fs::path& file) {
-  constexpr std::array kModels{".pt", ".pth", ".onnx", ".torchscript", ".ptl", ".ts", ".jit"};
   const std::string extension = lower_case_extension(file.string());
-  return std::find(kModels.begin(), kModels.end(), extension) != kModels.end();
+  if (extension.empty()) return false;
+  return std::any_of(kEngines.begin(), kEngines.end(), [&extension](const EngineRow& row) {
+    const auto& others = row.other_suffixes;
+    return extension == row.suffix ||
+           std::find(others.begin(), others.end(), extension) != others.end();
+  });
 }
 
 // Whether no other file of its folder looks like a model.

@@ -10,30 +10,32 @@
 #include "pipeline/archive/elf_file.h"
 #include "pipeline/core/module.h"
 #include "pipeline/core/printable.h"
+#include "pipeline/core/text.h"
 
 namespace lookout {
 namespace {
 
 constexpr const char* kAbiSymbol = "lookout_operators_abi";
-constexpr const char* kOnnxEntry = "RegisterCustomOps";
 
 std::string name_of(const std::string& path) { return "operator library " + path; }
 
-bool begins(const std::string& text, std::string_view start) {
-  return text.compare(0, start.size(), start) == 0;
-}
-
-bool is_linked_with_torch(const ElfFile& library) {
-  const auto needed = library.needed();
-  return std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
-    return begins(name, "libtorch") || begins(name, "libc10.");
+bool is_linked_for(const EngineRow& row, const std::vector<std::string>& needed) {
+  return std::any_of(needed.begin(), needed.end(), [&row](const std::string& name) {
+    return std::any_of(
+        row.operators_link.begin(), row.operators_link.end(),
+        [&name](std::string_view start) { return !start.empty() && starts_with(name, start); });
   });
 }
 
-// By what a library was linked with and what it exports; nothing: neither tells.
+// By what a library exports, else by what it was linked with; nothing: neither tells.
 std::optional<Engine> engine_of(const ElfFile& library) {
-  if (library.exports(kOnnxEntry)) return Engine::kOnnxRuntime;
-  if (is_linked_with_torch(library)) return Engine::kTorch;
+  for (const EngineRow& row : kEngines) {
+    if (row.operators_entry != nullptr && library.exports(row.operators_entry)) return row.engine;
+  }
+  const std::vector<std::string> needed = library.needed();
+  for (const EngineRow& row : kEngines) {
+    if (is_linked_for(row, needed)) return row.engine;
+  }
   return std::nullopt;
 }
 
@@ -43,15 +45,16 @@ void check_engine(const std::string& path, const ElfFile& library, Engine wanted
     throw bad_operator_library(path, std::string("is for ") + to_text(*engine) + ", but " +
                                          to_text(wanted) + " runs this model");
   }
-  if (wanted == Engine::kOnnxRuntime && !engine) {
-    throw bad_operator_library(path, std::string("exports no ") + kOnnxEntry +
-                                         ", by which ONNX Runtime asks for operators");
+  const EngineRow& row = row_of(wanted);
+  if (row.operators_entry != nullptr && !engine) {
+    throw bad_operator_library(path, std::string("exports no ") + row.operators_entry +
+                                         ", by which " + row.library + " asks for operators");
   }
 }
 
 void check_version(const std::string& path, const std::string& text, const OperatorAbi& abi) {
   const std::string start = std::string(to_text(abi.engine)) + " ";
-  if (!begins(text, start)) {
+  if (!starts_with(text, start)) {
     throw bad_operator_library(path, std::string("has a ") + kAbiSymbol +
                                          " that is no text like \"" + start + abi.version +
                                          "\" in an array of characters");
@@ -66,7 +69,7 @@ std::string load_error(const std::string& path) {
   const char* text = ::dlerror();
   if (text == nullptr) return "no reason is known";
   const std::string message = printable(text);
-  return begins(message, path + ": ") ? message.substr(path.size() + 2) : message;
+  return starts_with(message, path + ": ") ? message.substr(path.size() + 2) : message;
 }
 
 }  // namespace

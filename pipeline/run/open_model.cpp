@@ -13,19 +13,8 @@
 namespace lookout {
 namespace {
 
-struct Parts {
-  const char* module;
-  const char* package;
-};
-
-Parts parts_of(Engine engine) {
-  if (engine == Engine::kTorch) return {"liblookout-torch.so", "lookout-torch"};
-  return {"liblookout-onnxruntime.so", "lookout-onnxruntime"};
-}
-
 Error cannot_run(ErrorKind kind, Engine engine, const std::string& why) {
-  return {kind, fmt::format("{} models cannot be run: {}",
-                            engine == Engine::kTorch ? "TorchScript" : "ONNX", why)};
+  return {kind, fmt::format("{} models cannot be run: {}", row_of(engine).models, why)};
 }
 
 // The only engine of the process: two would bring other versions of the same libraries.
@@ -40,20 +29,20 @@ void claim(Engine engine) {
 }
 
 const EngineModule& load(Engine engine) {
-  const Parts parts = parts_of(engine);
+  const EngineRow& row = row_of(engine);
   if (!is_installed(engine)) {
     throw cannot_run(ErrorKind::kNoInput, engine,
                      fmt::format("there is no {}; install the package {}, a file beside that of "
                                  "lookout (sudo apt install ./{}_*.deb), or, where lookout was "
                                  "built, run deploy/install-deps.sh and build again",
-                                 module_path(parts.module).string(), parts.package, parts.package));
+                                 module_path(row.module).string(), row.package, row.package));
   }
   claim(engine);
   try {
-    return load_module<EngineModule>(parts.module, kEngineEntry, kEngineInterface);
+    return load_module<EngineModule>(row.module, kEngineEntry, kEngineInterface);
   } catch (const Error& error) {
     throw cannot_run(ErrorKind::kUnsupported, engine,
-                     fmt::format("{}; install the package {} again", error.what(), parts.package));
+                     fmt::format("{}; install the package {} again", error.what(), row.package));
   }
 }
 
@@ -61,22 +50,21 @@ const EngineModule& load(Engine engine) {
 std::atomic<const EngineModule*> running{nullptr};
 
 void refuse_device(const ModelArchive& archive, const DeviceOptions& device) {
-  if (device.name.empty() || engine_of(archive) == Engine::kTorch) return;
+  if (device.name.empty() || archive.engine() == Engine::kTorch) return;
   throw Error(
       ErrorKind::kUnsupported,
-      fmt::format("--device {} is for TorchScript archives, {} is an ONNX model: a compiled "
-                  "graph with its own runtime is an engine, not a device",
-                  device.name, archive.path().string()));
+      fmt::format(
+          "--device {} is for TorchScript archives, {} is {}: a compiled graph with its own "
+          "runtime is an engine, not a device",
+          device.name, archive.path().string(), row_of(archive.engine()).model));
 }
-
-const EngineModule& engine_for(const ModelArchive& archive) { return load(engine_of(archive)); }
 
 }  // namespace
 
 std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
                                                      const ClassifierOptions& options, int count) {
   refuse_device(archive, options.device);
-  const EngineModule& engine = engine_for(archive);
+  const EngineModule& engine = load(archive.engine());
   if (engine.log_api_usage != nullptr) engine.log_api_usage();
   running = &engine;
   return engine.open(archive, options, count);
@@ -88,11 +76,7 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
 }
 
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {
-  return engine_for(archive).open_trainer(archive, options);
-}
-
-Engine engine_of(const ModelArchive& archive) {
-  return archive.format() == ModelFormat::kOnnx ? Engine::kOnnxRuntime : Engine::kTorch;
+  return load(archive.engine()).open_trainer(archive, options);
 }
 
 EngineFacts engine_facts(Engine engine) { return load(engine).facts(); }
@@ -105,7 +89,7 @@ std::map<std::string, std::uint64_t> api_usage() {
 
 bool is_installed(Engine engine) {
   std::error_code ignored;
-  return std::filesystem::exists(module_path(parts_of(engine).module), ignored);
+  return std::filesystem::exists(module_path(row_of(engine).module), ignored);
 }
 
 }  // namespace lookout

@@ -34,9 +34,6 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
 // from the rest.
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options);
 
-// The engine that runs the archive.
-Engine engine_of(const ModelArchive& archive);
-
 // Facts about the engine's library, which is loaded. Throws Error(kNoInput) and
 // Error(kUnsupported) as open_models().
 EngineFacts engine_facts(Engine engine);

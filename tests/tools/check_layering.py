@@ -88,6 +88,7 @@ ALLOWED = {
         "platform/system",
     },
     "app/options": {
+        "pipeline/archive",
         "pipeline/core",
         "pipeline/model",
         "pipeline/results",

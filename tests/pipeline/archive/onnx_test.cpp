@@ -48,9 +48,9 @@ class OnnxFiles : public testing::Test {
 
 TEST_F(OnnxFiles, AreRecognisedByTheirContentWhateverTheyAreCalled) {
   directory_.write("model.pt", OnnxFile::sums_of_planes().bytes());
-  EXPECT_EQ(ModelArchive(directory_ / "model.pt").format(), ModelFormat::kOnnx);
-  EXPECT_EQ(write("PK").format(), ModelFormat::kTorchScript);
-  EXPECT_EQ(write("").format(), ModelFormat::kTorchScript);
+  EXPECT_EQ(ModelArchive(directory_ / "model.pt").engine(), Engine::kOnnxRuntime);
+  EXPECT_EQ(write("PK").engine(), Engine::kTorch);
+  EXPECT_EQ(write("").engine(), Engine::kTorch);
 }
 
 TEST_F(OnnxFiles, TellWhatIsInThem) {
