@@ -4,6 +4,7 @@
 #include "app/options/commands.h"
 #include "app/options/options.h"
 #include "app/options/settings.h"
+#include "platform/sources/source_uri.h"
 
 namespace lookout {
 namespace {
@@ -124,12 +125,9 @@ void declare_stated(Settings& settings, StatedModel& stated) {
 
 void declare(Settings& settings, CameraOptions& options) {
   const std::string section = "camera";
-  settings.add(
-      section, "source", source(options.source),
-      "What to classify: a camera (/dev/video0, csi://0, rtsp://HOST/..., http://HOST/...), "
-      "a picture, a folder of pictures, a video, - (a stream on stdin), a FIFO, or a test "
-      "pattern (test://all?size=640x480&fps=30). Default: auto, the first CSI camera, "
-      "else the first USB camera");
+  settings.add(section, "source", source(options.source),
+               "What to classify: " + source_help() +
+                   ". Default: auto, the first CSI camera, else the first USB camera");
   settings.add(section, "name", text(options.name, "TEXT"),
                "The camera's name in results; default: the source's name");
   declare_picture(settings, options);

@@ -1,7 +1,6 @@
 #include "platform/sources/network_source.h"
 
 #include "pipeline/core/error.h"
-#include "pipeline/core/thread.h"
 #include "platform/decoder/stream_process.h"
 #include "platform/sources/network_url.h"
 #include "platform/system/input_file.h"
@@ -27,12 +26,15 @@ NetworkSource::NetworkSource(const NetworkOptions& options)
   info_.name = host_of(options.url);
   info_.description = shown_ + ", which is not connected yet";
   info_.live = true;
-  thread_ = start_thread("network", [this] { run(); });
-}
-
-NetworkSource::~NetworkSource() {
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
+  start("network", [this] {
+    try {
+      read_all();
+    } catch (...) {
+      opened_.close();
+      throw;
+    }
+    opened_.close();
+  });
 }
 
 void NetworkSource::wait_until_connected() {
@@ -49,33 +51,7 @@ ReadStatus NetworkSource::read(Frame& frame, std::chrono::milliseconds timeout) 
     connected_ = status == TakeStatus::kTaken;
     return status == TakeStatus::kClosed ? finish() : ReadStatus::kTimeout;
   }
-  switch (frames_.take(frame, timeout)) {
-    case TakeStatus::kTaken:
-      return ReadStatus::kFrame;
-    case TakeStatus::kTimeout:
-      return ReadStatus::kTimeout;
-    case TakeStatus::kClosed:
-      break;
-  }
-  return finish();
-}
-
-// Called when the thread has closed what it fills.
-ReadStatus NetworkSource::finish() {
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
-  if (error_) std::rethrow_exception(error_);
-  return ReadStatus::kEnd;
-}
-
-void NetworkSource::run() {
-  try {
-    read_all();
-  } catch (...) {
-    error_ = std::current_exception();
-  }
-  opened_.close();
-  frames_.close();
+  return ThreadedSource::read(frame, timeout);
 }
 
 void NetworkSource::read_all() {

@@ -1,17 +1,13 @@
 // Frames of a camera on the network, or of a video on a web server.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <string>
-#include <thread>
 
-#include "pipeline/core/latest.h"
-#include "pipeline/core/source.h"
 #include "platform/cameras/source_options.h"
+#include "platform/sources/threaded_source.h"
 
 namespace lookout {
 
@@ -32,35 +28,28 @@ struct NetworkOptions {
 // A process of its own reads and decodes (StreamProcess), for which a thread of this one connects;
 // when it ends, the camera is lost, and the video of a file is over with an error. The address is
 // shown as shown_url() does, in errors and in info(), whose name is the host.
-class NetworkSource : public Source {
+class NetworkSource : public ThreadedSource {
  public:
   // Returns at once. Throws the errors of read_input() for the file of credentials, and those of
   // with_credentials().
   explicit NetworkSource(const NetworkOptions& options);
   // Ends the thread, within about 100 ms unless it looks up a host's name.
-  ~NetworkSource() override;
-  NetworkSource(const NetworkSource&) = delete;
-  NetworkSource& operator=(const NetworkSource&) = delete;
+  ~NetworkSource() override { end_thread(); }
 
   // Throws Error(kNoInput) when the camera cannot be reached within connect_time or sends no video
   // that can be decoded, Error(kPermission) when it refuses, Error(kUnsupported) when FFmpeg is
   // missing.
   void wait_until_connected();
 
-  // Has only the name until the camera is connected.
-  const SourceInfo& info() const override { return info_; }
-
-  // Throws the errors of wait_until_connected(), and Error(kDeviceLost) when a live stream ends or
-  // breaks off.
+  // Until the camera is connected, info() has only the name. Throws the errors of
+  // wait_until_connected(), and Error(kDeviceLost) when a live stream ends or breaks off.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
   // False until the camera is connected.
   bool online() const override { return connected_; }
 
  private:
-  ReadStatus finish();
   // By the thread.
-  void run();
   void read_all();
   void read_live(StreamProcess& source);
   void read_file(StreamProcess& source);
@@ -68,13 +57,8 @@ class NetworkSource : public Source {
   const NetworkOptions options_;
   const std::string url_;
   const std::string shown_;
-  SourceInfo info_;
   bool connected_ = false;
   Latest<SourceInfo> opened_;  // the only element: of the connection
-  Latest<Frame> frames_;
-  std::atomic<bool> stop_{false};
-  std::exception_ptr error_;  // written by the thread, read after it was joined
-  std::thread thread_;        // last: it uses all of the above
 };
 
 }  // namespace lookout

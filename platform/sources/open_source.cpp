@@ -83,49 +83,47 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   return reconnect;
 }
 
-enum class Kind { kTest, kCamera, kCsi, kFolder, kFile, kStream, kNetwork };
+// Options of [camera] that do something for some sources alone.
+enum OptionUse : unsigned {
+  kMode = 1,  // width, height, framerate
+  kLive = 2,  // live, or the source is live anyway
+  kRecursive = 4,
+  kNetwork = 8,   // credentials, rtsp-transport
+  kControls = 16  // flicker, shutter, ...
+};
 
-// Throws for controls that a camera lacks, and warns of those that other sources lack.
-void check_controls(const std::string& text, Kind kind, const SourceOptions& options) {
-  const std::string key = first_key(options.controls);
-  if (key.empty() || kind == Kind::kCsi) return;
-  if (kind == Kind::kCamera) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{} is for CSI cameras (csi://0); v4l2-ctl sets the controls of {}",
-                            key, text));
+// Warns of options that do nothing for a source for which those in `used` do something.
+void warn_of_unused(const std::string& text, const SourceOptions& options, unsigned used) {
+  if ((used & kMode) == 0 && (options.width || options.height || options.framerate)) {
+    log_warn(
+        "{}: camera.width, camera.height and camera.framerate are for cameras and test patterns",
+        text);
   }
-  log_warn("{}: {} is for CSI cameras", text, key);
-}
-
-void warn_of_unused_mode(const std::string& text, const SourceOptions& options) {
-  if (!options.width && !options.height && !options.framerate) return;
-  log_warn("{}: camera.width, camera.height and camera.framerate are for cameras and test patterns",
-           text);
-}
-
-void warn_of_unused_network_options(const std::string& text, const SourceOptions& options) {
-  if (options.credentials.empty() && !options.rtsp_udp) return;
-  log_warn("{}: camera.credentials and camera.rtsp-transport are for cameras on the network", text);
-}
-
-// Warns of options that do nothing for such a source.
-void warn_of_unused(const std::string& text, Kind kind, const SourceOptions& options) {
-  const bool has_mode = kind == Kind::kTest || kind == Kind::kCamera || kind == Kind::kCsi;
-  if (!has_mode) warn_of_unused_mode(text, options);
-  if (options.live && (kind == Kind::kFolder || kind == Kind::kFile)) {
+  if ((used & kLive) == 0 && options.live) {
     log_warn("{}: camera.live is for streams (- or a FIFO); every frame is classified", text);
   }
-  if (options.recursive && kind != Kind::kFolder) {
+  if ((used & kRecursive) == 0 && options.recursive) {
     log_warn("{}: camera.recursive is for folders", text);
   }
-  if (kind != Kind::kNetwork) warn_of_unused_network_options(text, options);
-  check_controls(text, kind, options);
+  if ((used & kNetwork) == 0 && (!options.credentials.empty() || options.rtsp_udp)) {
+    log_warn("{}: camera.credentials and camera.rtsp-transport are for cameras on the network",
+             text);
+  }
+  const std::string control = first_key(options.controls);
+  if ((used & kControls) == 0 && !control.empty()) {
+    log_warn("{}: {} is for CSI cameras", text, control);
+  }
 }
 
 using Open = ReconnectingSource::Open;
 
 Open opening_camera(const std::string& path, const SourceOptions& options) {
-  warn_of_unused(path, Kind::kCamera, options);
+  warn_of_unused(path, options, kMode | kLive | kControls);
+  if (const std::string key = first_key(options.controls); !key.empty()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{} is for CSI cameras (csi://0); v4l2-ctl sets the controls of {}",
+                            key, path));
+  }
   const auto camera = std::make_shared<KnownCamera>(path);
   return [=] {
     auto source = std::make_unique<V4l2Source>(camera->find(), options);
@@ -135,7 +133,7 @@ Open opening_camera(const std::string& path, const SourceOptions& options) {
 }
 
 Open opening_csi(const std::string& camera, const SourceOptions& options) {
-  warn_of_unused("csi://" + camera, Kind::kCsi, options);
+  warn_of_unused("csi://" + camera, options, kMode | kLive | kControls);
   return [=] { return open_csi_camera(camera, options); };
 }
 
@@ -157,7 +155,7 @@ constexpr std::chrono::seconds kNetworkStall{5};
 constexpr std::chrono::seconds kNetworkMaxDelay{30};
 
 std::unique_ptr<Source> open_network(const std::string& url, const SourceOptions& options) {
-  warn_of_unused(shown_url(url), Kind::kNetwork, options);
+  warn_of_unused(shown_url(url), options, kLive | kNetwork);
   NetworkOptions network;
   network.url = url;
   network.credentials = options.credentials;
@@ -244,7 +242,7 @@ bool is_absent_camera(const fs::path& path) {
 }
 
 std::unique_ptr<Source> open_stream(const std::string& path, const SourceOptions& options) {
-  warn_of_unused(path.empty() ? "-" : path, Kind::kStream, options);
+  warn_of_unused(path.empty() ? "-" : path, options, kLive);
   return std::make_unique<StreamSource>(StreamOptions{path, options.live, options.max_pixels});
 }
 
@@ -270,7 +268,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
   }
   check_readable(path);
   const bool is_folder = S_ISDIR(*mode);
-  warn_of_unused(path, is_folder ? Kind::kFolder : Kind::kFile, options);
+  warn_of_unused(path, options, is_folder ? kRecursive : OptionUse{});
   if (is_folder || is_picture(path)) {
     return std::make_unique<PictureSource>(path,
                                            PictureOptions{options.recursive, options.max_pixels});
@@ -313,17 +311,23 @@ std::unique_ptr<Source> open_stdin(const SourceOptions& options) {
   return open_path(kStdinPath, options);
 }
 
-// Keeps the values that the user has set.
-void silence() {
-  if (std::getenv("OPENCV_LOG_LEVEL") == nullptr) {
-    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  }
-}
-
 void silence_libraries() {
-  static const bool silenced = (silence(), true);
+  static const bool silenced = [] {
+    if (std::getenv("OPENCV_LOG_LEVEL") == nullptr) {  // else the user has set it
+      cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    }
+    return true;
+  }();
   static_cast<void>(silenced);
 }
+
+// What is done with each type of SourceUri.
+template <typename... Cases>
+struct ForEach : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+ForEach(Cases...) -> ForEach<Cases...>;
 
 }  // namespace
 
@@ -345,43 +349,45 @@ std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::
 }
 
 void require_source(const std::string& text, const SourceOptions& options) {
-  const SourceUri uri = parse_source_uri(text, options);
-  if (const auto* local = std::get_if<LocalPath>(&uri)) {
-    if (!mode_of(local->path)) require_camera(local->path, options);
-  } else if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) {
-    require_camera(v4l2->path, options);
-  }
+  std::visit(ForEach{[&](const V4l2Uri& camera) { require_camera(camera.path, options); },
+                     [&](const LocalPath& local) {
+                       if (!mode_of(local.path)) require_camera(local.path, options);
+                     },
+                     [](const auto& /*other*/) {}},
+             parse_source_uri(text, options));
 }
 
 void require_frames(const std::string& text, const SourceOptions& options) {
-  const SourceUri uri = parse_source_uri(text, options);
-  if (const auto* local = std::get_if<LocalPath>(&uri)) {
-    check_pictures(local->path, options);
-  } else if (options.wait) {
-    return;
-  } else if (const auto* csi = std::get_if<CsiUri>(&uri)) {
-    // The source says best why there is none.
-    if (!find_camera(list_csi_cameras(), csi->camera)) open_csi_camera(csi->camera, options);
-  } else if (std::holds_alternative<AutoCamera>(uri)) {
-    choose_camera(find_cameras());
-  }
+  std::visit(ForEach{[&](const LocalPath& local) { check_pictures(local.path, options); },
+                     [&](const CsiUri& csi) {
+                       // The source says best why there is none.
+                       if (options.wait || find_camera(list_csi_cameras(), csi.camera)) return;
+                       open_csi_camera(csi.camera, options);
+                     },
+                     [&](const AutoCamera& /*camera*/) {
+                       if (!options.wait) choose_camera(find_cameras());
+                     },
+                     [](const auto& /*other*/) {}},
+             parse_source_uri(text, options));
 }
 
+// A type of SourceUri that is missing here does not compile.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
+  using Opened = std::unique_ptr<Source>;
   silence_libraries();
-  const SourceUri uri = parse_source_uri(text, options);
-  if (const auto* test = std::get_if<TestSourceOptions>(&uri)) {
-    warn_of_unused(text, Kind::kTest, options);
-    return std::make_unique<TestSource>(*test);
-  }
-  if (const auto* v4l2 = std::get_if<V4l2Uri>(&uri)) return open_camera(v4l2->path, options);
-  if (const auto* csi = std::get_if<CsiUri>(&uri)) return open_csi(csi->camera, options);
-  if (const auto* network = std::get_if<NetworkUri>(&uri))
-    return open_network(network->url, options);
-  if (std::holds_alternative<Stdin>(uri)) return open_stdin(options);
-  if (std::holds_alternative<AutoCamera>(uri)) return open_auto(options);
-  if (std::holds_alternative<NoFrames>(uri)) return std::make_unique<NoSource>();
-  return open_path(std::get<LocalPath>(uri).path, options);
+  return std::visit(
+      ForEach{[&](const TestSourceOptions& test) -> Opened {
+                warn_of_unused(text, options, kMode | kLive);
+                return std::make_unique<TestSource>(test);
+              },
+              [&](const V4l2Uri& camera) { return open_camera(camera.path, options); },
+              [&](const CsiUri& csi) { return open_csi(csi.camera, options); },
+              [&](const NetworkUri& network) { return open_network(network.url, options); },
+              [&](const LocalPath& local) { return open_path(local.path, options); },
+              [&](const Stdin& /*stream*/) { return open_stdin(options); },
+              [&](const AutoCamera& /*camera*/) { return open_auto(options); },
+              [](const NoFrames& /*none*/) -> Opened { return std::make_unique<NoSource>(); }},
+      parse_source_uri(text, options));
 }
 
 }  // namespace lookout

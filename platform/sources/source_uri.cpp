@@ -4,6 +4,7 @@
 #include <uriparser/Uri.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -61,32 +62,48 @@ std::vector<std::pair<std::string, std::string>> dissect_query(const UriTextRang
   return query;
 }
 
-bool is_one_of(const std::vector<std::string>& schemes, const std::string& scheme) {
-  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+bool is_uri(std::string_view text) { return text.find("://") != std::string::npos; }
+
+// "csi://" of csi://0, or the whole text.
+std::string name_in(const std::string& text) {
+  return is_uri(text) ? lower_case(text.substr(0, text.find("://") + 3)) : text;
 }
 
-bool is_network_scheme(const std::string& scheme) {
-  return is_one_of({"rtsp", "rtsps", "http", "https"}, scheme);
+// Null: none.
+const SourceScheme* find_scheme(const std::string& text) {
+  const auto& all = source_schemes();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [name = name_in(text)](const auto& s) { return s.name == name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
-std::string scheme_of(const std::string& text) {
-  return lower_case(text.substr(0, text.find("://")));
-}
-
-// Told before anything else is: its port or password would be.
-void check_scheme(const std::string& text) {
-  const std::string scheme = scheme_of(text);
-  if (is_one_of({"test", "v4l2", "csi", "file"}, scheme)) return;
-  if (is_one_of({"rtmp", "rtmps", "udp", "rtp", "tcp", "srt", "ftp", "mms", "ws", "wss"}, scheme)) {
-    throw usage(fmt::format(
-        "{}: of the network only rtsp://, rtsps://, http:// and https:// are read; pipe others: "
-        "ffmpeg -i URL -c copy -f matroska - | lookout -",
-        shown_url(text)));
+template <typename Predicate>
+std::vector<std::string_view> uri_schemes(Predicate predicate) {
+  std::vector<std::string_view> names;
+  for (const SourceScheme& scheme : source_schemes()) {
+    if (is_uri(scheme.name) && predicate(scheme)) names.push_back(scheme.name);
   }
-  throw usage(fmt::format(
-      "{}: unknown scheme {}://; use test://, v4l2://, csi://, rtsp://, http://, file://, a path "
-      "or -",
-      shown_url(text), scheme));
+  return names;
+}
+
+// Told before anything else is: the port or password of such an address would be.
+Error unknown_scheme(const std::string& text) {
+  constexpr std::array<std::string_view, 10> kOtherNetworks{
+      "rtmp://", "rtmps://", "udp://", "rtp://", "tcp://",
+      "srt://",  "ftp://",   "mms://", "ws://",  "wss://"};
+  const std::string name = name_in(text);
+  if (std::find(kOtherNetworks.begin(), kOtherNetworks.end(), name) != kOtherNetworks.end()) {
+    auto known = uri_schemes([](const SourceScheme& scheme) { return scheme.is_network; });
+    const std::string_view last = known.back();
+    known.pop_back();
+    return usage(
+        fmt::format("{}: of the network only {} and {} are read; pipe others: "
+                    "ffmpeg -i URL -c copy -f matroska - | lookout -",
+                    shown_url(text), joined(known, ", "), last));
+  }
+  const auto known = uri_schemes([](const SourceScheme& scheme) { return !scheme.help.empty(); });
+  return usage(fmt::format("{}: unknown scheme {}; use {}, a path or -", shown_url(text), name,
+                           joined(known, ", ")));
 }
 
 using UriOwner = std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)>;
@@ -103,7 +120,7 @@ UriOwner parse(const std::string& text, UriUriA& parsed, const std::string& advi
   return {&parsed, uriFreeUriMembersA};
 }
 
-NetworkUri parse_network(const std::string& text) {
+SourceUri parse_network(const std::string& text, const SourceOptions& /*asked*/) {
   UriUriA parsed{};
   const auto owner =
       parse(text, parsed, "; in a user name or password, @ is written %40, / %2F, # %23, : %3A");
@@ -118,11 +135,10 @@ NetworkUri parse_network(const std::string& text) {
     throw usage(
         fmt::format("{}: '#' has no meaning here; in a password it is %23", shown_url(text)));
   }
-  return {text};
+  return NetworkUri{text};
 }
 
 Uri parse_uri(const std::string& text) {
-  check_scheme(text);
   UriUriA parsed{};
   const auto owner = parse(text, parsed, "");
   if (parsed.fragment.first != nullptr || parsed.userInfo.first != nullptr ||
@@ -133,8 +149,6 @@ Uri parse_uri(const std::string& text) {
   return {text, lower_case(decode(parsed.scheme)), decode(parsed.hostText), decode_path(parsed),
           dissect_query(parsed.query)};
 }
-
-bool is_uri(const std::string& text) { return text.find("://") != std::string::npos; }
 
 // The path of a URI that has nothing else.
 std::string local_path(const Uri& uri) {
@@ -228,7 +242,8 @@ void apply(const SourceOptions& asked, TestSourceOptions& options) {
   options.fps = *asked.framerate;
 }
 
-TestSourceOptions parse_test(const Uri& uri, const SourceOptions& asked) {
+SourceUri parse_test(const std::string& text, const SourceOptions& asked) {
+  const Uri uri = parse_uri(text);
   if (!uri.path.empty() && uri.path != "/") {
     throw usage(fmt::format("{}: nothing but a pattern's name may follow test://", uri.text));
   }
@@ -240,13 +255,24 @@ TestSourceOptions parse_test(const Uri& uri, const SourceOptions& asked) {
 }
 
 // csi://0, csi://imx708, csi:///base/soc/...
-CsiUri parse_csi(const Uri& uri) {
+SourceUri parse_csi(const std::string& text, const SourceOptions& /*asked*/) {
+  const Uri uri = parse_uri(text);
   std::string camera = uri.host + uri.path;
   if (camera.empty() || !uri.query.empty()) {
     throw usage(fmt::format(
         "{}: a camera's number or name has to follow, and nothing else, as in csi://0", uri.text));
   }
-  return {std::move(camera)};
+  return CsiUri{std::move(camera)};
+}
+
+template <typename Path>
+SourceUri parse_path(const std::string& text, const SourceOptions& /*asked*/) {
+  return Path{local_path(parse_uri(text))};
+}
+
+template <typename Word>
+SourceUri parse_word(const std::string& /*text*/, const SourceOptions& /*asked*/) {
+  return Word{};
 }
 
 void check_characters(const std::string& text) {
@@ -260,21 +286,55 @@ void check_characters(const std::string& text) {
 
 }  // namespace
 
+const std::vector<SourceScheme>& source_schemes() {
+  using Group = SourceGroup;
+  constexpr const char* kNetwork = "PrivateNetwork=no";
+  static const std::vector<SourceScheme> schemes{
+      {"test://", "test://all", "a test pattern (test://all?size=640x480&fps=30)", Group::kPattern,
+       false, "", parse_test},
+      {"v4l2://", "v4l2:///dev/video0", "/dev/video0", Group::kCamera, false,
+       "DeviceAllow=char-video4linux", parse_path<V4l2Uri>},
+      {"csi://", "csi://0", "csi://0", Group::kCamera, false, "DeviceAllow=char-dma_heap",
+       parse_csi},
+      {"rtsp://", "rtsp://camera/", "rtsp://HOST/...", Group::kCamera, true, kNetwork,
+       parse_network},
+      {"rtsps://", "rtsps://camera/", "", Group::kCamera, true, kNetwork, parse_network},
+      {"http://", "http://camera/", "http://HOST/...", Group::kCamera, true, kNetwork,
+       parse_network},
+      {"https://", "https://camera/", "", Group::kCamera, true, kNetwork, parse_network},
+      {"file://", "file:///a.jpg", "a picture, a folder of pictures, a video", Group::kFile, false,
+       "", parse_path<LocalPath>},
+      {"-", "-", "- (a stream on stdin), a FIFO", Group::kStream, false, "", parse_word<Stdin>},
+      {"auto", "auto", "", Group::kNone, false, "", parse_word<AutoCamera>},
+      {"none", "none", "", Group::kNone, false, "", parse_word<NoFrames>},
+  };
+  return schemes;
+}
+
+std::string source_help() {
+  const auto of_group = [](SourceGroup group) {
+    std::vector<std::string_view> texts;
+    for (const SourceScheme& scheme : source_schemes()) {
+      if (scheme.group == group && !scheme.help.empty()) texts.push_back(scheme.help);
+    }
+    return joined(texts, ", ");
+  };
+  return fmt::format("a camera ({}), {}, {}, or {}", of_group(SourceGroup::kCamera),
+                     of_group(SourceGroup::kFile), of_group(SourceGroup::kStream),
+                     of_group(SourceGroup::kPattern));
+}
+
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {
   check_characters(text);
-  if (text == "-") return Stdin{};
-  if (text == "auto") return AutoCamera{};
-  if (text == "none") return NoFrames{};
-  if (!is_uri(text)) return LocalPath{text};
-  if (is_network_scheme(scheme_of(text))) return parse_network(text);
-  const Uri uri = parse_uri(text);
-  if (uri.scheme == "test") return parse_test(uri, asked);
-  if (uri.scheme == "v4l2") return V4l2Uri{local_path(uri)};
-  return uri.scheme == "csi" ? SourceUri(parse_csi(uri)) : LocalPath{local_path(uri)};
+  const SourceScheme* scheme = find_scheme(text);
+  if (scheme != nullptr) return scheme->parse(text, asked);
+  if (is_uri(text)) throw unknown_scheme(text);
+  return LocalPath{text};
 }
 
 std::string shown_source(const std::string& text) {
-  return is_uri(text) && is_network_scheme(scheme_of(text)) ? shown_url(text) : text;
+  const SourceScheme* scheme = find_scheme(text);
+  return scheme != nullptr && scheme->is_network ? shown_url(text) : text;
 }
 
 void check_source_text(const std::string& text) { parse_source_uri(text, {}); }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "platform/cameras/source_options.h"
 #include "platform/sources/test_source.h"
@@ -43,5 +45,27 @@ std::string shown_source(const std::string& text);
 // Throws Error(kUsage) for a text that names no source, as parse_source_uri() does: an unknown
 // scheme, a bad URI, an unknown test pattern. Whether the device or file exists is not checked.
 void check_source_text(const std::string& text);
+
+enum class SourceGroup { kCamera, kFile, kStream, kPattern, kNone };
+
+// A way to name a source. Texts that are none of these are paths.
+struct SourceScheme {
+  std::string_view name;     // "csi://" of csi://0; or the whole text: "auto"
+  std::string_view example;  // a text that can be parsed
+  std::string_view help;     // in the help of camera.source; empty: another one's says it
+  SourceGroup group = SourceGroup::kNone;
+  bool is_network = false;
+  // What the service needs for it: the start of a line of deploy/lookout.service.in, or of
+  // deploy/network-camera.conf; empty: nothing.
+  std::string_view service;
+  SourceUri (*parse)(const std::string& text, const SourceOptions& asked) = nullptr;
+};
+
+// All of them: texts and checks that are about each one are made of these.
+const std::vector<SourceScheme>& source_schemes();
+
+// What a source can be, for the help of camera.source: "a camera (/dev/video0, ...), ..., or a test
+// pattern (...)".
+std::string source_help();
 
 }  // namespace lookout

@@ -12,7 +12,6 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "pipeline/core/thread.h"
 #include "platform/sources/video_loader.h"
 #include "platform/system/input_file.h"
 
@@ -56,36 +55,11 @@ StreamSource::StreamSource(const StreamOptions& options)
   info_.live = options.live;
 }
 
-StreamSource::~StreamSource() {
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
-}
-
 ReadStatus StreamSource::read(Frame& frame, std::chrono::milliseconds timeout) {
-  if (!thread_.joinable() && !stop_) {
-    thread_ = start_thread("stream", [this] { run(); });
+  if (!is_running() && !stop_) {
+    start("stream", [this] { read_all(); });
   }
-  switch (frames_.take(frame, std::min(timeout, kStreamWait))) {
-    case TakeStatus::kTaken:
-      return ReadStatus::kFrame;
-    case TakeStatus::kTimeout:
-      return ReadStatus::kTimeout;
-    case TakeStatus::kClosed:
-      break;
-  }
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
-  if (error_) std::rethrow_exception(error_);
-  return ReadStatus::kEnd;
-}
-
-void StreamSource::run() {
-  try {
-    read_all();
-  } catch (...) {
-    error_ = std::current_exception();
-  }
-  frames_.close();
+  return ThreadedSource::read(frame, std::min(timeout, kStreamWait));
 }
 
 void StreamSource::read_all() {

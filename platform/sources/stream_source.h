@@ -1,16 +1,12 @@
 // Frames of a video that another program writes into a pipe: on stdin or into a FIFO.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <string>
-#include <thread>
 
-#include "pipeline/core/latest.h"
-#include "pipeline/core/source.h"
 #include "platform/cameras/source_options.h"
+#include "platform/sources/threaded_source.h"
 
 namespace lookout {
 
@@ -26,32 +22,21 @@ struct StreamOptions {
 // Nothing is opened or read before the first call of read(), so that a stream can be looked at
 // without being consumed. A thread then reads and decodes, since FFmpeg cannot be interrupted and
 // continued; it also waits for a FIFO's writer.
-class StreamSource : public Source {
+class StreamSource : public ThreadedSource {
  public:
   // Throws Error(kUnsupported) when FFmpeg is missing.
   explicit StreamSource(const StreamOptions& options);
   // Ends the thread, within 20 ms though nothing comes.
-  ~StreamSource() override;
-  StreamSource(const StreamSource&) = delete;
-  StreamSource& operator=(const StreamSource&) = delete;
-
-  const SourceInfo& info() const override { return info_; }
+  ~StreamSource() override { end_thread(); }
 
   // Throws Error(kNoInput) when the stream is no video that can be decoded, or cannot be read on.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
-  // By the thread.
-  void run();
-  void read_all();
+  void read_all();  // by the thread
 
   const StreamOptions options_;
   const std::string what_;  // begins a sentence
-  SourceInfo info_;
-  Latest<Frame> frames_;
-  std::atomic<bool> stop_{false};
-  std::exception_ptr error_;  // written by the thread, read after it was joined
-  std::thread thread_;        // last: it uses all of the above
 };
 
 }  // namespace lookout

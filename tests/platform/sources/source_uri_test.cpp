@@ -1,6 +1,13 @@
 #include "platform/sources/source_uri.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "paths.h"
 #include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
@@ -93,6 +100,39 @@ TEST(SourceUri, TheTextOfATestPatternWinsOverWhatIsAsked) {
   EXPECT_EQ(options.hold, 2);
   EXPECT_EQ(options.frames, 0U);
   EXPECT_EQ(std::get<TestSourceOptions>(parse_source_uri("test://all", {})).pattern, std::nullopt);
+}
+
+// A new way to name a source has a row, from which the rest follows, and a place in the manual.
+TEST(SourceSchemes, AllCanBeParsedAndAreInTheManual) {
+  const std::string manual = read_file(std::string(LOOKOUT_DEPLOY) + "/lookout.h2m");
+  std::set<std::size_t> types;
+  std::set<std::string> names;
+  for (const SourceScheme& scheme : source_schemes()) {
+    const std::string name(scheme.name);
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_EQ(scheme.example.substr(0, name.size()), name);
+    types.insert(parse_source_uri(std::string(scheme.example), {}).index());
+    EXPECT_THAT(manual, testing::HasSubstr("\\fB" + (name == "-" ? "\\-" : name)));
+  }
+  EXPECT_EQ(types.size(), std::variant_size_v<SourceUri>);
+}
+
+TEST(SourceSchemes, TheServiceHasWhatTheyNeed) {
+  const std::string deploy = LOOKOUT_DEPLOY;
+  const std::string units =
+      read_file(deploy + "/lookout.service.in") + read_file(deploy + "/network-camera.conf");
+  for (const SourceScheme& scheme : source_schemes()) {
+    if (scheme.service.empty()) continue;
+    EXPECT_THAT(units, testing::HasSubstr("\n" + std::string(scheme.service))) << scheme.name;
+  }
+}
+
+TEST(SourceSchemes, TheHelpNamesThem) {
+  EXPECT_EQ(
+      source_help(),
+      "a camera (/dev/video0, csi://0, rtsp://HOST/..., http://HOST/...), a picture, a folder "
+      "of pictures, a video, - (a stream on stdin), a FIFO, or a test pattern "
+      "(test://all?size=640x480&fps=30)");
 }
 
 }  // namespace
