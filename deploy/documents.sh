@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the package's documents from the program's --help and app/README.md.
+# Makes the package's documents from the program's --help and tables of the pages in app/.
 #
 #   documents.sh DIR LICENSES ONNXRUNTIME PROGRAM...
 #
@@ -19,20 +19,20 @@ shift 3
 "$@" help run | sed '/^Example:/,/^$/d' > "$dir/help" # help2man would join its lines
 commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p' "$dir/help-top" | grep -vx run | tr '\n' ' ')
 settings=$(sed -n '/^Keys without a flag/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' "$dir/help")
-# table HEADING: the rows of app/README.md's table under it, as a list of the manual.
+# table PAGE HEADING: the rows of the table under this heading of app/PAGE, as a list of the manual.
 table() {
-  awk -F ' *[|] *' -v heading="$1" '
+  awk -F ' *[|] *' -v heading="$2" '
     /^#/ { inside = $0 == heading; row = 0 }
-    inside && /^[|]/ && ++row > 2 { print ".TP\n" $2 "\n" $3 (NF > 4 ? ": " $4 : "") }' "$here/../app/README.md" |
+    inside && /^[|]/ && ++row > 2 { print ".TP\n" $2 "\n" $3 (NF > 4 ? ": " $4 : "") }' "$here/../app/$1" |
     sed 's/\\/\\e/g; s/-/\\-/g; s/\[\([^]]*\)\]([^)]*)/\1/g; s/`\([^`]*\)`/\\fB\1\\fR/g'
 }
 {
   printf '[OUTPUT]\n'
   echo 'Text is a line a frame: its number, file or pattern if there is one, and predictions, best first.'
   echo 'JSON is an object a line, with "schema":1 and a type:'
-  table '### JSON lines'
+  table output.md '## JSON lines'
   printf '[EXIT STATUS]\n'
-  table '## Exit status'
+  table README.md '## Exit status'
   cat "$here/lookout.h2m"
 } > "$dir/sections"
 # page HEADING FILE: a page of help as a section of the manual.

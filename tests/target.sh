@@ -162,7 +162,7 @@ package() {
     [ -s $file ] || fail "$file is missing"
   done
   "$OLDPWD/tests/tools/check_links.py" --installed usr/share/doc/lookout
-  # Sections, and the rows of those that are made from app/README.md.
+  # Sections, and the rows of those that are made from tables of the pages in app/.
   gunzip -c usr/share/man/man1/lookout.1.gz > "$work/manual"
   for line in '[.]SH "?'{OUTPUT,'EXIT STATUS',SOURCES,FILES,EXAMPLES} '(.fB)?'{classification,summary,0,78} \
     '.fB(size|fps|noise|hold|frames)='; do

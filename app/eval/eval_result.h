@@ -36,6 +36,6 @@ std::string percent_text(double percent, const ConfidenceInterval& interval);
 // With a newline at the end. `columns`: labels are shortened so that no line of the tables is
 // longer; 0: they are not.
 std::string to_text(const EvalReport& report, std::size_t columns = 0);
-std::string to_json(const EvalReport& report);  // one line; see app/README.md for the fields
+std::string to_json(const EvalReport& report);  // one line; see app/training.md for the fields
 
 }  // namespace lookout

@@ -87,7 +87,7 @@ std::string threshold_text(const SuggestedThreshold& threshold);
 std::string validation_text(const TrainReport& report);
 
 std::string to_text(const TrainReport& report);
-std::string to_json(const TrainReport& report);  // one line; see app/README.md for the fields
+std::string to_json(const TrainReport& report);  // one line; see app/training.md for the fields
 // producer_info.json of the archive: what can be known before it is written.
 std::string producer_info(const TrainReport& report, const std::string& library);
 

@@ -80,7 +80,7 @@ enum class OperatorTimes { kPerFrame, kTotal };
 std::vector<std::string> to_text(const OperatorTable& table, OperatorTimes times,
                                  std::size_t max_rows);
 
-// JSON lines, schema 1; see README.md for the fields.
+// JSON lines, schema 1; see app/output.md for the fields.
 class JsonFormat {
  public:
   explicit JsonFormat(const RunInfo& info);
