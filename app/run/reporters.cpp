@@ -13,7 +13,6 @@
 #include "pipeline/core/log.h"
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
-#include "platform/reporters/operator_reporter.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/reporters/systemd_notifier.h"

@@ -14,6 +14,8 @@
 namespace lookout {
 namespace {
 
+constexpr std::size_t kOperatorRows = 20;
+
 constexpr std::chrono::milliseconds kMinRedrawInterval{100};  // the eye cannot read more
 constexpr std::size_t kMinBarColumns = 20;
 constexpr std::size_t kMaxBarColumns = 50;
@@ -178,5 +180,28 @@ void LogReporter::tick(const StatsSnapshot& stats) {
 }
 
 void LogReporter::status(const CameraStatus& status) { camera_ = status; }
+
+OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::size_t rows,
+                                   std::atomic<bool>& asked)
+    : table_(std::move(table)), rows_(rows == 0 ? kOperatorRows : rows), asked_(asked) {}
+
+void OperatorReporter::tick(const StatsSnapshot& stats) {
+  if (stats.final && table_) log();
+}
+
+void OperatorReporter::poll() {
+  if (!asked_.load(std::memory_order_relaxed) || !asked_.exchange(false)) return;
+  if (table_) {
+    log();
+  } else {
+    log_info("operators are not sampled: start with --set profile.op-sampling=0.01");
+  }
+}
+
+void OperatorReporter::log() const {
+  for (const std::string& line : to_text(table_(), OperatorTimes::kPerFrame, rows_)) {
+    log_info("{}", line);
+  }
+}
 
 }  // namespace lookout

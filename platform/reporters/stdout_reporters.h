@@ -1,6 +1,8 @@
 // The reporters of the command line: text lines, JSON lines, a display on a terminal, and the log.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +11,7 @@
 
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/operator_table.h"
 #include "pipeline/results/statistics.h"
 #include "platform/reporters/terminal.h"
 #include "platform/system/non_blocking_writer.h"
@@ -119,6 +122,25 @@ class LogReporter : public Reporter {
   const LogStyle style_;
   CameraStatus camera_;
   std::string line_;
+};
+
+// Logs the table of the operators: at the end, and when asked.
+class OperatorReporter : public Reporter {
+ public:
+  // `table` returns what was measured so far; empty: operators are not sampled. `rows`: as many are
+  // logged; 0: 20. `asked` is set by a signal handler, and reset here.
+  OperatorReporter(std::function<OperatorTable()> table, std::size_t rows,
+                   std::atomic<bool>& asked);
+
+  void tick(const StatsSnapshot& stats) override;
+  void poll() override;
+
+ private:
+  void log() const;
+
+  std::function<OperatorTable()> table_;
+  std::size_t rows_;
+  std::atomic<bool>& asked_;
 };
 
 }  // namespace lookout
