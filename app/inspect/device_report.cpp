@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/report/json.h"
-#include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -55,60 +54,34 @@ Json rows_json(const DeviceUse& use, bool layers) {
   return rows;
 }
 
-constexpr double kKilo = 1e3;
+std::string kilobytes(std::uint64_t bytes) {
+  return fmt::format("{:.1f}", static_cast<double>(bytes) / 1e3);
+}
 
-std::size_t width_of(const DeviceUse& use, std::string DeviceCalls::*text, std::size_t least) {
-  for (const DeviceCalls& calls : use.calls) {
-    least = std::max(least, printable(calls.*text).size());
+Table calls_table(const DeviceUse& use, bool layers) {
+  Table table{"", {"operator"}, {}};
+  if (layers) table.head.emplace_back("layer", Shown::kEverywhere, Column::Align::kLeft);
+  for (const char* name : {"device", "fallback", "moved kB", "time %"}) {
+    table.head.emplace_back(name);
   }
-  return least;
-}
-
-std::string costs_head(const DeviceUse& use) {
-  if (!use.counts_costs) return {};
-  return fmt::format(" {:>13} {:>9} {:>10} {:>9}", "multiply-adds", "read kB", "written kB",
-                     "peak kB");
-}
-
-std::string costs_cells(const DeviceCalls& calls, const DeviceUse& use) {
-  if (!use.counts_costs) return {};
-  return fmt::format(" {:>13} {:>9.1f} {:>10.1f} {:>9.1f}", calls.multiply_adds,
-                     static_cast<double>(calls.bytes_read) / kKilo,
-                     static_cast<double>(calls.bytes_written) / kKilo,
-                     static_cast<double>(calls.peak_bytes) / kKilo);
-}
-
-std::string table(const DeviceUse& use, bool layers) {
-  const std::size_t op = width_of(use, &DeviceCalls::op, std::string_view("operator").size());
-  const std::size_t layer =
-      layers ? width_of(use, &DeviceCalls::layer, std::string_view("layer").size()) : 0;
-  std::string text = fmt::format("\n{:<{}} {:<{}} {:>6} {:>8} {:>9} {:>6}{}\n", "operator", op,
-                                 layers ? "layer" : "", layer, "device", "fallback", "moved kB",
-                                 "time %", costs_head(use));
-  for (const DeviceCalls& calls : use.calls) {
-    append_format(text, "{:<{}} {:<{}} {:>6} {:>8} {:>9.1f} {:>6.1f}{}\n", printable(calls.op), op,
-                  printable(calls.layer), layer, calls.on_device, calls.fallen_back,
-                  static_cast<double>(calls.bytes_moved) / kKilo, percent_of(calls.time, use.time),
-                  costs_cells(calls, use));
+  if (use.counts_costs) {
+    for (const char* name : {"multiply-adds", "read kB", "written kB", "peak kB"}) {
+      table.head.emplace_back(name);
+    }
   }
-  return text;
-}
-
-std::string summary(const DeviceUse& use) {
-  const DeviceCalls total = total_of(use);
-  std::string text = fmt::format(
-      "{:<14} {}, {}\n{:<14} {} calls of operators on the device, {} fall back to the CPU: "
-      "{:.1f} % of the time, {} bytes moved; the picture {} bytes, the scores {}\n",
-      "device", printable(use.device), printable(use.plugin), "one frame", total.on_device,
-      total.fallen_back, percent_of(fallen_time(use), use.time), total.bytes_moved, use.bytes_in,
-      use.bytes_out);
-  if (!use.counts_costs) return text;
-  append_format(text,
-                "{:<14} {} multiply-adds, {} bytes read, {} written; at most {} bytes live, beside "
-                "{} of weights\n",
-                "costs", total.multiply_adds, total.bytes_read, total.bytes_written,
-                total.peak_bytes, use.resident_bytes);
-  return text;
+  for (const DeviceCalls& calls : use.calls) {
+    Row row{calls.op};
+    if (layers) row.push_back(calls.layer);
+    row.insert(row.end(), {std::to_string(calls.on_device), std::to_string(calls.fallen_back),
+                           kilobytes(calls.bytes_moved),
+                           fmt::format("{:.1f}", percent_of(calls.time, use.time))});
+    if (use.counts_costs) {
+      row.insert(row.end(), {std::to_string(calls.multiply_adds), kilobytes(calls.bytes_read),
+                             kilobytes(calls.bytes_written), kilobytes(calls.peak_bytes)});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 }  // namespace
@@ -127,9 +100,28 @@ Json device_json(const DeviceUse& use) {
           {"calls", rows_json(use, /*layers=*/true)}};
 }
 
-std::string device_text(const DeviceUse& use) {
+std::vector<Part> device_parts(const DeviceUse& use) {
   if (use.device.empty()) return {};
-  return summary(use) + table(by_operator(use), /*layers=*/false) + table(use, /*layers=*/true);
+  const DeviceCalls total = total_of(use);
+  Facts facts{
+      {"device", fmt::format("{}, {}", use.device, use.plugin)},
+      {"one frame",
+       fmt::format("{} calls of operators on the device, {} fall back to the CPU: {:.1f} % of the "
+                   "time, {} bytes moved; the picture {} bytes, the scores {}",
+                   total.on_device, total.fallen_back, percent_of(fallen_time(use), use.time),
+                   total.bytes_moved, use.bytes_in, use.bytes_out)}};
+  if (use.counts_costs) {
+    facts.emplace_back(
+        "costs", fmt::format("{} multiply-adds, {} bytes read, {} written; at most {} bytes live, "
+                             "beside {} of weights",
+                             total.multiply_adds, total.bytes_read, total.bytes_written,
+                             total.peak_bytes, use.resident_bytes));
+  }
+  return {{"",
+           "",
+           {std::move(facts), calls_table(by_operator(use), /*layers=*/false),
+            calls_table(use, /*layers=*/true)},
+           Width::kFull}};
 }
 
 }  // namespace lookout

@@ -1,8 +1,9 @@
 // What a custom device takes of a model, as lookout inspect tells it: pure functions.
 #pragma once
 
-#include <string>
+#include <vector>
 
+#include "app/report/report.h"
 #include "pipeline/core/device.h"
 #include "pipeline/core/json_text.h"
 
@@ -13,6 +14,6 @@ nlohmann::ordered_json device_json(const DeviceUse& use);
 
 // A summary, a table by operator, and one by operator and layer. Costs are in the tables when the
 // device counts them. Empty when there is no device.
-std::string device_text(const DeviceUse& use);
+std::vector<Part> device_parts(const DeviceUse& use);
 
 }  // namespace lookout

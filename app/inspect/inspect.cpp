@@ -4,16 +4,16 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/inspect/device_report.h"
 #include "app/inspect/model_code.h"
+#include "app/model/model_facts.h"
 #include "app/model/models.h"
 #include "app/report/json.h"
+#include "app/report/report.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/results/format.h"
@@ -22,23 +22,10 @@ namespace lookout {
 namespace {
 
 struct Description {
-  std::string file;
-  std::string sha256;
-  std::uint64_t bytes = 0;
+  ModelDescription model;
   ArchiveContents contents;
-  ModelSpec spec;
-  std::unique_ptr<Classifier> model;  // null: it was not run
-
-  // Those that the file tells when the model was not run.
-  std::optional<std::string> activations() const {
-    if (model) return model->facts().activations;
-    return contents.onnx ? std::optional(contents.onnx->activations) : std::nullopt;
-  }
-  std::optional<std::uint64_t> parameters() const {
-    if (model) return model->facts().parameters;
-    return contents.onnx ? std::optional(contents.onnx->parameters) : std::nullopt;
-  }
-  DeviceUse device_use() const { return model ? model->device_use() : DeviceUse(); }
+  bool was_run = false;
+  DeviceUse device_use;
 };
 
 // Without labels if there are none.
@@ -69,15 +56,22 @@ bool runs(const InspectOptions& options) {
 Description describe(const InspectOptions& options, bool run) {
   const ModelArchive archive = read_archive(options.model);
   Description description;
-  description.file = archive.path().string();
-  description.sha256 = archive.sha256();
-  description.bytes = archive.bytes().size();
   description.contents = read_contents(archive);
+  description.was_run = run;
+  ModelDescription& model = description.model;
+  model = {archive.path().string(), archive.sha256(), archive.bytes().size(), {}, {}};
   if (run) {
-    description.model = open_to_describe(archive, options.model, /*count_parameters=*/true);
-    description.spec = description.model->spec();
-  } else {
-    description.spec = spec_without_running(archive, description.contents, options.model);
+    const auto loaded = open_to_describe(archive, options.model, /*count_parameters=*/true);
+    model.spec = loaded->spec();
+    model.facts = loaded->facts();
+    model.parameters = model.facts.parameters;
+    description.device_use = loaded->device_use();
+    return description;
+  }
+  model.spec = spec_without_running(archive, description.contents, options.model);
+  if (const auto& onnx = description.contents.onnx) {
+    model.facts.activations = onnx->activations;
+    model.parameters = onnx->parameters;
   }
   return description;
 }
@@ -92,25 +86,19 @@ const char* kind_of(std::string_view name) {
   return begins("extra/") ? "texts" : "others";
 }
 
-struct Part {
+struct KindSize {
   std::uint64_t members = 0;
   std::uint64_t bytes = 0;
 };
 
-std::map<std::string, Part> parts_of(const ArchiveContents& contents) {
-  std::map<std::string, Part> parts;
+std::map<std::string, KindSize> sizes_of(const ArchiveContents& contents) {
+  std::map<std::string, KindSize> sizes;
   for (const ArchiveMember& member : contents.members) {
-    Part& part = parts[kind_of(member.name)];
-    ++part.members;
-    part.bytes += member.bytes;
+    KindSize& size = sizes[kind_of(member.name)];
+    ++size.members;
+    size.bytes += member.bytes;
   }
-  return parts;
-}
-
-const char* format_text(const ArchiveContents& contents) { return row_of(contents.engine).format; }
-
-std::uint64_t weight_bytes(const ArchiveContents& contents) {
-  return contents.onnx ? contents.onnx->weight_bytes : parts_of(contents)["weights"].bytes;
+  return sizes;
 }
 
 // Null for another format.
@@ -124,62 +112,37 @@ Json onnx_json(const ArchiveContents& contents) {
           {"operators", onnx.operators}};
 }
 
-Json input_json(const InputSpec& input) {
-  return {{"width", input.width},
-          {"height", input.height},
-          {"mean", input.mean},
-          {"std", input.std},
-          {"channel_order", to_text(input.channel_order)},
-          {"resize", to_text(input.resize)}};
-}
-
 // Null when there is none, or when parse_ordered_json() refuses it.
 Json producer_info_json(const ArchiveContents& contents) {
   Json json = parse_ordered_json(contents.producer_info);
   return json.is_discarded() ? Json() : std::move(json);
 }
 
-std::string to_json(const Description& description) {
-  const ModelSpec& spec = description.spec;
-  const ModelFacts* facts = description.model ? &description.model->facts() : nullptr;
-  const auto if_run = [facts](auto member) { return facts ? Json(facts->*member) : Json(); };
+Json to_json(const Description& description) {
+  const ArchiveContents& contents = description.contents;
   Json members = Json::array();
-  for (const ArchiveMember& member : description.contents.members) {
+  for (const ArchiveMember& member : contents.members) {
     members.push_back({{"name", member.name}, {"bytes", member.bytes}});
   }
-  const Json report{{"schema", 1},
-                    {"type", "model"},
-                    {"file", description.file},
-                    {"sha256", description.sha256},
-                    {"bytes", description.bytes},
-                    {"name", spec.name},
-                    {"format", format_text(description.contents)},
-                    {"metadata", !description.contents.metadata.empty()},
-                    {"input", input_json(spec.input)},
-                    {"output", spec.output ? Json(to_text(*spec.output)) : Json()},
-                    {"labels", spec.labels},
-                    {"activations", or_null(description.activations())},
-                    {"kernels", if_run(&ModelFacts::kernels)},
-                    {"quantization", spec.quantization},
-                    {"parameters", or_null(description.parameters())},
-                    {"weight_bytes", weight_bytes(description.contents)},
-                    {"producer", spec.producer},
-                    {"weights", spec.weights},
-                    {"trained", spec.trained},
-                    {"unknown", or_null(spec.unknown)},
-                    {"producer_info", producer_info_json(description.contents)},
-                    {"operators_needed", description.contents.foreign_operators},
-                    {"library", facts ? Json(library_text(*facts)) : Json()},
-                    {"engine", if_run(&ModelFacts::engine)},
-                    {"members", std::move(members)},
-                    {"onnx", onnx_json(description.contents)},
-                    {"device", device_json(description.device_use())}};
-  return to_text(report) + "\n";
-}
-
-std::string labels_text(const std::vector<std::string>& labels) {
-  if (labels.empty()) return "none: --labels FILE is needed to run it";
-  return fmt::format("{}: {}, ..., {}", labels.size(), labels.front(), labels.back());
+  Json json{{"schema", 1},
+            {"type", "model"},
+            {"format", contents.onnx ? "onnx" : "torchscript"},
+            {"metadata", !contents.metadata.empty()},
+            {"weight_bytes",
+             contents.onnx ? contents.onnx->weight_bytes : sizes_of(contents)["weights"].bytes},
+            {"producer_info", producer_info_json(contents)},
+            {"operators_needed", contents.foreign_operators},
+            {"members", std::move(members)},
+            {"onnx", onnx_json(contents)},
+            {"device", device_json(description.device_use)}};
+  json.update(to_json(description.model));
+  return pick(
+      json,
+      {"schema",  "type",         "file",          "sha256",           "bytes",    "name",
+       "format",  "metadata",     "input",         "output",           "labels",   "activations",
+       "kernels", "quantization", "parameters",    "weight_bytes",     "producer", "weights",
+       "trained", "unknown",      "producer_info", "operators_needed", "library",  "engine",
+       "members", "onnx",         "device"});
 }
 
 std::string onnx_text(const OnnxContents& onnx) {
@@ -192,14 +155,12 @@ std::string onnx_text(const OnnxContents& onnx) {
 std::string contents_text(const ArchiveContents& contents) {
   if (contents.onnx) return onnx_text(*contents.onnx);
   std::string text;
-  for (const auto& [kind, part] : parts_of(contents)) {
-    text += fmt::format("{}{} {} bytes in {} member{}", text.empty() ? "" : ", ", kind, part.bytes,
-                        part.members, part.members == 1 ? "" : "s");
+  for (const auto& [kind, size] : sizes_of(contents)) {
+    text += fmt::format("{}{} {} bytes in {} member{}", text.empty() ? "" : ", ", kind, size.bytes,
+                        size.members, size.members == 1 ? "" : "s");
   }
   return text;
 }
-
-using Line = std::pair<const char*, std::string>;
 
 // What `lookout train` or models/train.py wrote about the training; empty: nothing.
 std::string training_text(const ArchiveContents& contents) {
@@ -217,72 +178,34 @@ std::string training_text(const ArchiveContents& contents) {
   }
 }
 
-// Facts that an engine tells when it has loaded the model, or a file without it.
-std::vector<Line> lines_of_facts(const Description& description) {
-  std::vector<Line> lines;
-  const std::string computed =
-      description.model ? ", computed by " + description.model->facts().kernels + " kernels" : "";
-  if (const auto activations = description.activations()) {
-    lines.push_back({"activations", *activations + computed});
-  }
-  if (const auto parameters = description.parameters()) {
-    lines.push_back({"parameters", std::to_string(*parameters)});
-  }
-  if (description.model) {
-    const ModelFacts& facts = description.model->facts();
-    lines.push_back({"runs on", library_text(facts) + ", engine " + facts.engine});
-  }
-  return lines;
-}
-
-std::vector<Line> lines(const Description& description) {
-  const ModelSpec& spec = description.spec;
-  const InputSpec& input = spec.input;
-  const std::string producer = producer_text(spec);
-  std::vector<Line> lines{
-      {"name", spec.name},
-      {"file", fmt::format("{}, {} bytes", description.file, description.bytes)},
-      {"sha256", description.sha256},
-      {"input", fmt::format("{}x{} {}, {}", input.width, input.height, to_text(input.channel_order),
-                            to_text(input.resize))},
-      {"normalisation", fmt::format("(pixel / 255 - mean) / std, mean {}, std {}",
-                                    joined(input.mean, " "), joined(input.std, " "))},
-      {"output", spec.output ? to_text(*spec.output) : "not stated: found out when it is run"},
-      {"labels", labels_text(spec.labels)},
-      {"quantization", spec.quantization},
-      {"producer", producer.empty() ? "unknown" : producer},
-      {"weights", spec.weights},
-      {"trained", spec.trained ? "yes" : "no"},
-      {"contents", contents_text(description.contents)}};
-  const OperatorNames& foreign = description.contents.foreign_operators;
-  if (!foreign.empty()) {
-    lines.push_back({"needs operators",
-                     fmt::format("{}, of a library: --operators FILE", joined(foreign, ", "))});
-  }
-  const std::string training = training_text(description.contents);
-  if (!training.empty()) lines.insert(lines.end() - 1, {"training", training});
-  for (Line& line : lines_of_facts(description)) lines.push_back(std::move(line));
-  return lines;
-}
-
-std::string to_text(const Description& description) {
-  std::string text;
-  for (const auto& [key, value] : lines(description)) {
-    append_format(text, "{:<15} {}\n", key, printable(value));
-  }
-  const std::string assumed = assumption_text(description.spec);
+Report make_report(const Description& description) {
+  const ArchiveContents& contents = description.contents;
+  const OperatorNames& foreign = contents.foreign_operators;
+  Facts facts = to_facts(description.model);
+  facts.insert(facts.end(), {{"training", training_text(contents)},
+                             {"contents", contents_text(contents)},
+                             {"needs operators",
+                              foreign.empty() ? ""
+                                              : fmt::format("{}, of a library: --operators FILE",
+                                                            joined(foreign, ", "))}});
+  Lines notes;
+  const std::string assumed = assumption_text(description.model.spec);
   if (!assumed.empty()) {
-    append_format(text, "This file has no {}: {}.\n", row_of(description.contents.engine).metadata,
-                  assumed);
+    notes.lines.push_back(
+        fmt::format("This file has no {}: {}.", row_of(contents.engine).metadata, assumed));
   }
-  if (!description.model && description.contents.onnx) {
-    text += "The model was not run; --run also shows the engine's kernels.\n";
-  } else if (!description.model) {
-    text +=
-        "The model was not run. Loading it runs code: if you trust it, --run also shows its "
-        "parameters and kernels.\n";
+  if (!description.was_run) {
+    notes.lines.emplace_back(
+        contents.onnx ? "The model was not run; --run also shows the engine's kernels."
+                      : "The model was not run. Loading it runs code: if you trust it, --run also "
+                        "shows its parameters and kernels.");
   }
-  return text + device_text(description.device_use());
+  Report report;
+  report.kind = "lookout inspect";
+  report.parts = {{"", "", {facts, notes}}};
+  for (Part& part : device_parts(description.device_use)) report.parts.push_back(std::move(part));
+  report.json = [&description] { return to_json(description); };
+  return report;
 }
 
 }  // namespace
@@ -292,7 +215,8 @@ std::string inspect(const InspectOptions& options) {
   if (options.code) return model_code(read_archive(options.model), options.format);
   if (options.graph) return model_graph(read_archive(options.model), options.format);
   const Description description = describe(options, run);
-  return options.format == Format::kJson ? to_json(description) : to_text(description);
+  const Report report = make_report(description);
+  return options.format == Format::kJson ? to_json(report) : to_text(report);
 }
 
 }  // namespace lookout

@@ -6,6 +6,7 @@
 #include <opencv2/core/utility.hpp>
 
 #include "app/model/label_file.h"
+#include "app/model/model_facts.h"
 #include "app/report/json.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
@@ -53,7 +54,7 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
   log_info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
            spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
            facts.activations, facts.kernels, compute_text(options, classifier.threads()));
-  log_debug("archive: {}", to_text(archive_facts(classifier)));
+  log_debug("archive: {}", to_text(archive_facts(spec, facts)));
   if (is_selftest(options.file)) {
     log_warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
@@ -214,19 +215,6 @@ std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
   classifier_options.count_parameters = count_parameters;
   classifier_options.operator_libraries = operator_libraries(options);
   return open_model(archive, classifier_options);
-}
-
-nlohmann::ordered_json archive_facts(const Classifier& classifier) {
-  const ModelSpec& spec = classifier.spec();
-  const ModelFacts& facts = classifier.facts();
-  return {{"name", spec.name},
-          {"producer", spec.producer},
-          {"weights", spec.weights},
-          {"quantization", spec.quantization},
-          {"activations", facts.activations},
-          {"kernels", facts.kernels},
-          {"library", library_text(facts)},
-          {"engine", facts.engine}};
 }
 
 }  // namespace lookout

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "pipeline/core/json_text.h"
 #include "pipeline/run/open_model.h"
 
 namespace lookout {
@@ -64,8 +63,5 @@ std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive
 std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
                                              const ModelOptions& options,
                                              bool count_parameters = false);
-
-// Facts about the archive of a loaded model, for reports.
-nlohmann::ordered_json archive_facts(const Classifier& classifier);
 
 }  // namespace lookout

@@ -21,6 +21,7 @@ namespace lookout {
 namespace {
 
 constexpr std::size_t kMinColumn = 8;  // of a text that is shortened
+constexpr std::size_t kMinName = 14;   // columns of the names of facts
 
 // The rows of a table as a format shows them, with its head first.
 std::vector<Row> shown_rows(const Table& table, ReportFormat format) {
@@ -169,7 +170,7 @@ class Writer {
   }
   std::string operator()(const Facts& facts) const {
     std::vector<Row> rows{{"what", "value"}};
-    std::size_t width = 0;
+    std::size_t width = kMinName;
     for (const auto& [name, value] : facts) {
       if (value.empty()) continue;
       rows.push_back({printable(name), printable(value)});
@@ -200,7 +201,8 @@ class Writer {
       if (table != nullptr && !table->caption.empty() && !markdown_) {
         head += (title.empty() ? "" : ": ") + printable(table->caption);
       }
-      if (!head.empty()) append_format(out, "\n{}{}\n", markdown_ ? "## " : "", head);
+      if (!head.empty() || table != nullptr) out += '\n';
+      if (!head.empty()) append_format(out, "{}{}\n", markdown_ ? "## " : "", head);
       if (markdown_ && !title.empty() && !part.note.empty()) {
         append_format(out, "\n{}\n", printable(part.note));
       }
@@ -233,19 +235,7 @@ Facts facts_of(const Report& report, ReportFormat format) {
 }  // namespace
 
 bool is_shown(Shown shown, ReportFormat format) {
-  switch (shown) {
-    case Shown::kEverywhere:
-      return true;
-    case Shown::kTexts:
-      return format == ReportFormat::kText || format == ReportFormat::kMarkdown;
-    case Shown::kText:
-      return format == ReportFormat::kText;
-    case Shown::kMarkdown:
-      return format == ReportFormat::kMarkdown;
-    case Shown::kHtml:
-      return format == ReportFormat::kHtml;
-  }
-  return false;
+  return (static_cast<unsigned>(shown) >> static_cast<unsigned>(format) & 1U) != 0;
 }
 
 std::string to_text(const Report& report, std::size_t columns) {
@@ -254,7 +244,9 @@ std::string to_text(const Report& report, std::size_t columns) {
   if (!report.verdict.empty()) append_format(out, "{}\n\n", printable(report.verdict));
   const std::string& note = report.note;
   const std::string title = report.title + (note.empty() ? "" : ": " + note);
-  out += writer(Lines{report.head.empty() ? std::vector{title} : report.head});
+  if (!title.empty() || !report.head.empty()) {
+    out += writer(Lines{report.head.empty() ? std::vector{title} : report.head});
+  }
   out += writer(Lines{report.warnings}) + writer(facts_of(report, ReportFormat::kText));
   for (const Part& part : report.parts) writer.append(part, out);
   return out;

@@ -22,8 +22,19 @@
 
 namespace lookout {
 
-// Where a block or a column is shown. kTexts: in text and in Markdown.
-enum class Shown { kEverywhere, kTexts, kText, kMarkdown, kHtml };
+enum class ReportFormat { kText, kMarkdown, kHtml, kJson };
+
+// Where a block or a column is shown: a bit for each format but JSON.
+enum class Shown {
+  kText = 1,
+  kMarkdown = 2,
+  kTexts = 3,
+  kHtml = 4,
+  kFiles = 6,  // Markdown and HTML
+  kEverywhere = 7
+};
+
+bool is_shown(Shown shown, ReportFormat format);
 
 // A large figure with its name, and more about it in small letters.
 struct Tile {
@@ -121,10 +132,6 @@ struct Report {
   // report was made from, which has to outlive the report.
   std::function<nlohmann::ordered_json()> json;
 };
-
-enum class ReportFormat { kText, kMarkdown, kJson, kHtml };
-
-bool is_shown(Shown shown, ReportFormat format);
 
 // All end with a newline. `columns`: of a terminal; texts in columns that are aligned left are
 // shortened where a table then fits; 0: they are not.

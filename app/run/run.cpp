@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/model/model_facts.h"
 #include "app/model/models.h"
 #include "app/report/json.h"
 #include "app/run/http.h"
@@ -67,7 +68,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.labels = classifier.spec().labels;
   info.class_ids = classifier.spec().class_ids;
   info.unknown = classifier.spec().unknown;
-  info.archive = to_text(archive_facts(classifier));
+  info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
   info.region = region_of(options.camera.view, classifier.spec().input);
   info.sha256 = sha256;
   return info;
