@@ -46,8 +46,7 @@ void add_waits(const std::vector<BoardTrace>& boards, Page& page) {
               {}};
   for (const auto& [file, summary] : boards) {
     const VerdictShares& shares = summary.verdict.shares;
-    const auto total = summary.stages.find(kTotalTime);
-    const double p99 = total == summary.stages.end() ? 0 : to_ms(total->second.p99);
+    const double p99 = to_ms(summary.total().p99);
     Row row{file, std::to_string(summary.frames.size()), fmt::format("{:.1f}", summary.fps),
             fmt::format("{:.2f}", median_ms(summary)), fmt::format("{:.2f}", p99)};
     for (const double share :

@@ -12,6 +12,7 @@
 
 #include "app/report/json.h"
 #include "app/report/html.h"
+#include "app/trace/trace_text.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
@@ -100,16 +101,10 @@ std::vector<TimeChange> changes_between(const TraceSummary& before, const TraceS
   return rows;
 }
 
-// In the order of stages_in_order().
 std::vector<TimeChange> stages_of(const TraceSummary& before, const TraceSummary& after) {
   std::vector<TimeChange> rows = changes_between(before, after, &FrameTimes::stages);
-  std::vector<std::string> order = stages_in_order(before);
-  for (const std::string& name : stages_in_order(after)) order.push_back(name);
-  const auto place = [&order](const TimeChange& row) {
-    return std::find(order.begin(), order.end(), row.name);
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&place](const auto& a, const auto& b) { return place(a) < place(b); });
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return StageOrder()(a.name, b.name); });
   return rows;
 }
 

@@ -92,8 +92,7 @@ void append_boards(const std::vector<BoardTrace>& boards, std::string& text) {
   for (std::size_t i = 0; i < boards.size(); ++i) {
     const TraceSummary& summary = boards[i].summary;
     const VerdictShares& shares = summary.verdict.shares;
-    const auto total = summary.stages.find(kTotalTime);
-    const double p99 = total == summary.stages.end() ? 0 : to_ms(total->second.p99);
+    const double p99 = to_ms(summary.total().p99);
     append_format(text,
                   "{:>3} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} | {:>8.1f} {:>8.1f} {:>8.1f} {:>8.1f} | "
                   "{}, {}\n",
@@ -148,10 +147,7 @@ std::string frame_word(const std::vector<BoardTrace>& boards) {
   return all_by_pytorch(boards) ? "step" : "frame";
 }
 
-double median_ms(const TraceSummary& summary) {
-  const auto total = summary.stages.find(kTotalTime);
-  return total == summary.stages.end() ? 0 : to_ms(total->second.p50);
-}
+double median_ms(const TraceSummary& summary) { return to_ms(summary.total().p50); }
 
 FleetComparison compare(const std::vector<BoardTrace>& boards) {
   FleetComparison found;

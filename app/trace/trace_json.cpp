@@ -30,7 +30,7 @@ Json thread_to_json(const TraceSummary& summary, const ThreadTime& thread) {
   for (const auto& [name, time] : thread.stages) {
     stages.push_back({{"name", name},
                       {"ran_ms", to_ms(time.ran)},
-                      {"not_run_ms", to_ms(time.not_run)},
+                      {"not_run_ms", to_ms(time.off_cpu)},
                       {"writer_ms", to_ms(time.writer)}});
   }
   Json idle = Json::object();
@@ -95,7 +95,7 @@ Json outliers_to_json(const TraceSummary& summary) {
   for (const Outlier& frame : summary.outliers) {
     array.push_back({{"frame", frame.number},
                      {"total_ms", to_ms(frame.total)},
-                     {"not_run_ms", to_ms(frame.use.not_run)},
+                     {"not_run_ms", to_ms(frame.use.off_cpu)},
                      {"writer_ms", to_ms(frame.use.writer)},
                      {"stages", parts_to_json(frame.stages)},
                      {"operators", parts_to_json(frame.operators)}});
@@ -124,7 +124,7 @@ Json frames_to_json(const TraceSummary& summary) {
       for (const auto& [name, time] : times.stages) parts[name] = to_ms(time);
       parts["between"] = to_ms(times.between());
       frame["parts_ms"] = std::move(parts);
-      frame["not_run_ms"] = to_ms(times.use.not_run);
+      frame["not_run_ms"] = to_ms(times.use.off_cpu);
       frame["writer_ms"] = to_ms(times.use.writer);
     }
     array.push_back(std::move(frame));
@@ -140,9 +140,7 @@ Json to_json(const TraceSummary& summary) {
     threads.push_back(thread_to_json(summary, thread));
   }
   Json latency = Json::object();
-  for (const std::string& stage : stages_in_order(summary)) {
-    latency[stage] = to_json(summary.stages.at(stage), kDecimals);
-  }
+  for (const auto& [stage, times] : summary.stages) latency[stage] = to_json(times, kDecimals);
   return {{"schema", 1},
           {"type", "trace-summary"},
           {"about", summary.about},

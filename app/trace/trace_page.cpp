@@ -78,13 +78,13 @@ void add_time_breakdown(const TraceSummary& summary, Page& page) {
     const IdleTime& idle = thread.idle;
     Bar bar{thread.name,
             percent_text(share_of(thread.busy, summary.duration)) + " busy",
-            {to_ms(stages.ran), to_ms(stages.not_run), to_ms(stages.writer), to_ms(idle.camera),
+            {to_ms(stages.ran), to_ms(stages.off_cpu), to_ms(stages.writer), to_ms(idle.camera),
              to_ms(idle.capture), to_ms(idle.model), to_ms(idle.other)},
             std::nullopt};
     bars.push_back(std::move(bar));
     for (const auto& [name, time] : thread.stages) {
       table.rows.push_back({thread.name + ": " + name, ms_text(time.wall()), ms_text(time.ran),
-                            ms_text(time.not_run), ms_text(time.writer)});
+                            ms_text(time.off_cpu), ms_text(time.writer)});
     }
   }
   const std::string note =
@@ -152,9 +152,9 @@ Table stage_table(const TraceSummary& summary) {
   Table table{summary.by_pytorch ? "Milliseconds a step" : "Milliseconds a frame",
               {"stage", "p50", "p95", "p99", "max"},
               {}};
-  for (const std::string& stage : stages_in_order(summary)) {
+  for (const auto& [stage, times] : summary.stages) {
     Row row{stage};
-    for (const auto& [name, time] : named(summary.stages.at(stage))) row.push_back(ms_text(time));
+    for (const auto& [name, time] : named(times)) row.push_back(ms_text(time));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -295,7 +295,7 @@ void add_outliers(const TraceSummary& summary, Page& page) {
   for (const Outlier& frame : summary.outliers) {
     const std::string longer = parts_text(summary.by_pytorch ? frame.operators : frame.stages);
     table.rows.push_back(
-        {std::to_string(frame.number), ms_text(frame.total), ms_text(frame.use.not_run), longer});
+        {std::to_string(frame.number), ms_text(frame.total), ms_text(frame.use.off_cpu), longer});
   }
   page.add_part("Outliers",
                 fmt::format("{} of {} take {:.2f} ms or more ({}).", summary.outliers.size(),

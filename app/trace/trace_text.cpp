@@ -42,14 +42,14 @@ void append_threads(const TraceSummary& summary, std::string& text) {
     const StageTime stages = thread.in_stages();
     const auto share = [&](Clock::duration part) { return percent_of(part, summary.duration); };
     append_format(text, "{:<16} | {:>7.1f} {:>7.1f} {:>7.1f} |", printable(thread.name),
-                  share(stages.ran), share(stages.not_run), share(stages.writer));
+                  share(stages.ran), share(stages.off_cpu), share(stages.writer));
     for (const IdlePart& part : kIdleParts) {
       append_format(text, " {:>7.1f}", share(thread.idle.*part.time));
     }
     text += '\n';
     for (const auto& [name, time] : thread.stages) {
       append_format(text, "  {:<14} | {:>7.1f} {:>7.1f} {:>7.1f} |\n", printable(name),
-                    share(time.ran), share(time.not_run), share(time.writer));
+                    share(time.ran), share(time.off_cpu), share(time.writer));
     }
   }
 }
@@ -58,9 +58,9 @@ void append_stages(const TraceSummary& summary, std::string& text) {
   if (summary.stages.empty()) return;
   append_format(text, "\n{:<16}", summary.by_pytorch ? "ms a step" : "ms a frame");
   for (const auto& [name, time] : named(Percentiles())) append_format(text, " {:>8}", name);
-  for (const std::string& stage : stages_in_order(summary)) {
+  for (const auto& [stage, times] : summary.stages) {
     append_format(text, "\n{:<16}", printable(stage));
-    for (const auto& [name, time] : named(summary.stages.at(stage))) {
+    for (const auto& [name, time] : named(times)) {
       append_format(text, " {:>8.2f}", to_ms(time));
     }
   }
@@ -112,9 +112,9 @@ void append_outlier(const TraceSummary& summary, const Outlier& frame, std::stri
   append_format(text, "{} {}: {:.2f} ms:", summary.by_pytorch ? "step" : "frame", frame.number,
                 to_ms(frame.total));
   append_parts(frame.stages, text);
-  if (frame.use.not_run.count() > 0 || frame.use.writer.count() > 0) {
+  if (frame.use.off_cpu.count() > 0 || frame.use.writer.count() > 0) {
     append_format(text, "  did not run for {:.2f} ms, waited for the writer for {:.2f} ms\n",
-                  to_ms(frame.use.not_run), to_ms(frame.use.writer));
+                  to_ms(frame.use.off_cpu), to_ms(frame.use.writer));
   }
   if (frame.operators.empty()) return;
   text += "  operators:";
@@ -136,6 +136,23 @@ void append_outliers(const TraceSummary& summary, std::string& text) {
 }
 
 }  // namespace
+
+std::vector<double> totals_ms(const TraceSummary& summary) {
+  std::vector<double> totals;
+  totals.reserve(summary.frames.size());
+  for (const auto& [number, times] : summary.frames) totals.push_back(to_ms(times.total()));
+  return totals;
+}
+
+std::vector<Mark> latency_marks(const TraceSummary& summary) {
+  std::vector<Mark> marks;
+  for (const auto& [name, time] : named(summary.total())) {
+    if (name != std::string("max")) {
+      marks.push_back({fmt::format("{} {:.1f}", name, to_ms(time)), to_ms(time)});
+    }
+  }
+  return marks;
+}
 
 std::string frame_word(const TraceSummary& summary, std::size_t count) {
   return std::string(summary.by_pytorch ? "step" : "frame") + (count == 1 ? "" : "s");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "app/report/charts.h"
 #include "app/trace/trace_summary.h"
 #include "pipeline/core/json_text.h"
 
@@ -13,6 +14,11 @@ namespace lookout {
 std::string to_text(const TraceSummary& summary);
 
 nlohmann::ordered_json to_json(const TraceSummary& summary);
+
+// The total times of the frames in milliseconds, and the percentiles that a histogram of them
+// points out. There is at least one frame.
+std::vector<double> totals_ms(const TraceSummary& summary);
+std::vector<Mark> latency_marks(const TraceSummary& summary);
 
 // "frame" or "frames"; those of PyTorch's profiler are "steps".
 std::string frame_word(const TraceSummary& summary, std::size_t count = 1);

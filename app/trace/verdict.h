@@ -1,16 +1,14 @@
 // What limited a run, in one sentence, from its trace.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <vector>
-
-#include "app/trace/counter_summary.h"
-#include "app/trace/time_use.h"
-#include "pipeline/results/statistics.h"
 
 namespace lookout {
 
-enum class Limit {
+struct TraceSummary;
+
+enum class Limit : std::uint8_t {
   kUnknown,    // no stages in the trace
   kCamera,     // the model waited for frames
   kCapture,    // the model waited for frames to be copied, converted or decoded
@@ -28,7 +26,7 @@ struct VerdictShares {
   double camera = 0;     // of the time of the threads that classify
   double capture = 0;    // likewise
   double writer = 0;     // of the time of the thread that reports
-  double processor = 0;  // of the stages of these threads: they did not run
+  double processor = 0;  // of the stages of these threads: they were off the CPU
   double throttled = 0;  // of the samples
 };
 
@@ -38,16 +36,7 @@ struct Verdict {
   std::string sentence;  // with a full stop
 };
 
-struct VerdictFacts {
-  std::uint64_t frames = 0;
-  Clock::duration duration{};  // of the trace
-  double fps = 0;
-  Percentiles total;  // of a frame
-  bool by_pytorch = false;
-  bool has_cpu_times = false;
-};
-
-Verdict find_verdict(const VerdictFacts& facts, const std::vector<ThreadTime>& threads,
-                     const std::vector<CounterSummary>& counters);
+// From all other members of the summary.
+Verdict find_verdict(const TraceSummary& summary);
 
 }  // namespace lookout

@@ -13,6 +13,20 @@ double per_second(std::uint64_t count, Clock::duration interval) {
 
 }  // namespace
 
+std::uint64_t nearest_rank(std::uint64_t count, double share) {
+  constexpr double kRounding = 1e-9;  // of 0.999 * 1000, which is a little more than 999
+  const double rank = std::ceil(share * static_cast<double>(count) - kRounding);
+  return static_cast<std::uint64_t>(std::max(1.0, rank));
+}
+
+Percentiles find_percentiles(std::vector<Clock::duration> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&values](double share) {
+    return values[nearest_rank(values.size(), share) - 1];
+  };
+  return {at(0.50), at(0.95), at(0.99), values.back()};
+}
+
 // Values below 2^(kSubBits + 1) have a bucket each; above, each doubling has 2^kSubBits buckets.
 std::size_t LatencyHistogram::bucket(std::uint64_t us) {
   constexpr std::uint64_t kLargest = (std::uint64_t{1} << 32) - 1;
@@ -45,8 +59,7 @@ void LatencyHistogram::add(const LatencyHistogram& other) {
 }
 
 Clock::duration LatencyHistogram::rank(double share) const {
-  const auto wanted = std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_))));
+  const std::uint64_t wanted = nearest_rank(count_, share);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     seen += buckets_[i];

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "pipeline/core/result.h"
 #include "pipeline/results/machine_state.h"
@@ -17,14 +18,20 @@ struct Percentiles {
   Clock::duration max{};
 };
 
+// By nearest rank: p95 is the smallest value that 95 % of all values do not exceed. Counted from 1,
+// the place of that value among `count` sorted ones; `share` is 0..1.
+std::uint64_t nearest_rank(std::uint64_t count, double share);
+
+// By nearest rank, of at least one value.
+Percentiles find_percentiles(std::vector<Clock::duration> values);
+
 // Counts durations in buckets, 64 per doubling: a percentile is at most 1/64 above its true value.
 // Covers 1 us .. 2^32 us; the maximum is exact.
 class LatencyHistogram {
  public:
   void record(Clock::duration duration);  // negative counts as zero
   void add(const LatencyHistogram& other);
-  // By nearest rank: p95 is the smallest value that 95 % of all values do not exceed. All zero
-  // when nothing was recorded.
+  // By nearest rank. All zero when nothing was recorded.
   Percentiles percentiles() const;
 
  private:

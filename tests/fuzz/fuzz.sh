@@ -123,8 +123,7 @@ sources=(
   app/options/command_line.cpp app/options/config_file.cpp app/options/help.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
   app/options/value.cpp app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp
-  app/trace/counter_summary.cpp app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp
-  app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
+  app/trace/fleet_page.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
   app/trace/trace_text.cpp app/trace/verdict.cpp pipeline/core/append_format.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
   pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/onnx_contents.cpp
   pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/archive/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp

@@ -60,9 +60,9 @@ TEST(TraceEvents, ACpuTimeIsAtMostTheStagesTime) {
   trace.slice("stage", "capture", 7, 0, 10, 0, R"(,"cpu_us":11)")
       .slice("stage", "report", 1, 20, 10, 0, R"(,"cpu_us":8,"writer_us":8)");
   const TraceSummary summary = summarize(trace);
-  EXPECT_EQ(summary.threads[1].stages[0].second.ran, microseconds(10));
-  EXPECT_EQ(summary.threads[0].stages[0].second.ran, microseconds(8));
-  EXPECT_EQ(summary.threads[0].stages[0].second.writer, microseconds(2));
+  EXPECT_EQ(summary.threads[1].stages.at("capture").ran, microseconds(10));
+  EXPECT_EQ(summary.threads[0].stages.at("report").ran, microseconds(8));
+  EXPECT_EQ(summary.threads[0].stages.at("report").writer, microseconds(2));
 }
 
 TEST(TraceEvents, WhatIsNoTraceIsRefusedInASentence) {
