@@ -84,7 +84,7 @@ void Command::add_positional(const std::string& name, Value value, const std::st
 void Command::add_flag_of(const Settings& settings, const std::string& section,
                           const std::string& key, const std::string& help) {
   const Setting* setting = settings.find(section, key);
-  add_flag(setting->flag.empty() ? "--" + setting->bare_name : setting->flag, setting->value,
+  add_flag(setting->flag.empty() ? "--" + setting->key : setting->flag, setting->value,
            help.empty() ? setting->help : help, heading(section));
 }
 
@@ -120,7 +120,6 @@ CommandLine::CommandLine()
   root_.add_flag("--config", text(config_, "FILE"), "Configuration file (TOML)");
   root_.check([this] { check_combinations(); });
   add_run_flags();
-  add_old_flags();
   app_.footer(
       "lookout                                the first camera\n"
       "lookout test://all -t 10s              test patterns, without a camera\n"
@@ -157,35 +156,6 @@ void CommandLine::add_run_flags() {
   for (auto& [option, argument] : root_.arguments_) {
     if (option->get_name() != "--config") argument.name.clear();  // the origin has it
   }
-}
-
-// Flags of earlier versions: refused with the new spelling.
-void CommandLine::add_old_flags() {
-  for (const Setting& setting : settings_.all()) {
-    const bool is_switch = setting.value.placeholder.empty();
-    const std::string old = "--" + setting.bare_name;
-    const std::string flag =
-        setting.flag.empty() ? "--set " + setting.name() : long_name(setting.flag);
-    const std::string now = setting.name() == "camera.source" ? "the argument SOURCE" : flag;
-    if (app_.get_option_no_throw(old) == nullptr) add_old_flag(setting, old, is_switch, now);
-    if (is_switch) {
-      add_old_flag(setting, "--no-" + setting.bare_name, true,
-                   "--set " + setting.name() + "=false");
-    }
-  }
-}
-
-void CommandLine::add_old_flag(const Setting& setting, const std::string& old, bool is_switch,
-                               const std::string& now) {
-  Value value;
-  value.set = [&setting, old, now](const std::string& typed) -> bool {
-    const bool complete = now.find('=') != std::string::npos || now.rfind("--", 0) != 0;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} is now {}, or {} in [{}] of the configuration file", old,
-                            complete ? now : now + "=" + typed, setting.key, setting.section));
-  };
-  CLI::Option* option = is_switch ? app_.add_flag(old) : app_.add_option(old);
-  root_.bind(option->group(""), "", std::move(value));
 }
 
 // "forget", or "mqtt forget".
@@ -355,11 +325,9 @@ void CommandLine::set_typed(Command& command) const {
 
 int CommandLine::run_with_options(const RunAction& action) {
   const std::string path = config_path();
-  if (!path.empty()) options_.warnings = read_config_file(path, settings_);
+  if (!path.empty()) read_config_file(path, settings_);
   options_.config_file = path;
-  for (std::string& warning : settings_.read_environment()) {
-    options_.warnings.push_back(std::move(warning));
-  }
+  options_.warnings = settings_.read_environment();
   set_typed(root_);
   if (chosen() == &app_ && root_.has("SOURCE")) check_source(options_.camera.source);
   const auto without = without_source_.find(full_name(*chosen()));

@@ -101,9 +101,6 @@ class CommandLine {
 
  private:
   void add_run_flags();
-  void add_old_flags();
-  void add_old_flag(const Setting& setting, const std::string& old, bool is_switch,
-                    const std::string& now);
   std::string help() const;
   std::string help_about(const std::vector<std::string>& words) const;
   std::string top_page() const;

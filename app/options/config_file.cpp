@@ -52,7 +52,7 @@ class Reader {
  public:
   Reader(const std::string& path, Settings& settings) : path_(path), settings_(settings) {}
 
-  std::vector<std::string> read(const TomlNode& document) {
+  void read(const TomlNode& document) {
     for (const auto* member : in_order(document)) {
       const auto& [name, node] = *member;
       if (node.type == TomlType::kTable && settings_.has_section(name)) {
@@ -61,7 +61,6 @@ class Reader {
         throw at(node).error(name + ": " + no_section(name, node));
       }
     }
-    return std::move(warnings_);
   }
 
  private:
@@ -85,11 +84,8 @@ class Reader {
 
   std::string no_section(const std::string& name, const TomlNode& node) const {
     if (node.type != TomlType::kTable) {
-      const Setting* moved = settings_.find_bare(name);
-      if (moved != nullptr) {
-        return moved->key == name ? fmt::format("it belongs under [{}]", moved->section)
-                                  : fmt::format("it is {} under [{}]", moved->key, moved->section);
-      }
+      const Setting* setting = settings_.find_key(name);
+      if (setting != nullptr) return fmt::format("it belongs under [{}]", setting->section);
       if (settings_.has_section(name)) return fmt::format("expected a section, [{}]", name);
     }
     return settings_.no_section(name);
@@ -101,28 +97,12 @@ class Reader {
       Origin origin = at(node);
       origin.name += fmt::format(": {}.{}", section, key);
       const Setting* setting = settings_.find(section, key);
-      if (setting == nullptr) {
-        note_old_key(section, key, node, origin);
-        continue;
-      }
+      if (setting == nullptr) throw origin.error(settings_.no_key(section, key));
       const std::string text = value_of(*setting, node, origin);
       const bool empty_list = node.type == TomlType::kArray && text.empty();
       if (empty_list && setting->value.needs_text) continue;  // the default, written down
       settings_.set(*setting, text, origin);
     }
-  }
-
-  // A switch of an earlier version that is off says nothing.
-  void note_old_key(const std::string& section, const std::string& key, const TomlNode& node,
-                    const Origin& origin) {
-    const Setting* successor = settings_.find_bare(key);
-    const bool moved = successor != nullptr && successor->section == section;
-    if (!moved || node.type != TomlType::kBoolean) {
-      throw origin.error(settings_.no_key(section, key));
-    }
-    const std::string now = fmt::format("this key is now {}", successor->key);
-    if (node.text != "false") throw origin.error(now);
-    warnings_.push_back(fmt::format("{}: {}, it is ignored", origin.name, now));
   }
 
   static std::string value_of(const Setting& setting, const TomlNode& node, const Origin& origin) {
@@ -147,12 +127,11 @@ class Reader {
 
   const std::string& path_;
   Settings& settings_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
-std::vector<std::string> read_config_file(const std::string& path, Settings& settings) {
+void read_config_file(const std::string& path, Settings& settings) {
   const std::string text = read_text(path);
   TomlNode document;
   try {
@@ -163,7 +142,7 @@ std::vector<std::string> read_config_file(const std::string& path, Settings& set
                 fmt::format("configuration {}:{}:{}: {}", path, error.line(), error.column(),
                             hint.empty() ? error.what() : hint));
   }
-  return Reader(path, settings).read(document);
+  Reader(path, settings).read(document);
 }
 
 }  // namespace lookout

@@ -140,8 +140,7 @@ void declare(Settings& settings, CameraOptions& options) {
       section, "wait",
       choice<Wait>(options.wait, {{"auto", Wait::kAuto}, {"yes", Wait::kYes}, {"no", Wait::kNo}}),
       "Wait for a camera that is absent at the start, instead of ending; auto: when "
-      "started by systemd",
-      "", "wait-for-camera");
+      "started by systemd");
   settings.add(section, "give-up-after", time_value(options.source_options.give_up_after),
                "End when a camera has been absent for this time; 0: never");
   settings.add(section, "capture-priority", number(options.capture.realtime_priority, 0, 99),
@@ -157,7 +156,7 @@ void declare(Settings& settings, ModelOptions& options) {
       section, "file", text(options.file, "FILE"),
       "Model file, TorchScript (.pt) or ONNX (.onnx); default: the installed one, usually the "
       "self-test model, which knows only the patterns of test://all",
-      "--model", "model");
+      "--model");
   settings.add(
       section, "labels", text(options.labels, "FILE"),
       "File with one label a line, or a JSON or YAML file of names, instead of the model's own",
@@ -195,8 +194,7 @@ void declare(Settings& settings, ResultOptions& options) {
           options.write,
           {{"auto", Results::kAuto}, {"all", Results::kAll}, {"changes", Results::kChanges}}),
       "Write all results, or only those that change the state; auto: changes in the systemd "
-      "journal, else all",
-      "", "results");
+      "journal, else all");
   settings.add(section, "top-k", number(options.top_k, 1, 1000), "Maximum predictions per frame",
                "--top-k");
   settings.add(section, "threshold", number(options.threshold, 0, 1),
@@ -262,8 +260,7 @@ void declare(Settings& settings, ProfileOptions& options) {
                              {"shape", OperatorGroup::kShape},
                              {"layer", OperatorGroup::kLayer}}),
       "How op-sampling groups the calls of an operator: by its name alone, by the shapes of its "
-      "inputs, or by the model's layers",
-      "", "op-shapes");
+      "inputs, or by the model's layers");
   settings.add(section, "op-sort",
                choice(options.op_sort, {{"self", OperatorOrder::kSelf},
                                         {"total", OperatorOrder::kTotal},
@@ -283,7 +280,7 @@ void declare(Settings& settings, ProfileOptions& options) {
 void declare(Settings& settings, LogOptions& options) {
   const std::string section = "log";
   settings.add(section, "level", log_level(options.level), "The least severe messages to log",
-               "--log-level", "log-level");
+               "--log-level");
   settings.add(section, "stats-interval", time_value(options.stats_interval, {{}, true}),
                "Time between statistics; auto: 1s, in the systemd journal 1min");
 }

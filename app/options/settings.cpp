@@ -76,9 +76,8 @@ Error Origin::error(const std::string& what) const {
 }
 
 void Settings::add(const std::string& section, const std::string& key, Value value,
-                   const std::string& help, const std::string& flag, const std::string& bare_name) {
-  settings_.push_back(
-      {section, key, std::move(value), help, flag, bare_name.empty() ? key : bare_name});
+                   const std::string& help, const std::string& flag) {
+  settings_.push_back({section, key, std::move(value), help, flag});
 }
 
 const Setting* Settings::find(const std::string& section, const std::string& key) const {
@@ -88,10 +87,9 @@ const Setting* Settings::find(const std::string& section, const std::string& key
   return found == settings_.end() ? nullptr : &*found;
 }
 
-const Setting* Settings::find_bare(const std::string& bare_name) const {
-  const auto found = std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) {
-    return setting.bare_name == bare_name;
-  });
+const Setting* Settings::find_key(const std::string& key) const {
+  const auto found = std::find_if(settings_.begin(), settings_.end(),
+                                  [&](const Setting& setting) { return setting.key == key; });
   return found == settings_.end() ? nullptr : &*found;
 }
 
@@ -154,14 +152,11 @@ std::vector<std::string> Settings::read_environment() {
   return warnings;
 }
 
-// Throws for a variable without its section, and for one whose section exists.
+// Throws for a variable whose section exists.
 void Settings::check_variable(const std::string& variable) const {
   const Origin origin{Origin::Place::kEnvironment, "environment " + variable};
   bool in_section = false;
   for (const Setting& setting : settings_) {
-    if (variable == variable_of(setting.bare_name)) {
-      throw origin.error(fmt::format("the variable is {}", setting.variable()));
-    }
     const std::string prefix = variable_of(setting.section) + "_";
     in_section = in_section || variable.compare(0, prefix.size(), prefix) == 0;
   }

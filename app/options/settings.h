@@ -17,8 +17,7 @@ struct Setting {
   std::string key;      // "top-k"
   Value value;
   std::string help;
-  std::string flag;       // "--top-k", "-t,--timeout"; empty: none
-  std::string bare_name;  // without its section: "top-k"; also for flags of commands without --set
+  std::string flag;  // "--top-k", "-t,--timeout"; empty: none
 
   std::string name() const { return section + "." + key; }
   std::string variable() const;  // LOOKOUT_RESULTS_TOP_K
@@ -36,15 +35,15 @@ struct Origin {
 
 class Settings {
  public:
-  // `bare_name`: empty when it equals the key.
   void add(const std::string& section, const std::string& key, Value value, const std::string& help,
-           const std::string& flag = "", const std::string& bare_name = "");
+           const std::string& flag = "");
 
   const std::deque<Setting>& all() const { return settings_; }
 
   // Null when there is none.
   const Setting* find(const std::string& section, const std::string& key) const;
-  const Setting* find_bare(const std::string& bare_name) const;
+  // The first one with this key, whatever its section.
+  const Setting* find_key(const std::string& key) const;
   bool has_section(const std::string& section) const;
 
   // `text` as in "results.top-k=3". Throws Error(kUsage).

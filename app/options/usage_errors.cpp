@@ -43,7 +43,7 @@ const std::map<std::string_view, Guess> kGuesses{
 };
 
 bool is_source_guess(std::string_view word) {
-  return word == "camera" || word == "input" || word == "video";
+  return word == "camera" || word == "input" || word == "source" || word == "video";
 }
 
 }  // namespace
@@ -75,7 +75,13 @@ std::string CommandLine::meant_flag(const std::string& typed) const {
   }
   const std::vector<std::string> names = flags();
   const auto guess = kGuesses.find(word);
-  if (guess == kGuesses.end()) return did_you_mean(word, names, "--{}");
+  if (guess == kGuesses.end()) {
+    const Setting* setting = has_own_options() ? nullptr : settings_.find_key(word);
+    if (setting == nullptr) return did_you_mean(word, names, "--{}");
+    const std::string& placeholder = setting->value.placeholder;
+    return fmt::format("; did you mean --set {}={}?", setting->name(),
+                       placeholder.empty() ? "true" : placeholder);
+  }
   const auto& [flag, value, key] = guess->second;
   if (std::find(names.begin(), names.end(), flag) != names.end()) {
     return fmt::format("; did you mean --{} {}?", flag, value);

@@ -256,10 +256,9 @@ TEST(Commands, FlagsOfOtherProgramsAreAnsweredWithOurs) {
        "there is no --html; did you mean --report FILE.html?"},
       {{"--quiet"}, "there is no --quiet; did you mean --log-level warn?"},
       {{"--confidence", "0.5"}, "there is no --confidence; did you mean --threshold N?"},
-      {{"--framerate", "10"}, "--framerate is now --set camera.framerate=10, or framerate in"},
-      {{"--workers=2"}, "--workers is now --set model.workers=2, or workers in [model]"},
-      {{"--live"}, "--live is now --set camera.live=true, or live in [camera]"},
-      {{"--url", "mqtt://h"}, "--url is now --mqtt=mqtt://h"},
+      {{"--source", "x"}, "there is no --source; did you mean the argument SOURCE?"},
+      {{"--framerate", "10"}, "there is no --framerate; did you mean --set camera.framerate=N?"},
+      {{"--live"}, "there is no --live; did you mean --set camera.live=true?"},
       {{"list-cameras", "--foo"}, "there is no --foo; see lookout list-cameras --help"}};
   for (const auto& [arguments, sentence] : guesses) {
     expect_error(arguments, ErrorKind::kUsage, sentence);

@@ -154,7 +154,7 @@ TEST(Configuration, ASwitchInTheEnvironmentHasAValue) {
 
 TEST(Configuration, AnEmptyVariableIsNone) {
   const Environment model("LOOKOUT_MODEL_FILE", "");
-  const Environment old("LOOKOUT_TOP_K", "");
+  const Environment top_k("LOOKOUT_RESULTS_TOP_K", "");
   EXPECT_EQ(parse_run({"test://all"}).model.file, "");
 }
 
@@ -251,6 +251,7 @@ TEST(Configuration, MistakesAreNamedWithTheirPlace) {
        ":2:13: results.framerate: there is no framerate in [results]; it belongs in [camera]"},
       {"[camra]\n", ":1:1: camra: there is no section [camra]; did you mean [camera]?"},
       {"[run]\ntop-k = 3\n", ":1:1: run: there is no section [run]"},
+      {"top-k = 3\n", ":1:9: top-k: it belongs under [results]"},
       {"camera = 3\n", ":1:10: camera: expected a section, [camera]"},
       {"[[camera]]\nname = 'x'\n", ":1:1: camera: expected a section, [camera]"},
       {"[camera.name]\nx = 1\n", ":1:1: camera.name: expected a text"},
@@ -305,6 +306,7 @@ TEST(Configuration, VariablesThatDoNotExist) {
 TEST(Configuration, VariablesThatNothingReadsAreWarnedOf) {
   const std::string ignored = ": there is no such setting, it is ignored";
   const std::vector<std::pair<const char*, std::string>> unknown{
+      {"LOOKOUT_TOP_K", ignored + "; did you mean LOOKOUT_RESULTS_TOP_K?"},
       {"LOOKOUT_TOPK", ignored + "; did you mean LOOKOUT_RESULTS_TOP_K?"},
       {"LOOKOUT_RESULT_TOP_K", ignored + "; did you mean LOOKOUT_RESULTS_TOP_K?"},
       {"LOOKOUT_CONFG", ignored + "; did you mean LOOKOUT_CONFIG?"},
@@ -317,38 +319,6 @@ TEST(Configuration, VariablesThatNothingReadsAreWarnedOf) {
   }
   const Environment empty("LOOKOUT_TOPK", "");
   EXPECT_TRUE(parse_run({}).warnings.empty());
-}
-
-TEST(Configuration, ASwitchOfAnEarlierVersionThatIsOffIsIgnored) {
-  const RunOptions options = parse_file("[profile]\nop-shapes = false\nop-rows = 5\n");
-  EXPECT_EQ(options.profile.op_rows, 5U);
-  ASSERT_EQ(options.warnings.size(), 1U);
-  EXPECT_NE(
-      options.warnings[0].find(":2:13: profile.op-shapes: this key is now op-by, it is ignored"),
-      std::string::npos)
-      << options.warnings[0];
-}
-
-TEST(Configuration, OldSpellingsAreRefusedWithTheNew) {
-  expect_error({"--smoothing", "500ms"}, ErrorKind::kUsage,
-               "--smoothing is now --set state.smoothing=500ms, or smoothing in [state] of the "
-               "configuration file");
-  expect_error({"--smoothing=500ms"}, ErrorKind::kUsage, "--set state.smoothing=500ms,");
-  expect_error({"--source", "x"}, ErrorKind::kUsage,
-               "--source is now the argument SOURCE, or source in [camera] of the configuration");
-  expect_error({"--wait-for-camera", "no"}, ErrorKind::kUsage, "--set camera.wait=no, or wait in");
-  expect_error({"--op-shapes", "true"}, ErrorKind::kUsage, "--set profile.op-by");
-  expect_error({"--hflip"}, ErrorKind::kUsage, "--hflip is now --set camera.hflip=true");
-  expect_error({"--vflip"}, ErrorKind::kUsage, "--vflip is now --set camera.vflip=true");
-  expect_error({"--no-hflip"}, ErrorKind::kUsage, "--no-hflip is now --set camera.hflip=false");
-  expect_refused("[profile]\nop-shapes = true\n",
-                 ":2:13: profile.op-shapes: this key is now op-by");
-  expect_refused("top-k = 3\n", ":1:9: top-k: it belongs under [results]");
-  expect_refused("model = 'm.pt'\n", ":1:9: model: it is file under [model]");
-  expect_refused("results = 'all'\n", ":1:11: results: it is write under [results]");
-  const Environment top_k("LOOKOUT_TOP_K", "3");
-  expect_error({}, ErrorKind::kConfig,
-               "environment LOOKOUT_TOP_K: the variable is LOOKOUT_RESULTS_TOP_K");
 }
 
 }  // namespace
