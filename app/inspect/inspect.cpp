@@ -126,7 +126,7 @@ Json to_json(const Description& description) {
   }
   Json json{{"schema", 1},
             {"type", "model"},
-            {"format", contents.onnx ? "onnx" : "torchscript"},
+            {"format", row_of(contents.engine).format},
             {"metadata", !contents.metadata.empty()},
             {"weight_bytes",
              contents.onnx ? contents.onnx->weight_bytes : sizes_of(contents)["weights"].bytes},

@@ -318,7 +318,9 @@ Engine ModelArchive::engine() const {
   return row == kEngines.end() ? kEngines.front().engine : row->engine;
 }
 
-ArchiveContents read_contents(const ModelArchive& archive) {
+namespace {
+
+ArchiveContents contents_of(const ModelArchive& archive) {
   ArchiveContents contents;
   switch (archive.engine()) {
     case Engine::kTorch:
@@ -330,6 +332,15 @@ ArchiveContents read_contents(const ModelArchive& archive) {
   }
   contents.engine = archive.engine();
   return contents;
+}
+
+}  // namespace
+
+const ArchiveContents& read_contents(const ModelArchive& archive) {
+  if (!archive.contents_) {
+    archive.contents_ = std::make_unique<ArchiveContents>(contents_of(archive));
+  }
+  return *archive.contents_;
 }
 
 ModelSpec read_spec(const ModelArchive& archive, const ArchiveContents& contents,

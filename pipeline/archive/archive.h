@@ -16,6 +16,8 @@
 
 namespace lookout {
 
+struct ArchiveContents;
+
 // Throws Error(kBadData): "model FILE: `what`".
 [[noreturn]] void refuse_model(const std::filesystem::path& archive, const std::string& what);
 
@@ -50,6 +52,8 @@ class ModelArchive {
   std::unique_ptr<char, Unmap> bytes_;  // pages of its own, which go back to the system at once
   std::size_t size_ = 0;
   mutable std::string sha256_;  // empty: not computed yet
+  friend const ArchiveContents& read_contents(const ModelArchive& archive);
+  mutable std::unique_ptr<ArchiveContents> contents_;  // null: not read yet
 };
 
 struct ArchiveMember {
@@ -80,8 +84,9 @@ struct ArchiveContents {
 
 // Compares every member of an archive with its checksum: LibTorch does not, so that flipped bits
 // would change weights unnoticed or crash it. An ONNX file has no checksum. Throws Error(kBadData)
-// when the file is damaged or neither format, or one of its texts is longer than kMaxText.
-ArchiveContents read_contents(const ModelArchive& archive);
+// when the file is damaged or neither format, or one of its texts is longer than kMaxText. Done by
+// the first call for an archive, which keeps the result. Not thread-safe.
+const ArchiveContents& read_contents(const ModelArchive& archive);
 
 // The description of the model. What several say is taken from the first of: `stated`; the
 // archive's metadata; where that is missing, a file beside the archive, the texts of other

@@ -29,7 +29,7 @@ class OnnxModel {
  public:
   OnnxModel(const ModelArchive& archive, const ClassifierOptions& options)
       : archive_(archive.path()) {
-    const ArchiveContents contents = read_contents(archive);
+    const ArchiveContents& contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels, options.stated);
     facts_ = onnx_facts(contents);
     load(archive, *contents.onnx, options);

@@ -19,7 +19,7 @@ namespace lookout {
 
 // Changes with every change of this file, of Classifier, Trainer, ModelArchive, or of
 // OperatorProfile and Trace, which both sides use.
-inline constexpr int kEngineInterface = 6;
+inline constexpr int kEngineInterface = 7;
 
 // Returned by a module's entry, `extern "C" const EngineModule* lookout_engine()`.
 inline constexpr const char* kEngineEntry = "lookout_engine";

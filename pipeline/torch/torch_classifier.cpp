@@ -31,7 +31,7 @@ class TorchClassifier::Impl {
  public:
   Impl(const ModelArchive& archive, const ClassifierOptions& options)
       : archive_(archive.path()), threads_(std::max(1, options.threads)) {
-    const ArchiveContents contents = read_contents(archive);
+    const ArchiveContents& contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels, options.stated);
     outputs_ = spec_.labels.size();
     prepare_engine();

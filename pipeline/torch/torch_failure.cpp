@@ -110,7 +110,7 @@ std::string wanted_device(const std::string& text) {
 // Which torch saved the archive, as far as it tells: "torch 2.6.0". Empty: unknown.
 std::string torch_of(const ModelArchive& archive) {
   try {
-    const ArchiveContents contents = read_contents(archive);
+    const ArchiveContents& contents = read_contents(archive);
     if (!contents.metadata.empty()) {
       const ModelSpec spec = parse_metadata(contents.metadata);
       const auto torch = spec.producer.find("torch");

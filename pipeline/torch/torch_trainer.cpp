@@ -86,7 +86,7 @@ class TorchTrainer::Impl {
  public:
   Impl(const ModelArchive& archive, const TrainerOptions& options)
       : archive_(archive.path()), threads_(std::max(1, options.threads)) {
-    const ArchiveContents contents = read_contents(archive);
+    const ArchiveContents& contents = read_contents(archive);
     spec_ = spec_of_base(archive, contents, options.stated);
     prepare_engine();
     load_torch_operators(options.operator_libraries);

@@ -69,7 +69,8 @@ TEST_F(Archive, ItsTextsAndMembersAreReadWithoutLibTorch) {
   const ModelArchive archive(zip(with({{"m/extra/metadata.json", kMetadata},
                                        {"m/extra/labels.txt", "a\nb\n"},
                                        {"m/data/0", std::string(1000, 'w')}})));
-  const ArchiveContents contents = read_contents(archive);
+  const ArchiveContents& contents = read_contents(archive);
+  EXPECT_EQ(&read_contents(archive), &contents) << "they are read once";
   EXPECT_EQ(contents.members.size(), 5U);
   EXPECT_EQ(contents.members[2].name, "data/0");
   EXPECT_EQ(contents.members[2].bytes, 1000U);
