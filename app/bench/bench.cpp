@@ -23,7 +23,6 @@
 #include "platform/sources/open_source.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/process.h"
-#include "platform/system/run_in_child.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -104,10 +103,7 @@ void check_models(const std::vector<Combination>& all, const std::atomic<bool>& 
     if (stop) return;
     const ModelOptions& model = combination.model;
     if (!checked.insert(model.file).second) continue;
-    run_in_child("model " + model.file, [&model] {
-      open_to_describe(read_archive(model), model);
-      return std::string();
-    });
+    describe_model(model);
   }
 }
 

@@ -122,7 +122,6 @@ class Stopwatch : public Reporter {
 
 // A model's files as they are before it is measured: they may be replaced meanwhile.
 struct ModelFiles {
-  std::string sha256;
   std::vector<std::string> operators;  // as BenchModel::operators
   Clock::duration hashing{};
 };
@@ -130,7 +129,7 @@ struct ModelFiles {
 ModelFiles hash_files(const ModelOptions& options, const ModelArchive& archive) {
   const auto start = Clock::now();
   ModelFiles files;
-  files.sha256 = archive.sha256();
+  archive.sha256();  // which it keeps
   for (const std::string& library : operator_libraries(options)) {
     files.operators.push_back(
         fmt::format("{}, sha256 {}", library, sha256(read_input("operator library", library))));
@@ -139,14 +138,14 @@ ModelFiles hash_files(const ModelOptions& options, const ModelArchive& archive) 
   return files;
 }
 
-BenchModel describe_model(const ModelOptions& options, const ModelFiles& files,
-                          const Classifier& classifier) {
+BenchModel bench_model(const LoadedModel& loaded, const ModelFiles& files) {
+  const Classifier& classifier = *loaded.classifiers.front();
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
   BenchModel model;
   model.name = spec.name;
-  model.file = model_path(options.file).string();
-  model.sha256 = files.sha256;
+  model.file = loaded.path.string();
+  model.sha256 = loaded.sha256;
   model.input = fmt::format("{}x{}", spec.input.width, spec.input.height);
   model.activations = facts.activations;
   model.kernels = facts.kernels;
@@ -202,11 +201,13 @@ void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, Clock
 std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop) {
   BenchResult result;
   result.before = read_machine_state();
-  std::optional<ModelArchive> archive = read_archive(combination.model);
-  const ModelFiles files = hash_files(combination.model, *archive);
-  const auto models = load_models(*archive, combination.model, /*keep_threads=*/true);
-  archive.reset();  // its memory is not the model's
-  const Classifier& model = *models.front();
+  ModelArchive archive = read_archive(combination.model);
+  const ModelFiles files = hash_files(combination.model, archive);
+  LoadOptions load;
+  load.keep_threads = true;
+  load.hash = true;
+  const LoadedModel loaded = load_models(std::move(archive), combination.model, load);
+  const Classifier& model = *loaded.classifiers.front();
   const MeasuredSource measured = open_measured_source(combination.camera, model.spec().input);
 
   const Limits limits{combination.frames, combination.camera.timeout};
@@ -218,7 +219,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   const Stopwatch& stopwatch = *owner;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::move(owner));
-  run_pipeline(*measured.source, models, reporters, pipeline_options, stopwatch.done());
+  run_pipeline(*measured.source, loaded.classifiers, reporters, pipeline_options, stopwatch.done());
   result.after = read_machine_state();
   if (stopwatch.measured() == 0) {
     if (stop) return std::nullopt;
@@ -226,7 +227,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
                 fmt::format("{}: no frame came after the warm-up of {}: nothing was measured",
                             shown_source(combination.camera.source), kWarmUpFrames));
   }
-  result.model = describe_model(combination.model, files, model);
+  result.model = bench_model(loaded, files);
   result.device = describe_device(model.device_use());
   result.threads = model.threads();
   result.auto_threads = combination.model.threads == ClassifierOptions::kAutoThreads;

@@ -82,11 +82,12 @@ std::string to_html(const EvalReport& report, const Classifier& model) {
   return to_html(report, page);
 }
 
-// Sets all of the report but the hash, counts and statistics.
-void describe(const std::filesystem::path& path, const ModelSpec& spec, const Source& source,
-              EvalReport& report) {
+// Sets all of the report but the counts and statistics.
+void describe(const LoadedModel& loaded, const Source& source, EvalReport& report) {
+  const ModelSpec& spec = loaded.classifiers.front()->spec();
   report.model = spec.name;
-  report.file = path.string();
+  report.file = loaded.path.string();
+  report.sha256 = loaded.sha256;
   report.labels = spec.labels;
   report.unknown = spec.unknown;
   report.source = source.info().description;
@@ -117,10 +118,10 @@ bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   const auto page = file_for("report", options.report);
   check_eval_set(options.folder, options.labels_csv);
   EvalReport report;
-  Observation observation;
-  observation.sha256 = &report.sha256;
-  const auto models = load_models(options.model, /*keep_threads=*/false, observation);
-  const Classifier& model = *models.front();
+  LoadOptions load;
+  load.hash = true;
+  const LoadedModel loaded = load_models(read_archive(options.model), options.model, load);
+  const Classifier& model = *loaded.classifiers.front();
   const EvalSet set =
       read_eval_set(options.folder, options.labels_csv, model.spec().labels, model.spec().unknown);
   std::vector<std::string> files;
@@ -132,14 +133,14 @@ bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   pipeline_options.stats_interval = std::chrono::seconds(2);
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<EvalReporter>(set, report.counts));
-  report.stats = run_pipeline(*source, models, reporters, pipeline_options, stop);
+  report.stats = run_pipeline(*source, loaded.classifiers, reporters, pipeline_options, stop);
   const std::uint64_t classified = report.counts.pictures().size();
   report.missing = set.pictures.size() - classified - report.stats.skipped;
   if (classified == 0 && report.missing == 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
                                                  options.folder, set.pictures.size()));
   }
-  describe(model_path(options.model.file), model.spec(), *source, report);
+  describe(loaded, *source, report);
   write_reports(options, report, model, output, page, print);
   return report.missing == 0;
 }

@@ -223,7 +223,7 @@ class Needs {
     DescribedModel model;
     checks_.push_back(check_need("model", [&] {
       if (!unit_.empty()) check_files_of_service(options_);
-      model = probes_.load_model(options_);
+      model = probes_.load_model(options_.model);
       return model.text;
     }));
     if (!model.advice.empty()) checks_.push_back({"model", State::kNote, model.advice});

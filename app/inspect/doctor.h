@@ -8,6 +8,7 @@
 
 #include "app/inspect/check.h"
 #include "app/inspect/engine_checks.h"
+#include "app/model/models.h"
 #include "app/options/options.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/system/system_info.h"
@@ -35,7 +36,7 @@ struct Probes {
       try_source;  // returns the source's description
   std::function<LoadedLibcamera()> libcamera;
   std::function<void(const RunOptions&)> check_before_loading;
-  std::function<DescribedModel(const RunOptions&)> load_model;
+  std::function<DescribedModel(const ModelOptions&)> load_model;
   std::function<std::string(const MqttOptions&)> try_mqtt;  // returns a sentence
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/model/models.h"
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
@@ -31,26 +30,6 @@ EngineFacts facts_apart(Engine engine) {
   };
   const auto facts = parse_json(run_in_child(to_text(engine), ask));
   return {facts[0], facts[1], facts[2], facts[3]};
-}
-
-DescribedModel describe_model(const RunOptions& options) {
-  const ModelArchive archive = read_archive(options.model);
-  const auto describe = [&] {
-    const auto classifier = open_to_describe(archive, options.model);
-    const ModelFacts& facts = classifier->facts();
-    const InputSpec& input = classifier->spec().input;
-    const std::string text =
-        fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
-                    archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
-    return to_text(Json{text, input.width, input.height, input.resize, facts.advice});
-  };
-  const auto model = parse_json(run_in_child("model " + archive.path().string(), describe));
-  DescribedModel described{model[0], {}};
-  described.input.width = model[1];
-  described.input.height = model[2];
-  described.input.resize = model[3];
-  described.advice = model[4];
-  return described;
 }
 
 }  // namespace lookout

@@ -219,14 +219,10 @@ std::string to_json(const Cameras& cameras, const ModeWish& wish) {
 }
 
 ModeWish wish_of_run(const RunOptions& options) {
-  InputSpec input;  // its defaults are the self-test model's
-  if (!is_selftest(options.model.file)) {
-    const ModelArchive archive = read_archive(options.model);
-    input = read_spec(archive, read_contents(archive), read_labels(options.model.labels),
-                      stated_model(options.model))
-                .input;
-  }
-  return wish_of(source_options(options.camera, input));
+  const ModelArchive archive = read_archive(options.model);
+  const ModelSpec spec = read_spec(archive, read_contents(archive),
+                                   read_labels(options.model.labels), stated_model(options.model));
+  return wish_of(source_options(options.camera, spec.input));
 }
 
 std::string list_cameras(const ListCamerasOptions& options) {

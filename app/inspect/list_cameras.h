@@ -11,8 +11,7 @@
 namespace lookout {
 
 // The wish that a run with these options has of a camera. The model and the view decide which
-// size is useful; the model is loaded, except the self-test's, whose size is known. Throws Error
-// for a bad model.
+// size is useful; the model's file is read. Throws Error for a bad model.
 ModeWish wish_of_run(const RunOptions& options);
 
 // The report on this machine, with a newline at its end. Throws as above.

@@ -14,6 +14,7 @@
 #include "pipeline/core/model_spec.h"
 #include "platform/system/free_processors.h"
 #include "platform/system/input_file.h"
+#include "platform/system/run_in_child.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
 
@@ -55,7 +56,7 @@ void log_model(const ModelOptions& options, const ModelArchive& archive,
            spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
            facts.activations, facts.kernels, compute_text(options, classifier.threads()));
   log_debug("archive: {}", to_text(archive_facts(spec, facts)));
-  if (is_selftest(options.file)) {
+  if (is_selftest(options, archive)) {
     log_warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all; "
         "models/export.py makes one that knows ImageNet's classes");
@@ -109,6 +110,17 @@ void log_device(const DeviceUse& use) {
       total.fallen_back, use.device, total.bytes_moved, use.device);
 }
 
+// What the options say of a model, whatever it is loaded for.
+ClassifierOptions stated_options(const ModelOptions& options) {
+  ClassifierOptions stated;
+  stated.device = checked_device(options.device);
+  stated.stated = stated_model(options);
+  stated.operator_libraries = operator_libraries(options);
+  stated.labels =
+      read_as_service(options.labels, [&options] { return read_labels(options.labels); });
+  return stated;
+}
+
 }  // namespace
 
 std::filesystem::path model_path(const std::string& option) {
@@ -122,10 +134,6 @@ std::filesystem::path model_path(const std::string& option) {
   });
   if (row == kEngines.end()) row = kEngines.begin();
   return folder / (std::string("selftest") + row->suffix);
-}
-
-bool is_selftest(const std::string& option) {
-  return option.empty() && model_path(option).stem() == "selftest";
 }
 
 std::optional<std::vector<std::string>> read_labels(const std::string& option) {
@@ -151,6 +159,10 @@ ModelArchive read_archive(const ModelOptions& options) {
   return archive;
 }
 
+bool is_selftest(const ModelOptions& options, const ModelArchive& archive) {
+  return options.file.empty() && archive.path().stem() == "selftest";
+}
+
 std::vector<std::string> operator_libraries(const ModelOptions& options) {
   std::vector<std::string> libraries;
   for (const std::string& file : options.operators) {
@@ -172,49 +184,55 @@ DeviceOptions checked_device(DeviceOptions device) {
   return device;
 }
 
-std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
-                                                     const Observation& observation) {
-  return load_models(read_archive(options), options, keep_threads, observation);
-}
-
-std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive,
-                                                     const ModelOptions& options, bool keep_threads,
-                                                     const Observation& observation) {
+LoadedModel load_models(ModelArchive archive, const ModelOptions& options,
+                        const LoadOptions& load) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
-  ClassifierOptions classifier_options;
-  classifier_options.device = checked_device(options.device);
-  classifier_options.stated = stated_model(options);
-  classifier_options.operators = observation.operators;
-  classifier_options.trace = observation.trace;
+  ClassifierOptions classifier_options = stated_options(options);
+  classifier_options.operators = load.operators;
+  classifier_options.trace = load.trace;
   classifier_options.threads = options.workers > 1 ? 1 : options.threads;
-  classifier_options.keep_threads = keep_threads;
-  classifier_options.operator_libraries = operator_libraries(options);
+  classifier_options.keep_threads = load.keep_threads;
   classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
-  classifier_options.labels =
-      read_as_service(options.labels, [&options] { return read_labels(options.labels); });
-  if (observation.sha256 != nullptr) *observation.sha256 = archive.sha256();
-  auto classifiers = open_models(archive, classifier_options, options.workers);
-  log_model(options, archive, *classifiers.front());
-  log_device(classifiers.front()->device_use());
-  if (observation.operators != nullptr && !classifiers.front()->facts().samples_operators) {
+  LoadedModel loaded{archive.path(), load.hash ? archive.sha256() : "", {}};
+  loaded.classifiers = open_models(archive, classifier_options, options.workers);
+  const Classifier& model = *loaded.classifiers.front();
+  log_model(options, archive, model);
+  log_device(model.device_use());
+  if (load.operators != nullptr && !model.facts().samples_operators) {
     log_warn(
         "profile.op-sampling: {} has no sampling of operators; a --trace has the times of its "
         "operators",
-        classifiers.front()->facts().library);
+        model.facts().library);
   }
-  return classifiers;
+  return loaded;
 }
 
 std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
                                              const ModelOptions& options, bool count_parameters) {
-  ClassifierOptions classifier_options;
-  classifier_options.labels = read_labels(options.labels);
-  classifier_options.stated = stated_model(options);
-  classifier_options.device = checked_device(options.device);
+  ClassifierOptions classifier_options = stated_options(options);
   classifier_options.count_parameters = count_parameters;
-  classifier_options.operator_libraries = operator_libraries(options);
   return open_model(archive, classifier_options);
+}
+
+DescribedModel describe_model(const ModelOptions& options) {
+  const ModelArchive archive = read_archive(options);
+  const auto describe = [&] {
+    const auto classifier = open_to_describe(archive, options);
+    const ModelFacts& facts = classifier->facts();
+    const InputSpec& input = classifier->spec().input;
+    const std::string text =
+        fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
+                    archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
+    return to_text(Json{text, input.width, input.height, input.resize, facts.advice});
+  };
+  const auto model = parse_json(run_in_child("model " + archive.path().string(), describe));
+  DescribedModel described{model[0], {}};
+  described.input.width = model[1];
+  described.input.height = model[2];
+  described.input.resize = model[3];
+  described.advice = model[4];
+  return described;
 }
 
 }  // namespace lookout

@@ -17,9 +17,6 @@ namespace lookout {
 // ../share/lookout, relative to the program.
 std::filesystem::path model_path(const std::string& option);
 
-// Whether no model is chosen, and the self-test model runs.
-bool is_selftest(const std::string& option);
-
 // The labels in the file that `option` names; nothing when it is empty. Throws Error(kNoInput),
 // Error(kPermission) or Error(kBadData).
 std::optional<std::vector<std::string>> read_labels(const std::string& option);
@@ -31,6 +28,9 @@ StatedModel stated_model(const ModelOptions& options);
 // Error(kPermission), or Error(kBadData) when its SHA-256 is none of `options.sha256`.
 ModelArchive read_archive(const ModelOptions& options);
 
+// Whether no model was chosen, and `archive` is the self-test model.
+bool is_selftest(const ModelOptions& options, const ModelArchive& archive);
+
 // The absolute paths of the libraries of operators that `options` name, whose links are followed.
 // Throws Error(kPermission) for one that a service does not load.
 std::vector<std::string> operator_libraries(const ModelOptions& options);
@@ -40,28 +40,39 @@ std::vector<std::string> operator_libraries(const ModelOptions& options);
 // plug-in that a service does not load.
 DeviceOptions checked_device(DeviceOptions device);
 
-// What is observed of models, besides their results.
-struct Observation {
-  OperatorProfile* operators =
-      nullptr;                    // samples them, and outlives the models; null: nothing does
-  bool trace = false;             // some frames are traced
-  std::string* sha256 = nullptr;  // becomes that of the file, hexadecimal; null: not computed
+struct LoadOptions {
+  // Compute with as many threads as ModelOptions says, whatever else the machine does.
+  bool keep_threads = false;
+  OperatorProfile* operators = nullptr;  // samples operators, and outlives the model; null: no
+  bool trace = false;                    // some frames are traced
+  bool hash = false;                     // for LoadedModel; takes a while for a large model
 };
 
-// Loads a copy of the model for each worker, and logs what it is. `keep_threads`: compute with as
-// many threads as the options say, whatever else the machine does. Throws Error.
-std::vector<std::unique_ptr<Classifier>> load_models(const ModelOptions& options, bool keep_threads,
-                                                     const Observation& observation = {});
+struct LoadedModel {
+  std::filesystem::path path;
+  std::string sha256;  // of the file, hexadecimal; empty when it was not asked for
+  std::vector<std::unique_ptr<Classifier>> classifiers;  // a copy for each worker
+};
 
-// The same of an archive that was read already.
-std::vector<std::unique_ptr<Classifier>> load_models(const ModelArchive& archive,
-                                                     const ModelOptions& options, bool keep_threads,
-                                                     const Observation& observation = {});
+// Loads a copy of the model for each worker, and logs what it is. The archive's memory is given
+// back. Throws Error.
+LoadedModel load_models(ModelArchive archive, const ModelOptions& options, const LoadOptions& load);
 
 // Opens the archive that `options` name to describe it: it computes with one thread, and nothing is
 // logged. `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.
 std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
                                              const ModelOptions& options,
                                              bool count_parameters = false);
+
+// What a model is, as a process of its own found out.
+struct DescribedModel {
+  std::string text;
+  InputSpec input;          // its size and how pictures are brought to it
+  std::string advice = {};  // as ModelFacts
+};
+
+// Loads the model that `options` name in a process of its own, so that this one has no engine yet
+// and outlives a crash. Throws Error.
+DescribedModel describe_model(const ModelOptions& options);
 
 }  // namespace lookout

@@ -46,11 +46,6 @@ ModelOptions model_options(const RunOptions& options) {
   return model;
 }
 
-// Returns `hash` when it is to be computed, for the metrics: that takes a while of a large model.
-std::string* wanted_hash(const RunOptions& options, std::string& hash) {
-  return options.http.address.empty() && !is_service() ? nullptr : &hash;
-}
-
 std::string region_of(const View& view, const InputSpec& input) {
   const cv::Rect2d& roi = view.roi;
   return fmt::format(R"({{"roi":[{},{},{},{}],"resize":"{}","width":{},"height":{}}})", roi.x,
@@ -58,8 +53,9 @@ std::string region_of(const View& view, const InputSpec& input) {
                      input.height);
 }
 
-RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
-                     const SourceInfo& source, const std::string& sha256) {
+RunInfo describe_run(const RunOptions& options, const LoadedModel& loaded,
+                     const SourceInfo& source) {
+  const Classifier& classifier = *loaded.classifiers.front();
   RunInfo info;
   info.camera = options.camera.name.empty() ? source.name : options.camera.name;
   info.source = source.description;
@@ -70,7 +66,7 @@ RunInfo describe_run(const RunOptions& options, const Classifier& classifier,
   info.unknown = classifier.spec().unknown;
   info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
   info.region = region_of(options.camera.view, classifier.spec().input);
-  info.sha256 = sha256;
+  info.sha256 = loaded.sha256;
   return info;
 }
 
@@ -195,11 +191,12 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
       return table;
     };
   }
-  std::string sha256;
-  const auto models = load_models(
-      model_options(options), /*keep_threads=*/false,
-      {profile ? &*profile : nullptr, trace_file.has_value(), wanted_hash(options, sha256)});
-  const Classifier& model = *models.front();
+  LoadOptions load;
+  load.operators = profile ? &*profile : nullptr;
+  load.trace = trace_file.has_value();
+  load.hash = !options.http.address.empty() || is_service();  // for the metrics
+  const LoadedModel loaded = load_models(read_archive(options.model), model_options(options), load);
+  const Classifier& model = *loaded.classifiers.front();
   std::atomic<bool> jpegs_wanted = false;
   SourceOptions wishes = source_options(options.camera, model.spec().input);
   wishes.jpegs_wanted = &jpegs_wanted;
@@ -207,7 +204,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const auto source = open_run_source(options, wishes, paused);
   log_source(*source);
 
-  const RunInfo info = describe_run(options, model, source->info(), sha256);
+  const RunInfo info = describe_run(options, loaded, source->info());
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(
@@ -216,7 +213,8 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const PipelineOptions pipeline = pipeline_options(options, model.spec().unknown, trace.get(),
                                                     reporters.take_pictures ? &pictures : nullptr);
   output.lines.wait_until(pipeline.end);
-  const StatsSnapshot total = run_pipeline(*source, models, reporters.all, pipeline, stop);
+  const StatsSnapshot total =
+      run_pipeline(*source, loaded.classifiers, reporters.all, pipeline, stop);
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
   if (!info.live && !ended_early) require_pictures(shown_source(options.camera.source), total);

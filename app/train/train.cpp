@@ -194,10 +194,11 @@ TrainPictures foreign_pictures(const std::string& folder) {
 
 // ---- The model
 
-void log_base(const ModelOptions& options, const ModelSpec& spec, const ModelFacts& facts) {
+void log_base(const ModelOptions& options, const ModelArchive& archive, const ModelSpec& spec,
+              const ModelFacts& facts) {
   log_info("base: {}, {}x{} {}, {} activations on {} kernels", spec.name, spec.input.width,
            spec.input.height, to_text(spec.input.resize), facts.activations, facts.kernels);
-  if (is_selftest(options.file)) {
+  if (is_selftest(options, archive)) {
     log_warn(
         "no --model given: the built-in self-test model knows only the patterns of test://all and "
         "is "
@@ -356,7 +357,7 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
   const auto trainer =
       open_trainer(base, {std::max(1, options.model.threads), operator_libraries(options.model),
                           stated_model(options.model)});
-  log_base(options.model, trainer->spec(), trainer->facts());
+  log_base(options.model, base, trainer->spec(), trainer->facts());
   const auto embed = [&](const TrainPictures& pictures, Variants variants) {
     return embed_pictures(pictures, variants, options.camera.view, *trainer, stop);
   };

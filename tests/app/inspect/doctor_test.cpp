@@ -37,7 +37,7 @@ class DoctorTest : public testing::Test {
     };
     probes_.libcamera = [] { return LoadedLibcamera{"v0.7.1", "0.7", "0.7.so"}; };
     probes_.check_before_loading = [](const RunOptions&) {};
-    probes_.load_model = [](const RunOptions&) { return DescribedModel{"a model", {}}; };
+    probes_.load_model = [](const ModelOptions&) { return DescribedModel{"a model", {}}; };
     probes_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
     put("dev/video0", "");
@@ -115,7 +115,7 @@ TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
     EXPECT_EQ(check(diagnosis, "source").state, State::kFailure);
     EXPECT_EQ(check(diagnosis, "source").text, "this is why");
   }
-  probes_.load_model = [](const RunOptions&) -> DescribedModel {
+  probes_.load_model = [](const ModelOptions&) -> DescribedModel {
     throw Error(ErrorKind::kBadData, "this is why");
   };
   const Diagnosis both = diagnose();
@@ -124,7 +124,7 @@ TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
 }
 
 TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
-  probes_.load_model = [](const RunOptions&) {
+  probes_.load_model = [](const ModelOptions&) {
     DescribedModel model{"a model", {}};
     model.input.width = 300;
     model.input.height = 200;
@@ -174,7 +174,7 @@ TEST_F(DoctorTest, WhatOptionsNeedIsTried) {
 }
 
 TEST_F(DoctorTest, WhatSlowsDownTheModelIsANote) {
-  probes_.load_model = [](const RunOptions&) {
+  probes_.load_model = [](const ModelOptions&) {
     return DescribedModel{"a model", {}, "this is why"};
   };
   EXPECT_THAT(to_text(diagnose()), HasSubstr("ok       model        a model\n"
@@ -232,7 +232,7 @@ TEST_F(DoctorTest, WhatARunFindsBeforeItLoadsTheModelComesFirst) {
   probes_.check_before_loading = [](const RunOptions&) {
     throw Error(ErrorKind::kNoInput, "gone");
   };
-  probes_.load_model = [](const RunOptions&) -> DescribedModel {
+  probes_.load_model = [](const ModelOptions&) -> DescribedModel {
     throw Error(ErrorKind::kBadData, "this is why");
   };
   const Diagnosis diagnosis = diagnose();
