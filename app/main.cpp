@@ -17,7 +17,7 @@
 #include "app/inspect/list_cameras.h"
 #include "app/options/commands.h"
 #include "app/output/log.h"
-#include "app/run/mqtt.h"
+#include "app/run/forget_mqtt.h"
 #include "app/run/run.h"
 #include "app/trace/trace_command.h"
 #include "app/train/train.h"
@@ -139,18 +139,14 @@ void add_training_commands(lookout::CommandLine& line) {
 }
 
 void add_commands(lookout::CommandLine& line) {
-  lookout::add_run(line, [](const lookout::RunOptions& options) {
+  const auto run = [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
     log_warnings(options);
     lookout::run(options, stop, operators_asked);
     return 0;
-  });
-  lookout::add_serve(line, [](const lookout::RunOptions& options) {
-    lookout::set_log_level(options.log.level);
-    log_warnings(options);
-    lookout::serve(options, stop, operators_asked);
-    return 0;
-  });
+  };
+  lookout::add_run(line, run);
+  lookout::add_serve(line, run);
   lookout::add_inspect(line, [](const lookout::InspectOptions& options) {
     end_by_signals();
     print(lookout::inspect(options));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/model/models.h"
-#include "app/run/run.h"
+#include "app/options/resolved_run.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/sha256.h"
 #include "pipeline/results/format.h"

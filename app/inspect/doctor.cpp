@@ -14,15 +14,15 @@
 #include "app/inspect/service_view.h"
 #include "app/inspect/try_source.h"
 #include "app/model/models.h"
+#include "app/options/resolved_run.h"
 #include "app/report/json.h"
-#include "app/run/mqtt.h"
-#include "app/run/run.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/results/format.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
+#include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_folder.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/process.h"
@@ -211,7 +211,7 @@ class Needs {
   // The run tries these before it loads a model. Returns whether the source is there.
   bool check_beginning() {
     const Check early = check_need("start", [this] {
-      probes_.check_before_loading(options_);
+      probes_.resolve_start(options_);
       return options_.events.on_change.empty() ? "" : "--on-change " + options_.events.on_change[0];
     });
     if (!early.text.empty()) checks_.push_back(early);
@@ -313,9 +313,13 @@ Probes local_probes() {
   probes.probe_camera = probe_camera;
   probes.try_source = try_source;
   probes.libcamera = load_libcamera;
-  probes.check_before_loading = check_before_loading;
+  probes.resolve_start = resolve_start;
   probes.load_model = describe_model;
-  probes.try_mqtt = try_mqtt;
+  probes.try_mqtt = [](const MqttOptions& options) {
+    const MqttLinkOptions link = resolve_mqtt(options).value();
+    const MqttClient client(link);
+    return link.party.broker + " accepts the connection";
+  };
   probes.services = ask_systemd;
   return probes;
 }

@@ -35,7 +35,7 @@ struct Probes {
   std::function<std::string(const std::string& source, const SourceOptions&)>
       try_source;  // returns the source's description
   std::function<LoadedLibcamera()> libcamera;
-  std::function<void(const RunOptions&)> check_before_loading;
+  std::function<void(const RunOptions&)> resolve_start;
   std::function<DescribedModel(const ModelOptions&)> load_model;
   std::function<std::string(const MqttOptions&)> try_mqtt;  // returns a sentence
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot

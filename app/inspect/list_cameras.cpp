@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "app/model/models.h"
+#include "app/options/resolved_run.h"
 #include "app/report/json.h"
-#include "app/run/run.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
 #include "platform/cameras/camera_mode.h"

@@ -20,7 +20,7 @@ void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 // As add_doctor(), with the service's file. `all_machines`: cameras of other machines, too.
 void add_mqtt_forget(CommandLine& line,
                      const std::function<int(const RunOptions&, bool all_machines)>& action);
-// A run without a source.
+// A run without a source, and with an HTTP server.
 void add_serve(CommandLine& line, const CommandLine::RunAction& action);
 void add_inspect(CommandLine& line, Action<InspectOptions> action);
 void add_bench(CommandLine& line, Action<BenchOptions> action);

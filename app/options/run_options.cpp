@@ -325,8 +325,13 @@ void add_run(CommandLine& line, const CommandLine::RunAction& action) {
 }
 
 void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
+  constexpr const char* kAddress = "127.0.0.1:8090";  // without one of the user's
   line.add_like_run("serve", "Classify pictures that clients send over HTTP, without a camera",
-                    action)
+                    [action](RunOptions options) {
+                      options.camera.source = "none";
+                      if (options.http.address.empty()) options.http.address = kAddress;
+                      return action(options);
+                    })
       .examples("lookout serve --model mobilenet_v2.pt --http 127.0.0.1:8090");
   line.refuse_source("serve", "lookout run SOURCE --http 127.0.0.1:8090 does both");
 }

@@ -4,104 +4,34 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "app/run/http.h"
-#include "app/run/mqtt.h"
-#include "app/run/run.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/run/open_model.h"
+#include "platform/http/http_reporter.h"
+#include "platform/mqtt/home_assistant.h"
+#include "platform/mqtt/mqtt_client.h"
+#include "platform/mqtt/mqtt_reporter.h"
+#include "platform/mqtt/mqtt_topics.h"
 #include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/reporters/systemd_notifier.h"
 #include "platform/system/journal.h"
+#include "platform/system/machine_id.h"
 #include "platform/system/results_output.h"
+#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
 
-Results results_to_write(Results option) {
-  if (option != Results::kAuto) return option;
-  return is_journal(results_fd()) ? Results::kChanges : Results::kAll;
-}
-
-// Without any of these options the state is the best label of each frame, and is not shown.
-bool states_are_configured(const RunOptions& options) {
-  return options.state.smoothing.count() > 0 || options.state.min_duration.count() > 0 ||
-         options.state.enter_threshold || options.state.leave_threshold;
-}
-
 // Whether the result of one picture is printed for a reader at a terminal.
-bool shows_picture(const RunOptions& options) {
-  return options.results.format == Format::kText && isatty(results_fd()) == 1 &&
-         is_one_picture(options.camera.source);
-}
-
-std::unique_ptr<Reporter> make_terminal_reporter(const RunOptions& options, const RunInfo& info,
-                                                 ResultOutput& output) {
-  if (isatty(STDERR_FILENO) == 1) output.log_above_display.emplace(output.terminal);
-  const std::size_t lines = std::min(options.results.top_k, info.labels.size());
-  return std::make_unique<TerminalReporter>(
-      output.terminal, fmt::format("{}: {} ({})", info.camera, info.model, info.source), lines,
-      states_are_configured(options));
-}
-
-std::unique_ptr<Reporter> make_result_reporter(const RunOptions& options, const RunInfo& info,
-                                               const std::function<OperatorTable()>& operators,
-                                               ResultOutput& output) {
-  const bool changes = results_to_write(options.results.write) == Results::kChanges;
-  std::unique_ptr<Reporter> reporter;
-  if (options.results.format == Format::kJson) {
-    reporter = std::make_unique<JsonReporter>(output.lines, JsonFormat(info), operators);
-  } else if (info.live && !changes && can_redraw(results_fd())) {
-    reporter = make_terminal_reporter(options, info, output);
-  } else if (shows_picture(options)) {
-    reporter = std::make_unique<PictureReporter>(output.lines, results_fd(),
-                                                 states_are_configured(options));
-  } else {
-    // In the journal the state is the news, and the other predictions fill the disk.
-    const bool brief = changes && is_journal(results_fd());
-    reporter = std::make_unique<TextReporter>(output.lines, states_are_configured(options),
-                                              brief ? 1 : kAllPredictions);
-  }
-  if (changes) reporter = std::make_unique<ChangesReporter>(std::move(reporter));
-  return reporter;
-}
-
-SnapshotTrigger snapshot_trigger(const EventOptions& events, const RunInfo& info) {
-  SnapshotTrigger trigger;
-  trigger.changes = events.snapshot_when != SnapshotWhen::kUnsure;
-  trigger.unknown = info.unknown;
-  trigger.waits = !info.live;
-  if (events.snapshot_when != SnapshotWhen::kChange) {
-    trigger.unsure_below = static_cast<float>(events.unsure_below);
-  }
-  return trigger;
-}
-
-void add_change_reporters(const RunOptions& options, const RunInfo& info,
-                          std::vector<std::unique_ptr<Reporter>>& reporters) {
-  const EventOptions& events = options.events;
-  if (events.snapshot_when == SnapshotWhen::kChange &&
-      events.unsure_below != EventOptions().unsure_below) {
-    log_warn("events.unsure-below does nothing without --snapshot-when unsure or both");
-  }
-  std::unique_ptr<SnapshotReporter> snapshots;
-  if (!events.snapshot_on_change.empty()) {
-    snapshots = std::make_unique<SnapshotReporter>(
-        SnapshotFolder(events.snapshot_on_change, info.camera, events.snapshot_limit),
-        events.snapshot_cooldown, snapshot_trigger(events, info));
-  }
-  if (!events.on_change.empty()) {
-    OnChangeOptions on_change;
-    on_change.command = events.on_change;
-    on_change.time_limit = events.on_change_timeout;
-    reporters.push_back(std::make_unique<OnChangeReporter>(on_change, info, std::move(snapshots)));
-  } else if (snapshots) {
-    reporters.push_back(std::move(snapshots));
-  }
+bool shows_picture(const ReporterParts& run) {
+  return run.options.results.format == Format::kText && isatty(results_fd()) == 1 &&
+         run.resolved.one_picture;
 }
 
 // The table with the rows that are asked for.
@@ -115,34 +45,159 @@ std::function<OperatorTable()> limited(const std::function<OperatorTable()>& ope
   };
 }
 
-void add_frame_reporters(const RunOptions& options, const RunInfo& info,
-                         const std::function<OperatorTable()>& operators, ResultOutput& output,
-                         std::vector<std::unique_ptr<Reporter>>& reporters) {
-  reporters.push_back(
-      make_result_reporter(options, info, limited(operators, options.profile.op_rows), output));
-  LogStyle log;
-  log.display = output.log_above_display.has_value();
-  log.summary = !shows_picture(options);
-  if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
-  reporters.push_back(std::make_unique<LogReporter>(log));
-  add_change_reporters(options, info, reporters);
+std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run) {
+  const ResultOptions& results = run.options.results;
+  const SceneOptions& state = run.options.state;
+  // Without any of these options the state is the best label of each frame, and is not shown.
+  const bool shows_state = state.smoothing.count() > 0 || state.min_duration.count() > 0 ||
+                           state.enter_threshold || state.leave_threshold;
+  const bool journal = is_journal(results_fd());
+  const bool changes =
+      results.write == Results::kChanges || (results.write == Results::kAuto && journal);
+  std::unique_ptr<Reporter> reporter;
+  if (results.format == Format::kJson) {
+    reporter = std::make_unique<JsonReporter>(run.output.lines, JsonFormat(run.info),
+                                              limited(run.operators, run.options.profile.op_rows));
+  } else if (run.info.live && !changes && can_redraw(results_fd())) {
+    if (isatty(STDERR_FILENO) == 1) run.output.log_above_display.emplace(run.output.terminal);
+    reporter = std::make_unique<TerminalReporter>(
+        run.output.terminal,
+        fmt::format("{}: {} ({})", run.info.camera, run.info.model, run.info.source),
+        std::min(results.top_k, run.info.labels.size()), shows_state);
+  } else if (shows_picture(run)) {
+    reporter = std::make_unique<PictureReporter>(run.output.lines, results_fd(), shows_state);
+  } else {
+    // In the journal the state is the news, and the other predictions fill the disk.
+    reporter = std::make_unique<TextReporter>(run.output.lines, shows_state,
+                                              changes && journal ? 1 : kAllPredictions);
+  }
+  if (changes) reporter = std::make_unique<ChangesReporter>(std::move(reporter));
+  return reporter;
 }
 
-// Returns the counters of what is published; null: nothing is.
-std::shared_ptr<const MqttCounters> add_mqtt_reporter(const RunOptions& options,
-                                                      const RunInfo& info, const RunFlags& flags,
-                                                      RunReporters& reporters) {
-  if (options.mqtt.url.empty()) {
-    if (options.mqtt.commands) log_warn("mqtt.commands does nothing without --mqtt URL");
+// Commands and pictures. Null when the options ask for neither.
+std::unique_ptr<Reporter> make_change_reporter(const EventOptions& events, const RunInfo& info) {
+  if (events.snapshot_when == SnapshotWhen::kChange &&
+      events.unsure_below != EventOptions().unsure_below) {
+    log_warn("events.unsure-below does nothing without --snapshot-when unsure or both");
+  }
+  std::unique_ptr<SnapshotReporter> snapshots;
+  if (!events.snapshot_on_change.empty()) {
+    SnapshotTrigger trigger;
+    trigger.changes = events.snapshot_when != SnapshotWhen::kUnsure;
+    trigger.unknown = info.unknown;
+    trigger.waits = !info.live;
+    if (events.snapshot_when != SnapshotWhen::kChange) {
+      trigger.unsure_below = static_cast<float>(events.unsure_below);
+    }
+    snapshots = std::make_unique<SnapshotReporter>(
+        SnapshotFolder(events.snapshot_on_change, info.camera, events.snapshot_limit),
+        events.snapshot_cooldown, trigger);
+  }
+  if (events.on_change.empty()) return snapshots;
+  OnChangeOptions on_change;
+  on_change.command = events.on_change;
+  on_change.time_limit = events.on_change_timeout;
+  return std::make_unique<OnChangeReporter>(on_change, info, std::move(snapshots));
+}
+
+// The address of our HTTP server for browsers elsewhere; empty: they cannot reach it.
+std::string page_address(std::optional<HttpAddress> address) {
+  if (!address || is_loopback(*address) || address->port == 0) return {};
+  if (address->host == "0.0.0.0" || address->host == "::") {
+    const std::string host = host_name();
+    if (host.empty()) return {};
+    address->host = host + ".local";
+  }
+  return to_text(*address);
+}
+
+DiscoveryFacts discovery_facts(const ReporterParts& run) {
+  const MqttOptions& mqtt = run.options.mqtt;
+  const MachineState machine = read_machine_state();
+  DiscoveryFacts facts;
+  facts.pictures = mqtt.pictures == MqttPictures::kChanges;
+  facts.commands = run.paused != nullptr;
+  facts.has_temperature = machine.temperature.has_value();
+  facts.has_throttling = machine.throttled.has_value();
+  facts.stats_interval =
+      std::chrono::ceil<std::chrono::seconds>(std::max(mqtt.interval, run.resolved.stats_interval));
+  facts.page = page_address(run.resolved.http_address);
+  return facts;
+}
+
+// The camera's name on the broker: the user's, or one that differs between machines.
+std::string mqtt_camera(const ReporterParts& run) {
+  const std::string host = host_name();
+  if (!run.options.camera.name.empty() || host.empty()) return run.info.camera;
+  return host + "-" + run.info.camera;
+}
+
+// Null when nothing is to be published.
+std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
+                                             const std::shared_ptr<MqttCounters>& counters) {
+  const MqttOptions& mqtt = run.options.mqtt;
+  if (!run.resolved.mqtt) {
+    if (mqtt.commands) log_warn("mqtt.commands does nothing without --mqtt URL");
     return nullptr;
   }
-  if (info.source.empty()) {
+  if (run.info.source.empty()) {
     log_warn("mqtt: without a source there is nothing to publish");
     return nullptr;
   }
-  auto counters = std::make_shared<MqttCounters>();
-  reporters.all.push_back(make_mqtt_reporter(options, info, counters, flags.paused));
-  return counters;
+  MqttFeedOptions feed;
+  feed.info = run.info;
+  feed.info.camera = mqtt_camera(run);
+  feed.machine = {machine_id(), host_name()};
+  feed.topics = mqtt_topics(mqtt.prefix, feed.info.camera, feed.machine.id, mqtt.discovery);
+  feed.view = run.options.camera.view;
+  feed.pictures = mqtt.pictures == MqttPictures::kChanges;
+  feed.interval = mqtt.interval;
+  feed.commands = mqtt.commands;
+  if (run.paused) feed.enable = [paused = run.paused](bool enabled) { *paused = !enabled; };
+  if (!mqtt.discovery.empty()) {
+    feed.discovery = discovery_payload(feed.topics, feed.info, discovery_facts(run));
+  }
+  MqttLinkOptions link = *run.resolved.mqtt;
+  link.settings.client_id = link.party.client_id = feed.topics.client_id;
+  link.settings.will = MqttMessage{feed.topics.available, "offline", /*qos=*/1, /*retained=*/true};
+  return std::make_unique<MqttReporter>(std::move(link), std::move(feed), open_mosquitto, counters);
+}
+
+// Null when there is neither an address nor a socket of systemd. `mqtt`: null when nothing is
+// published.
+std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
+                                             const std::shared_ptr<const MqttCounters>& mqtt) {
+  const HttpOptions& http = run.options.http;
+  auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
+  if (sockets->fds().empty()) return nullptr;
+  if (sockets->are_public()) require_token(http, sockets->names().front());
+  HttpServiceOptions service;
+  service.access = run.resolved.http_access;
+  service.view.view = run.options.camera.view;
+  service.view.max_viewers = http.viewers;
+  service.jpegs_wanted = &run.jpegs_wanted;
+  service.pictures = &run.pictures;
+  service.predict.pixels = http.max_pixels;
+  service.predict_rate = http.predict_rate;
+  if (run.info.source.empty()) {
+    service.predict.threads = static_cast<std::size_t>(run.options.model.workers) + 1;
+    service.predict.in_background = false;
+  }
+  HttpLimits limits;
+  limits.clients = http.clients;
+  // One address has a quarter of all, which a request fits into.
+  limits.upload =
+      std::min<std::size_t>(http.max_upload, std::numeric_limits<std::size_t>::max() / 4);
+  limits.uploads = std::max(limits.uploads, 4 * limits.upload);
+  service.max_upload = limits.upload;
+  MetricSources metrics{
+      run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};
+  if (mqtt) {
+    metrics.mqtt = [mqtt] { return MqttFigures{mqtt->publishes, mqtt->messages, mqtt->dropped}; };
+  }
+  return std::make_unique<HttpReporter>(std::move(sockets), run.info, std::move(service), limits,
+                                        std::move(metrics));
 }
 
 }  // namespace
@@ -152,30 +207,37 @@ ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
             live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop),
       terminal(results_fd(), lines) {}
 
-RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
-                            const std::function<OperatorTable()>& operators, ResultOutput& output,
-                            const RunFlags& flags, PictureQueue& pictures) {
+RunReporters make_reporters(const ReporterParts& run) {
   RunReporters reporters;
-  auto& all = reporters.all;
-  const bool has_source = !info.source.empty();
-  if (has_source) add_frame_reporters(options, info, operators, output, all);
-  all.push_back(std::make_unique<OperatorReporter>(operators, options.profile.op_rows,
-                                                   flags.operators_asked));
-  all.push_back(std::make_unique<SystemdNotifier>(has_source));
-  const auto mqtt = add_mqtt_reporter(options, info, flags, reporters);
-  if (auto http =
-          make_http_reporter(options, info, {operators, mqtt}, pictures, flags.jpegs_wanted)) {
-    all.push_back(std::move(http));
-    reporters.take_pictures = true;
+  const auto add = [&reporters](std::unique_ptr<Reporter> reporter) {
+    const bool made = reporter != nullptr;
+    if (made) reporters.all.push_back(std::move(reporter));
+    return made;
+  };
+  const bool has_source = !run.info.source.empty();
+  if (has_source) {
+    add(make_result_reporter(run));
+    LogStyle log;
+    log.display = run.output.log_above_display.has_value();
+    log.summary = !shows_picture(run);
+    if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
+    add(std::make_unique<LogReporter>(log));
+    add(make_change_reporter(run.options.events, run.info));
   }
+  add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
+                                         run.operators_asked));
+  add(std::make_unique<SystemdNotifier>(has_source));
+  auto counters = std::make_shared<MqttCounters>();
+  if (!add(make_mqtt_reporter(run, counters))) counters.reset();
+  reporters.take_pictures = add(make_http_reporter(run, counters));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");
   }
-  if (has_source && options.results.overlay) {
-    auto overlay = std::make_unique<OverlayReporter>(info, options.camera.view, flags.stop);
+  if (has_source && run.options.results.overlay) {
+    auto overlay = std::make_unique<OverlayReporter>(run.info, run.options.camera.view, run.stop);
     reporters.overlay = overlay.get();
-    all.push_back(std::move(overlay));
+    add(std::move(overlay));
   }
   return reporters;
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/options/resolved_run.h"
 #include "app/output/log.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/operator_table.h"
@@ -30,8 +30,14 @@ struct ResultOutput {
   std::optional<LogAboveDisplay> log_above_display;
 };
 
-// Flags of the program that reporters set or read.
-struct RunFlags {
+// What reporters are made from. All that this refers to outlives them.
+struct ReporterParts {
+  const RunOptions& options;
+  const ResolvedRun& resolved;
+  const RunInfo& info;
+  std::function<OperatorTable()> operators;  // measured so far; empty: operators are not sampled
+  ResultOutput& output;
+  PictureQueue& pictures;                     // those of HTTP clients
   std::atomic<bool>& stop;                    // set by a reporter that ends the run
   std::atomic<bool>& operators_asked;         // set from outside: log the table of the operators
   std::atomic<bool>& jpegs_wanted;            // set for the source: see SourceOptions
@@ -44,11 +50,8 @@ struct RunReporters {
   bool take_pictures = false;          // one of them gives pictures of clients to the queue
 };
 
-// Makes the reporters that the options ask for. `operators` returns what was measured so far;
-// empty: operators are not sampled. `pictures` outlives them. Throws Error when a folder or a
-// window cannot be used, or when there is neither a source nor an HTTP server.
-RunReporters make_reporters(const RunOptions& options, const RunInfo& info,
-                            const std::function<OperatorTable()>& operators, ResultOutput& output,
-                            const RunFlags& flags, PictureQueue& pictures);
+// Makes the reporters that the options ask for. Throws Error when a folder, a window or an address
+// cannot be used, or when there is neither a source nor an HTTP server.
+RunReporters make_reporters(const ReporterParts& run);
 
 }  // namespace lookout

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,10 @@
 #include "pipeline/run/scheduling.h"
 
 namespace lookout {
+
+// The first frames of a camera or a measurement, in which buffers are allocated and the clock
+// rises: they are neither traced nor measured.
+inline constexpr std::uint64_t kWarmUpFrames = 10;
 
 struct PipelineOptions {
   View view;

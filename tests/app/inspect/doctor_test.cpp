@@ -36,7 +36,7 @@ class DoctorTest : public testing::Test {
       return source + ", 640x480";
     };
     probes_.libcamera = [] { return LoadedLibcamera{"v0.7.1", "0.7", "0.7.so"}; };
-    probes_.check_before_loading = [](const RunOptions&) {};
+    probes_.resolve_start = [](const RunOptions&) {};
     probes_.load_model = [](const ModelOptions&) { return DescribedModel{"a model", {}}; };
     probes_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
@@ -229,9 +229,7 @@ TEST_F(DoctorTest, OtherDevicesThatAreNotUsableAreNotes) {
 }
 
 TEST_F(DoctorTest, WhatARunFindsBeforeItLoadsTheModelComesFirst) {
-  probes_.check_before_loading = [](const RunOptions&) {
-    throw Error(ErrorKind::kNoInput, "gone");
-  };
+  probes_.resolve_start = [](const RunOptions&) { throw Error(ErrorKind::kNoInput, "gone"); };
   probes_.load_model = [](const ModelOptions&) -> DescribedModel {
     throw Error(ErrorKind::kBadData, "this is why");
   };
@@ -240,7 +238,7 @@ TEST_F(DoctorTest, WhatARunFindsBeforeItLoadsTheModelComesFirst) {
   EXPECT_EQ(check(diagnosis, "start").text, "gone");
   EXPECT_EQ(check(diagnosis, "model").state, State::kFailure) << "and is told, too";
   options_.events.on_change = {"notify", "cat"};
-  probes_.check_before_loading = [](const RunOptions&) {};
+  probes_.resolve_start = [](const RunOptions&) {};
   EXPECT_EQ(check(diagnose(), "start").text, "--on-change notify");
 }
 

@@ -1,0 +1,161 @@
+#include "app/options/resolved_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/core/error.h"
+#include "pipeline/core/lower_case.h"
+#include "platform/mqtt/mqtt_address.h"
+#include "platform/mqtt/mqtt_client.h"
+#include "platform/reporters/snapshot_folder.h"
+#include "platform/sources/open_source.h"
+#include "platform/sources/picture_folder.h"
+#include "platform/system/input_file.h"
+#include "platform/system/journal.h"
+#include "platform/system/machine_id.h"
+#include "platform/system/process.h"
+#include "platform/system/results_output.h"
+#include "platform/system/service.h"
+#include "platform/system/system_info.h"
+
+namespace lookout {
+namespace {
+
+constexpr std::size_t kMinToken = 16;
+
+Error config_error(const std::string& sentence) { return {ErrorKind::kConfig, sentence}; }
+
+// The first line of a file.
+std::string read_secret_line(const std::string& option, const std::string& file) {
+  std::string secret = read_secret(option, file);
+  secret.resize(std::min(secret.find_first_of("\r\n"), secret.size()));
+  return secret;
+}
+
+void resolve_http(const HttpOptions& options, ResolvedRun& run) {
+  HttpAccess& access = run.http_access;
+  if (!options.token_file.empty()) {
+    access.token = read_secret_line("http.token-file", options.token_file);
+    if (access.token.size() < kMinToken) {
+      throw config_error(fmt::format("http.token-file {}: the token has fewer than {} characters",
+                                     options.token_file, kMinToken));
+    }
+  }
+  access.hosts = options.hosts;
+  if (const std::string name = full_host_name(); !name.empty()) {
+    access.hosts.push_back(lower_case(name));
+    access.hosts.push_back(lower_case(host_name()) + ".local");
+  }
+  if (options.address.empty()) return;
+  run.http_address = parse_http_address(options.address);
+  if (!is_loopback(*run.http_address)) require_token(options, options.address);
+}
+
+// libmosquitto would tell of a file that is missing much later.
+void check_tls(const MqttOptions& options, const MqttAddress& address) {
+  const std::array<std::pair<const char*, const std::string*>, 3> files{
+      {{"mqtt.ca", &options.ca},
+       {"mqtt.certificate", &options.certificate},
+       {"mqtt.key", &options.key}}};
+  for (const auto& [name, file] : files) {
+    if (file->empty()) continue;
+    if (!address.tls) {
+      throw config_error(fmt::format("{} is for a broker with TLS: mqtt.url=mqtts://...", name));
+    }
+    if (file == &options.key) {
+      read_secret(name, *file);
+    } else {
+      read_input(name, *file);
+    }
+  }
+  if (options.certificate.empty() != options.key.empty()) {
+    throw config_error("mqtt.certificate and mqtt.key belong together: set both or none");
+  }
+}
+
+std::string read_password(const MqttOptions& options, const MqttAddress& address) {
+  if (options.password_file.empty()) return {};
+  if (address.user.empty()) {
+    throw config_error("mqtt.password-file needs a user in mqtt.url, as mqtt://USER@HOST");
+  }
+  std::string password = read_secret_line("mqtt.password-file", options.password_file);
+  if (!password.empty()) return password;
+  throw config_error(
+      fmt::format("mqtt.password-file {}: its first line is empty", options.password_file));
+}
+
+}  // namespace
+
+ResolvedRun resolve(const RunOptions& options) {
+  std::optional<AtomicFile> trace;
+  if (!options.profile.trace.empty()) trace.emplace("trace", options.profile.trace);
+  ResolvedRun run = resolve_start(options);
+  run.trace = std::move(trace);
+  require_frames(options.camera.source, source_options(options.camera, {}));
+  const std::string& snapshots = options.events.snapshot_on_change;
+  if (!snapshots.empty()) check_snapshot_folder(snapshots);
+  return run;
+}
+
+ResolvedRun resolve_start(const RunOptions& options) {
+  ResolvedRun run;
+  const auto& command = options.events.on_change;
+  if (!command.empty()) check_program("--on-change", command[0]);
+  resolve_http(options.http, run);
+  run.mqtt = resolve_mqtt(options.mqtt);
+  require_source(options.camera.source, source_options(options.camera, {}));
+  std::error_code not_there;
+  run.one_picture = has_picture_extension(options.camera.source) &&
+                    std::filesystem::is_regular_file(options.camera.source, not_there);
+  run.stats_interval = options.log.stats_interval;
+  if (run.stats_interval.count() == 0) {
+    const bool journal = is_journal(results_fd()) || is_journal(STDERR_FILENO);
+    run.stats_interval = journal ? std::chrono::minutes(1) : std::chrono::seconds(1);
+  }
+  return run;
+}
+
+std::optional<MqttLinkOptions> resolve_mqtt(const MqttOptions& options) {
+  if (options.url.empty()) return std::nullopt;
+  check_mqtt_module();
+  const MqttAddress address = parse_mqtt_address(options.url);
+  check_tls(options, address);
+  MqttLinkOptions link;
+  MqttSettings& settings = link.settings;
+  settings.client_id = "lookout-" + machine_id() + "-command";
+  settings.host = address.path.empty() ? address.host : address.path;
+  settings.port = address.port;
+  settings.user = address.user;
+  settings.password = read_password(options, address);
+  settings.tls = address.tls;
+  settings.ca = options.ca;
+  settings.certificate = options.certificate;
+  settings.key = options.key;
+  link.party = {to_text(address), settings.client_id, is_service()};
+  return link;
+}
+
+void require_token(const HttpOptions& options, const std::string& address) {
+  if (options.insecure || !options.token_file.empty()) return;
+  throw config_error(
+      fmt::format("http: other machines could look at {} without a token: set http.token-file, or "
+                  "http.insecure=true to allow that",
+                  address));
+}
+
+SourceOptions source_options(const CameraOptions& options, const InputSpec& input) {
+  SourceOptions source_options = options.source_options;
+  const cv::Size needed = useful_size(input, options.view);
+  source_options.needed_width = needed.width;
+  source_options.needed_height = needed.height;
+  source_options.wait = options.wait == Wait::kAuto ? is_service() : options.wait == Wait::kYes;
+  return source_options;
+}
+
+}  // namespace lookout

@@ -1,0 +1,48 @@
+// What the options of a run come to: its files of secrets are read, its addresses parsed, and what
+// it needs is checked, once and before a model is loaded.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "app/options/options.h"
+#include "pipeline/core/input_spec.h"
+#include "platform/http/http_access.h"
+#include "platform/http/http_address.h"
+#include "platform/mqtt/mqtt_link.h"
+#include "platform/system/atomic_file.h"
+
+namespace lookout {
+
+struct ResolvedRun {
+  std::optional<AtomicFile> trace;          // nothing: no trace is written
+  std::optional<HttpAddress> http_address;  // nothing: only the sockets of systemd
+  HttpAccess http_access;
+  // As of a command; a run sets client and will. Nothing: nothing is published.
+  std::optional<MqttLinkOptions> mqtt;
+  std::chrono::milliseconds stats_interval{};
+  bool one_picture = false;  // the source is the path of a single picture
+};
+
+// All that shows before a model is loaded, in this order: the file of the trace, what
+// resolve_start() checks, the source's pictures or camera, the folder of snapshots. Throws Error.
+ResolvedRun resolve(const RunOptions& options);
+
+// A part of it, which changes nothing on the disk: the command, HTTP, MQTT, and that the source is
+// there. Throws Error.
+ResolvedRun resolve_start(const RunOptions& options);
+
+// A part of that. Nothing when no broker is set. Throws Error(kUnsupported) when libmosquitto or
+// the module is missing, Error(kConfig) when the options do not go together or a password is empty,
+// and what read_input() throws for a file.
+std::optional<MqttLinkOptions> resolve_mqtt(const MqttOptions& options);
+
+// Throws Error(kConfig) when other machines could look at `address` without a token and nobody
+// allowed it.
+void require_token(const HttpOptions& options, const std::string& address);
+
+// How the source is opened for a model with that input.
+SourceOptions source_options(const CameraOptions& options, const InputSpec& input);
+
+}  // namespace lookout
