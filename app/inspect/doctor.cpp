@@ -1,47 +1,67 @@
 #include "app/inspect/doctor.h"
 
 #include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
-#include <optional>
+#include <exception>
 #include <sstream>
 #include <utility>
 
-#include "app/inspect/csi_checks.h"
-#include "app/inspect/engine_checks.h"
-#include "app/inspect/service_view.h"
-#include "app/inspect/try_source.h"
-#include "app/model/models.h"
 #include "app/options/resolved_run.h"
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/source.h"
+#include "pipeline/core/thread.h"
 #include "pipeline/results/format.h"
+#include "pipeline/run/open_model.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_folder.h"
+#include "platform/sources/open_source.h"
+#include "platform/sources/source_uri.h"
 #include "platform/system/atomic_file.h"
+#include "platform/system/paths_in.h"
 #include "platform/system/process.h"
+#include "platform/system/run_in_child.h"
 
 namespace lookout {
 namespace {
 
+namespace fs = std::filesystem;
 using State = Check::State;
+using Checks = std::vector<Check>;
 
-constexpr int kUnusable = static_cast<int>(ErrorKind::kInternal);
-constexpr std::chrono::seconds kTimeOfSystemctl{10};
+const char* const kUser = "lookout";  // deploy/lookout.sysusers
 
-Check check_userland() {
-  if (sizeof(void*) >= 8) return {"userland", State::kOk, "64 bits"};
-  return {"userland", State::kFailure,
-          "32 bits: lookout needs the 64-bit edition of Raspberry Pi OS", kUnusable};
+State note_if(bool worth_knowing) { return worth_knowing ? State::kNote : State::kOk; }
+
+// Tries something; `use` returns the text of the check. What fails is `if_it_fails`.
+Check tried(const std::string& name, State if_it_fails, const std::function<std::string()>& use) {
+  try {
+    return {name, State::kOk, use()};
+  } catch (const Error& error) {
+    return {name, if_it_fails, error.what(),
+            if_it_fails == State::kFailure ? error.exit_status() : 0};
+  }
 }
 
-Check check_cpu(const SystemInfo& system) {
+// ---- The machine
+
+void check_processor(const SystemInfo& system, Checks& checks) {
+  if (sizeof(void*) >= 8) {
+    checks.push_back({"userland", State::kOk, "64 bits"});
+  } else {
+    checks.push_back({"userland", State::kFailure,
+                      "32 bits: lookout needs the 64-bit edition of Raspberry Pi OS",
+                      static_cast<int>(ErrorKind::kInternal)});
+  }
   std::string text = system.cpu.empty() ? "unknown" : system.cpu;
   if (!system.board.empty()) text += " on " + system.board;
   if (!system.arm) {
@@ -49,45 +69,50 @@ Check check_cpu(const SystemInfo& system) {
     for (const char* feature : {"avx2", "fma", "avx512f", "avx512_vnni"}) {
       if (system.has_feature(feature)) used.emplace_back(feature);
     }
-    if (!used.empty()) text += fmt::format(", {}", joined(used, " "));
-    return {"cpu", State::kOk, text};
+    if (!used.empty()) text += ", " + joined(used, " ");
+  } else if (!system.has_feature("asimd")) {
+    text += ", without NEON";
+  } else if (system.has_feature("atomics")) {
+    text += ", ARMv8.1 or later";
+  } else {
+    text +=
+        ", ARMv8.0: no atomics, no dot product; not every release of an engine's library runs on "
+        "it";
   }
-  if (!system.has_feature("asimd")) return {"cpu", State::kNote, text + ", without NEON"};
-  if (system.has_feature("atomics")) return {"cpu", State::kOk, text + ", ARMv8.1 or later"};
-  text +=
-      ", ARMv8.0: no atomics, no dot product; not every release of an engine's library runs on it";
-  return {"cpu", State::kOk, text};
+  checks.push_back({"cpu", note_if(system.arm && !system.has_feature("asimd")), text});
 }
 
-Check check_cma(const SystemInfo& system) {
-  if (!system.cma_total_kb) return {"cma", State::kOk, "this kernel has none"};
-  return {"cma", State::kOk,
-          fmt::format("{} MB, {} MB free", *system.cma_total_kb / 1024,
-                      system.cma_free_kb.value_or(0) / 1024)};
-}
+// What heat, power and the kernel do to the machine.
+void check_machine(const SystemInfo& system, Checks& checks) {
+  std::string cma = "this kernel has none";
+  if (system.cma_total_kb) {
+    cma = fmt::format("{} MB, {} MB free", *system.cma_total_kb / 1024,
+                      system.cma_free_kb.value_or(0) / 1024);
+  }
+  checks.push_back({"cma", State::kOk, cma});
 
-Check check_temperature(const SystemInfo& system) {
-  if (!system.state.temperature) return {"temperature", State::kOk, "no sensor"};
-  const bool hot = *system.state.temperature >= MachineState::kHot;
-  return {
-      "temperature", hot ? State::kNote : State::kOk,
-      fmt::format("{:.1f} °C{}", *system.state.temperature, hot ? ": the clock is lowered" : "")};
-}
+  const auto& temperature = system.state.temperature;
+  const bool hot = temperature && *temperature >= MachineState::kHot;
+  checks.push_back(
+      {"temperature", note_if(hot),
+       temperature ? fmt::format("{:.1f} °C{}", *temperature, hot ? ": the clock is lowered" : "")
+                   : "no sensor"});
 
-Check check_clock(const SystemInfo& system) {
-  if (!system.state.clock_mhz) return {"clock", State::kOk, "not told by this kernel"};
-  std::string text = fmt::format("{:.0f} MHz", *system.state.clock_mhz);
-  if (system.highest_clock_mhz) text += fmt::format(" of {:.0f}", *system.highest_clock_mhz);
-  if (!system.governor.empty()) text += ", governor " + system.governor;
-  return {"clock", system.governor == "powersave" ? State::kNote : State::kOk, text};
-}
+  std::string clock = "not told by this kernel";
+  if (system.state.clock_mhz) {
+    clock = fmt::format("{:.0f} MHz", *system.state.clock_mhz);
+    if (system.highest_clock_mhz) clock += fmt::format(" of {:.0f}", *system.highest_clock_mhz);
+    if (!system.governor.empty()) clock += ", governor " + system.governor;
+  }
+  const bool slow = system.state.clock_mhz && system.governor == "powersave";
+  checks.push_back({"clock", note_if(slow), clock});
 
-Check check_throttling(const SystemInfo& system) {
-  if (!system.state.throttled) return {"throttling", State::kOk, "not told by this firmware"};
-  const auto words = throttling_words(*system.state.throttled);
-  if (words.empty()) return {"throttling", State::kOk, "none since the start"};
-  return {"throttling", State::kNote,
-          fmt::format("{} (0x{:x})", joined(words, ", "), *system.state.throttled)};
+  const auto& throttled = system.state.throttled;
+  const auto words = throttled ? throttling_words(*throttled) : std::vector<std::string>();
+  checks.push_back({"throttling", note_if(!words.empty()),
+                    !throttled      ? "not told by this firmware"
+                    : words.empty() ? "none since the start"
+                                    : fmt::format("{} (0x{:x})", joined(words, ", "), *throttled)});
 }
 
 Check check_service(const SystemInfo& system, const std::vector<ServiceState>& services) {
@@ -100,57 +125,119 @@ Check check_service(const SystemInfo& system, const std::vector<ServiceState>& s
     if (service.state != "failed") continue;
     check.state = State::kNote;
     check.text += fmt::format(" (journalctl -u {0} -e and systemctl status {0} tell why)",
-                              std::filesystem::path(service.unit).stem().string());
+                              fs::path(service.unit).stem().string());
   }
   return check;
 }
 
-std::vector<Check> check_cameras(const Probes& probes) {
-  std::vector<Check> checks;
-  for (const std::string& path : video_devices(probes.root)) {
-    try {
-      checks.push_back({"camera", State::kOk, path + ": " + probes.probe_camera(path)});
-    } catch (const Error& error) {
-      checks.push_back({"camera", State::kNote, error.what()});
+// An engine that cannot be used is a note: it keeps only models of its format from running, which
+// the check of the model tells.
+Check check_engine(Engine engine, const Probes& probes) {
+  EngineFacts facts;
+  Check check = tried(row_of(engine).check, State::kNote, [&] {
+    facts = probes.engine(engine);
+    return fmt::format("{}, engines {}; {}", facts.version, joined(facts.engines, ", "),
+                       facts.lack.empty() ? facts.used + " is used" : facts.lack);
+  });
+  if (!facts.lack.empty()) check.state = State::kNote;
+  return check;
+}
+
+// ---- Cameras
+
+void check_cameras(const Probes& probes, Checks& checks) {
+  const auto paths = video_devices(probes.root);
+  for (const std::string& path : paths) {
+    checks.push_back(
+        tried("camera", State::kNote, [&] { return path + ": " + probes.probe_camera(path); }));
+  }
+  if (paths.empty()) checks.push_back({"camera", State::kNote, "there is no /dev/video* at all"});
+}
+
+// libcamera with lookout's module and libcamera's own modules for image processing (IPA).
+Check check_libcamera(const Probes& probes) {
+  std::string problem;
+  Check check = tried("libcamera", State::kNote, [&] {
+    const LoadedLibcamera loaded = probes.libcamera();
+    const auto versions = ipa_versions(probes.root);
+    if (versions.empty()) {
+      problem =
+          "; the cameras of a Raspberry Pi also need its IPA modules: sudo apt install "
+          "libcamera-ipa";
+    } else if (std::count(versions.begin(), versions.end(), loaded.soname) == 0) {
+      problem = "; libcamera-ipa is of another version: sudo apt full-upgrade";
     }
-  }
-  if (checks.empty()) checks.push_back({"camera", State::kNote, "there is no /dev/video* at all"});
-  return checks;
+    return fmt::format("{}, by the module {}{}", loaded.version, loaded.module, problem);
+  });
+  if (!problem.empty()) check.state = State::kNote;
+  return check;
 }
 
-// A running service has the camera: that keeps a second run from starting, but nothing is wrong.
-void allow_camera_of_service(const std::vector<ServiceState>& services, Check& source) {
-  const auto running = std::find_if(services.begin(), services.end(),
-                                    [](const auto& service) { return service.state == "active"; });
-  const bool in_use = source.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
-  if (!in_use || running == services.end()) return;
-  source.state = State::kNote;
-  source.text += fmt::format(": {} is running", running->unit);
-  source.exit_status = 0;
+// The memory that CSI cameras take buffers from. As raspberrypi-sys-mods and the package's own udev
+// rule set it.
+Check check_heaps(const fs::path& root) {
+  auto heaps = paths_in(root / "dev/dma_heap");
+  std::sort(heaps.begin(), heaps.end());
+  if (heaps.empty()) return {"dma-heap", State::kOk, "this kernel has none"};
+  std::vector<std::string> names;
+  for (const fs::path& heap : heaps) {
+    names.push_back(heap.filename());
+    struct stat status {};
+    if (::stat(heap.c_str(), &status) != 0) continue;
+    const struct group* entry = ::getgrgid(status.st_gid);
+    const std::string group = entry == nullptr ? std::to_string(status.st_gid) : entry->gr_name;
+    constexpr mode_t kReadAndWrite = S_IRGRP | S_IWGRP;
+    if (group == "video" && (status.st_mode & kReadAndWrite) == kReadAndWrite) continue;
+    return {
+        "dma-heap", State::kNote,
+        fmt::format("{} is of the group {}, mode {:03o}: CSI cameras need the group video and 660; "
+                    "sudo udevadm trigger --subsystem-match=dma_heap applies the rule",
+                    heap.string(), group, status.st_mode & 0777U)};
+  }
+  return {"dma-heap", State::kOk, joined(names, ", ") + " of the group video"};
 }
 
-// Tries something that a run needs; `use` returns the text of the check.
-Check check_need(const std::string& name, const std::function<std::string()>& use) {
-  try {
-    return {name, State::kOk, use()};
-  } catch (const Error& error) {
-    return {name, State::kFailure, error.what(), error.exit_status()};
-  }
+// ---- The service as seen from the outside
+
+bool is_in(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = fs::absolute(path).lexically_normal().lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
 }
 
-// A file or folder that a run writes. The folder of a service is made when it starts.
-Check check_output(const std::string& name, const std::string& path, const std::string& unit,
-                   const std::function<void()>& check) {
-  if (unit.empty()) {
-    return check_need(name, [&] {
-      check();
-      return path;
-    });
+// "lookout.service" for lookout.toml in `folder`, "lookout@front.service" for front.toml there.
+// Empty for other files.
+std::string unit_of(const fs::path& config, const fs::path& folder) {
+  if (config.parent_path() != folder || config.extension() != ".toml") return {};
+  const std::string name = config.stem();
+  return name == kUser ? "lookout.service" : "lookout@" + name + ".service";
+}
+
+bool service_may_read(const struct stat& status) {
+  const passwd* user = getpwnam(kUser);
+  const group* members = getgrnam(kUser);
+  if (user != nullptr && status.st_uid == user->pw_uid) return (status.st_mode & S_IRUSR) != 0;
+  if (members != nullptr && status.st_gid == members->gr_gid) {
+    return (status.st_mode & S_IRGRP) != 0;
   }
-  if (service_writes(unit, path)) return {name, State::kOk, path};
-  return {name, State::kNote,
-          fmt::format("{}: unless its unit says otherwise, the service may write to {} only", path,
-                      state_folder_of(unit).string())};
+  return (status.st_mode & S_IROTH) != 0;
+}
+
+// Throws Error(kNoInput) for a file that the sandbox of deploy/lookout.service.in hides, and
+// Error(kPermission) for one that exists but that neither everybody nor the user or group lookout
+// may read. `what` begins the sentence: "model".
+void check_service_reads(const std::string& what, const fs::path& file) {
+  for (const char* hidden : {"/home", "/root", "/run/user", "/tmp", "/var/tmp"}) {
+    if (!is_in(file, hidden)) continue;
+    throw Error(ErrorKind::kNoInput, fmt::format("{} {}: the service does not see {}: put it into "
+                                                 "/usr/local/share/lookout or /etc/lookout",
+                                                 what, file.string(), hidden));
+  }
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0 || service_may_read(status)) return;
+  throw Error(ErrorKind::kPermission,
+              fmt::format("{} {}: the service runs as the user {}, who may not read it (sudo chmod "
+                          "a+r)",
+                          what, file.string(), kUser));
 }
 
 // Throws for files that the service cannot read though the caller can.
@@ -163,9 +250,10 @@ void check_files_of_service(const RunOptions& options) {
   }
 }
 
+// ---- The needs of a run
+
 // The configuration that is judged, and what of the service cannot be checked from here.
-std::vector<Check> check_settings(const RunOptions& options, const std::string& unit) {
-  std::vector<Check> checks;
+void check_settings(const RunOptions& options, const std::string& unit, Checks& checks) {
   if (!unit.empty()) {
     checks.push_back(
         {"settings", State::kOk,
@@ -174,105 +262,147 @@ std::vector<Check> check_settings(const RunOptions& options, const std::string& 
         {"sandbox", State::kNote,
          fmt::format("only its start shows whether the user lookout may use the camera "
                      "and run the command: systemctl restart {}",
-                     std::filesystem::path(unit).stem().string())});
+                     fs::path(unit).stem().string())});
   } else if (!options.config_file.empty()) {
     checks.push_back({"settings", State::kOk, options.config_file});
   }
   for (const std::string& warning : options.warnings) {
     checks.push_back({"settings", State::kNote, warning});
   }
-  return checks;
 }
 
-// The needs of a run in its order, which ends with the first failure. `unit`: of the service whose
+// A file or folder that a run writes; empty: none. That of a service is made when it starts.
+void check_output(const std::string& name, const std::string& path, const std::string& unit,
+                  const std::function<void()>& check, Checks& checks) {
+  if (path.empty()) return;
+  const fs::path state_folder = fs::path("/var/lib") / fs::path(unit).stem();
+  if (unit.empty()) {
+    checks.push_back(tried(name, State::kFailure, [&] {
+      check();
+      return path;
+    }));
+  } else if (is_in(path, state_folder)) {
+    checks.push_back({name, State::kOk, path});
+  } else {
+    checks.push_back({name, State::kNote,
+                      fmt::format("{}: unless its unit says otherwise, the service may write to {} "
+                                  "only",
+                                  path, state_folder.string())});
+  }
+}
+
+// A camera that a running service has keeps a second run from starting, but nothing is wrong.
+Check check_run_source(const RunOptions& options, const InputSpec& input, const Probes& probes,
+                       const std::vector<ServiceState>& services) {
+  Check check = tried("source", State::kFailure, [&] {
+    SourceOptions wanted = source_options(options.camera, input);
+    wanted.wait = false;  // an absent camera is a finding
+    return probes.try_source(options.camera.source, wanted);
+  });
+  const auto running = std::find_if(services.begin(), services.end(),
+                                    [](const auto& service) { return service.state == "active"; });
+  const bool in_use = check.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
+  if (!in_use || running == services.end()) return check;
+  return {"source", State::kNote, fmt::format("{}: {} is running", check.text, running->unit)};
+}
+
+// Schedules a thread that ends at once, not the calling one. Returns what was granted.
+std::string try_scheduling(const Scheduling& scheduling) {
+  std::exception_ptr error;
+  start_thread("capture", [&] {
+    try {
+      schedule_this_thread(scheduling);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  std::vector<std::string> granted;
+  if (scheduling.realtime_priority > 0) {
+    granted.push_back(fmt::format("real-time priority {}", scheduling.realtime_priority));
+  }
+  if (!scheduling.cpus.empty()) {
+    granted.push_back(fmt::format("processors {}", joined(scheduling.cpus, ",")));
+  }
+  return joined(granted, ", ");
+}
+
+// In the order of a run, which ends with the first failure. `unit`: of the service whose
 // configuration it is; empty: of none.
-class Needs {
- public:
-  Needs(const RunOptions& options, const Probes& probes, std::string unit)
-      : options_(options), probes_(probes), unit_(std::move(unit)) {}
+void check_needs(const RunOptions& options, const std::string& unit, const Probes& probes,
+                 const std::vector<ServiceState>& services, Checks& checks) {
+  const std::string& trace = options.profile.trace;
+  check_output(
+      "trace", trace, unit, [&trace] { check_can_write("trace", trace); }, checks);
 
-  std::vector<Check> check(const std::vector<ServiceState>& services) {
-    const std::string& trace = options_.profile.trace;
-    if (!trace.empty()) {
-      checks_.push_back(
-          check_output("trace", trace, unit_, [&trace] { check_can_write("trace", trace); }));
-    }
-    const bool can_begin = check_beginning();
-    const InputSpec input = check_model();
-    if (can_begin) {
-      check_source(input);
-      allow_camera_of_service(services, checks_.back());
-    }
-    check_rest();
-    return std::move(checks_);
+  const Check start = tried("start", State::kFailure, [&] {
+    probes.resolve_start(options);
+    const auto& command = options.events.on_change;
+    return command.empty() ? "" : "--on-change " + command[0];
+  });
+  if (!start.text.empty()) checks.push_back(start);
+
+  DescribedModel model;  // one that cannot be loaded has the default input, that of most models
+  checks.push_back(tried("model", State::kFailure, [&] {
+    if (!unit.empty()) check_files_of_service(options);
+    model = probes.load_model(options.model);
+    return model.text;
+  }));
+  if (!model.advice.empty()) checks.push_back({"model", State::kNote, model.advice});
+
+  if (start.state == State::kOk) {
+    checks.push_back(check_run_source(options, model.input, probes, services));
   }
-
- private:
-  // The run tries these before it loads a model. Returns whether the source is there.
-  bool check_beginning() {
-    const Check early = check_need("start", [this] {
-      probes_.resolve_start(options_);
-      return options_.events.on_change.empty() ? "" : "--on-change " + options_.events.on_change[0];
-    });
-    if (!early.text.empty()) checks_.push_back(early);
-    return early.state == State::kOk;
+  const std::string& snapshots = options.events.snapshot_on_change;
+  check_output(
+      "snapshots", snapshots, unit, [&] { check_snapshot_folder(snapshots); }, checks);
+  const Scheduling& capture = options.camera.capture;
+  if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
+    checks.push_back(tried("capture", State::kFailure, [&] { return try_scheduling(capture); }));
   }
-
-  // Returns its input; of a model that cannot be loaded the default, that of most models.
-  InputSpec check_model() {
-    DescribedModel model;
-    checks_.push_back(check_need("model", [&] {
-      if (!unit_.empty()) check_files_of_service(options_);
-      model = probes_.load_model(options_.model);
-      return model.text;
-    }));
-    if (!model.advice.empty()) checks_.push_back({"model", State::kNote, model.advice});
-    return model.input;
-  }
-
-  void check_source(const InputSpec& input) {
-    checks_.push_back(check_need("source", [&] {
-      SourceOptions wanted = source_options(options_.camera, input);
-      wanted.wait = false;  // an absent camera is a finding
-      return probes_.try_source(options_.camera.source, wanted);
-    }));
-  }
-
-  void check_rest() {
-    const std::string& snapshots = options_.events.snapshot_on_change;
-    if (!snapshots.empty()) {
-      checks_.push_back(check_output("snapshots", snapshots, unit_,
-                                     [&snapshots] { check_snapshot_folder(snapshots); }));
-    }
-    const Scheduling& capture = options_.camera.capture;
-    if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
-      checks_.push_back(check_need("capture", [&] { return try_scheduling(capture); }));
-    }
-    if (!options_.mqtt.url.empty()) check_mqtt_broker();
-  }
-
   // A run waits for a broker that is away, so that is no failure.
-  void check_mqtt_broker() {
-    Check check = check_need("mqtt", [this] { return probes_.try_mqtt(options_.mqtt); });
-    if (check.state == State::kFailure) {
-      check.state = State::kNote;
-      check.exit_status = 0;
-    }
-    checks_.push_back(std::move(check));
+  if (!options.mqtt.url.empty()) {
+    checks.push_back(tried("mqtt", State::kNote, [&] { return probes.try_mqtt(options.mqtt); }));
   }
+}
 
-  const RunOptions& options_;
-  const Probes& probes_;
-  const std::string unit_;
-  std::vector<Check> checks_;
-};
+// ---- This machine
 
-void append(const std::vector<Check>& more, std::vector<Check>& checks) {
-  checks.insert(checks.end(), more.begin(), more.end());
+// In a process of its own: one process cannot have two engines, and on another processor than they
+// were built for they crash.
+EngineFacts facts_apart(Engine engine) {
+  const auto ask = [engine] {
+    const EngineFacts facts = engine_facts(engine);
+    return to_text(Json{facts.version, facts.engines, facts.lack, facts.used});
+  };
+  const auto facts = parse_json(run_in_child(to_text(engine), ask));
+  return {facts[0], facts[1], facts[2], facts[3]};
+}
+
+// Opens a source and, unless it is live, reads up to the first frame, for at most ten seconds.
+std::string try_source(const std::string& text, const SourceOptions& options) {
+  const auto source = open_source(text, options);
+  const std::string description = source->info().description;
+  if (is_stream(text)) return description + ", which doctor does not read";
+  if (source->info().live) return description;
+  Frame frame;
+  int skipped = 0;
+  const auto end = Clock::now() + std::chrono::seconds(10);
+  while (Clock::now() < end) {
+    const ReadStatus status = source->read(frame, std::chrono::milliseconds(100));
+    if (status == ReadStatus::kFrame) break;
+    if (status == ReadStatus::kSkipped) ++skipped;
+    if (status != ReadStatus::kEnd) continue;
+    throw Error(ErrorKind::kNoInput, skipped == 0
+                                         ? shown_source(text) + ": there is no frame in it"
+                                         : fmt::format("{}: none of the {} pictures can be read",
+                                                       shown_source(text), skipped));
+  }
+  return description;
 }
 
 std::vector<ServiceState> ask_systemd() {
-  const auto end = Clock::now() + kTimeOfSystemctl;
+  const auto end = Clock::now() + std::chrono::seconds(10);
   const ProcessOutput answer =
       capture_process({"systemctl", "list-units", "--all", "--plain", "--no-legend",
                        "lookout.service", "lookout@*.service"},
@@ -288,6 +418,8 @@ std::vector<ServiceState> ask_systemd() {
   return services;
 }
 
+// ---- The report
+
 const char* state_text(State state) {
   switch (state) {
     case State::kOk:
@@ -298,11 +430,6 @@ const char* state_text(State state) {
       return "failure";
   }
   return "";
-}
-
-std::string verdict(const Diagnosis& diagnosis) {
-  if (diagnosis.exit_status == 0) return "lookout run would start.";
-  return fmt::format("lookout run would end with exit status {}.", diagnosis.exit_status);
 }
 
 }  // namespace
@@ -329,17 +456,17 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   diagnosis.system = read_system_info(probes.root);
   const SystemInfo& system = diagnosis.system;
   const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
-  std::vector<Check>& checks = diagnosis.checks;
-  checks = {check_userland(), check_cpu(system)};
-  for (const EngineRow& row : kEngines) checks.push_back(check_engine(row.engine, probes.engine));
   const std::string unit = unit_of(options.config_file, probes.root / "etc/lookout");
-  append(check_settings(options, unit), checks);
-  append(Needs(options, probes, unit).check(services), checks);
-  append(check_cameras(probes), checks);
-  append(check_csi(probes.root, probes.libcamera), checks);
-  append({check_cma(system), check_temperature(system), check_clock(system),
-          check_throttling(system), check_service(system, services)},
-         checks);
+  Checks& checks = diagnosis.checks;
+  check_processor(system, checks);
+  for (const EngineRow& row : kEngines) checks.push_back(check_engine(row.engine, probes));
+  check_settings(options, unit, checks);
+  check_needs(options, unit, probes, services, checks);
+  check_cameras(probes, checks);
+  checks.push_back(check_libcamera(probes));
+  checks.push_back(check_heaps(probes.root));
+  check_machine(system, checks);
+  checks.push_back(check_service(system, services));
   const auto failure = std::find_if(checks.begin(), checks.end(),
                                     [](const Check& check) { return check.exit_status != 0; });
   if (failure != checks.end()) diagnosis.exit_status = failure->exit_status;
@@ -352,7 +479,8 @@ std::string to_text(const Diagnosis& diagnosis) {
     append_format(text, "{:<8} {:<12} {}\n", state_text(check.state), check.name,
                   printable(check.text));
   }
-  return text + verdict(diagnosis) + "\n";
+  if (diagnosis.exit_status == 0) return text + "lookout run would start.\n";
+  return text + fmt::format("lookout run would end with exit status {}.\n", diagnosis.exit_status);
 }
 
 std::string to_json(const Diagnosis& diagnosis) {

@@ -6,14 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "app/inspect/check.h"
-#include "app/inspect/engine_checks.h"
 #include "app/model/models.h"
 #include "app/options/options.h"
+#include "pipeline/archive/engine_facts.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
+
+struct Check {
+  enum class State {
+    kOk,
+    kNote,     // worth knowing
+    kFailure,  // keeps a run from starting
+  };
+  std::string name;
+  State state = State::kOk;
+  std::string text;
+  int exit_status = 0;  // of a run with this failure; 0: it is no failure
+};
 
 struct Diagnosis {
   std::vector<Check> checks;  // a run's needs come in the order of a run

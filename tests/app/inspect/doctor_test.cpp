@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +13,6 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 
-#include "app/inspect/service_view.h"
-#include "app/inspect/try_source.h"
 #include "pipeline/core/error.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
@@ -272,14 +273,13 @@ TEST_F(DoctorTest, AnotherConfigurationIsNamedAndJudgedAsTheCallerSeesIt) {
   EXPECT_EQ(check(diagnosis, "settings").text, options_.config_file);
 }
 
-TEST(ServiceView, FilesThatTheServiceCannotReadAreNamedWithTheReason) {
-  const auto error_of = [](const char* file) {
-    try {
-      check_service_reads("model", file);
-    } catch (const Error& error) {
-      return fmt::format("{}: {}", error.exit_status(), error.what());
-    }
-    return std::string();
+TEST_F(DoctorTest, FilesThatTheServiceCannotReadAreNamedWithTheReason) {
+  options_.config_file = root_ / "etc/lookout/lookout.toml";
+  const auto error_of = [this](const char* file) {
+    options_.model.file = file;
+    const Check model = check(diagnose(), "model");
+    if (model.state == State::kOk) return std::string();
+    return fmt::format("{}: {}", model.exit_status, model.text);
   };
   EXPECT_THAT(error_of("/tmp/model.pt"),
               HasSubstr("66: model /tmp/model.pt: the service does not"));
@@ -291,6 +291,7 @@ TEST(ServiceView, FilesThatTheServiceCannotReadAreNamedWithTheReason) {
 }
 
 TEST(TrySource, AFolderOrVideoWithoutAFrameIsRefused) {
+  const auto try_source = local_probes().try_source;
   const TempDir directory;
   directory.write("1.jpg", "this is no picture");
   directory.write("2.jpg", "nor is this");
@@ -389,6 +390,58 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
 TEST_F(DoctorTest, NamesBeginNoLinesAndMoveNoCursor) {
   probes_.probe_camera = [](const std::string&) { return "A\n\x1b[2JCamera"; };
   EXPECT_THAT(to_text(diagnose()), HasSubstr("/dev/video0: A\\n\\x1b[2JCamera\n"));
+}
+
+class DoctorOfCsi : public DoctorTest {
+ protected:
+  void put_ipa(const std::string& soname) const {
+    put("usr/lib/aarch64-linux-gnu/libcamera/ipa/ipa_rpi_vc4.so",
+        "\x7f"
+        "ELF libcamera.so." +
+            soname + '\0');
+  }
+  Check libcamera() const { return check(diagnose(), "libcamera"); }
+  Check heaps() const { return check(diagnose(), "dma-heap"); }
+};
+
+TEST_F(DoctorOfCsi, LibcameraIsToldWithTheModule) {
+  put_ipa("0.7");
+  EXPECT_EQ(libcamera().text, "v0.7.1, by the module 0.7.so");
+  EXPECT_EQ(libcamera().state, State::kOk);
+}
+
+TEST_F(DoctorOfCsi, ImageProcessingMustBeOfTheSameVersion) {
+  EXPECT_THAT(libcamera().text, HasSubstr("sudo apt install libcamera-ipa"));
+  EXPECT_EQ(libcamera().state, State::kNote);
+  put_ipa("0.5");
+  EXPECT_THAT(libcamera().text, HasSubstr("libcamera-ipa is of another version"));
+  EXPECT_EQ(libcamera().state, State::kNote);
+}
+
+TEST_F(DoctorOfCsi, WithoutLibcameraTheReasonIsTold) {
+  probes_.libcamera = []() -> LoadedLibcamera {
+    throw Error(ErrorKind::kUnsupported, "no module");
+  };
+  EXPECT_EQ(libcamera().text, "no module");
+  EXPECT_EQ(libcamera().state, State::kNote);
+  EXPECT_EQ(libcamera().exit_status, 0) << "other cameras can be used";
+}
+
+TEST_F(DoctorOfCsi, HeapsNeedTheGroupVideo) {
+  EXPECT_EQ(heaps().state, State::kOk);
+  put("dev/dma_heap/linux,cma", "");
+  const std::string heap = root_ / "dev/dma_heap/linux,cma";
+  ASSERT_EQ(chmod(heap.c_str(), 0600), 0);
+  EXPECT_EQ(heaps().state, State::kNote);
+  EXPECT_THAT(heaps().text, HasSubstr("linux,cma is of the group "));
+  EXPECT_THAT(heaps().text, HasSubstr("mode 600: CSI cameras need the group video and 660"));
+
+  const struct group* video = getgrnam("video");
+  if (geteuid() != 0 || video == nullptr) GTEST_SKIP() << "needs root, to change a file's group";
+  ASSERT_EQ(chown(heap.c_str(), 0, video->gr_gid), 0);
+  ASSERT_EQ(chmod(heap.c_str(), 0660), 0);
+  EXPECT_EQ(heaps().state, State::kOk);
+  EXPECT_EQ(heaps().text, "linux,cma of the group video");
 }
 
 }  // namespace
