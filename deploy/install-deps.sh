@@ -27,8 +27,8 @@ build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libbo
   liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build nlohmann-json3-dev pkg-config
   python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision'
-test='ccache libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3 python3-torch
-  python3-venv strace unzip xvfb zlib1g-dev'
+test='ccache curl ffmpeg jq libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3
+  python3-torch python3-venv strace unzip xvfb zlib1g-dev'
 check='clang clang-format clang-tidy libclang-rt-dev llvm'
 processors='qemu-user'
 bench='binutils gcc hey libbenchmark-dev python3-flask python3-opencv python3-venv python3-waitress qemu-user'
