@@ -12,8 +12,8 @@ enum class TomlType { kTable, kArray, kString, kInteger, kFloat, kBoolean, kDate
 
 struct TomlNode {
   TomlType type = TomlType::kTable;
-  // A string's characters (UTF-8); a number in decimal, "inf" or "nan"; "true" or "false"; a date
-  // as TOML writes it. Empty for a table or an array.
+  // A string's characters (UTF-8); a number in decimal, "inf" or "nan"; "true" or "false". Empty
+  // for a table, an array or a date.
   std::string text;
   std::vector<std::pair<std::string, TomlNode>> members;  // of a table, in no particular order
   std::vector<TomlNode> elements;                         // of an array
@@ -26,17 +26,12 @@ struct TomlNode {
 // "a string", "an array", ...
 std::string to_text(TomlType type);
 
-class TomlError : public std::runtime_error {
- public:
-  TomlError(int line, int column, const std::string& what)
-      : std::runtime_error(what), line_(line), column_(column) {}
+struct TomlError : std::runtime_error {
+  TomlError(int line_, int column_, const std::string& what)
+      : std::runtime_error(what), line(line_), column(column_) {}
 
-  int line() const { return line_; }
-  int column() const { return column_; }
-
- private:
-  int line_;
-  int column_;
+  int line;
+  int column;
 };
 
 // Returns the document's root table. A UTF-8 byte order mark in front is skipped. Throws TomlError

@@ -34,8 +34,8 @@ int main() {
     try {
       std::cout << nlohmann::json{{"value", to_json(lookout::parse_toml(text))}} << '\n';
     } catch (const lookout::TomlError& error) {
-      std::cout << nlohmann::json{{"line", error.line()},
-                                  {"column", error.column()},
+      std::cout << nlohmann::json{{"line", error.line},
+                                  {"column", error.column},
                                   {"error", std::string(error.what())}}
                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                 << '\n';

@@ -4,8 +4,9 @@
     toml_test.py TOML_DUMP CONFIGURATION
 
 Compares both on documents listed here, and on mutations of CONFIGURATION. Known differences:
-lookout skips a byte order mark, and refuses files over 256 KB, keys of over 64 parts, values nested
-over 200 deep and integers of over 64 bits.
+lookout skips a byte order mark, and refuses files over 256 KB, keys of over 200 parts, values nested
+over 32 deep, integers of over 64 bits and ` as an escape; it takes a key that is written once with
+escapes and once without for two.
 """
 
 import datetime
