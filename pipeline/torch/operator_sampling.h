@@ -17,6 +17,8 @@
 
 namespace lookout {
 
+class Observation;
+
 // While it lives, LibTorch samples operators on every thread in an OperatorScope with a profile.
 class OperatorSampling {
  public:
@@ -44,8 +46,7 @@ class OperatorScope {
   OperatorScope& operator=(const OperatorScope&) = delete;
 
  private:
-  struct Guards;
-  std::unique_ptr<Guards> guards_;
+  std::unique_ptr<Observation> observation_;
 };
 
 }  // namespace lookout

@@ -21,11 +21,64 @@
 #include "pipeline/torch/torch_graph.h"
 #include "pipeline/torch/torch_network.h"
 #include "pipeline/torch/torch_operators.h"
-#include "pipeline/torch/torch_output.h"
 #include "pipeline/torch/torch_threads.h"
-#include "pipeline/torch/torch_warnings.h"
 
 namespace lookout {
+namespace {
+
+NetworkOutput described(const std::string& name, const at::Tensor& tensor) {
+  NetworkOutput output;
+  output.name = name;
+  if (tensor.layout() != at::kStrided) {
+    output.type = "layout " + c10::str(tensor.layout());
+    return output;
+  }
+  output.type = c10::toString(tensor.scalar_type());
+  output.dims = tensor.sizes().vec();
+  if (tensor.is_floating_point() || tensor.is_quantized()) {
+    output.numbers = NetworkOutput::Numbers::kFloats;
+  } else if (tensor.scalar_type() == at::kByte) {
+    output.numbers = NetworkOutput::Numbers::kBytes;
+  }
+  return output;
+}
+
+// Collects the tensors of an output in their order, which may be in tuples, lists and dictionaries.
+// Their names are those of fields and keys. Both lists grow together.
+void collect(const std::string& name, const c10::IValue& value, std::vector<NetworkOutput>& outputs,
+             std::vector<at::Tensor>& tensors) {
+  if (value.isTensor()) {
+    if (!value.toTensor().defined()) return;
+    outputs.push_back(described(name, value.toTensor()));
+    tensors.push_back(value.toTensor());
+  } else if (value.isTuple()) {
+    const auto tuple = value.toTuple();
+    const auto& elements = tuple->elements();
+    const auto type = tuple->type();
+    const auto& schema = type->schema();  // of a named tuple
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const bool named = schema && i < schema->arguments().size();
+      collect(named ? schema->arguments()[i].name() : "", elements[i], outputs, tensors);
+    }
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) collect(name, element, outputs, tensors);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) {  // in the order in which they were added
+      collect(entry.key().isString() ? entry.key().toStringRef() : "", entry.value(), outputs,
+              tensors);
+    }
+  }
+}
+
+// The numbers of a dense tensor as contiguous floats on the CPU. Bytes that are not quantized are
+// parts of 255.
+at::Tensor as_row(const at::Tensor& tensor) {
+  const at::Tensor dense = tensor.is_quantized() ? tensor.dequantize() : tensor;
+  const at::Tensor floats = dense.to(at::kCPU, at::kFloat).contiguous();
+  return tensor.scalar_type() == at::kByte ? floats / 255 : floats;
+}
+
+}  // namespace
 
 class TorchClassifier::Impl {
  public:
@@ -159,7 +212,7 @@ class TorchClassifier::Impl {
     }
     std::vector<NetworkOutput> outputs;
     std::vector<at::Tensor> tensors;
-    TensorsOf(outputs, tensors).add({}, output);
+    collect({}, output, outputs, tensors);
     if (tensors.empty())
       refuse_model(archive_, "gives " + output.tagKind() + " instead of a tensor");
     return as_row(tensors[choose_scores(archive_, outputs, outputs_)]);

@@ -1,25 +1,32 @@
 #include "pipeline/torch/torch_network.h"
 
 #include <ATen/quantized/Quantizer.h>
+#include <c10/util/Exception.h>
 #include <caffe2/serialize/read_adapter_interface.h>
+#include <torch/csrc/jit/runtime/graph_iterator.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "pipeline/archive/engine_facts.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "pipeline/torch/live_bytes.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/printable.h"
+#include "pipeline/torch/call_observer.h"
 #include "pipeline/torch/torch_blas.h"
 #include "pipeline/torch/torch_device.h"
-#include "pipeline/torch/torch_floats.h"
 #include "pipeline/torch/torch_graph.h"
-#include "pipeline/torch/torch_warnings.h"
 
 namespace lookout {
 namespace {
@@ -65,7 +72,118 @@ c10::ScalarType type_of(const InputQuantization& quantization) {
   return quantization.is_signed ? at::kQInt8 : at::kQUInt8;
 }
 
+// ---- The memory of tensors
+
+using Storages = std::unordered_set<const c10::StorageImpl*>;
+
+void add_storage(const at::Tensor& tensor, Storages& storages) {
+  if (tensor.has_storage()) storages.insert(tensor.storage().unsafeGetStorageImpl());
+}
+
+// Tensors in the graph; a frozen module has its weights there.
+void add_constants(std::shared_ptr<torch::jit::Graph> graph, Storages& storages) {
+  torch::jit::DepthFirstGraphNodeIterator nodes(graph);
+  while (torch::jit::Node* node = nodes.next()) {
+    if (node->kind() != c10::prim::Constant) continue;
+    const auto content = torch::jit::toIValue(node->output());
+    if (!content) continue;
+    for_each_tensor(*content, [&](const at::Tensor& tensor) { add_storage(tensor, storages); });
+  }
+}
+
+bool forks(std::shared_ptr<torch::jit::Graph> graph) {
+  torch::jit::DepthFirstGraphNodeIterator nodes(graph);
+  while (const torch::jit::Node* node = nodes.next()) {
+    if (node->kind() == c10::prim::fork) return true;
+  }
+  return false;
+}
+
+// LibTorch's own reports do not tell it: the allocator of quantized operators reports what it
+// allocates and never what it frees.
+class LiveBytes : public CallObserver {
+ public:
+  explicit LiveBytes(const torch::jit::Module& module) {
+    add_constants(module.get_method("forward").graph(), constants_);
+    for (const at::Tensor& tensor : module.parameters()) add_storage(tensor, constants_);
+    for (const at::Tensor& tensor : module.buffers()) add_storage(tensor, constants_);
+  }
+
+  bool takes(const at::RecordFunction& function, bool sampled) override {
+    return !sampled && depth() == 0 && !is_label(function);
+  }
+
+  void begin(ObservedCall& call, bool /*sampled*/) override {
+    for (const c10::IValue& operand : operands_of(*call.function)) note(operand);
+    for (auto entry = known_.begin(); entry != known_.end();) {
+      entry = entry->second.expired() ? known_.erase(entry) : std::next(entry);
+    }
+  }
+
+  // What was alive as the call began, and its results.
+  void end(const ObservedCall& call, Clock::time_point /*time*/) override {
+    for (const c10::IValue& result : call.function->outputs()) note(result);
+    std::uint64_t bytes = 0;
+    for (const auto& [storage, alive] : known_) bytes += storage->nbytes();
+    peak_ = std::max(peak_, bytes);
+  }
+
+  std::uint64_t peak() const { return peak_; }
+
+ private:
+  void note(const c10::IValue& value) {
+    for_each_tensor(value, [this](const at::Tensor& tensor) {
+      if (!tensor.has_storage()) return;
+      const c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+      if (constants_.count(storage) > 0) return;
+      known_.try_emplace(storage, tensor.storage().getWeakStorageImpl());
+    });
+  }
+
+  Storages constants_;
+  // A weak pointer keeps the object, so that no other one gets its address.
+  std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> known_;
+  std::uint64_t peak_ = 0;
+};
+
+// ---- Warnings
+
+constexpr std::size_t kMaxWarnings = 100;  // that differ
+
+class WarningLog : public c10::WarningHandler {
+ public:
+#if TORCH_VERSION_MAJOR < 2
+  void process(const c10::SourceLocation& /*place*/, const std::string& text,
+               const bool /*verbatim*/) override {
+    log(text);
+  }
+#else
+  void process(const c10::Warning& warning) override { log(warning.msg()); }
+#endif
+
+ private:
+  void log(const std::string& text) EXCLUDES(mutex_) {
+    const std::string line = first_line(text);
+    const MutexLock lock(mutex_);
+    if (logged_.size() < kMaxWarnings && logged_.insert(line).second) {
+      log_info("LibTorch warns: {}", line);
+    }
+  }
+
+  Mutex mutex_;
+  std::set<std::string> logged_ GUARDED_BY(mutex_);
+};
+
 }  // namespace
+
+void log_torch_warnings() {
+  static WarningLog log;
+#if TORCH_VERSION_MAJOR < 2
+  c10::Warning::set_warning_handler(&log);
+#else
+  c10::WarningUtils::set_warning_handler(&log);
+#endif
+}
 
 bool has_qnnpack() {
   const auto& engines = at::globalContext().supportedQEngines();
@@ -179,9 +297,20 @@ bool TorchNetwork::takes_channels_last(const ImageTensor& image) {
 
 std::optional<std::uint64_t> TorchNetwork::peak_live_bytes(const ImageTensor& image) const {
   try {
-    return lookout::peak_live_bytes(module_, as_input(image));
+    const auto graph = module_.get_method("forward").graph();
+    if (forks(graph)) return std::nullopt;
+    const c10::InferenceMode inference;
+    LiveBytes live(module_);
+    const Observation observation(live, report_all_calls().needsInputs(true).needsOutputs(true));
+    // By the interpreter itself: an executor would fuse operators into kernels that report no
+    // calls.
+    const torch::jit::Code code(graph, "forward");
+    torch::jit::Stack stack{module_._ivalue()};
+    stack.emplace_back(as_input(image));  // an initializer list would keep it
+    torch::jit::InterpreterState(code).run(stack);
+    return live.peak();
   } catch (const std::exception&) {
-    return std::nullopt;  // a frame will fail, too, and say why
+    return std::nullopt;
   }
 }
 

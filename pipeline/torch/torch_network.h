@@ -19,6 +19,10 @@ namespace lookout {
 
 bool has_qnnpack();
 
+// From now on what LibTorch and the code of an archive warn of on the calling thread goes into the
+// log, each once, instead of to stderr.
+void log_torch_warnings();
+
 // Chooses the engine of this process and where print() of an archive's code goes. Call it before
 // load_network(): LibTorch packs the weights for the engine while it loads the archive. Throws
 // Error(kInternal) when this LibTorch was built without QNNPACK.
@@ -52,7 +56,11 @@ class TorchNetwork {
   // result is on the CPU. Throws Error(kBadData) when the network fails.
   c10::IValue forward(const ImageTensor& image);
 
-  // See live_bytes.h. Empty, too, when the network fails.
+  // Runs the network once, without fusing operators. Returns the largest sum of the bytes of all
+  // tensors that are alive during a call of an operator: those that it gets, those that it makes,
+  // and those that later ones need; the input and the output among them, constants not. Tensors
+  // that share memory count once, what an operator allocates and frees within itself does not
+  // count. Empty for a network that forks, whose calls run in several threads, or that fails.
   std::optional<std::uint64_t> peak_live_bytes(const ImageTensor& image) const;
 
  private:

@@ -240,17 +240,12 @@ ENGINES_HEADERS = {
     "pipeline/onnx/onnx_operators.h",
     "pipeline/onnx/onnx_session.h",
     "pipeline/onnx/onnx_trace.h",
+    "pipeline/torch/call_observer.h",
     "pipeline/torch/device_plugin.h",
-    "pipeline/torch/live_bytes.h",
-    "pipeline/torch/operands.h",
     "pipeline/torch/torch_backbone.h",
     "pipeline/torch/torch_device.h",
-    "pipeline/torch/torch_device_calls.h",
-    "pipeline/torch/torch_device_plugin.h",
-    "pipeline/torch/torch_floats.h",
     "pipeline/torch/torch_graph.h",
     "pipeline/torch/torch_network.h",
-    "pipeline/torch/torch_output.h",
 }
 # Makes a session of ONNX Runtime, or settings for one.
 SESSION = re.compile(r"\bInferenceSession\(|\bSessionOptions(\(\)| \w+;)")

@@ -15,7 +15,6 @@
 #include "pipeline/core/module.h"
 #include "pipeline/model/warm_up.h"
 #include "pipeline/torch/torch_classifier.h"
-#include "pipeline/torch/torch_device_plugin.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
