@@ -16,7 +16,6 @@
 
 #include "pipeline/archive/foreign_format.h"
 #include "pipeline/archive/foreign_spec.h"
-#include "pipeline/archive/onnx_spec.h"
 #include "pipeline/archive/zip_reader.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"

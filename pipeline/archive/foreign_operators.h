@@ -1,4 +1,4 @@
-// Which operators a model needs that its engine does not have, by the file alone.
+// Which operators the code of an archive needs that LibTorch does not have.
 #pragma once
 
 #include <set>
@@ -37,10 +37,5 @@ class TorchCodeScanner {
   bool escaped_ = false;  // the next character of the text
   bool comment_ = false;  // the rest of the line
 };
-
-// Those of an ONNX model whose domain neither ONNX nor ONNX Runtime defines, and that are none of
-// the model's own functions. Throws what protozero throws for damaged bytes, and std::runtime_error
-// for graphs that are nested too deeply.
-OperatorNames onnx_foreign_operators(std::string_view bytes);
 
 }  // namespace lookout

@@ -1,13 +1,16 @@
 #include "pipeline/archive/onnx_contents.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <protozero/pbf_message.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "pipeline/archive/onnx_fields.h"
+#include "pipeline/core/text.h"
 
 namespace lookout {
 namespace {
@@ -15,7 +18,9 @@ namespace {
 using onnx::AttributeField;
 using onnx::delimited;
 using onnx::DimField;
+using onnx::FunctionField;
 using onnx::GraphField;
+using onnx::Message;
 using onnx::ModelField;
 using onnx::NodeField;
 using onnx::OpsetField;
@@ -27,8 +32,16 @@ using onnx::TypeField;
 using onnx::ValueField;
 using onnx::varint;
 
-template <typename Field>
-using OnnxMessage = protozero::pbf_message<Field>;
+constexpr std::size_t kMaxCustomOperators = 1000;
+constexpr int kMaxNesting = 100;  // of graphs in nodes
+
+// Whether neither ONNX nor ONNX Runtime defines its operators.
+bool is_custom_domain(std::string_view domain) {
+  constexpr std::array<std::string_view, 5> kOwn{"", "ai.onnx", "ai.onnx.ml", "ai.onnx.training",
+                                                 "ai.onnx.preview.training"};
+  return std::find(kOwn.begin(), kOwn.end(), domain) == kOwn.end() &&
+         !starts_with(domain, "com.microsoft") && !starts_with(domain, "com.ms.internal");
+}
 
 struct Tensor {
   std::string name;
@@ -47,7 +60,7 @@ std::uint64_t times(std::uint64_t a, std::int64_t b) {
   return a * factor;
 }
 
-Tensor read_tensor(OnnxMessage<TensorField> message) {
+Tensor read_tensor(Message<TensorField> message) {
   Tensor tensor;
   const auto add_dim = [&tensor](std::int64_t dim) {
     tensor.scalar = false;
@@ -82,12 +95,30 @@ Tensor read_tensor(OnnxMessage<TensorField> message) {
 
 struct Node {
   std::string type;
+  std::string domain;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<Tensor> tensors;  // of attributes
+  std::vector<Tensor> tensors;              // of attributes
+  std::vector<Message<GraphField>> graphs;  // of attributes
 };
 
-Node read_node(OnnxMessage<NodeField> message) {
+void read_attribute(Message<AttributeField> message, Node& node) {
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case delimited(AttributeField::kTensor):
+        node.tensors.push_back(read_tensor(Message<TensorField>(message.get_message())));
+        break;
+      case delimited(AttributeField::kGraph):
+      case delimited(AttributeField::kGraphs):
+        node.graphs.emplace_back(message.get_message());
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+Node read_node(Message<NodeField> message) {
   Node node;
   while (message.next()) {
     switch (message.tag_and_type()) {
@@ -100,14 +131,12 @@ Node read_node(OnnxMessage<NodeField> message) {
       case delimited(NodeField::kOpType):
         node.type = message.get_string();
         break;
-      case delimited(NodeField::kAttribute): {
-        OnnxMessage<AttributeField> attribute(message.get_message());
-        while (
-            attribute.next(AttributeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
-          node.tensors.push_back(read_tensor(OnnxMessage<TensorField>(attribute.get_message())));
-        }
+      case delimited(NodeField::kDomain):
+        node.domain = message.get_string();
         break;
-      }
+      case delimited(NodeField::kAttribute):
+        read_attribute(Message<AttributeField>(message.get_message()), node);
+        break;
       default:
         message.skip();
     }
@@ -115,25 +144,25 @@ Node read_node(OnnxMessage<NodeField> message) {
   return node;
 }
 
-std::vector<std::int64_t> read_shape(OnnxMessage<ShapeField> message) {
+std::vector<std::int64_t> read_shape(Message<ShapeField> message) {
   std::vector<std::int64_t> dims;
   while (message.next(ShapeField::kDim, protozero::pbf_wire_type::length_delimited)) {
     std::int64_t size = -1;
-    OnnxMessage<DimField> dim(message.get_message());
+    Message<DimField> dim(message.get_message());
     while (dim.next(DimField::kValue, protozero::pbf_wire_type::varint)) size = dim.get_int64();
     dims.push_back(size);
   }
   return dims;
 }
 
-void read_type(OnnxMessage<TypeField> message, OnnxValue& value) {
+void read_type(Message<TypeField> message, OnnxValue& value) {
   while (message.next(TypeField::kTensor, protozero::pbf_wire_type::length_delimited)) {
-    OnnxMessage<TensorTypeField> tensor(message.get_message());
+    Message<TensorTypeField> tensor(message.get_message());
     while (tensor.next()) {
       if (tensor.tag_and_type() == varint(TensorTypeField::kElement)) {
         value.type = onnx_type_text(tensor.get_int32());
       } else if (tensor.tag_and_type() == delimited(TensorTypeField::kShape)) {
-        value.dims = read_shape(OnnxMessage<ShapeField>(tensor.get_message()));
+        value.dims = read_shape(Message<ShapeField>(tensor.get_message()));
       } else {
         tensor.skip();
       }
@@ -141,14 +170,14 @@ void read_type(OnnxMessage<TypeField> message, OnnxValue& value) {
   }
 }
 
-OnnxValue read_value(OnnxMessage<ValueField> message) {
+OnnxValue read_value(Message<ValueField> message) {
   OnnxValue value;
   value.type = "no tensor";
   while (message.next()) {
     if (message.tag_and_type() == delimited(ValueField::kName)) {
       value.name = message.get_string();
     } else if (message.tag_and_type() == delimited(ValueField::kType)) {
-      read_type(OnnxMessage<TypeField>(message.get_message()), value);
+      read_type(Message<TypeField>(message.get_message()), value);
     } else {
       message.skip();
     }
@@ -161,20 +190,20 @@ class Graph {
  public:
   explicit Graph(OnnxContents& contents) : contents_(contents) {}
 
-  void read(OnnxMessage<GraphField> message) {
+  void read(Message<GraphField> message) {
     while (message.next()) {
       switch (message.tag_and_type()) {
         case delimited(GraphField::kNode):
-          add(read_node(OnnxMessage<NodeField>(message.get_message())));
+          add(read_node(Message<NodeField>(message.get_message())));
           break;
         case delimited(GraphField::kInitializer):
-          add(read_tensor(OnnxMessage<TensorField>(message.get_message())));
+          add(read_tensor(Message<TensorField>(message.get_message())));
           break;
         case delimited(GraphField::kInput):
-          contents_.inputs.push_back(read_value(OnnxMessage<ValueField>(message.get_message())));
+          contents_.inputs.push_back(read_value(Message<ValueField>(message.get_message())));
           break;
         case delimited(GraphField::kOutput):
-          contents_.outputs.push_back(read_value(OnnxMessage<ValueField>(message.get_message())));
+          contents_.outputs.push_back(read_value(Message<ValueField>(message.get_message())));
           break;
         default:
           message.skip();
@@ -182,7 +211,30 @@ class Graph {
     }
   }
 
+  // One of the model's own functions, in which operators may be used.
+  void read(Message<FunctionField> message) {
+    std::string name;
+    std::string domain;
+    while (message.next()) {
+      switch (message.tag_and_type()) {
+        case delimited(FunctionField::kNode):
+          add_custom_operators(read_node(Message<NodeField>(message.get_message())), 0);
+          break;
+        case delimited(FunctionField::kName):
+          name = message.get_string();
+          break;
+        case delimited(FunctionField::kDomain):
+          domain = message.get_string();
+          break;
+        default:
+          message.skip();
+      }
+    }
+    functions_.insert(domain + "::" + name);
+  }
+
   void finish() {
+    for (const std::string& name : functions_) contents_.foreign_operators.erase(name);
     for (const auto& [name, tensor] : constants_) {
       const bool weights =
           tensor.type != onnx::kInt64 && tensor.type != onnx::kBool && !tensor.scalar;
@@ -209,7 +261,22 @@ class Graph {
     constants_[std::move(name)] = std::move(tensor);
   }
 
+  // Of a node and of the graphs in it.
+  void add_custom_operators(const Node& node, int nesting) {
+    if (nesting > kMaxNesting) throw std::runtime_error("its graphs are nested too deeply");
+    OperatorNames& names = contents_.foreign_operators;
+    if (is_custom_domain(node.domain) && names.size() < kMaxCustomOperators) {
+      names.insert(node.domain + "::" + node.type);
+    }
+    for (Message<GraphField> graph : node.graphs) {
+      while (graph.next(GraphField::kNode, protozero::pbf_wire_type::length_delimited)) {
+        add_custom_operators(read_node(Message<NodeField>(graph.get_message())), nesting + 1);
+      }
+    }
+  }
+
   void add(Node node) {
+    add_custom_operators(node, 0);
     ++contents_.operators[node.type];
     for (Tensor& tensor : node.tensors) {
       if (node.type == "Constant" && !node.outputs.empty()) tensor.name = node.outputs.front();
@@ -235,11 +302,12 @@ class Graph {
 
   OnnxContents& contents_;
   std::map<std::string, Tensor> constants_;
+  OperatorNames functions_;                              // the model's own
   std::set<std::string> scales_;                         // names of scales and zero points
   std::vector<std::vector<std::string>> quantizations_;  // inputs of each
 };
 
-void read_opset(OnnxMessage<OpsetField> message, OnnxContents& contents) {
+void read_opset(Message<OpsetField> message, OnnxContents& contents) {
   std::string domain;
   std::int64_t version = 0;
   while (message.next()) {
@@ -254,7 +322,7 @@ void read_opset(OnnxMessage<OpsetField> message, OnnxContents& contents) {
   if (domain.empty() || domain == "ai.onnx") contents.opset = version;
 }
 
-void read_text(OnnxMessage<TextField> message, OnnxContents& contents) {
+void read_text(Message<TextField> message, OnnxContents& contents) {
   std::string key;
   std::string value;
   while (message.next()) {
@@ -269,7 +337,7 @@ void read_text(OnnxMessage<TextField> message, OnnxContents& contents) {
   contents.texts[std::move(key)] = std::move(value);
 }
 
-OnnxContents read_model(OnnxMessage<ModelField> message) {
+OnnxContents read_model(Message<ModelField> message) {
   OnnxContents contents;
   Graph graph(contents);
   std::string version;
@@ -283,14 +351,17 @@ OnnxContents read_model(OnnxMessage<ModelField> message) {
         version = message.get_string();
         break;
       case delimited(ModelField::kGraph):
-        graph.read(OnnxMessage<GraphField>(message.get_message()));
+        graph.read(Message<GraphField>(message.get_message()));
         has_graph = true;
         break;
+      case delimited(ModelField::kFunctions):
+        graph.read(Message<FunctionField>(message.get_message()));
+        break;
       case delimited(ModelField::kOpsetImport):
-        read_opset(OnnxMessage<OpsetField>(message.get_message()), contents);
+        read_opset(Message<OpsetField>(message.get_message()), contents);
         break;
       case delimited(ModelField::kMetadataProps):
-        read_text(OnnxMessage<TextField>(message.get_message()), contents);
+        read_text(Message<TextField>(message.get_message()), contents);
         break;
       default:
         message.skip();
@@ -301,6 +372,50 @@ OnnxContents read_model(OnnxMessage<ModelField> message) {
   if (!version.empty()) contents.producer += " " + version;
   graph.finish();
   return contents;
+}
+
+// ---- The description of the model
+
+std::string shape_text(const OnnxValue& value) {
+  std::string text;
+  for (const std::int64_t dim : value.dims) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", dim < 0 ? "any" : std::to_string(dim));
+  }
+  return fmt::format("{} [{}]", value.type, text);
+}
+
+[[noreturn]] void refuse_input(const OnnxValue& input) {
+  throw std::runtime_error(
+      fmt::format("its input is {}, but a classifier takes floats [1, 3, height, width] or "
+                  "[1, height, width, 3], where the first may be any, or such bytes",
+                  shape_text(input)));
+}
+
+bool is_bytes(const OnnxValue& input) { return input.type == "uint8" || input.type == "int8"; }
+
+// Throws for what is no picture.
+TensorLayout layout_of(const OnnxValue& input) {
+  const std::vector<std::int64_t>& dims = input.dims;
+  const bool numbers = is_bytes(input) || input.type == "float" || input.type == "float16" ||
+                       input.type == "bfloat16" || input.type == "double";
+  if (!numbers || dims.size() != 4 || (dims[0] != 1 && dims[0] != -1)) refuse_input(input);
+  const bool planar = dims[1] == 3;
+  if (!planar && dims[3] != 3) refuse_input(input);
+  const bool is_size = std::all_of(dims.begin() + 1, dims.end(), [](std::int64_t size) {
+    return size != 0 && size <= kMaxInputSide;
+  });
+  if (!is_size) refuse_input(input);
+  return planar ? TensorLayout::kPlanar : TensorLayout::kChannelsLast;
+}
+
+// Of one side; `graph`: -1 if it may be any.
+void take_side(const char* name, std::int64_t graph, bool described, int& side) {
+  if (graph < 0 || graph == side) return;
+  if (described) {
+    throw std::runtime_error(fmt::format(
+        "its metadata says that the {} is {}, but its input has {}", name, side, graph));
+  }
+  side = static_cast<int>(graph);
 }
 
 }  // namespace
@@ -316,11 +431,31 @@ std::string onnx_type_text(int type) {
 
 OnnxContents read_onnx(std::string_view bytes) {
   try {
-    OnnxContents contents = read_model(OnnxMessage<ModelField>(bytes.data(), bytes.size()));
-    contents.foreign_operators = onnx_foreign_operators(bytes);
-    return contents;
+    return read_model(Message<ModelField>(bytes.data(), bytes.size()));
   } catch (const protozero::exception& error) {
     throw std::runtime_error(std::string("it is damaged or cut: ") + error.what());
+  }
+}
+
+void take_input(const OnnxContents& contents, bool described, ModelSpec& spec) {
+  if (contents.inputs.size() != 1) {
+    throw std::runtime_error(
+        fmt::format("it takes {} inputs, but a classifier takes one", contents.inputs.size()));
+  }
+  const OnnxValue& value = contents.inputs.front();
+  InputSpec& input = spec.input;
+  input.layout = layout_of(value);
+  const bool planar = input.layout == TensorLayout::kPlanar;
+  const std::int64_t height = value.dims[planar ? 2 : 1];
+  const std::int64_t width = value.dims[planar ? 3 : 2];
+  take_side("height", height, described, input.height);
+  take_side("width", width, described, input.width);
+  if (height > 0 && width > 0) spec.assumed.size = false;
+  if (is_bytes(value)) {
+    const float first = value.type == "int8" ? 128.0F : 0.0F;
+    input.mean.fill(first / 255);
+    input.std.fill(1.0F / 255);
+    spec.assumed.mean = spec.assumed.std = false;
   }
 }
 

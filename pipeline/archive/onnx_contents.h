@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/archive/foreign_operators.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 
@@ -25,8 +26,10 @@ struct OnnxContents {
   std::uint64_t parameters = 0;          // weights and biases, without scales and zero points
   std::uint64_t weight_bytes = 0;        // of all constants
   std::map<std::string, int> operators;  // how often each is used
-  OperatorNames foreign_operators;       // as ArchiveContents
-  std::vector<OnnxValue> inputs;         // without constants
+  // As ArchiveContents: those whose domain neither ONNX nor ONNX Runtime defines, and that are none
+  // of the model's own functions. Up to 1000.
+  OperatorNames foreign_operators;
+  std::vector<OnnxValue> inputs;  // without constants
   std::vector<OnnxValue> outputs;
   std::map<std::string, std::string> texts;  // metadata_props
 };
@@ -37,5 +40,12 @@ std::string onnx_type_text(int type);
 // `bytes`: the file. Throws std::runtime_error, whose sentence tells why, when they are no ONNX
 // model, or when weights are in other files.
 OnnxContents read_onnx(std::string_view bytes);
+
+// Takes the input's layout from the graph, and its size where the graph has a fixed one. A graph
+// that takes bytes gets those of the picture, whatever mean and deviation are stated; signed ones
+// are 128 less. `described`: the size in `spec` is that of metadata, which must be the graph's.
+// Throws std::runtime_error, whose sentence tells why, when the model takes something else than one
+// picture of three channels in floats or bytes, or the sizes differ.
+void take_input(const OnnxContents& contents, bool described, ModelSpec& spec);
 
 }  // namespace lookout

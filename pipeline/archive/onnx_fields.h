@@ -2,11 +2,14 @@
 // enumerations: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 #pragma once
 
-#include <protozero/types.hpp>
+#include <protozero/pbf_message.hpp>
 
 namespace lookout::onnx {
 
 using Number = protozero::pbf_tag_type;
+
+template <typename Field>
+using Message = protozero::pbf_message<Field>;
 
 enum class ModelField : Number {
   kProducerName = 2,

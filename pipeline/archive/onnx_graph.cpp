@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <protozero/pbf_message.hpp>
 #include <stdexcept>
 
 #include "pipeline/archive/onnx_fields.h"
@@ -15,6 +14,7 @@ using onnx::delimited;
 using onnx::fixed32;
 using onnx::FunctionField;
 using onnx::GraphField;
+using onnx::Message;
 using onnx::ModelField;
 using onnx::NodeField;
 using onnx::TensorField;
@@ -27,10 +27,7 @@ constexpr std::size_t kMaxElements = 16;           // of a list
 constexpr int kMaxDepth = 100;                     // of graphs in nodes
 
 template <typename Field>
-using GraphMessage = protozero::pbf_message<Field>;
-
-template <typename Field>
-std::string shown_text(GraphMessage<Field>& message) {
+std::string shown_text(Message<Field>& message) {
   const auto view = message.get_view();
   if (view.size() <= kMaxShown) return {view.data(), view.size()};
   return std::string(view.data(), kMaxShown) + "...";
@@ -54,7 +51,7 @@ class ListText {
   std::size_t count_ = 0;
 };
 
-OnnxValue read_constant(GraphMessage<TensorField> message) {
+OnnxValue read_constant(Message<TensorField> message) {
   OnnxValue tensor;
   constexpr std::size_t kMaxDims = 100;
   const auto add = [&tensor](std::int64_t dim) {
@@ -90,13 +87,13 @@ std::string tensor_text(const OnnxValue& tensor) {
 struct NodeAttribute {
   std::string name;
   std::string value;
-  std::vector<GraphMessage<GraphField>> graphs;
+  std::vector<Message<GraphField>> graphs;
 };
 
 // Of the forms that a value may have, one is there.
 class AttributeReader {
  public:
-  NodeAttribute read(GraphMessage<AttributeField> message) {
+  NodeAttribute read(Message<AttributeField> message) {
     while (message.next()) {
       if (!take_one(message) && !take_many(message)) message.skip();
     }
@@ -105,7 +102,7 @@ class AttributeReader {
   }
 
  private:
-  bool take_one(GraphMessage<AttributeField>& message) {
+  bool take_one(Message<AttributeField>& message) {
     switch (message.tag_and_type()) {
       case delimited(AttributeField::kName):
         attribute_.name = shown_text(message);
@@ -120,8 +117,7 @@ class AttributeReader {
         attribute_.value = '"' + shown_text(message) + '"';
         return true;
       case delimited(AttributeField::kTensor):
-        attribute_.value =
-            tensor_text(read_constant(GraphMessage<TensorField>(message.get_message())));
+        attribute_.value = tensor_text(read_constant(Message<TensorField>(message.get_message())));
         return true;
       case delimited(AttributeField::kReference):
         attribute_.value = "@" + shown_text(message);
@@ -131,7 +127,7 @@ class AttributeReader {
     }
   }
 
-  bool take_many(GraphMessage<AttributeField>& message) {
+  bool take_many(Message<AttributeField>& message) {
     switch (message.tag_and_type()) {
       case delimited(AttributeField::kGraph):
       case delimited(AttributeField::kGraphs):
@@ -172,14 +168,14 @@ class AttributeReader {
 
 class GraphReader {
  public:
-  OnnxGraph read(GraphMessage<ModelField> model) {
+  OnnxGraph read(Message<ModelField> model) {
     bool has_graph = false;
     while (model.next()) {
       if (model.tag_and_type() == delimited(ModelField::kGraph)) {
         has_graph = true;
-        read(GraphMessage<GraphField>(model.get_message()), "", 0);
+        read(Message<GraphField>(model.get_message()), "", 0);
       } else if (model.tag_and_type() == delimited(ModelField::kFunctions)) {
-        read(GraphMessage<FunctionField>(model.get_message()));
+        read(Message<FunctionField>(model.get_message()));
       } else {
         model.skip();
       }
@@ -189,19 +185,18 @@ class GraphReader {
   }
 
  private:
-  void read(GraphMessage<GraphField> message, const std::string& where, int depth) {
+  void read(Message<GraphField> message, const std::string& where, int depth) {
     if (depth > kMaxDepth) throw std::runtime_error("its graphs are nested too deeply");
     while (message.next()) {
       switch (message.tag_and_type()) {
         case delimited(GraphField::kNode):
-          read(GraphMessage<NodeField>(message.get_message()), where, depth);
+          read(Message<NodeField>(message.get_message()), where, depth);
           break;
         case delimited(GraphField::kInitializer):
           if (graph_.constants.size() >= kMaxParts) {
             throw std::runtime_error("it has more than 100,000 constants");
           }
-          graph_.constants.push_back(
-              read_constant(GraphMessage<TensorField>(message.get_message())));
+          graph_.constants.push_back(read_constant(Message<TensorField>(message.get_message())));
           break;
         case delimited(GraphField::kName):
           if (depth == 0) {
@@ -216,10 +211,10 @@ class GraphReader {
     }
   }
 
-  void read(GraphMessage<FunctionField> message) {
+  void read(Message<FunctionField> message) {
     std::string name;
     std::string domain;
-    GraphMessage<FunctionField> names = message;
+    Message<FunctionField> names = message;
     while (names.next()) {
       if (names.tag_and_type() == delimited(FunctionField::kName)) {
         name = shown_text(names);
@@ -231,11 +226,11 @@ class GraphReader {
     }
     domain.append("::").append(name);
     while (message.next(FunctionField::kNode, protozero::pbf_wire_type::length_delimited)) {
-      read(GraphMessage<NodeField>(message.get_message()), domain, 0);
+      read(Message<NodeField>(message.get_message()), domain, 0);
     }
   }
 
-  void read(GraphMessage<NodeField> message, const std::string& where, int depth) {
+  void read(Message<NodeField> message, const std::string& where, int depth) {
     if (graph_.nodes.size() >= kMaxParts) {
       throw std::runtime_error("it has more than 100,000 nodes");
     }
@@ -263,7 +258,7 @@ class GraphReader {
         case delimited(NodeField::kAttribute):
           count_name();
           attributes.push_back(
-              AttributeReader().read(GraphMessage<AttributeField>(message.get_message())));
+              AttributeReader().read(Message<AttributeField>(message.get_message())));
           break;
         default:
           message.skip();
@@ -289,7 +284,7 @@ class GraphReader {
     if (++names_ > kMaxGraphNames) throw std::runtime_error("it has more than 1,000,000 names");
   }
 
-  std::string counted(GraphMessage<NodeField>& message) {
+  std::string counted(Message<NodeField>& message) {
     count_name();
     return shown_text(message);
   }
@@ -302,7 +297,7 @@ class GraphReader {
 
 OnnxGraph read_onnx_graph(std::string_view bytes) {
   try {
-    return GraphReader().read(GraphMessage<ModelField>(bytes.data(), bytes.size()));
+    return GraphReader().read(Message<ModelField>(bytes.data(), bytes.size()));
   } catch (const protozero::exception& error) {
     throw std::runtime_error(std::string("it is damaged or cut: ") + error.what());
   }

@@ -125,8 +125,8 @@ sources=(
   app/options/value.cpp app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp
   app/trace/fleet_page.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
   app/trace/trace_text.cpp app/trace/verdict.cpp pipeline/core/append_format.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
-  pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/onnx_contents.cpp
-  pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/archive/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
+  pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/metadata.cpp pipeline/archive/onnx_contents.cpp
+  pipeline/archive/onnx_graph.cpp pipeline/core/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
   pipeline/profile/stage.cpp pipeline/core/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
   platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_header.cpp platform/http/http_message.cpp

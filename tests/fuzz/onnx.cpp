@@ -9,7 +9,6 @@
 #include "pipeline/archive/foreign_spec.h"
 #include "pipeline/archive/onnx_contents.h"
 #include "pipeline/archive/onnx_graph.h"
-#include "pipeline/archive/onnx_spec.h"
 #include "pipeline/onnx/onnx_head.h"
 
 namespace {

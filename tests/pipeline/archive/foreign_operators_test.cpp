@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "pipeline/archive/onnx_contents.h"
 #include "tests/support/onnx_file.h"
 
 namespace lookout {
@@ -50,13 +51,14 @@ TEST(TorchCodeScanner, PiecesEndAnywhere) {
 
 TEST(OnnxForeignOperators, AreThoseOfForeignDomains) {
   OnnxFile file = OnnxFile::sums_of_planes();
-  EXPECT_EQ(onnx_foreign_operators(file.bytes()), OperatorNames());
+  EXPECT_EQ(read_onnx(file.bytes()).foreign_operators, OperatorNames());
   file.after = {"Scores", "Sort"};
   file.after_domain = "acme";
-  EXPECT_EQ(onnx_foreign_operators(file.bytes()), (OperatorNames{"acme::Scores", "acme::Sort"}));
+  EXPECT_EQ(read_onnx(file.bytes()).foreign_operators,
+            (OperatorNames{"acme::Scores", "acme::Sort"}));
   for (const char* own : {"com.microsoft", "ai.onnx", "ai.onnx.ml"}) {
     file.after_domain = own;
-    EXPECT_EQ(onnx_foreign_operators(file.bytes()), OperatorNames()) << own;
+    EXPECT_EQ(read_onnx(file.bytes()).foreign_operators, OperatorNames()) << own;
   }
 }
 
@@ -70,9 +72,12 @@ void add_node(pbf_writer& parent, int field, const std::string& domain, const st
   attribute.add_message(6, branch);
 }
 
+void add_opset(pbf_writer& model) { pbf_writer(model, 8).add_int64(2, 13); }
+
 TEST(OnnxForeignOperators, FunctionsOfTheModelAreNotButWhatTheyUseIs) {
   std::string bytes;
   pbf_writer model(bytes);
+  add_opset(model);
   {
     pbf_writer graph(model, 7);
     add_node(graph, 1, "own", "Function");
@@ -83,7 +88,7 @@ TEST(OnnxForeignOperators, FunctionsOfTheModelAreNotButWhatTheyUseIs) {
     add_node(function, 7, "acme", "Scores");
     function.add_string(10, "own");
   }
-  EXPECT_EQ(onnx_foreign_operators(bytes), OperatorNames{"acme::Scores"});
+  EXPECT_EQ(read_onnx(bytes).foreign_operators, OperatorNames{"acme::Scores"});
 }
 
 TEST(OnnxForeignOperators, BranchesAreSearchedButNotWithoutEnd) {
@@ -98,11 +103,13 @@ TEST(OnnxForeignOperators, BranchesAreSearchedButNotWithoutEnd) {
       graph = outer;
     }
     std::string model;
-    pbf_writer(model).add_message(7, graph);
+    pbf_writer writer(model);
+    add_opset(writer);
+    writer.add_message(7, graph);
     return model;
   };
-  EXPECT_EQ(onnx_foreign_operators(nested(2)), OperatorNames{"acme::Scores"});
-  EXPECT_THROW(onnx_foreign_operators(nested(200)), std::runtime_error);
+  EXPECT_EQ(read_onnx(nested(2)).foreign_operators, OperatorNames{"acme::Scores"});
+  EXPECT_THROW(read_onnx(nested(200)), std::runtime_error);
 }
 
 }  // namespace
