@@ -46,8 +46,8 @@ void append_texts(const std::string& left, const std::string& right, double y, s
                 y, escaped(left), escaped(right));
 }
 
-void append_column(const TimeColumn& column, const std::vector<Color>& colors, double x,
-                   double width, double scale, std::string& out) {
+void append_column(const TimeColumn& column, const Legend& parts, double x, double width,
+                   double scale, std::string& out) {
   append_format(out, "<g><title>{}</title>\n", escaped(column.title));
   double y = kColumnsBottom;
   for (std::size_t i = 0; i < column.parts.size(); ++i) {
@@ -57,7 +57,7 @@ void append_column(const TimeColumn& column, const std::vector<Color>& colors, d
     append_format(out,
                   "<rect class=\"{}\" x=\"{:.3f}%\" y=\"{:.1f}\" width=\"{:.3f}%\" "
                   "height=\"{:.1f}\"/>\n",
-                  class_of(colors.at(i)), x, y, width, height);
+                  class_of(parts.at(i).first), x, y, width, height);
   }
   out += "</g>\n";
 }
@@ -106,19 +106,19 @@ void append_step(const Step& step, double width, double floor, double scale, std
 }  // namespace
 
 std::string column_chart(const std::string& description, const std::vector<TimeColumn>& columns,
-                         const std::vector<Color>& colors, const Mark& line,
-                         const std::string& unit) {
+                         const Legend& parts, const Mark& line, const std::string& unit) {
   if (columns.empty()) return {};
   const std::vector<TimeColumn> shown = highest_of_neighbours(columns);
   double highest = line.value;
   for (const TimeColumn& column : shown) highest = std::max(highest, height_of(column));
   if (highest <= 0) highest = 1;
   const double scale = (kColumnsBottom - kTopRoom) / highest;
-  std::string out = fmt::format("<svg class=\"over-time\" role=\"img\" aria-label=\"{}\">\n",
-                                escaped(description));
+  std::string out = parts.size() > 1 ? legend(parts) : "";
+  append_format(out, "<svg class=\"over-time\" role=\"img\" aria-label=\"{}\">\n",
+                escaped(description));
   const double width = 100 / static_cast<double>(shown.size());
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    append_column(shown[i], colors, width * static_cast<double>(i), 0.9 * width, scale, out);
+    append_column(shown[i], parts, width * static_cast<double>(i), 0.9 * width, scale, out);
   }
   append_line("axis", kTopRoom, out);
   append_line("axis", kColumnsBottom, out);

@@ -9,17 +9,17 @@
 
 namespace lookout {
 
-// One of many bars side by side, from below to above, in the colors given to column_chart().
+// One of many bars side by side, its parts from below to above.
 struct TimeColumn {
   std::string title;          // shown when it is pointed at
   std::vector<double> parts;  // >= 0
 };
 
-// Above kMaxColumns, each column shows the highest of several neighbours. `line`: across the chart.
+// Below a legend, if there are several `parts`. Above kMaxColumns, each column shows the highest of
+// several neighbours. `line`: across the chart.
 inline constexpr std::size_t kMaxColumns = 240;
 std::string column_chart(const std::string& description, const std::vector<TimeColumn>& columns,
-                         const std::vector<Color>& colors, const Mark& line,
-                         const std::string& unit);
+                         const Legend& parts, const Mark& line, const std::string& unit);
 
 // A value over time. Each holds until the next one, the last until `end`.
 struct TimeSteps {

@@ -1,17 +1,12 @@
 #include "app/trace/trace_command.h"
 
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "app/report/json.h"
-#include "app/output/save_and_print.h"
-#include "app/report/machine_facts.h"
+#include "app/report/report.h"
 #include "app/trace/trace_compare.h"
 #include "app/trace/trace_fleet.h"
-#include "app/trace/trace_page.h"
-#include "app/trace/trace_text.h"
+#include "app/trace/trace_report.h"
 #include "pipeline/core/error.h"
 #include "platform/system/input_file.h"
 
@@ -42,26 +37,6 @@ TraceSummary read_summary(const std::string& file, const OutlierRule& outliers, 
   }
 }
 
-std::string to_page(const std::vector<BoardTrace>& boards, bool compared) {
-  const std::string footer = made_by(LOOKOUT_VERSION);
-  if (compared) return comparison_html(boards.front(), boards.back(), footer);
-  return boards.size() == 1 ? to_html(boards.front().summary, boards.front().file, footer)
-                            : to_html(boards, footer);
-}
-
-std::string to_comparison(const std::vector<BoardTrace>& boards, Format format) {
-  if (format == Format::kText) return comparison_text(boards.front(), boards.back());
-  return to_text(comparison_json(boards.front(), boards.back())) + "\n";
-}
-
-std::string to_report(const std::vector<BoardTrace>& boards, Format format) {
-  const bool one = boards.size() == 1;
-  if (format == Format::kJson) {
-    return to_text(one ? to_json(boards.front().summary) : to_json(boards)) + "\n";
-  }
-  return one ? to_text(boards.front().summary) : to_text(boards);
-}
-
 }  // namespace
 
 void trace_summary(const TraceSummaryOptions& options, const WritePart& print) {
@@ -69,16 +44,16 @@ void trace_summary(const TraceSummaryOptions& options, const WritePart& print) {
     throw Error(ErrorKind::kUsage,
                 "--compare takes two traces, the one before a change and the one after it");
   }
-  std::optional<AtomicFile> page;
-  if (!options.html.empty()) page.emplace("report", options.html);
-  std::vector<BoardTrace> boards;
+  const ReportFile page("report", options.html, ReportFormat::kHtml);
+  const bool alone = options.files.size() == 1;
+  std::vector<TraceFile> traces;
   for (const std::string& file : options.files) {
-    boards.push_back({file, read_summary(file, options.outliers, options.files.size() == 1)});
+    traces.push_back({file, read_summary(file, options.outliers, alone)});
   }
-  save_and_print(
-      {{page, page ? to_page(boards, options.compare) : std::string()}},
-      options.compare ? to_comparison(boards, options.format) : to_report(boards, options.format),
-      print);
+  const Report report = options.compare ? make_comparison(traces.front(), traces.back())
+                        : alone         ? make_report(traces.front())
+                                        : make_report(traces);
+  save_and_print(report, {&page}, options.format, print);
 }
 
 }  // namespace lookout

@@ -6,23 +6,23 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
-#include <set>
+#include <string>
 #include <tuple>
 
 #include "app/report/json.h"
-#include "app/report/html.h"
-#include "app/trace/trace_text.h"
-#include "pipeline/core/append_format.h"
-#include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
 
 constexpr double kProbability = 0.95;
-constexpr std::size_t kMaxChangesInText = 30;
 constexpr std::size_t kBlocks = 10;
+constexpr std::size_t kMaxRows = 30;  // that are shown at once
+constexpr const char* kMethod =
+    "Welch's intervals of the difference of the means a frame, over ten blocks of consecutive "
+    "frames; they hold with 95 % for all rows of a list together";
 
 using Samples = std::vector<double>;
 
@@ -40,174 +40,162 @@ double squared_error(const Samples& samples) {
   return sum / (count - 1) / count;
 }
 
-double ms_of(const Times& times, const std::string& name) {
-  const auto found = times.find(name);
-  return found == times.end() ? 0 : to_ms(found->second);
-}
-
-// The time in each frame; of operators, in each that has some.
-Samples samples_of(const TraceSummary& summary, Times FrameTimes::*times, const std::string& name) {
-  Samples samples;
-  for (const auto& [number, frame] : summary.frames) {
-    if (!(frame.*times).empty()) samples.push_back(ms_of(frame.*times, name));
-  }
-  return samples;
-}
-
-bool occurs(const TraceSummary& summary, Times FrameTimes::*times, const std::string& name) {
-  return std::any_of(summary.frames.begin(), summary.frames.end(),
-                     [&](const auto& frame) { return (frame.second.*times).count(name) > 0; });
-}
-
-ChangeKind change_kind(const TimeChange& change, bool before, bool after) {
-  if (!before) return ChangeKind::kAdded;
-  if (!after) return ChangeKind::kGone;
-  if (change.low > 0) return ChangeKind::kSlower;
-  return change.high < 0 ? ChangeKind::kFaster : ChangeKind::kSame;
-}
+// Milliseconds a frame.
+struct TimeChange {
+  std::string name;
+  std::string change;  // "slower", "faster", "added" or "gone"; empty: no difference
+  double before = 0;   // the mean; 0: it does not occur
+  double after = 0;
+  // Of after - before. The widest interval is infinite: there is one frame.
+  double low = 0;
+  double high = 0;
+  double difference() const { return after - before; }
+};
 
 TimeChange change_of(const std::string& name, const Samples& before, const Samples& after,
                      double probability) {
-  TimeChange change;
-  change.name = name;
-  change.before = mean_of(before);
-  change.after = mean_of(after);
+  TimeChange change{name, "", mean_of(before), mean_of(after)};
   std::tie(change.low, change.high) =
       welch_interval(independent_samples(before), independent_samples(after), probability);
+  if (change.low > 0) change.change = "slower";
+  if (change.high < 0) change.change = "faster";
   return change;
 }
 
-std::set<std::string> names_in(const TraceSummary& summary, Times FrameTimes::*times) {
-  std::set<std::string> names;
+// Milliseconds in each frame; of operators, in each frame that has some.
+struct FrameSamples {
+  std::map<std::string, Samples> by_name;  // 0 in a frame in which the name does not occur
+  Samples none;                            // 0 in each
+};
+
+FrameSamples gather_samples(const TraceSummary& summary, Times FrameTimes::*times) {
+  FrameSamples samples;
   for (const auto& [number, frame] : summary.frames) {
-    for (const auto& [name, time] : frame.*times) names.insert(name);
+    if ((frame.*times).empty()) continue;
+    for (const auto& [name, time] : frame.*times) {
+      Samples& values = samples.by_name[name];
+      values.resize(samples.none.size());
+      values.push_back(to_ms(time));
+    }
+    samples.none.push_back(0);
   }
-  return names;
+  for (auto& [name, values] : samples.by_name) values.resize(samples.none.size());
+  return samples;
 }
 
+// Sorted by name.
 std::vector<TimeChange> changes_between(const TraceSummary& before, const TraceSummary& after,
                                         Times FrameTimes::*times) {
-  std::set<std::string> names = names_in(before, times);
-  names.merge(names_in(after, times));
+  const FrameSamples first = gather_samples(before, times);
+  const FrameSamples second = gather_samples(after, times);
+  std::map<std::string, Samples> names = first.by_name;
+  names.insert(second.by_name.begin(), second.by_name.end());
   const double probability =
       1 - (1 - kProbability) / static_cast<double>(std::max<std::size_t>(1, names.size()));
   std::vector<TimeChange> rows;
-  for (const std::string& name : names) {
-    rows.push_back(change_of(name, samples_of(before, times, name), samples_of(after, times, name),
-                             probability));
-    rows.back().kind =
-        change_kind(rows.back(), occurs(before, times, name), occurs(after, times, name));
+  for (const auto& [name, samples] : names) {
+    const auto old = first.by_name.find(name);
+    const auto now = second.by_name.find(name);
+    const bool is_added = old == first.by_name.end();
+    const bool is_gone = now == second.by_name.end();
+    rows.push_back(change_of(name, is_added ? first.none : old->second,
+                             is_gone ? second.none : now->second, probability));
+    if (is_added) rows.back().change = "added";
+    if (is_gone) rows.back().change = "gone";
   }
   return rows;
 }
 
-std::vector<TimeChange> stages_of(const TraceSummary& before, const TraceSummary& after) {
-  std::vector<TimeChange> rows = changes_between(before, after, &FrameTimes::stages);
-  std::sort(rows.begin(), rows.end(),
+struct TraceComparison {
+  TimeChange total;                   // of a frame's way; its interval is its own alone
+  std::vector<TimeChange> stages;     // in their order; empty: both are of PyTorch's profiler
+  std::vector<TimeChange> operators;  // the largest difference first
+  std::string sentence;
+};
+
+TraceComparison compare(const TraceFile& before, const TraceFile& after) {
+  const auto totals = [](const TraceFile& trace) {
+    Samples samples;
+    for (const auto& [number, frame] : trace.summary.frames)
+      samples.push_back(to_ms(frame.total()));
+    return samples;
+  };
+  TraceComparison found;
+  found.total = change_of(kTotalTime, totals(before), totals(after), kProbability);
+  found.stages = changes_between(before.summary, after.summary, &FrameTimes::stages);
+  std::sort(found.stages.begin(), found.stages.end(),
             [](const auto& a, const auto& b) { return StageOrder()(a.name, b.name); });
-  return rows;
-}
-
-std::vector<TimeChange> operators_of(const TraceSummary& before, const TraceSummary& after) {
-  std::vector<TimeChange> rows = changes_between(before, after, &FrameTimes::operators);
-  std::stable_sort(rows.begin(), rows.end(), [](const TimeChange& a, const TimeChange& b) {
-    return std::abs(a.difference()) > std::abs(b.difference());
-  });
-  return rows;
-}
-
-std::string interval_text(const TimeChange& change) {
-  return fmt::format("{:+.3f} to {:+.3f}", change.low, change.high);
-}
-
-std::string comparison_sentence(const TraceComparison& found, const BoardTrace& before,
-                                const BoardTrace& after) {
+  found.operators = changes_between(before.summary, after.summary, &FrameTimes::operators);
+  std::stable_sort(found.operators.begin(), found.operators.end(),
+                   [](const TimeChange& a, const TimeChange& b) {
+                     return std::abs(a.difference()) > std::abs(b.difference());
+                   });
   const TimeChange& total = found.total;
-  const std::string word = frame_word(std::vector<BoardTrace>{before, after});
   const std::string figures = fmt::format(
-      "{:.2f} ms a {} before, {:.2f} ms after: {:+.2f} ms, 95 % "
-      "interval {:+.2f} to {:+.2f}",
-      total.before, word, total.after, total.difference(), total.low, total.high);
-  if (total.kind == ChangeKind::kSame) {
-    return fmt::format("{} and {} do not differ ({}).", before.file, after.file, figures);
-  }
-  return fmt::format("{} is {} than {} ({}).", after.file, to_text(total.kind), before.file,
-                     figures);
+      "{:.2f} ms a {} before, {:.2f} ms after: {:+.2f} ms, 95 % interval {:+.2f} to {:+.2f}",
+      total.before, frame_word(before.summary.by_pytorch && after.summary.by_pytorch), total.after,
+      total.difference(), total.low, total.high);
+  found.sentence =
+      total.change.empty()
+          ? fmt::format("{} and {} do not differ ({}).", before.file, after.file, figures)
+          : fmt::format("{} is {} than {} ({}).", after.file, total.change, before.file, figures);
+  return found;
 }
 
-constexpr const char* kMethod =
-    "Welch's intervals of the difference of the means a frame, over ten blocks of consecutive "
-    "frames; they hold with 95 % for all rows of a list together";
-
-std::string method_text(const TraceComparison& found) {
-  return fmt::format("Means in ms a frame, of {} frames before and {} after. {}.",
-                     found.frames_before, found.frames_after, kMethod);
-}
-
-void append_changes(const char* title, const std::vector<TimeChange>& rows, std::string& text) {
-  if (rows.empty()) return;
-  append_format(text, "\n{:<13} {:>9} {:>9} {:>9}  {:<19}  {}\n", "change", "before", "after",
-                "difference", "interval", title);
-  const std::size_t shown = std::min(kMaxChangesInText, rows.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const TimeChange& row = rows[i];
-    append_format(text, "{:<13} {:>9.3f} {:>9.3f} {:>+10.3f}  {:<19}  {}\n", to_text(row.kind),
-                  row.before, row.after, row.difference(), interval_text(row), printable(row.name));
-  }
-  if (shown < rows.size()) append_format(text, "and {} more\n", rows.size() - shown);
-}
-
-// Infinity is no number of JSON.
-Json finite_number(double value) { return std::isfinite(value) ? Json(rounded(value, 6)) : Json(); }
-
-Json to_json(const TimeChange& change) {
+Json change_json(const TimeChange& change) {
+  // Infinity is no number of JSON.
+  const auto finite = [](double value) {
+    return std::isfinite(value) ? Json(rounded(value, 6)) : Json();
+  };
   return {{"name", change.name},
-          {"change", change.kind == ChangeKind::kSame ? Json() : Json(to_text(change.kind))},
-          {"before_ms", finite_number(change.before)},
-          {"after_ms", finite_number(change.after)},
-          {"difference_ms", finite_number(change.difference())},
-          {"interval_ms", {finite_number(change.low), finite_number(change.high)}}};
+          {"change", change.change.empty() ? Json() : Json(change.change)},
+          {"before_ms", finite(change.before)},
+          {"after_ms", finite(change.after)},
+          {"difference_ms", finite(change.difference())},
+          {"interval_ms", {finite(change.low), finite(change.high)}}};
 }
 
-Json to_json(const std::vector<TimeChange>& rows) {
-  Json json = Json::array();
-  for (const TimeChange& row : rows) json.push_back(to_json(row));
-  return json;
+Json comparison_json(const TraceFile& before, const TraceFile& after) {
+  const auto trace_json = [](const TraceFile& trace) -> Json {
+    return {{"file", trace.file},
+            {"frames", trace.summary.frames.size()},
+            {"about", trace.summary.about}};
+  };
+  const auto list_json = [](const std::vector<TimeChange>& rows) {
+    Json json = Json::array();
+    for (const TimeChange& row : rows) json.push_back(change_json(row));
+    return json;
+  };
+  const TraceComparison found = compare(before, after);
+  return {{"schema", 1},
+          {"type", "trace-comparison"},
+          {"sentence", found.sentence},
+          {"method", kMethod},
+          {"before", trace_json(before)},
+          {"after", trace_json(after)},
+          {"total", change_json(found.total)},
+          {"stages", list_json(found.stages)},
+          {"operators", list_json(found.operators)}};
 }
 
-Json trace_json(const BoardTrace& trace) {
-  return {{"file", trace.file},
-          {"frames", trace.summary.frames.size()},
-          {"about", trace.summary.about}};
-}
-
-Table changes_table(const char* title, const std::vector<TimeChange>& rows) {
-  Table table{title, {"name", "before", "after", "difference", "interval", "change"}, {}};
+// None when there are no rows.
+void add_changes(const std::string& title, const std::string& caption, const std::string& note,
+                 const std::vector<TimeChange>& rows, Report& report) {
+  if (rows.empty()) return;
+  Table table{
+      caption, {"name", "before", "after", "difference", "interval", "change"}, {}, kMaxRows};
+  table.head.back().align = Column::Align::kLeft;
   for (const TimeChange& row : rows) {
-    table.rows.push_back(
-        {row.name, fmt::format("{:.3f}", row.before), fmt::format("{:.3f}", row.after),
-         fmt::format("{:+.3f}", row.difference()), interval_text(row), to_text(row.kind)});
+    table.rows.push_back({row.name, fmt::format("{:.3f}", row.before),
+                          fmt::format("{:.3f}", row.after),
+                          fmt::format("{:+.3f}", row.difference()),
+                          fmt::format("{:+.3f} to {:+.3f}", row.low, row.high),
+                          row.change.empty() ? "no difference" : row.change});
   }
-  return table;
+  report.parts.push_back({title, note, {std::move(table)}, Width::kFull});
 }
 
 }  // namespace
-
-const char* to_text(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::kSlower:
-      return "slower";
-    case ChangeKind::kFaster:
-      return "faster";
-    case ChangeKind::kAdded:
-      return "added";
-    case ChangeKind::kGone:
-      return "gone";
-    case ChangeKind::kSame:
-      break;
-  }
-  return "no difference";
-}
 
 std::vector<double> independent_samples(const std::vector<double>& values) {
   if (values.size() < 2 * kBlocks) return values;
@@ -215,7 +203,7 @@ std::vector<double> independent_samples(const std::vector<double>& values) {
   for (std::size_t block = 0; block < kBlocks; ++block) {
     const auto begin = static_cast<std::ptrdiff_t>(values.size() * block / kBlocks);
     const auto end = static_cast<std::ptrdiff_t>(values.size() * (block + 1) / kBlocks);
-    means.push_back(mean_of({values.begin() + begin, values.begin() + end}));
+    means.push_back(mean_of(Samples(values.begin() + begin, values.begin() + end)));
   }
   return means;
 }
@@ -238,62 +226,27 @@ std::pair<double, double> welch_interval(const std::vector<double>& before,
   return {difference - half, difference + half};
 }
 
-TraceComparison compare(const BoardTrace& before, const BoardTrace& after) {
-  TraceComparison found;
-  found.frames_before = before.summary.frames.size();
-  found.frames_after = after.summary.frames.size();
-  found.total =
-      change_of(kTotalTime, totals_ms(before.summary), totals_ms(after.summary), kProbability);
-  found.total.kind = change_kind(found.total, true, true);
-  found.stages = stages_of(before.summary, after.summary);
-  found.operators = operators_of(before.summary, after.summary);
-  found.sentence = comparison_sentence(found, before, after);
-  return found;
-}
-
-std::string comparison_text(const BoardTrace& before, const BoardTrace& after) {
+Report make_comparison(const TraceFile& before, const TraceFile& after) {
   const TraceComparison found = compare(before, after);
-  std::string text = printable(found.sentence) + "\n" + method_text(found) + "\n";
-  append_changes("stage", found.stages, text);
-  append_changes("operator", found.operators, text);
-  return text;
-}
-
-Json comparison_json(const BoardTrace& before, const BoardTrace& after) {
-  const TraceComparison found = compare(before, after);
-  return {{"schema", 1},
-          {"type", "trace-comparison"},
-          {"sentence", found.sentence},
-          {"method", kMethod},
-          {"before", trace_json(before)},
-          {"after", trace_json(after)},
-          {"total", to_json(found.total)},
-          {"stages", to_json(found.stages)},
-          {"operators", to_json(found.operators)}};
-}
-
-std::string comparison_html(const BoardTrace& before, const BoardTrace& after,
-                            const std::string& made_by) {
-  constexpr std::size_t kMaxOperatorsOnPage = 30;
-  const TraceComparison found = compare(before, after);
-  Page page("lookout trace-summary", "Two traces", "");
-  page.add_verdict(found.sentence);
-  const auto frames = [](std::size_t count) { return std::to_string(count) + " frames"; };
-  page.add_part("Traces", "",
-                to_html(Facts{{"before", before.file + ", " + frames(found.frames_before)},
-                              {"after", after.file + ", " + frames(found.frames_after)}}),
-                Page::Width::kFull);
-  if (!found.stages.empty()) {
-    page.add_part("Stages", method_text(found),
-                  to_html(changes_table("Milliseconds a frame", found.stages)), Page::Width::kFull);
-  }
-  if (!found.operators.empty()) {
-    page.add_part("Operators", method_text(found),
-                  to_html(changes_table("Self time in milliseconds a frame", found.operators),
-                          kMaxOperatorsOnPage),
-                  Page::Width::kFull);
-  }
-  return page.to_html(made_by);
+  const std::size_t frames_before = before.summary.frames.size();
+  const std::size_t frames_after = after.summary.frames.size();
+  const std::string method =
+      fmt::format("Means in ms a frame, of {} frames before and {} after. {}.", frames_before,
+                  frames_after, kMethod);
+  Report report;
+  report.kind = "lookout trace-summary";
+  report.title = "Two traces";
+  report.head = {method};
+  report.verdict = found.sentence;
+  report.parts = {{"Traces",
+                   "",
+                   {Facts{{"before", fmt::format("{}, {} frames", before.file, frames_before)},
+                          {"after", fmt::format("{}, {} frames", after.file, frames_after)}}},
+                   Width::kFull}};
+  add_changes("Stages", "Milliseconds a frame", method, found.stages, report);
+  add_changes("Operators", "Self time in milliseconds a frame", method, found.operators, report);
+  report.json = [&before, &after] { return comparison_json(before, after); };
+  return report;
 }
 
 }  // namespace lookout

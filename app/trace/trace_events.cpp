@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 
 #include "pipeline/core/error.h"
 
@@ -20,18 +19,18 @@ constexpr std::string_view kStepName = "ProfilerStep#";
 
 [[noreturn]] void fail(const std::string& problem) { throw Error(ErrorKind::kBadData, problem); }
 
-std::chrono::nanoseconds time_of(const ForeignJson& number, const char* key) {
+std::chrono::nanoseconds time_of(const ForeignJson& number, const std::string& key) {
   const auto us = number.get<double>();
   if (!(std::abs(us) <= kMaxUs)) {
-    fail(std::string("has an event whose \"") + key + "\" is no time in microseconds");
+    fail("has an event whose \"" + key + "\" is no time in microseconds");
   }
   return std::chrono::nanoseconds(std::llround(us * 1000));
 }
 
-std::chrono::nanoseconds time_field(const ForeignJson& event, const char* key) {
+std::chrono::nanoseconds time_field(const ForeignJson& event, const std::string& key) {
   const auto found = event.find(key);
   if (found == event.end() || !found->is_number()) {
-    fail(std::string("has an event without a number \"") + key + "\"");
+    fail("has an event without a number \"" + key + "\"");
   }
   return time_of(*found, key);
 }
@@ -50,29 +49,21 @@ std::int64_t thread_field(const ForeignJson& event) {
   return found->get<std::int64_t>();
 }
 
-// Null when there is no such argument.
-const ForeignJson* argument(const ForeignJson& event, const char* key) {
-  const auto arguments = event.find("args");
-  if (arguments == event.end() || !arguments->is_object()) return nullptr;
-  const auto found = arguments->find(key);
-  return found == arguments->end() ? nullptr : &*found;
+// An empty object when there are none.
+const ForeignJson& arguments(const ForeignJson& event) {
+  static const ForeignJson none = ForeignJson::object();
+  const auto found = event.find("args");
+  return found != event.end() && found->is_object() ? *found : none;
 }
 
 std::optional<std::uint64_t> frame_argument(const ForeignJson& event) {
-  const ForeignJson* frame = argument(event, "frame");
-  if (frame == nullptr || !frame->is_number_unsigned()) return std::nullopt;
+  const ForeignJson& all = arguments(event);
+  const auto frame = all.find("frame");
+  if (frame == all.end() || !frame->is_number_unsigned()) return std::nullopt;
   return frame->get<std::uint64_t>();
 }
 
-bool begins_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
-// For an event of PyTorch. `is_operator`: its category says so.
-SliceKind kind_in_pytorch(const std::string& name, bool is_operator) {
-  if (begins_with(name, kStepName)) return SliceKind::kStep;
-  return is_operator ? SliceKind::kOperator : SliceKind::kLabel;
-}
+bool is_step(std::string_view name) { return name.substr(0, kStepName.size()) == kStepName; }
 
 struct Kind {
   SliceKind kind;
@@ -88,46 +79,19 @@ std::optional<Kind> kind_of(const ForeignJson& event) {
   if (category == "stage") return Kind{SliceKind::kStage};
   if (category == "operator") return Kind{SliceKind::kOperator};
   if (category == "label") return Kind{SliceKind::kLabel};
-  if (category == "cpu_op" || category == "Operator")
-    return Kind{kind_in_pytorch(name, true), true};
-  if (category == "user_annotation") {
+  const bool is_plain = category.empty() && text_field(event, "pid") == "CPU functions";
+  if (category == "cpu_op" || category == "Operator" || category == "user_annotation" || is_plain) {
     // lookout's own steps say the same as its stages.
-    if (begins_with(name, kStepName) && frame_argument(event)) return std::nullopt;
-    return Kind{kind_in_pytorch(name, false), true};
-  }
-  if (category.empty() && text_field(event, "pid") == "CPU functions") {
-    return Kind{kind_in_pytorch(name, name.find("::") != std::string::npos), true};
+    if (category == "user_annotation" && is_step(name) && frame_argument(event)) {
+      return std::nullopt;
+    }
+    if (is_step(name)) return Kind{SliceKind::kStep, true};
+    const bool is_operator =
+        is_plain ? name.find("::") != std::string::npos : category != "user_annotation";
+    return Kind{is_operator ? SliceKind::kOperator : SliceKind::kLabel, true};
   }
   if (category.empty()) return Kind{SliceKind::kOther};
   return std::nullopt;
-}
-
-std::uint64_t step_number(const std::string& name) {
-  const char* digits = name.c_str() + kStepName.size();
-  return std::strtoull(digits, nullptr, 10);
-}
-
-void read_use(const ForeignJson& event, TraceSlice& slice) {
-  if (const ForeignJson* cpu = argument(event, "cpu_us"); cpu != nullptr && cpu->is_number()) {
-    slice.cpu = std::clamp<Clock::duration>(time_of(*cpu, "cpu_us"), {}, slice.duration);
-  }
-  if (const ForeignJson* writer = argument(event, "writer_us");
-      writer != nullptr && writer->is_number()) {
-    slice.writer =
-        std::clamp<Clock::duration>(time_of(*writer, "writer_us"), {},
-                                    slice.duration - slice.cpu.value_or(Clock::duration::zero()));
-  }
-}
-
-void read_operator(const ForeignJson& event, TraceSlice& slice) {
-  if (const ForeignJson* layer = argument(event, "layer"); layer != nullptr && layer->is_string()) {
-    slice.layer = layer->get<std::string>();
-  }
-  const ForeignJson* bytes = argument(event, "bytes");
-  constexpr std::int64_t kMost = std::int64_t{1} << 48;  // so that a sum of them fits
-  if (bytes != nullptr && bytes->is_number_integer()) {
-    slice.bytes = std::clamp<std::int64_t>(bytes->get<std::int64_t>(), 0, kMost);
-  }
 }
 
 TraceSlice read_slice(const ForeignJson& event, SliceKind kind) {
@@ -135,20 +99,38 @@ TraceSlice read_slice(const ForeignJson& event, SliceKind kind) {
   slice.thread = thread_field(event);
   slice.name = text_field(event, "name");
   slice.kind = kind;
-  slice.frame = kind == SliceKind::kStep ? step_number(slice.name) : frame_argument(event);
+  slice.frame = kind == SliceKind::kStep
+                    ? std::strtoull(slice.name.c_str() + kStepName.size(), nullptr, 10)
+                    : frame_argument(event);
   slice.start = time_field(event, "ts");
   slice.duration = time_field(event, "dur");
   if (slice.duration.count() < 0) fail("has an event of negative duration");
-  if (kind == SliceKind::kStage) read_use(event, slice);
-  if (kind == SliceKind::kOperator) read_operator(event, slice);
+  const ForeignJson& all = arguments(event);
+  if (kind == SliceKind::kStage) {
+    // Up to so much of it.
+    const auto time_argument = [&all](const char* key, Clock::duration most) {
+      const auto found = all.find(key);
+      const bool is_known = found != all.end() && found->is_number();
+      return is_known ? std::optional(std::clamp<Clock::duration>(time_of(*found, key), {}, most))
+                      : std::nullopt;
+    };
+    slice.cpu = time_argument("cpu_us", slice.duration);
+    const Clock::duration rest = slice.duration - slice.cpu.value_or(Clock::duration::zero());
+    slice.writer = time_argument("writer_us", rest).value_or(Clock::duration::zero());
+  } else if (kind == SliceKind::kOperator) {
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 48;  // so that a sum of them fits
+    slice.layer = text_field(all, "layer");
+    const auto bytes = all.find("bytes");
+    if (bytes != all.end() && bytes->is_number_integer()) {
+      slice.bytes = std::clamp<std::int64_t>(bytes->get<std::int64_t>(), 0, kMaxBytes);
+    }
+  }
   return slice;
 }
 
 // Each number among the arguments is a counter; those of lookout have one.
 void read_counter(const ForeignJson& event, TraceEvents& events) {
-  const auto arguments = event.find("args");
-  if (arguments == event.end() || !arguments->is_object()) return;
-  for (const auto& [unit, value] : arguments->items()) {
+  for (const auto& [unit, value] : arguments(event).items()) {
     if (!value.is_number()) continue;
     const auto number = value.get<double>();
     if (!std::isfinite(number) || std::abs(number) > kMaxUs) {
@@ -160,24 +142,10 @@ void read_counter(const ForeignJson& event, TraceEvents& events) {
   }
 }
 
-void read_thread_name(const ForeignJson& event, TraceEvents& events) {
-  const ForeignJson* name = argument(event, "name");
-  if (name == nullptr || !name->is_string()) return;
-  events.threads[thread_field(event)] = name->get<std::string>();
-}
-
-void read_wait(const ForeignJson& event, std::optional<TraceTime> TraceWait::*end,
-               TraceEvents& events) {
-  const auto frame = frame_argument(event);
-  if (!frame) fail("has a wait in the queue without a \"frame\"");
-  events.waits[*frame].*end = time_field(event, "ts");
-}
-
 // Events that the summary does not need are skipped.
 void read_event(const ForeignJson& event, TraceEvents& events) {
   const std::string phase = text_field(event, "ph");
   if (phase.empty()) fail("has an event without \"ph\"");
-  const bool in_queue = text_field(event, "cat") == "queue";
   if (phase == "X") {
     const std::optional<Kind> kind = kind_of(event);
     if (!kind) return;
@@ -186,76 +154,59 @@ void read_event(const ForeignJson& event, TraceEvents& events) {
   } else if (phase == "C") {
     read_counter(event, events);
   } else if (phase == "M" && text_field(event, "name") == "thread_name") {
-    read_thread_name(event, events);
-  } else if (phase == "b" && in_queue) {
-    read_wait(event, &TraceWait::start, events);
-  } else if (phase == "e" && in_queue) {
-    read_wait(event, &TraceWait::end, events);
+    const ForeignJson& all = arguments(event);
+    const auto name = all.find("name");
+    if (name == all.end() || !name->is_string()) return;
+    events.threads[thread_field(event)] = name->get<std::string>();
+  } else if ((phase == "b" || phase == "e") && text_field(event, "cat") == "queue") {
+    const auto frame = frame_argument(event);
+    if (!frame) fail("has a wait in the queue without a \"frame\"");
+    TraceWait& wait = events.waits[*frame];
+    (phase == "b" ? wait.start : wait.end) = time_field(event, "ts");
   }
 }
-
-void read_about(const ForeignJson& root, TraceEvents& events) {
-  const auto about = root.find("otherData");
-  if (about == root.end() || !about->is_object()) return;
-  for (const auto& [key, value] : about->items()) {
-    if (value.is_string()) events.about[key] = value.get<std::string>();
-  }
-}
-
-// Called by the parser. Takes each element of the array "traceEvents", or of the array that is the
-// whole file, as soon as it is complete, and leaves it out of the parsed JSON.
-class EventReader {
- public:
-  explicit EventReader(TraceEvents& events) : events_(events) {}
-
-  bool keep(int depth, ForeignJson::parse_event_t event, const ForeignJson& parsed) {
-    if (event == ForeignJson::parse_event_t::array_start && depth == 0) {
-      in_events_ = true;
-      depth_ = 1;
-    }
-    if (event == ForeignJson::parse_event_t::key && depth == 1 && depth_ == 2) {
-      in_events_ = parsed == "traceEvents";
-      found_ = found_ || in_events_;
-    }
-    if (!in_events_ || depth != depth_ || event != ForeignJson::parse_event_t::object_end)
-      return true;
-    read_event(parsed, events_);
-    found_ = true;
-    return false;
-  }
-
-  bool found() const { return found_; }
-
- private:
-  TraceEvents& events_;
-  int depth_ = 2;  // of events
-  bool in_events_ = false;
-  bool found_ = false;
-};
 
 }  // namespace
 
 TraceEvents read_trace_events(std::istream& json) {
-  TraceEvents events;
-  EventReader reader(events);
   constexpr char kGzip = '\x1f';  // RFC 1952, 2.3.1
   const auto first = json.rdbuf()->sgetc();
   if (first == std::istream::traits_type::eof()) fail("is empty: record it again");
   if (first == kGzip) fail("is compressed: unpack it first, as with gunzip");
-  const ForeignJson root = ForeignJson::parse(
-      json,
-      [&reader](int depth, ForeignJson::parse_event_t event, const ForeignJson& parsed) {
-        return reader.keep(depth, event, parsed);
-      },
-      /*allow_exceptions=*/false);
-  if (root.is_discarded())
-    fail(reader.found() ? "is cut or damaged: record it again" : "is not JSON");
-  const bool is_list = root.is_array() && reader.found();
+  TraceEvents events;
+  int event_depth = 2;
+  bool in_events = false;
+  bool found = false;
+  // Takes each element of the array "traceEvents", or of the array that is the whole file, as soon
+  // as it is complete, and leaves it out of the parsed JSON.
+  const auto keep = [&](int depth, ForeignJson::parse_event_t event, const ForeignJson& parsed) {
+    if (event == ForeignJson::parse_event_t::array_start && depth == 0) {
+      in_events = true;
+      event_depth = 1;
+    }
+    if (event == ForeignJson::parse_event_t::key && depth == 1 && event_depth == 2) {
+      in_events = parsed == "traceEvents";
+      found = found || in_events;
+    }
+    const bool is_event =
+        in_events && depth == event_depth && event == ForeignJson::parse_event_t::object_end;
+    if (!is_event) return true;
+    read_event(parsed, events);
+    found = true;
+    return false;
+  };
+  const ForeignJson root = ForeignJson::parse(json, keep, /*allow_exceptions=*/false);
+  if (root.is_discarded()) fail(found ? "is cut or damaged: record it again" : "is not JSON");
+  const bool is_list = root.is_array() && found;
   if (!is_list &&
       (!root.is_object() || !root.contains("traceEvents") || !root.at("traceEvents").is_array())) {
     fail("is not a trace: it has no \"traceEvents\"");
   }
-  if (root.is_object()) read_about(root, events);
+  const auto about = root.is_object() ? root.find("otherData") : root.end();
+  if (about == root.end() || !about->is_object()) return events;
+  for (const auto& [key, value] : about->items()) {
+    if (value.is_string()) events.about[key] = value.get<std::string>();
+  }
   return events;
 }
 

@@ -7,49 +7,55 @@
 #include <numeric>
 
 #include "app/report/json.h"
-#include "app/trace/trace_text.h"
-#include "pipeline/core/append_format.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
 
-constexpr std::size_t kMaxOperatorsInText = 15;  // in the text
 // Less than this share of a frame is no difference between boards.
 constexpr double kMinExcess = 0.02;
 
-double per_frame_ms(const TraceSummary& summary, Clock::duration sum) {
-  return to_ms(sum) / static_cast<double>(summary.frames.size());
-}
+// An operator's self time in a frame of each board, in milliseconds; 0 where it does not occur.
+struct OperatorAcross {
+  std::string name;
+  std::vector<double> ms;   // one for each board
+  std::size_t slowest = 0;  // the board where it takes longest
+  double others_ms = 0;     // the median of the other boards
+  double excess_ms() const { return ms[slowest] - others_ms; }
+};
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
-}
+struct Fleet {
+  std::vector<OperatorAcross> operators;     // the one with the largest mean first
+  const OperatorAcross* outlying = nullptr;  // the one with the largest excess; null: none
+  const TraceFile* slowest = nullptr;        // whose frames take longest in the median
+  const TraceFile* fastest = nullptr;
+  double times_fastest = 1;  // how many times as long the slowest one's take
+  std::string frame_word;    // "frame", or "step" when PyTorch's profiler wrote all traces
+  std::string sentence;      // names the slowest board and the outlying operator
+};
 
-void find_slowest(OperatorAcross& row) {
-  row.slowest =
-      static_cast<std::size_t>(std::max_element(row.ms.begin(), row.ms.end()) - row.ms.begin());
-  std::vector<double> others = row.ms;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(row.slowest));
-  row.others_ms = median_of(std::move(others));
-}
+double median_ms(const TraceFile& board) { return to_ms(board.summary.total().p50); }
 
-std::vector<OperatorAcross> operators_across(const std::vector<BoardTrace>& boards) {
+std::vector<OperatorAcross> operators_across(const std::vector<TraceFile>& boards) {
   std::map<std::string, OperatorAcross> by_name;
   for (std::size_t i = 0; i < boards.size(); ++i) {
-    for (const OperatorTime& row : boards[i].summary.operators.by_name) {
+    const TraceSummary& summary = boards[i].summary;
+    for (const OperatorTime& row : summary.operators.by_name) {
       OperatorAcross& across = by_name[row.name];
       across.ms.resize(boards.size());
-      across.ms[i] = per_frame_ms(boards[i].summary, row.self);
+      across.ms[i] = to_ms(row.self) / static_cast<double>(summary.frames.size());
     }
   }
   std::vector<OperatorAcross> rows;
   for (auto& [name, across] : by_name) {
     across.name = name;
-    find_slowest(across);
+    std::vector<double> sorted = across.ms;
+    const auto slowest = std::max_element(sorted.begin(), sorted.end());
+    across.slowest = static_cast<std::size_t>(slowest - sorted.begin());
+    sorted.erase(slowest);
+    std::sort(sorted.begin(), sorted.end());
+    across.others_ms = sorted[(sorted.size() - 1) / 2];
     rows.push_back(std::move(across));
   }
   const auto sum = [](const OperatorAcross& row) {
@@ -60,148 +66,145 @@ std::vector<OperatorAcross> operators_across(const std::vector<BoardTrace>& boar
   return rows;
 }
 
-int find_outlying(const std::vector<OperatorAcross>& rows, const std::vector<BoardTrace>& boards) {
-  const auto most = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.excess_ms() < b.excess_ms();
-  });
-  if (most == rows.end()) return -1;
-  const double frame = median_ms(boards[most->slowest].summary);
-  if (most->excess_ms() <= kMinExcess * frame) return -1;
-  return static_cast<int>(most - rows.begin());
-}
-
-std::string sentence_of(const FleetComparison& found, const std::vector<BoardTrace>& boards) {
-  const std::string frame = frame_word(boards);
-  const BoardTrace& slowest = boards[found.slowest];
-  std::string text = fmt::format(
+std::string fleet_sentence(const Fleet& fleet, const std::vector<TraceFile>& boards) {
+  const std::string text = fmt::format(
       "Slowest is {}: a {} takes {:.1f} ms in the median, {:.2f} times as long as with {}.",
-      slowest.file, frame, median_ms(slowest.summary), found.times_fastest,
-      boards[found.fastest].file);
-  if (found.outlying_operator < 0) return text + " No operator differs much between the traces.";
-  const OperatorAcross& row = found.operators[static_cast<std::size_t>(found.outlying_operator)];
+      fleet.slowest->file, fleet.frame_word, median_ms(*fleet.slowest), fleet.times_fastest,
+      fleet.fastest->file);
+  if (fleet.outlying == nullptr) return text + " No operator differs much between the traces.";
+  const OperatorAcross& row = *fleet.outlying;
   return text + fmt::format(
                     " The operator that differs most is {}: {:.2f} ms a {} with {}, {:.2f} ms "
                     "with the others (median).",
-                    row.name, row.ms[row.slowest], frame, boards[row.slowest].file, row.others_ms);
+                    row.name, row.ms[row.slowest], fleet.frame_word, boards[row.slowest].file,
+                    row.others_ms);
 }
 
-void append_boards(const std::vector<BoardTrace>& boards, std::string& text) {
-  append_format(text, "\n{:>3} {:>7} {:>7} {:>8} {:>8} | {:>8} {:>8} {:>8} {:>8} | {}\n", "",
-                frame_word(boards) + "s", "fps", "p50 ms", "p99 ms", "camera %", "capture",
-                "writer", "not run", "limited by, trace");
-  for (std::size_t i = 0; i < boards.size(); ++i) {
-    const TraceSummary& summary = boards[i].summary;
+Fleet find_differences(const std::vector<TraceFile>& boards) {
+  Fleet fleet;
+  const auto [fastest, slowest] =
+      std::minmax_element(boards.begin(), boards.end(),
+                          [](const auto& a, const auto& b) { return median_ms(a) < median_ms(b); });
+  fleet.fastest = &*fastest;
+  fleet.slowest = &*slowest;
+  if (median_ms(*fastest) > 0) fleet.times_fastest = median_ms(*slowest) / median_ms(*fastest);
+  fleet.frame_word = frame_word(std::all_of(
+      boards.begin(), boards.end(), [](const auto& board) { return board.summary.by_pytorch; }));
+  fleet.operators = operators_across(boards);
+  const auto most =
+      std::max_element(fleet.operators.begin(), fleet.operators.end(),
+                       [](const auto& a, const auto& b) { return a.excess_ms() < b.excess_ms(); });
+  if (most != fleet.operators.end() &&
+      most->excess_ms() > kMinExcess * median_ms(boards[most->slowest])) {
+    fleet.outlying = &*most;
+  }
+  fleet.sentence = fleet_sentence(fleet, boards);
+  return fleet;
+}
+
+Table waits_across(const std::vector<TraceFile>& boards, const Fleet& fleet) {
+  Table table{"Shares of the time in percent",
+              {"trace", fleet.frame_word + "s", "fps", "p50 ms", "p99 ms", "camera", "capture",
+               "writer", "did not run", "throttled", "limited by"},
+              {}};
+  for (const auto& [file, summary] : boards) {
     const VerdictShares& shares = summary.verdict.shares;
-    const double p99 = to_ms(summary.total().p99);
-    append_format(text,
-                  "{:>3} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} | {:>8.1f} {:>8.1f} {:>8.1f} {:>8.1f} | "
-                  "{}, {}\n",
-                  i + 1, summary.frames.size(), summary.fps, median_ms(summary), p99,
-                  100 * shares.camera, 100 * shares.capture, 100 * shares.writer,
-                  100 * shares.processor, to_text(summary.verdict.limit),
-                  printable(boards[i].file));
-  }
-}
-
-void append_stages(const std::vector<BoardTrace>& boards, std::string& text) {
-  append_format(text, "\n{:<16}", "median ms");
-  for (std::size_t i = 0; i < boards.size(); ++i) append_format(text, " {:>8}", i + 1);
-  text += '\n';
-  for (const Stage stage : kAllStages) {
-    append_format(text, "{:<16}", to_text(stage));
-    for (const BoardTrace& board : boards) {
-      const auto found = board.summary.stages.find(to_text(stage));
-      const double ms = found == board.summary.stages.end() ? 0 : to_ms(found->second.p50);
-      append_format(text, " {:>8.2f}", ms);
+    Row row{file, std::to_string(summary.frames.size()), fmt::format("{:.1f}", summary.fps)};
+    for (const Clock::duration time : {summary.total().p50, summary.total().p99}) {
+      row.push_back(fmt::format("{:.2f}", to_ms(time)));
     }
-    text += '\n';
+    for (const double share :
+         {shares.camera, shares.capture, shares.writer, shares.processor, shares.throttled}) {
+      row.push_back(fmt::format("{:.1f}", 100 * share));
+    }
+    row.emplace_back(to_text(summary.verdict.limit));
+    table.rows.push_back(std::move(row));
   }
+  return table;
 }
 
-void append_operators(const FleetComparison& found, const std::string& frame, std::string& text) {
-  if (found.operators.empty()) return;
-  append_format(text, "\n{:<15}", "self ms a " + frame);
-  for (std::size_t i = 0; i < found.operators.front().ms.size(); ++i) {
-    append_format(text, " {:>8}", i + 1);
+Json fleet_json(const std::vector<TraceFile>& boards) {
+  const Fleet fleet = find_differences(boards);
+  Json json{{"schema", 1},
+            {"type", "trace-summaries"},
+            {"sentence", fleet.sentence},
+            {"slowest", fleet.slowest->file},
+            {"fastest", fleet.fastest->file},
+            {"times_fastest", fleet.times_fastest},
+            {"outlying_operator", nullptr},
+            {"operators", Json::array()},
+            {"traces", Json::array()}};
+  if (fleet.outlying != nullptr) {
+    const OperatorAcross& row = *fleet.outlying;
+    json["outlying_operator"] = {{"name", row.name},
+                                 {"file", boards[row.slowest].file},
+                                 {"ms", row.ms[row.slowest]},
+                                 {"others_ms", row.others_ms}};
   }
-  text += "  operator\n";
-  const std::size_t shown = std::min(kMaxOperatorsInText, found.operators.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    append_format(text, "{:<15}", "");
-    for (const double ms : found.operators[i].ms) append_format(text, " {:>8.3f}", ms);
-    append_format(text, "  {}\n", printable(found.operators[i].name));
+  for (const OperatorAcross& row : fleet.operators) {
+    json["operators"].push_back({{"name", row.name}, {"self_ms_a_frame", row.ms}});
   }
-  if (shown < found.operators.size()) {
-    append_format(text, "and {} more\n", found.operators.size() - shown);
+  for (const TraceFile& board : boards) {
+    Json trace = to_json(board.summary);
+    trace["file"] = board.file;
+    json["traces"].push_back(std::move(trace));
   }
+  return json;
 }
 
 }  // namespace
 
-bool all_by_pytorch(const std::vector<BoardTrace>& boards) {
-  return std::all_of(boards.begin(), boards.end(),
-                     [](const BoardTrace& board) { return board.summary.by_pytorch; });
-}
-
-std::string frame_word(const std::vector<BoardTrace>& boards) {
-  return all_by_pytorch(boards) ? "step" : "frame";
-}
-
-double median_ms(const TraceSummary& summary) { return to_ms(summary.total().p50); }
-
-FleetComparison compare(const std::vector<BoardTrace>& boards) {
-  FleetComparison found;
-  found.operators = operators_across(boards);
-  const auto [fastest, slowest] = std::minmax_element(
-      boards.begin(), boards.end(),
-      [](const auto& a, const auto& b) { return median_ms(a.summary) < median_ms(b.summary); });
-  found.slowest = static_cast<std::size_t>(slowest - boards.begin());
-  found.fastest = static_cast<std::size_t>(fastest - boards.begin());
-  const double shortest = median_ms(fastest->summary);
-  if (shortest > 0) found.times_fastest = median_ms(slowest->summary) / shortest;
-  found.outlying_operator = find_outlying(found.operators, boards);
-  found.sentence = sentence_of(found, boards);
-  return found;
-}
-
-std::string to_text(const std::vector<BoardTrace>& boards) {
-  const FleetComparison found = compare(boards);
-  std::string text = printable(found.sentence) + "\n";
-  append_boards(boards, text);
-  append_stages(boards, text);
-  append_operators(found, frame_word(boards), text);
-  return text;
-}
-
-Json to_json(const std::vector<BoardTrace>& boards) {
-  const FleetComparison found = compare(boards);
-  Json traces = Json::array();
-  for (const BoardTrace& board : boards) {
-    Json trace = to_json(board.summary);
-    trace["file"] = board.file;
-    traces.push_back(std::move(trace));
+Report make_report(const std::vector<TraceFile>& boards) {
+  constexpr std::size_t kMaxOperators = 30;
+  const Fleet fleet = find_differences(boards);
+  Facts verdicts;
+  std::vector<Bar> bars;
+  Table stages{"Medians in milliseconds", {"trace"}, {}};
+  for (const auto& [color, stage] : stage_legend()) stages.head.emplace_back(stage);
+  stages.head.emplace_back(kTotalTime);
+  Table operators{
+      "Self time in milliseconds a " + fleet.frame_word, {"operator"}, {}, kMaxOperators};
+  for (const TraceFile& board : boards) {
+    const std::string median = fmt::format("{:.2f}", median_ms(board));
+    Bar bar{board.file, median + " ms", {}, std::nullopt};
+    Row row{board.file};
+    for (const auto& [color, stage] : stage_legend()) {
+      const auto found = board.summary.stages.find(stage);
+      bar.parts.push_back(found == board.summary.stages.end() ? 0 : to_ms(found->second.p50));
+      row.push_back(fmt::format("{:.2f}", bar.parts.back()));
+    }
+    row.push_back(median);
+    bars.push_back(std::move(bar));
+    stages.rows.push_back(std::move(row));
+    verdicts.emplace_back(board.file, board.summary.verdict.sentence);
+    operators.head.emplace_back(board.file);
   }
-  Json operators = Json::array();
-  for (const OperatorAcross& row : found.operators) {
-    operators.push_back({{"name", row.name}, {"self_ms_a_frame", row.ms}});
+  for (const OperatorAcross& across : fleet.operators) {
+    Row row{across.name};
+    for (const double ms : across.ms) row.push_back(fmt::format("{:.3f}", ms));
+    operators.rows.push_back(std::move(row));
   }
-  Json outlying;
-  if (found.outlying_operator >= 0) {
-    const auto& row = found.operators[static_cast<std::size_t>(found.outlying_operator)];
-    outlying = {{"name", row.name},
-                {"file", boards[row.slowest].file},
-                {"ms", row.ms[row.slowest]},
-                {"others_ms", row.others_ms}};
+  Report report;
+  report.kind = "lookout trace-summary";
+  report.title = fmt::format("{} traces", boards.size());
+  report.verdict = fleet.sentence;
+  report.parts = {
+      {"Verdicts", "", {std::move(verdicts)}, Width::kFull},
+      {fleet.frame_word == "step" ? "A step" : "Latency of a frame",
+       "Medians of the stages; the figure is the median of the whole.",
+       {Chart{bar_chart(bars, stage_legend())}},
+       Width::kFull},
+      {"What each waited for",
+       "Camera and capture: of the time of the threads that classify. Did not run: of the time in "
+       "stages.",
+       {waits_across(boards, fleet)},
+       Width::kFull},
+      {"Stages", "", {std::move(stages)}, Width::kFull}};
+  if (!operators.rows.empty()) {
+    report.parts.push_back({"Operators", "", {std::move(operators)}, Width::kFull});
   }
-  return {{"schema", 1},
-          {"type", "trace-summaries"},
-          {"sentence", found.sentence},
-          {"slowest", boards[found.slowest].file},
-          {"fastest", boards[found.fastest].file},
-          {"times_fastest", found.times_fastest},
-          {"outlying_operator", std::move(outlying)},
-          {"operators", std::move(operators)},
-          {"traces", std::move(traces)}};
+  report.json = [&boards] { return fleet_json(boards); };
+  return report;
 }
 
 }  // namespace lookout

@@ -2,22 +2,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
-#include "app/trace/trace_page.h"
-#include "app/trace/trace_text.h"
+#include "app/trace/trace_fleet.h"
+#include "app/trace/trace_report.h"
 #include "pipeline/core/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::istringstream json(std::string(reinterpret_cast<const char*>(data), size));
   try {
-    const lookout::TraceSummary summary = lookout::summarize_trace(json);
-    static_cast<void>(lookout::to_text(summary));
-    static_cast<void>(lookout::to_json(summary));
-    static_cast<void>(lookout::to_html(summary, "trace.json", ""));
-    static_cast<void>(lookout::to_html({{"a", summary}, {"b", summary}}, ""));
+    const lookout::TraceFile trace{"trace.json", lookout::summarize_trace(json)};
+    const std::vector<lookout::TraceFile> traces{trace, trace};
+    for (const lookout::Report& report :
+         {lookout::make_report(trace), lookout::make_report(traces)}) {
+      static_cast<void>(lookout::to_text(report));
+      static_cast<void>(lookout::to_json(report));
+      static_cast<void>(lookout::to_html(report, ""));
+    }
   } catch (const lookout::Error& error) {
     if (error.kind() != lookout::ErrorKind::kBadData) std::abort();
   }

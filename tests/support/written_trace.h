@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "app/trace/trace_summary.h"
+#include "app/trace/trace_report.h"
 #include "paths.h"
 #include "tests/support/temp_dir.h"
 
@@ -71,6 +71,11 @@ inline TraceSummary summarize(const WrittenTrace& trace, const OutlierRule& outl
 // Of a trace in tests/data.
 inline TraceSummary summary_of(const std::string& name) {
   return summarize(read_file(std::string(LOOKOUT_TEST_DATA) + "/" + name));
+}
+
+inline std::string text_of(const TraceSummary& summary) {
+  const TraceFile trace{"trace.json", summary};
+  return to_text(make_report(trace));
 }
 
 }  // namespace lookout

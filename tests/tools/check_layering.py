@@ -189,7 +189,6 @@ ALLOWED = {
     },
     "app/trace": {
         "app/options",
-        "app/output",
         "app/report",
         "pipeline/core",
         "pipeline/profile",

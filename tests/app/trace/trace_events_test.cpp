@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "app/trace/trace_text.h"
 #include "paths.h"
 #include "pipeline/core/error.h"
 #include "tests/support/written_trace.h"
@@ -46,7 +45,7 @@ TEST(TraceEvents, OfPyTorchWithoutKinetoAreAList) {
 }
 
 TEST(TraceEvents, WhatPyTorchDoesNotTellIsLeftOutInWords) {
-  const std::string text = to_text(summary_of("trace_pytorch.json"));
+  const std::string text = text_of(summary_of("trace_pytorch.json"));
   EXPECT_EQ(text.rfind("A trace of PyTorch, without the stages of frames: 3 steps", 0), 0U) << text;
   EXPECT_EQ(text.find("camera"), std::string::npos) << text;
   const auto json = to_json(summary_of("trace_pytorch.json"));

@@ -1,6 +1,6 @@
 // The page of a trace: the same bytes as tests/data/trace_small.golden, well-formed and
 // self-contained.
-#include "app/trace/trace_page.h"
+#include "app/trace/trace_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/time_charts.h"
-#include "app/trace/trace_text.h"
+#include "app/trace/trace_fleet.h"
 #include "paths.h"
 #include "platform/system/process.h"
 #include "tests/support/temp_dir.h"
@@ -20,8 +20,12 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+std::string page_of(const TraceFile& trace, const std::string& footer) {
+  return to_html(make_report(trace), footer);
+}
+
 std::string small_page() {
-  return to_html(summary_of("trace_small.json"), "trace_small.json", "made by a test");
+  return page_of({"trace_small.json", summary_of("trace_small.json")}, "made by a test");
 }
 
 // Checks what tests/tools/read_page.py and an XML parser expect of a page; returns its figures.
@@ -67,16 +71,16 @@ TEST(TracePage, IsWellFormedAndHasTheFiguresOfTheJson) {
 
 TEST(TracePage, OfPyTorchSaysWhatIsLeftOut) {
   const nlohmann::json page =
-      check(to_html(summary_of("trace_pytorch.json"), "trace_pytorch.json", ""));
+      check(page_of({"trace_pytorch.json", summary_of("trace_pytorch.json")}, ""));
   EXPECT_THAT(page["text"].get<std::string>(), HasSubstr("has no stages of frames"));
   EXPECT_THAT(page["headings"], Not(testing::Contains("Idle breakdown")));
   EXPECT_THAT(page["headings"], testing::Contains("Each step"));
 }
 
 TEST(TracePage, OfSeveralTracesComparesThem) {
-  const nlohmann::json page = check(to_html(
-      {{"a.json", summary_of("trace_small.json")}, {"b.json", summary_of("trace_pytorch.json")}},
-      ""));
+  const std::vector<TraceFile> traces{{"a.json", summary_of("trace_small.json")},
+                                      {"b.json", summary_of("trace_pytorch.json")}};
+  const nlohmann::json page = check(to_html(make_report(traces), ""));
   EXPECT_EQ(page["title"], "lookout trace-summary: 2 traces");
   EXPECT_EQ(page["tables"]["Shares of the time in percent"].size(), 3U);
 }
@@ -91,7 +95,7 @@ TEST(TracePage, TextsFromOutsideAreEscaped) {
       .slice("label", name, 1, 16, 2, 0)
       .counter(name, name, 0, 1)
       .slice("stage", "report", 1, 20, 10, 0);
-  const nlohmann::json page = check(to_html(summarize(trace), attack, attack));
+  const nlohmann::json page = check(page_of({attack, summarize(trace)}, attack));
   EXPECT_THAT(page["text"].get<std::string>(), HasSubstr("<script>"));
 }
 
@@ -104,7 +108,8 @@ TEST(TimeCharts, ManyColumnsAndStepsAreDrawnInGroups) {
   }
   steps.end = 10'000;
   steps.unit = "frames";
-  const std::string column = column_chart("each", columns, {Color::kBlue}, {"median 1", 1}, "ms");
+  const std::string column =
+      column_chart("each", columns, {{Color::kBlue, ""}}, {"median 1", 1}, "ms");
   EXPECT_THAT(column, HasSubstr("<title>frame 5000: x</title>")) << "the slowest is not lost";
   EXPECT_THAT(column, HasSubstr("9.0 ms"));
   EXPECT_LT(column.size(), 100'000U);
