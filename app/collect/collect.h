@@ -2,28 +2,17 @@
 #pragma once
 
 #include <atomic>
-#include <opencv2/core/mat.hpp>
 
 #include "app/options/options.h"
 
 namespace lookout {
 
-// Whether two pictures of one size are nearly the same: nothing moved, and the light did not
-// change.
-class Similarity {
- public:
-  // Returns whether `bgr` is nearly the same as the last picture that it was not.
-  bool is_similar(const cv::Mat& bgr);
-
- private:
-  cv::Mat last_;  // small and gray
-};
-
 // Writes a frame of the source, in the size that it has, every `options.every` into the folder of
 // the label, with SnapshotFolder's names. Frames of cameras by their time of capture, of videos by
-// their own. Pictures that are nearly the same as the one before are left out and counted. Ends
-// with the source, the timeout, or when `stop` becomes true. Throws Error: of the source, and
-// Error(kOutput) or Error(kPermission) when a picture cannot be written.
+// their own. Pictures that are nearly the same as the one before are left out and counted: nothing
+// moved, and the light did not change. Ends with the source, the timeout, or when `stop` becomes
+// true. Throws Error: of the source, and Error(kOutput) or Error(kPermission) when a picture cannot
+// be written.
 void collect(const CollectOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace lookout
