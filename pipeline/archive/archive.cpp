@@ -16,6 +16,7 @@
 
 #include "pipeline/archive/foreign_format.h"
 #include "pipeline/archive/foreign_spec.h"
+#include "pipeline/archive/torch_code.h"
 #include "pipeline/archive/zip_reader.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
@@ -83,7 +84,7 @@ class Contents {
     contents_.members.push_back({name, member.bytes});
     const bool is_new = names_.insert(name).second;
     if (name == "data.pkl") return keep_pickle();
-    if (text == nullptr) return is_code(name) ? scan_code() : ZipReader::TakePiece();
+    if (text == nullptr) return is_code_file(name) ? scan_code() : ZipReader::TakePiece();
     if (!is_new) refuse_as_damaged(archive_.path(), "holds " + name + " twice");
     return [this, text, name = std::move(name)](std::string_view piece) {
       if (text->size() + piece.size() > ArchiveContents::kMaxText) {
@@ -106,12 +107,6 @@ class Contents {
   }
 
  private:
-  static bool is_code(const std::string& name) {
-    const std::string end = ".py";
-    return name.rfind("code/", 0) == 0 && name.size() > end.size() &&
-           name.compare(name.size() - end.size(), end.size(), end) == 0;
-  }
-
   ZipReader::TakePiece scan_code() {
     code_.finish();  // the member before
     return [this](std::string_view piece) { code_.take(piece); };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/core/printable.h"
+#include "pipeline/core/text.h"
 
 namespace lookout {
 namespace {
@@ -34,14 +35,6 @@ constexpr const char* kKeras =
     "is a Keras model, which lookout does not run; model.export(\"model.onnx\", format=\"onnx\") "
     "of Keras makes an ONNX model of it";
 
-bool has_start(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
-bool has_end(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool mentions(std::string_view text, std::string_view word) {
   return text.substr(0, kMaxSearched).find(word) != std::string_view::npos;
 }
@@ -64,7 +57,7 @@ std::string pickle_format(std::string_view bytes) {
   // The magic number of torch.save() before torch 1.6 (torch/serialization.py).
   using namespace std::string_view_literals;
   constexpr auto kLegacy = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."sv;
-  if (has_start(bytes, kLegacy)) return saved_by_torch(bytes);
+  if (starts_with(bytes, kLegacy)) return saved_by_torch(bytes);
   const bool pickled = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
   if (!pickled) return {};
   return "is an object of Python (a pickle); load it in Python, and save its network with "
@@ -102,7 +95,7 @@ std::string graph_format(std::string_view bytes) {
   const auto node = first_field(bytes, 1);
   if (!node || node->empty() || node->front() != '\x0a') return {};
   const auto type = first_field(*node, 2);
-  if (!type || (*type != "Const" && !has_start(*type, "Placeholder"))) return {};
+  if (!type || (*type != "Const" && !starts_with(*type, "Placeholder"))) return {};
   return "is a frozen graph of TensorFlow, which lookout does not run; python3 -m tf2onnx.convert "
          "--graphdef FILE --output model.onnx --inputs NAME --outputs NAME makes an ONNX model of "
          "it";
@@ -110,8 +103,8 @@ std::string graph_format(std::string_view bytes) {
 
 std::string protobuf_format(std::string_view bytes) {
   try {
-    if (has_start(bytes, "\x08")) return versioned_format(bytes);
-    if (has_start(bytes, "\x0a")) return graph_format(bytes);
+    if (starts_with(bytes, "\x08")) return versioned_format(bytes);
+    if (starts_with(bytes, "\x0a")) return graph_format(bytes);
   } catch (const protozero::exception&) {
     // Something else begins so.
   }
@@ -121,7 +114,7 @@ std::string protobuf_format(std::string_view bytes) {
 // ---- Others
 
 std::string hdf5_format(std::string_view bytes) {
-  if (!has_start(bytes, "\x89HDF\r\n\x1a\n")) return {};
+  if (!starts_with(bytes, "\x89HDF\r\n\x1a\n")) return {};
   const bool keras = bytes.find("keras_version") != std::string_view::npos;
   return keras
              ? kKeras
@@ -150,7 +143,7 @@ std::string flatbuffers_format(std::string_view bytes) {
     return "is a TensorFlow Lite model, which lookout does not run; python3 -m tf2onnx.convert "
            "--tflite FILE --output model.onnx makes an ONNX model of it";
   }
-  if (has_start(identifier, "ET1")) {
+  if (starts_with(identifier, "ET1")) {
     return "is an ExecuTorch model, which lookout does not run; save the network with "
            "torch.jit.trace(model.eval(), picture).save(\"model.pt\")";
   }
@@ -166,7 +159,7 @@ std::string compiled_format(std::string_view bytes) {
       std::pair{"ftrt", "TensorRT engine"}, std::pair{"RKNN", "RKNN model"},
       std::pair{"\x01HEF", "Hailo model"}, std::pair{"GGUF", "GGUF model"}};
   for (const auto& [start, name] : kFormats) {
-    if (!has_start(bytes, start)) continue;
+    if (!starts_with(bytes, start)) continue;
     return std::string("is a ") + name +
            ", made for another runtime; export the network that it was made from as ONNX";
   }
@@ -178,23 +171,23 @@ std::string text_format(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, 1000);
   const auto start = head.find_first_not_of(" \t\r\n");
   const std::string_view text = start == std::string_view::npos ? "" : head.substr(start);
-  if (has_start(text, "version https://git-lfs.github.com/")) {
+  if (starts_with(text, "version https://git-lfs.github.com/")) {
     return "is a pointer of Git LFS, not the model; git lfs pull fetches the model";
   }
-  if (has_start(text, "<!DOCTYPE html") || has_start(text, "<!doctype html") ||
-      has_start(text, "<html")) {
+  if (starts_with(text, "<!DOCTYPE html") || starts_with(text, "<!doctype html") ||
+      starts_with(text, "<html")) {
     return "is a web page, not a model; download the file itself";
   }
-  if ((has_start(text, "<?xml") || has_start(text, "<net")) && mentions(text, "<net ") &&
+  if ((starts_with(text, "<?xml") || starts_with(text, "<net")) && mentions(text, "<net ") &&
       mentions(bytes, "<layer")) {
     return "is an OpenVINO model, which lookout does not run; export the network that it was made "
            "from as ONNX";
   }
-  if (has_start(text, "7767517")) {
+  if (starts_with(text, "7767517")) {
     return "is an NCNN model, which lookout does not run; export the network that it was made from "
            "as ONNX";
   }
-  if (has_start(text, "{") && mentions(bytes, "\"modelTopology\"")) {
+  if (starts_with(text, "{") && mentions(bytes, "\"modelTopology\"")) {
     return "is a TensorFlow.js model, which lookout does not run; export the network that it was "
            "made from as ONNX (of Teachable Machine: as Keras, then with tf2onnx)";
   }
@@ -203,9 +196,9 @@ std::string text_format(std::string_view bytes) {
 
 std::string packed_format(std::string_view bytes) {
   constexpr std::size_t kTarMagic = 257;  // POSIX.1, ustar interchange format
-  const bool packed = has_start(bytes, "\x1f\x8b") || has_start(bytes, "\x28\xb5\x2f\xfd") ||
-                      has_start(bytes, "\xfd\x37zXZ") || has_start(bytes, "7z\xbc\xaf");
-  const bool tar = bytes.size() > kTarMagic && has_start(bytes.substr(kTarMagic), "ustar");
+  const bool packed = starts_with(bytes, "\x1f\x8b") || starts_with(bytes, "\x28\xb5\x2f\xfd") ||
+                      starts_with(bytes, "\xfd\x37zXZ") || starts_with(bytes, "7z\xbc\xaf");
+  const bool tar = bytes.size() > kTarMagic && starts_with(bytes.substr(kTarMagic), "ustar");
   return packed || tar ? "is a packed file; unpack it first" : "";
 }
 
@@ -232,11 +225,11 @@ std::string foreign_format(std::string_view bytes) {
 std::string foreign_zip_format(const std::vector<std::string>& members, std::string_view pickle) {
   const auto has = [&members](const std::string& name) {
     return std::any_of(members.begin(), members.end(), [&](const std::string& member) {
-      return member == name || has_end(member, "/" + name);
+      return member == name || ends_with(member, "/" + name);
     });
   };
   const bool has_code = std::any_of(members.begin(), members.end(), [](const std::string& member) {
-    return has_start(member, "code/") || member.find("/code/") != std::string::npos;
+    return starts_with(member, "code/") || member.find("/code/") != std::string::npos;
   });
   if (has("MAR-INF/MANIFEST.json")) {
     return "is an archive of TorchServe; unzip it, and give the TorchScript file in it";
@@ -252,7 +245,7 @@ std::string foreign_zip_format(const std::vector<std::string>& members, std::str
   }
   if (has("model.weights.h5") && has("config.json")) return kKeras;
   if (has("com.apple.CoreML/model.mlmodel")) return kCoreMl;
-  if (!has_code && has_start(pickle, "\x80")) return saved_by_torch(pickle);
+  if (!has_code && starts_with(pickle, "\x80")) return saved_by_torch(pickle);
   return {};
 }
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "pipeline/run/capture.h"
 #include "pipeline/run/frame_classifier.h"
-#include "pipeline/run/inference.h"
 #include "pipeline/run/result_completer.h"
+#include "pipeline/run/workers.h"
 
 namespace lookout {
 namespace {
@@ -18,6 +19,55 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 
 using Reporters = std::vector<std::unique_ptr<Reporter>>;
+
+// Classifies: with one classifier, take() does on the calling thread. Several have a thread each.
+class Inference {
+ public:
+  Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
+            PictureQueue* pictures)
+      : frames_(frames), trace_(trace), pictures_(pictures) {
+    if (classifiers.size() > 1) {
+      workers_.emplace(frames, std::move(classifiers), trace, pictures);
+    } else {
+      classifier_.emplace(std::move(classifiers.front()));
+      if (pictures != nullptr)
+        picture_classifier_.emplace(pictures->make_classifier(classifier_->classifier()));
+    }
+    if (pictures != nullptr) pictures->set_wake([&frames] { frames.interrupt(); });
+  }
+
+  ~Inference() { stop(); }
+  Inference(const Inference&) = delete;
+  Inference& operator=(const Inference&) = delete;
+
+  // The next frame, classified; otherwise as Latest::take(). Throws what classifying it threw.
+  TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout) {
+    if (workers_) return workers_->take(classified, timeout);
+    if (picture_classifier_) pictures_->classify_overdue(*picture_classifier_);
+    const bool picture_waits = picture_classifier_ && pictures_->is_waiting();
+    const TakeStatus status =
+        frames_.take(classified.frame, picture_waits ? std::chrono::milliseconds(0) : timeout);
+    if (status == TakeStatus::kTaken) classifier_->classify(classified, trace_);
+    if (status == TakeStatus::kTimeout && picture_classifier_)
+      pictures_->classify_waiting(*picture_classifier_);
+    return status;
+  }
+
+  // Ends the workers, if there are any, and closes `pictures`.
+  void stop() {
+    if (pictures_ != nullptr) pictures_->close();
+    workers_.reset();
+  }
+
+ private:
+  Latest<Frame>& frames_;
+  Trace* const trace_;
+  PictureQueue* const pictures_;
+  // One classifier: these two, the second if there are pictures.
+  std::optional<FrameClassifier> classifier_;
+  std::optional<FrameClassifier> picture_classifier_;
+  std::optional<Workers> workers_;  // several
+};
 
 // The frame loop of the calling thread: takes classified frames and calls the reporters.
 class FrameLoop {

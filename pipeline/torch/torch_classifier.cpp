@@ -78,11 +78,9 @@ at::Tensor as_row(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kByte ? floats / 255 : floats;
 }
 
-}  // namespace
-
-class TorchClassifier::Impl {
+class TorchClassifier : public Classifier {
  public:
-  Impl(const ModelArchive& archive, const ClassifierOptions& options)
+  TorchClassifier(const ModelArchive& archive, const ClassifierOptions& options)
       : archive_(archive.path()), threads_(std::max(1, options.threads)) {
     const ArchiveContents& contents = read_contents(archive);
     spec_ = read_spec(archive, contents, options.labels, options.stated);
@@ -99,9 +97,13 @@ class TorchClassifier::Impl {
     operators_ = options.operators;
   }
 
-  int threads() const { return threads_; }
+  const ModelSpec& spec() const override { return spec_; }
+  const ModelFacts& facts() const override { return facts_; }
+  const DeviceUse& device_use() const override { return device_use_; }
+  int threads() const override { return threads_; }
 
-  void classify(const ImageTensor& image, const FrameContext& frame, std::vector<float>& logits) {
+  void classify(const ImageTensor& image, const FrameContext& frame,
+                std::vector<float>& logits) override {
     use_this_thread();
     const auto start = Clock::now();
     {
@@ -115,10 +117,6 @@ class TorchClassifier::Impl {
     if (quantized()) rest_compute_threads();
     if (tuner_) tune(Clock::now() - start);
   }
-
-  ModelSpec spec_;
-  ModelFacts facts_;
-  DeviceUse device_use_;
 
  private:
   void prepare(const ModelArchive& archive, const ClassifierOptions& options) {
@@ -225,6 +223,9 @@ class TorchClassifier::Impl {
   }
 
   std::filesystem::path archive_;
+  ModelSpec spec_;
+  ModelFacts facts_;
+  DeviceUse device_use_;
   std::size_t outputs_ = 0;  // that are scores
   int threads_;
   std::optional<ThreadTuner> tuner_;  // of automatic threads
@@ -234,19 +235,6 @@ class TorchClassifier::Impl {
   TorchNetwork network_;
   std::thread::id thread_;
 };
-
-EngineFacts libtorch_facts() {
-  EngineFacts facts;
-  facts.version = TORCH_VERSION;
-  for (const at::QEngine engine : at::globalContext().supportedQEngines()) {
-    if (engine != at::QEngine::NoQEngine) facts.engines.push_back(toString(engine));
-  }
-  facts.used = "QNNPACK";
-  if (!has_qnnpack()) facts.lack = "QNNPACK is needed";
-  return facts;
-}
-
-namespace {
 
 struct ApiUsage {
   Mutex mutex;
@@ -259,6 +247,17 @@ ApiUsage& usage() {
 }
 
 }  // namespace
+
+EngineFacts libtorch_facts() {
+  EngineFacts facts;
+  facts.version = TORCH_VERSION;
+  for (const at::QEngine engine : at::globalContext().supportedQEngines()) {
+    if (engine != at::QEngine::NoQEngine) facts.engines.push_back(toString(engine));
+  }
+  facts.used = "QNNPACK";
+  if (!has_qnnpack()) facts.lack = "QNNPACK is needed";
+  return facts;
+}
 
 void log_libtorch_api_usage() {
   c10::SetAPIUsageLogger([](const std::string& event) {
@@ -274,22 +273,9 @@ std::map<std::string, std::uint64_t> libtorch_api_usage() {
   return all.reports;
 }
 
-TorchClassifier::TorchClassifier(const ModelArchive& archive, const ClassifierOptions& options)
-    : impl_(std::make_unique<Impl>(archive, options)) {}
-
-TorchClassifier::~TorchClassifier() = default;
-
-const ModelSpec& TorchClassifier::spec() const { return impl_->spec_; }
-
-const ModelFacts& TorchClassifier::facts() const { return impl_->facts_; }
-
-const DeviceUse& TorchClassifier::device_use() const { return impl_->device_use_; }
-
-int TorchClassifier::threads() const { return impl_->threads(); }
-
-void TorchClassifier::classify(const ImageTensor& image, const FrameContext& frame,
-                               std::vector<float>& logits) {
-  impl_->classify(image, frame, logits);
+std::unique_ptr<Classifier> open_torch_model(const ModelArchive& archive,
+                                             const ClassifierOptions& options) {
+  return std::make_unique<TorchClassifier>(archive, options);
 }
 
 }  // namespace lookout

@@ -1,5 +1,4 @@
 #include "pipeline/torch/torch_failure.h"
-#include "pipeline/archive/metadata.h"
 
 #include <torch/script.h>
 #include <torch/version.h>
@@ -12,11 +11,13 @@
 
 #include "pipeline/archive/engine_facts.h"
 #include "pipeline/archive/foreign_operators.h"
+#include "pipeline/archive/metadata.h"
 #include "pipeline/archive/operator_library.h"
 #include "pipeline/archive/torch_code.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
 #include "pipeline/core/printable.h"
+#include "pipeline/core/text.h"
 #include "pipeline/torch/torch_operators.h"
 
 namespace lookout {
@@ -31,12 +32,6 @@ std::string message_of(const std::exception& error) {
 
 std::string_view line_at(std::string_view text, std::size_t start) {
   return text.substr(start, text.find('\n', start) - start);
-}
-
-std::string_view trimmed(std::string_view line) {
-  const auto start = line.find_first_not_of(" \t");
-  if (start == std::string_view::npos) return {};
-  return line.substr(start, line.find_last_not_of(" \t\r") + 1 - start);
 }
 
 // "RuntimeError: ..." or "builtins.ValueError: ...". Lines of code are indented, or have other

@@ -12,12 +12,8 @@ std::vector<std::unique_ptr<Classifier>> open(const ModelArchive& archive,
                                               const ClassifierOptions& options, int count) {
   std::vector<std::unique_ptr<Classifier>> classifiers(static_cast<std::size_t>(count));
   std::generate(classifiers.begin(), classifiers.end(),
-                [&] { return std::make_unique<TorchClassifier>(archive, options); });
+                [&] { return open_torch_model(archive, options); });
   return classifiers;
-}
-
-std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {
-  return std::make_unique<TorchTrainer>(archive, options);
 }
 
 }  // namespace
@@ -26,7 +22,7 @@ std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const Trainer
 extern "C" const lookout::EngineModule* lookout_engine() {
   static const lookout::EngineModule module{{lookout::kEngineInterface, LOOKOUT_VERSION},
                                             lookout::open,
-                                            lookout::open_trainer,
+                                            lookout::open_torch_trainer,
                                             lookout::libtorch_facts,
                                             lookout::log_libtorch_api_usage,
                                             lookout::libtorch_api_usage};

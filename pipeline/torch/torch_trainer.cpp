@@ -80,11 +80,9 @@ class ExtraFile {
   ExtraFile& operator=(const ExtraFile&) = delete;
 };
 
-}  // namespace
-
-class TorchTrainer::Impl {
+class TorchTrainer : public Trainer {
  public:
-  Impl(const ModelArchive& archive, const TrainerOptions& options)
+  TorchTrainer(const ModelArchive& archive, const TrainerOptions& options)
       : archive_(archive.path()), threads_(std::max(1, options.threads)) {
     const ArchiveContents& contents = read_contents(archive);
     spec_ = spec_of_base(archive, contents, options.stated);
@@ -98,8 +96,11 @@ class TorchTrainer::Impl {
     malloc_trim(0);
   }
 
+  const ModelSpec& spec() const override { return spec_; }
+  const ModelFacts& facts() const override { return facts_; }
+
   void embed(const ImageTensor& image, std::vector<float>& embedding,
-             std::vector<float>& base_scores) {
+             std::vector<float>& base_scores) override {
     const c10::InferenceMode inference;
     const c10::IValue output = network_.forward(image);
     if (!output.isTuple()) {
@@ -112,7 +113,7 @@ class TorchTrainer::Impl {
     base_scores = row_of(pair[1]);
   }
 
-  Embeddings class_rows() const {
+  Embeddings class_rows() const override {
     const c10::InferenceMode inference;
     const at::Tensor weights = last_weights(backbone_);
     Embeddings rows;
@@ -125,7 +126,7 @@ class TorchTrainer::Impl {
     return rows;
   }
 
-  std::string write(const TrainedModel& model) {
+  std::string write(const TrainedModel& model) override {
     torch::jit::Module trained("__torch__.lookout.Trained", unit_, /*shouldMangle=*/true);
     trained.register_attribute("training", c10::BoolType::get(), false);
     trained.register_module(kBackbone, backbone_);
@@ -147,9 +148,6 @@ class TorchTrainer::Impl {
     trained.save(bytes, {{"metadata.json", model.metadata}, {"labels.txt", model.labels}});
     return std::move(bytes).str();
   }
-
-  ModelSpec spec_;
-  ModelFacts facts_;
 
  private:
   std::vector<float> row_of(const c10::IValue& output) const {
@@ -174,28 +172,19 @@ class TorchTrainer::Impl {
   }
 
   std::filesystem::path archive_;
+  ModelSpec spec_;
+  ModelFacts facts_;
   int threads_;
   std::shared_ptr<torch::jit::CompilationUnit> unit_;
   torch::jit::Module backbone_;  // not frozen: it is written
   TorchNetwork network_;         // the same, frozen: it runs
 };
 
-TorchTrainer::TorchTrainer(const ModelArchive& archive, const TrainerOptions& options)
-    : impl_(std::make_unique<Impl>(archive, options)) {}
+}  // namespace
 
-TorchTrainer::~TorchTrainer() = default;
-
-const ModelSpec& TorchTrainer::spec() const { return impl_->spec_; }
-
-const ModelFacts& TorchTrainer::facts() const { return impl_->facts_; }
-
-void TorchTrainer::embed(const ImageTensor& image, std::vector<float>& embedding,
-                         std::vector<float>& base_scores) {
-  impl_->embed(image, embedding, base_scores);
+std::unique_ptr<Trainer> open_torch_trainer(const ModelArchive& archive,
+                                            const TrainerOptions& options) {
+  return std::make_unique<TorchTrainer>(archive, options);
 }
-
-Embeddings TorchTrainer::class_rows() const { return impl_->class_rows(); }
-
-std::string TorchTrainer::write(const TrainedModel& model) { return impl_->write(model); }
 
 }  // namespace lookout

@@ -48,11 +48,11 @@ class Operators : public testing::Test {
     OperatorProfile profile(probability, group);
     ClassifierOptions options;
     options.operators = &profile;
-    TorchClassifier classifier(ModelArchive(directory_ / "model.pt"), options);
+    const auto classifier = open_torch_model(ModelArchive(directory_ / "model.pt"), options);
     EXPECT_TRUE(profile.table().rows.empty()) << "the warm-up is not counted";
     std::vector<float> logits;
     for (int i = 0; i < frames; ++i) {
-      classifier.classify(image_, {1000 + static_cast<std::uint64_t>(i), nullptr}, logits);
+      classifier->classify(image_, {1000 + static_cast<std::uint64_t>(i), nullptr}, logits);
     }
     return profile.table();
   }
@@ -200,14 +200,14 @@ TEST(OperatorLayers, AreThoseOfTheModel) {
   OperatorProfile profile(1, OperatorGroup::kLayer);
   ClassifierOptions options;
   options.operators = &profile;
-  TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), options);
+  const auto classifier = open_torch_model(ModelArchive(LOOKOUT_SELFTEST), options);
   std::vector<float> logits;
-  const InputSpec& input = classifier.spec().input;
+  const InputSpec& input = classifier->spec().input;
   ImageTensor image;
   image.width = input.width;
   image.height = input.height;
   image.values.assign(static_cast<std::size_t>(input.width) * input.height * 3, 0.5F);
-  classifier.classify(image, {}, logits);
+  classifier->classify(image, {}, logits);
   // MobileNetV2 has 52 convolutions and a linear layer.
   std::set<std::string> layers;
   std::set<std::string> additions;
@@ -220,7 +220,7 @@ TEST(OperatorLayers, AreThoseOfTheModel) {
   }
   EXPECT_EQ(layers.size(), 53U);
   for (const char* name : {"features.0.0", "features.3.conv.2", "features.17.conv.0.0",
-                           "features.18.0", "classifier.1"}) {
+                           "features.18.0", "classifier->1"}) {
     EXPECT_EQ(layers.count(name), 1U) << name;
   }
   EXPECT_EQ(additions.size(), 10U);
@@ -243,12 +243,12 @@ TEST_F(Operators, AreInTheTraceWithinTheirFramesInference) {
   Trace trace(trace_options, [&text](const Trace& done) {
     done.write_json([&text](std::string_view part) { text += part; });
   });
-  TorchClassifier classifier(ModelArchive(directory_ / "model.pt"), {});
+  const auto classifier = open_torch_model(ModelArchive(directory_ / "model.pt"), {});
   std::vector<float> logits;
   for (std::uint64_t i = 0; i < 3; ++i) {
     {
       const TraceSpan span(&trace, Stage::kInference, i);
-      classifier.classify(image_, {i, trace.traces(i) ? &trace : nullptr}, logits);
+      classifier->classify(image_, {i, trace.traces(i) ? &trace : nullptr}, logits);
     }
     const TraceSpan report(&trace, Stage::kReport, i);
   }

@@ -16,7 +16,7 @@ TEST(TorchBackbone, ANetworkOfTwoPicturesIsRefused) {
   write_archive(path, "return torch.linear(torch.flatten(x + y, 1), torch.ones([3, 192]))",
                 small_metadata(), kThreeLabels, "x, y");
   try {
-    const TorchTrainer trainer(ModelArchive(path), {});
+    const auto trainer = open_torch_trainer(ModelArchive(path), {});
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);

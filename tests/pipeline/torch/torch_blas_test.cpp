@@ -35,9 +35,10 @@ TEST(Blas, IsAMatterOfModelsOfFloats) {
   const TempDir directory;
   const std::string floats = directory / "floats.pt";
   write_archive(floats, kMeanOfChannels, small_metadata(), kThreeLabels);
-  EXPECT_EQ(TorchClassifier(ModelArchive(floats), {}).facts().advice, blas_advice(blas_library()));
+  EXPECT_EQ(open_torch_model(ModelArchive(floats), {})->facts().advice,
+            blas_advice(blas_library()));
   const std::string quantized = std::string(LOOKOUT_MODELS) + "/selftest.pt";
-  EXPECT_EQ(TorchClassifier(ModelArchive(quantized), {}).facts().advice, "");
+  EXPECT_EQ(open_torch_model(ModelArchive(quantized), {})->facts().advice, "");
 }
 
 }  // namespace

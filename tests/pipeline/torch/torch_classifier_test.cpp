@@ -21,7 +21,7 @@ namespace {
 void expect_refused(const std::string& archive, const std::string& named,
                     ErrorKind kind = ErrorKind::kBadData) {
   try {
-    const TorchClassifier classifier(ModelArchive(archive), {});
+    const auto classifier = open_torch_model(ModelArchive(archive), {});
     FAIL() << "accepted " << archive;
   } catch (const Error& error) {
     const std::string sentence = error.what();
@@ -46,17 +46,17 @@ class TorchArchives : public testing::Test {
 };
 
 TEST_F(TorchArchives, ClassifiesAChannelsLastImage) {
-  TorchClassifier classifier(ModelArchive(write(kMeanOfChannels, small_metadata(), kThreeLabels)),
-                             {});
+  const auto classifier =
+      open_torch_model(ModelArchive(write(kMeanOfChannels, small_metadata(), kThreeLabels)), {});
   ImageTensor image;
   image.width = 8;
   image.height = 8;
   for (int i = 0; i < 64; ++i) image.values.insert(image.values.end(), {0.25F, 0.5F, 0.75F});
   std::vector<float> logits;
-  classifier.classify(image, {}, logits);
+  classifier->classify(image, {}, logits);
   EXPECT_EQ(logits, (std::vector<float>{0.25F, 0.5F, 0.75F}));
-  EXPECT_EQ(classifier.spec().name, "small");
-  EXPECT_EQ(classifier.facts().activations, "float32");
+  EXPECT_EQ(classifier->spec().name, "small");
+  EXPECT_EQ(classifier->facts().activations, "float32");
 }
 
 TEST_F(TorchArchives, RefusesWhatIsNoArchive) {
@@ -108,20 +108,20 @@ TEST_F(TorchArchives, RefusesAnArchiveWithoutSpecOrLabels) {
 TEST_F(TorchArchives, ABareArchiveWorksWithImageNetsValuesAndLabels) {
   ClassifierOptions options;
   options.labels = {{"a", "b", "c"}};
-  const TorchClassifier classifier(ModelArchive(write(kMeanOfChannels, "", "")), options);
-  EXPECT_EQ(assumption_text(classifier.spec()),
+  const auto classifier = open_torch_model(ModelArchive(write(kMeanOfChannels, "", "")), options);
+  EXPECT_EQ(assumption_text(classifier->spec()),
             "ImageNet's size, mean and deviation are assumed; --input-size, --mean and --std say "
             "something else");
-  EXPECT_EQ(classifier.spec().name, "model");
-  EXPECT_EQ(classifier.spec().input.width, 224);
-  EXPECT_FLOAT_EQ(classifier.spec().input.mean[0], 0.485F);
-  EXPECT_EQ(classifier.spec().labels.size(), 3U);
+  EXPECT_EQ(classifier->spec().name, "model");
+  EXPECT_EQ(classifier->spec().input.width, 224);
+  EXPECT_FLOAT_EQ(classifier->spec().input.mean[0], 0.485F);
+  EXPECT_EQ(classifier->spec().labels.size(), 3U);
 }
 
 TEST_F(TorchArchives, AModelThatEndsInSoftmaxIsRecognised) {
   const auto output = [this](const char* body) {
-    return TorchClassifier(ModelArchive(write(body, small_metadata(), kThreeLabels)), {})
-        .spec()
+    return open_torch_model(ModelArchive(write(body, small_metadata(), kThreeLabels)), {})
+        ->spec()
         .output;
   };
   EXPECT_EQ(output("return torch.softmax(x.mean([2, 3]), 1)"), ModelOutput::kProbabilities);
@@ -140,9 +140,9 @@ std::string metadata_2x2() {
 }
 
 void expect_scores(const std::string& archive, const OutputCase& expected) {
-  TorchClassifier classifier(ModelArchive(archive), {});
-  EXPECT_EQ(classifier.spec().output, expected.output);
-  ASSERT_EQ(classifier.spec().labels.size(), expected.scores.size());
+  const auto classifier = open_torch_model(ModelArchive(archive), {});
+  EXPECT_EQ(classifier->spec().output, expected.output);
+  ASSERT_EQ(classifier->spec().labels.size(), expected.scores.size());
   ImageTensor image;
   image.width = image.height = 2;
   for (int pixel = 0; pixel < 4; ++pixel) {
@@ -150,7 +150,7 @@ void expect_scores(const std::string& archive, const OutputCase& expected) {
   }
   std::vector<float> scores;
   for (int frame = 0; frame < 2; ++frame) {
-    classifier.classify(image, {}, scores);
+    classifier->classify(image, {}, scores);
     EXPECT_THAT(scores, testing::Pointwise(testing::FloatNear(3e-3F), expected.scores));
   }
 }
@@ -208,7 +208,7 @@ TEST_F(TorchArchives, WarnIntoTheLogOnce) {
   const std::string path = directory_ / "model.pt";
   write_archive(path, "aten.warn('an odd model', 2)\n  return x.mean([2, 3])", small_metadata(),
                 kThreeLabels, "x", /*operators=*/"aten");
-  const TorchClassifier classifier(ModelArchive(path), {});
+  const auto classifier = open_torch_model(ModelArchive(path), {});
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   const std::string text = log.text();
   const auto first = text.find("LibTorch warns: an odd model");
@@ -255,25 +255,25 @@ TEST_F(TorchArchives, RefusesScoresThatAreNoNumbers) {
     expect_refused(write(body, small_metadata(), kThreeLabels), not_finite);
   }
   // Some images of the warm-up give numbers, so a frame alone shows it.
-  TorchClassifier later(ModelArchive(write("return torch.log(-x.mean([2, 3]) + 0.5)",
-                                           small_metadata(), kThreeLabels)),
-                        {});
+  const auto later = open_torch_model(ModelArchive(write("return torch.log(-x.mean([2, 3]) + 0.5)",
+                                                         small_metadata(), kThreeLabels)),
+                                      {});
   std::vector<float> logits;
   try {
     ImageTensor bright;
     bright.width = bright.height = 8;
     bright.values.assign(std::size_t{8} * 8 * 3, 1.0F);
-    later.classify(bright, {}, logits);
+    later->classify(bright, {}, logits);
     FAIL() << "accepted " << logits[0];
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), "model " + (directory_ / "model.pt") + ": " + not_finite);
   }
   // One label that is ruled out is a score.
-  TorchClassifier masked(
+  const auto masked = open_torch_model(
       ModelArchive(write("return torch.log(x.mean([2, 3]) + torch.tensor([0.0, 1.0, 1.0]))",
                          small_metadata(), kThreeLabels)),
       {});
-  EXPECT_EQ(masked.spec().labels.size(), 3U);
+  EXPECT_EQ(masked->spec().labels.size(), 3U);
 }
 
 TEST_F(TorchArchives, RefusesAModelThatThrows) {
@@ -287,12 +287,12 @@ TEST(TorchClassifier, KnowsTheSelftestModelsKernelsAndParameters) {
   if (!std::filesystem::exists(LOOKOUT_SELFTEST)) GTEST_SKIP() << "no self-test model in models/";
   ClassifierOptions options;
   options.count_parameters = true;
-  const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), options);
-  EXPECT_EQ(classifier.facts().activations, "qint8");
-  EXPECT_EQ(classifier.facts().kernels, "XNNPACK");
-  EXPECT_EQ(classifier.facts().engine, "QNNPACK");
-  EXPECT_GT(classifier.facts().parameters, 100'000U);
-  EXPECT_EQ(classifier.spec().labels.size(), 16U);
+  const auto classifier = open_torch_model(ModelArchive(LOOKOUT_SELFTEST), options);
+  EXPECT_EQ(classifier->facts().activations, "qint8");
+  EXPECT_EQ(classifier->facts().kernels, "XNNPACK");
+  EXPECT_EQ(classifier->facts().engine, "QNNPACK");
+  EXPECT_GT(classifier->facts().parameters, 100'000U);
+  EXPECT_EQ(classifier->spec().labels.size(), 16U);
 }
 
 }  // namespace

@@ -53,11 +53,11 @@ TEST(DevicePlugins, NothingIsLoadedWithoutADevice) {
   if (::dlopen(meter.c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr) {
     GTEST_SKIP() << "another test of this process has loaded the device";
   }
-  const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), {});
+  const auto classifier = open_torch_model(ModelArchive(LOOKOUT_SELFTEST), {});
   std::ostringstream maps;
   maps << std::ifstream("/proc/self/maps").rdbuf();
   EXPECT_THAT(maps.str(), testing::Not(HasSubstr("meter")));
-  EXPECT_EQ(classifier.device_use().device, "");
+  EXPECT_EQ(classifier->device_use().device, "");
 }
 
 TEST(DevicePlugins, WrongOnesAreRefusedInOneSentence) {
@@ -77,7 +77,7 @@ TEST(DevicePlugins, WrongOnesAreRefusedInOneSentence) {
 TEST(DevicePlugins, OldLibTorchIsNamed) {
   if (libtorch_facts().version.rfind("1.", 0) != 0) GTEST_SKIP() << "LibTorch is new enough";
   try {
-    const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), on_meter());
+    const auto classifier = open_torch_model(ModelArchive(LOOKOUT_SELFTEST), on_meter());
     FAIL() << "accepted a device";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
@@ -99,13 +99,13 @@ class Meter : public testing::Test {
 };
 
 std::vector<float> logits_of(const std::string& archive, const ClassifierOptions& options) {
-  TorchClassifier classifier(ModelArchive(archive), options);
-  ImageTensor image = blank_image(classifier.spec().input);
+  const auto classifier = open_torch_model(ModelArchive(archive), options);
+  ImageTensor image = blank_image(classifier->spec().input);
   for (std::size_t i = 0; i < image.values.size(); ++i) {
     image.values[i] = static_cast<float>(i % 251) / 125 - 1;
   }
   std::vector<float> logits;
-  classifier.classify(image, {}, logits);
+  classifier->classify(image, {}, logits);
   return logits;
 }
 
@@ -125,8 +125,8 @@ TEST_F(Meter, GivesTheLogitsOfTheCpu) {
 }
 
 TEST_F(Meter, CallsAreCountedByOperatorAndLayer) {
-  const TorchClassifier classifier(ModelArchive(archive_), on_meter());
-  const DeviceUse& use = classifier.device_use();
+  const auto classifier = open_torch_model(ModelArchive(archive_), on_meter());
+  const DeviceUse& use = classifier->device_use();
   EXPECT_EQ(use.device, "meter");
   EXPECT_THAT(
       counts(use, &DeviceCalls::on_device),
@@ -145,8 +145,8 @@ TEST_F(Meter, CallsAreCountedByOperatorAndLayer) {
 TEST_F(Meter, CostsAreThoseOfTheShapes) {
   constexpr std::uint64_t kPicture = 3 * 8 * 8 * sizeof(float);
   constexpr std::uint64_t kWeights = 9 * sizeof(float);
-  const TorchClassifier classifier(ModelArchive(archive_), on_meter());
-  const DeviceUse& use = classifier.device_use();
+  const auto classifier = open_torch_model(ModelArchive(archive_), on_meter());
+  const DeviceUse& use = classifier->device_use();
   EXPECT_TRUE(use.counts_costs);
   EXPECT_EQ(use.bytes_in, kPicture);
   EXPECT_EQ(use.bytes_out, 3 * sizeof(float));
@@ -160,7 +160,7 @@ TEST_F(Meter, CostsAreThoseOfTheShapes) {
 
 TEST_F(Meter, AForbiddenFallbackNamesOperatorAndLayer) {
   try {
-    const TorchClassifier classifier(ModelArchive(archive_), on_meter(/*forbid=*/true));
+    const auto classifier = open_torch_model(ModelArchive(archive_), on_meter(/*forbid=*/true));
     FAIL() << "hardtanh ran";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);
@@ -172,7 +172,7 @@ TEST_F(Meter, AForbiddenFallbackNamesOperatorAndLayer) {
 
 TEST_F(Meter, TakesNoQuantizedArchives) {
   try {
-    const TorchClassifier classifier(ModelArchive(LOOKOUT_SELFTEST), on_meter());
+    const auto classifier = open_torch_model(ModelArchive(LOOKOUT_SELFTEST), on_meter());
     FAIL() << "accepted a quantized archive";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);
@@ -182,11 +182,11 @@ TEST_F(Meter, TakesNoQuantizedArchives) {
 }
 
 TEST_F(Meter, AProcessHasOneDevice) {
-  const TorchClassifier classifier(ModelArchive(archive_), on_meter());
+  const auto classifier = open_torch_model(ModelArchive(archive_), on_meter());
   ClassifierOptions other = on_meter();
   other.device.name = "acme";
   try {
-    const TorchClassifier refused(ModelArchive(archive_), other);
+    const auto refused = open_torch_model(ModelArchive(archive_), other);
     FAIL() << "accepted a second device";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
@@ -197,8 +197,8 @@ TEST_F(Meter, AProcessHasOneDevice) {
 TEST_F(Meter, TakesConvolutionsAndAdditionsOfMobileNet) {
   if (!std::filesystem::exists(kFloatModel)) GTEST_SKIP() << "there is no " << kFloatModel;
   EXPECT_EQ(logits_of(kFloatModel, on_meter()), logits_of(kFloatModel, {}));
-  const TorchClassifier classifier(ModelArchive(kFloatModel), on_meter());
-  const DeviceUse& use = classifier.device_use();
+  const auto classifier = open_torch_model(ModelArchive(kFloatModel), on_meter());
+  const DeviceUse& use = classifier->device_use();
   EXPECT_EQ(counts(use, &DeviceCalls::on_device),
             (Counts{{"aten::convolution_overrideable", 52}, {"aten::add.Tensor", 10}}));
   EXPECT_EQ(counts(use, &DeviceCalls::fallen_back), (Counts{{"aten::hardtanh_", 35},

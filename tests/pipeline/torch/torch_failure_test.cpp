@@ -42,7 +42,7 @@ class TorchFailure : public testing::Test {
   static void expect_told(const std::string& archive,
                           const testing::Matcher<std::string>& sentence) {
     try {
-      const TorchClassifier classifier(ModelArchive(archive), {});
+      const auto classifier = open_torch_model(ModelArchive(archive), {});
       FAIL() << "accepted " << archive;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadData) << error.what();
@@ -66,7 +66,8 @@ TEST_F(TorchFailure, InputsThatAreNoPictureAreNamed) {
               HasSubstr("takes Dict[str, Tensor]"));
   expect_told(write(mean + " * k", "x, k: int"), HasSubstr("needs a second input, k"));
   expect_told(write("return (x + y).mean([2, 3])", "x, y"), HasSubstr("needs a second input, y"));
-  const TorchClassifier takes_default(ModelArchive(write(mean + " * k", "x, k: int = 2")), {});
+  const auto takes_default =
+      open_torch_model(ModelArchive(write(mean + " * k", "x, k: int = 2")), {});
 }
 
 TEST_F(TorchFailure, ADeviceThatIsNotThereIsNamed) {

@@ -37,7 +37,7 @@ struct BothWays {
   std::vector<float> of_floats;
 };
 
-BothWays classify_both_ways(TorchClassifier& classifier, const cv::Mat& bgr) {
+BothWays classify_both_ways(Classifier& classifier, const cv::Mat& bgr) {
   InputSpec spec = classifier.spec().input;
   EXPECT_TRUE(spec.quantization);
   ImageTensor image;
@@ -61,15 +61,15 @@ TEST_F(QuantizedInput, IsTheBytesThatLibTorchMakesOfFloats) {
       body << "q = torch.quantize_per_tensor(x, " << static_cast<double>(scale) << ", "
            << (is_signed ? "-14, 12" : "114, 13") << ")\n"
            << "  return torch.dequantize(q).mean([2, 3])";
-      TorchClassifier classifier(ModelArchive(write(body.str())), {});
-      const auto& quantization = classifier.spec().input.quantization;
+      const auto classifier = open_torch_model(ModelArchive(write(body.str())), {});
+      const auto& quantization = classifier->spec().input.quantization;
       ASSERT_TRUE(quantization);
       EXPECT_EQ(quantization->scale, scale);
       EXPECT_EQ(quantization->zero_point, is_signed ? -14 : 114);
       EXPECT_EQ(quantization->is_signed, is_signed);
       for (int level = 0; level < 256; ++level) {
         const cv::Mat even(8, 8, CV_8UC3, cv::Scalar(level, 255 - level, level * 0.5));
-        const BothWays scores = classify_both_ways(classifier, even);
+        const BothWays scores = classify_both_ways(*classifier, even);
         ASSERT_EQ(scores.of_bytes, scores.of_floats) << scale << " " << level;
       }
     }
@@ -83,9 +83,9 @@ TEST_F(QuantizedInput, LeavesItsFlipToThePreprocessor) {
   const auto corner_of = [&](const std::string& flips, InputSpec& spec) {
     const std::string body = "q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n" + flips +
                              "  return torch.dequantize(q)[:, :, 7, 7]";
-    TorchClassifier classifier(ModelArchive(write(body)), {});
-    spec = classifier.spec().input;
-    const BothWays scores = classify_both_ways(classifier, bgr);
+    const auto classifier = open_torch_model(ModelArchive(write(body)), {});
+    spec = classifier->spec().input;
+    const BothWays scores = classify_both_ways(*classifier, bgr);
     EXPECT_EQ(scores.of_bytes, scores.of_floats) << flips;
     return scores.of_bytes.front() > 0;
   };
@@ -118,24 +118,24 @@ TEST_F(QuantizedInput, BelongsToAModelThatKeepsIt) {
         "  y = (torch.dequantize(q) - torch.dequantize(self.last)).mean([2, 3])\n"
         "  self.last = q\n"
         "  return y";
-    TorchClassifier classifier(ModelArchive(write(body)), {});
-    EXPECT_FALSE(classifier.spec().input.quantization) << quantize;
-    Preprocessor preprocessor(classifier.spec().input, {});
+    const auto classifier = open_torch_model(ModelArchive(write(body)), {});
+    EXPECT_FALSE(classifier->spec().input.quantization) << quantize;
+    Preprocessor preprocessor(classifier->spec().input, {});
     ImageTensor image;
     std::vector<float> scores;
     for (const auto& [level, difference] : {std::pair{0, 0.0F}, {255, 1.0F}, {0, -1.0F}}) {
       preprocessor.run(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(level)), image);
-      classifier.classify(image, {}, scores);
+      classifier->classify(image, {}, scores);
       EXPECT_EQ(scores, std::vector<float>(3, difference)) << quantize;
     }
   }
 }
 
 TEST_F(QuantizedInput, IsFloatsWhereItIsNotJustQuantized) {
-  ASSERT_TRUE(TorchClassifier(ModelArchive(write("q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
-                                                 "  return torch.dequantize(q).mean([2, 3])")),
-                              {})
-                  .spec()
+  ASSERT_TRUE(open_torch_model(ModelArchive(write("q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
+                                                  "  return torch.dequantize(q).mean([2, 3])")),
+                               {})
+                  ->spec()
                   .input.quantization);
   for (const char* body : {
            "q = torch.quantize_per_tensor(x, 0.5, 3, 13)\n"
@@ -155,15 +155,15 @@ TEST_F(QuantizedInput, IsFloatsWhereItIsNotJustQuantized) {
            "q = torch.quantize_per_tensor(x, 0.5, 3, 14)\n"
            "  return torch.dequantize(q).mean([2, 3])",
        }) {
-    TorchClassifier classifier(ModelArchive(write(body)), {});
-    EXPECT_FALSE(classifier.spec().input.quantization) << body;
+    const auto classifier = open_torch_model(ModelArchive(write(body)), {});
+    EXPECT_FALSE(classifier->spec().input.quantization) << body;
     ImageTensor image;
-    Preprocessor(classifier.spec().input, {})
+    Preprocessor(classifier->spec().input, {})
         .run(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(255)), image);
     std::vector<float> scores;
-    classifier.classify(image, {}, scores);
+    classifier->classify(image, {}, scores);
     std::vector<float> again;
-    classifier.classify(image, {}, again);
+    classifier->classify(image, {}, again);
     EXPECT_EQ(scores, again) << body;
     EXPECT_GT(scores[2], 0.8F) << body;
   }
@@ -219,11 +219,11 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
   if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) {
     GTEST_SKIP() << "/usr/bin/python3 has no torch (apt-get install python3-torch)";
   }
-  TorchClassifier classifier(ModelArchive(GetParam()), {});
+  const auto classifier = open_torch_model(ModelArchive(GetParam()), {});
   const ImageTensor image =
-      random_image(classifier.spec().input.width, classifier.spec().input.height);
+      random_image(classifier->spec().input.width, classifier->spec().input.height);
   std::vector<float> logits;
-  classifier.classify(flipped(image, classifier.spec().input), {}, logits);
+  classifier->classify(flipped(image, classifier->spec().input), {}, logits);
   const std::vector<float> expected = logits_in_python(GetParam(), image);
 #ifdef __aarch64__
   if (is_float()) {  // Python's is the build machine's processor, which adds in another order
@@ -235,15 +235,15 @@ TEST_P(Archives, GiveTheSameLogitsAsInPythonToTheBit) {
 }
 
 TEST_P(Archives, GiveTheSameLogitsForQuantizedBytesAsForFloatsToTheBit) {
-  TorchClassifier classifier(ModelArchive(GetParam()), {});
+  const auto classifier = open_torch_model(ModelArchive(GetParam()), {});
   if (is_float()) {
-    EXPECT_FALSE(classifier.spec().input.quantization);
+    EXPECT_FALSE(classifier->spec().input.quantization);
     return;
   }
   cv::Mat bgr(480, 640, CV_8UC3);
   cv::randu(bgr, 0, 256);
   for (const cv::Mat& picture : {bgr, bgr(cv::Rect(0, 0, 224, 224))}) {
-    const BothWays scores = classify_both_ways(classifier, picture);
+    const BothWays scores = classify_both_ways(*classifier, picture);
     EXPECT_EQ(scores.of_bytes, scores.of_floats);
   }
 }
@@ -252,13 +252,13 @@ TEST_P(Archives, GiveTheSameLogitsWithTwoThreadsAndFromAnotherThread) {
   if (is_float()) GTEST_SKIP() << "sums of floats depend on how they are split among threads";
   const ImageTensor image = random_image(224, 224);
   std::vector<float> one;
-  TorchClassifier(ModelArchive(GetParam()), {}).classify(image, {}, one);
+  open_torch_model(ModelArchive(GetParam()), {})->classify(image, {}, one);
   ClassifierOptions options;
   options.threads = 2;
   options.keep_threads = true;
-  TorchClassifier classifier(ModelArchive(GetParam()), options);
+  const auto classifier = open_torch_model(ModelArchive(GetParam()), options);
   std::vector<float> two;
-  std::thread([&] { classifier.classify(image, {}, two); }).join();
+  std::thread([&] { classifier->classify(image, {}, two); }).join();
   EXPECT_EQ(one, two);
 }
 

@@ -43,11 +43,11 @@ TEST(TorchOperators, AnArchiveRunsWithItsLibrary) {
 
   ClassifierOptions options;
   options.operator_libraries = {kExample, kExample};
-  TorchClassifier classifier(archive, options);
-  ImageTensor image = blank_image(classifier.spec().input);
+  const auto classifier = open_torch_model(archive, options);
+  ImageTensor image = blank_image(classifier->spec().input);
   for (std::size_t i = 0; i < image.values.size(); i += 3) image.values[i] = 1;  // red
   std::vector<float> scores;
-  classifier.classify(image, {}, scores);
+  classifier->classify(image, {}, scores);
   expect_calibrated({1, image.values[1], image.values[2]}, scores);
 }
 

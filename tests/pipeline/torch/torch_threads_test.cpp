@@ -20,8 +20,8 @@ using TorchThreads = testing::TestWithParam<std::string>;
 int busy_threads_of(const std::string& archive, int threads) {
   ClassifierOptions options;
   options.threads = threads;
-  TorchClassifier classifier(ModelArchive(archive), options);
-  return busy_threads(classifier);
+  const auto classifier = open_torch_model(ModelArchive(archive), options);
+  return busy_threads(*classifier);
 }
 
 TEST_P(TorchThreads, NoMoreThreadsAreBusyThanAskedFor) {

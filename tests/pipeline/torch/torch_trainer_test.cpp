@@ -72,7 +72,7 @@ class TorchTrainerTest : public testing::Test {
 
   void expect_refused(const std::string& body, const std::string& named) const {
     try {
-      const TorchTrainer trainer(ModelArchive(write(body)), {});
+      const auto trainer = open_torch_trainer(ModelArchive(write(body)), {});
       FAIL() << "accepted: " << body;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadData) << error.what();
@@ -87,14 +87,14 @@ constexpr const char* kLinear =
     "return torch.softmax(torch.linear(torch.flatten(x, 1), torch.ones([3, 192])), 1)";
 
 TEST_F(TorchTrainerTest, EmbedsWhatTheLastLayerTakes) {
-  TorchTrainer trainer(ModelArchive(write(kLinear)), {});
+  const auto trainer = open_torch_trainer(ModelArchive(write(kLinear)), {});
   ImageTensor image;
   image.width = 8;
   image.height = 8;
   for (int i = 0; i < 192; ++i) image.values.push_back(static_cast<float>(i));
   std::vector<float> embedding;
   std::vector<float> base_scores;
-  trainer.embed(image, embedding, base_scores);
+  trainer->embed(image, embedding, base_scores);
   ASSERT_EQ(embedding.size(), 192U);
   EXPECT_EQ(embedding[1], 3) << "the second pixel's red";
 }
@@ -118,20 +118,20 @@ class TrainedArchive : public TorchTrainerTest {
 };
 
 TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
-  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
-  TrainedModel model = trained(trainer);
+  const auto trainer = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  TrainedModel model = trained(*trainer);
   // The metadata of the base's input.
   model.metadata = read_contents(ModelArchive(LOOKOUT_SELFTEST)).metadata;
   model.metadata.insert(1, "\"unknown\": 2, ");
   const auto output = model.metadata.find("\"logits\"");
   if (output != std::string::npos) model.metadata.replace(output, 8, "\"probabilities\"");
-  const std::string path = save(trainer.write(model));
-  TorchClassifier classifier(ModelArchive(path), {});
-  EXPECT_EQ(classifier.spec().unknown, 2U);
+  const std::string path = save(trainer->write(model));
+  const auto classifier = open_torch_model(ModelArchive(path), {});
+  EXPECT_EQ(classifier->spec().unknown, 2U);
   for (const int red : {30, 120, 240}) {
     std::vector<float> embedding;
     std::vector<float> base_scores;
-    trainer.embed(image_of(trainer, red), embedding, base_scores);
+    trainer->embed(image_of(*trainer, red), embedding, base_scores);
     Embeddings direction;
     direction.add(embedding);
     std::vector<float> logits;
@@ -139,7 +139,7 @@ TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
     const double first = 1 / (1 + std::exp(static_cast<double>(logits[1] - logits[0])));
     const auto unknown =
         static_cast<double>(model.familiarity.unknown(model.familiarity.similarity(direction[0])));
-    const std::vector<float> scores = classify(classifier, image_of(trainer, red));
+    const std::vector<float> scores = classify(*classifier, image_of(*trainer, red));
     ASSERT_EQ(scores.size(), 3U);
     EXPECT_NEAR(scores[0], first * (1 - unknown), 1e-4) << red;
     EXPECT_NEAR(scores[2], unknown, 1e-4) << red;
@@ -147,44 +147,44 @@ TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
 }
 
 TEST_F(TrainedArchive, HasTheSameBytesForTheSameModel) {
-  TorchTrainer first(ModelArchive(LOOKOUT_SELFTEST), {});
-  const std::string bytes = first.write(trained(first));
-  TorchTrainer second(ModelArchive(LOOKOUT_SELFTEST), {});
-  EXPECT_TRUE(bytes == second.write(trained(second)));
+  const auto first = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  const std::string bytes = first->write(trained(*first));
+  const auto second = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  EXPECT_TRUE(bytes == second->write(trained(*second)));
 }
 
 TEST_F(TrainedArchive, CarriesWhatTheHookAttached) {
-  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  const auto trainer = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
   const ArchiveContents contents =
-      read_contents(ModelArchive(save(trainer.write(trained(trainer)))));
+      read_contents(ModelArchive(save(trainer->write(trained(*trainer)))));
   EXPECT_EQ(contents.producer_info, "{\"pictures\": 10}");
   EXPECT_EQ(contents.labels, "dark\nred\nunknown\n");
 }
 
 TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
-  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
-  const TrainedModel model = trained(trainer);
+  const auto trainer = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  const TrainedModel model = trained(*trainer);
   const ModelArchive base(LOOKOUT_SELFTEST);
   ClassifierOptions options;
   options.count_parameters = true;
-  const TorchClassifier before(base, options);
-  const TorchClassifier after(ModelArchive(save(trainer.write(model))), options);
+  const auto before = open_torch_model(base, options);
+  const auto after = open_torch_model(ModelArchive(save(trainer->write(model))), options);
   const std::size_t width = model.familiarity.examples.width();
-  const std::size_t replaced = before.spec().labels.size() * (width + 1);
+  const std::size_t replaced = before->spec().labels.size() * (width + 1);
   const std::size_t added = model.head.weights.size() + model.head.biases.size() +
                             model.familiarity.examples.values().size();
   // And the threshold and the steepness of unknown, which are no weights.
-  EXPECT_EQ(after.facts().parameters, before.facts().parameters - replaced + added);
+  EXPECT_EQ(after->facts().parameters, before->facts().parameters - replaced + added);
 }
 
 TEST_F(TrainedArchive, CanBeTheBaseOfAnother) {
-  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
-  TorchTrainer again(ModelArchive(save(trainer.write(trained(trainer)))), {});
+  const auto trainer = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  const auto again = open_torch_trainer(ModelArchive(save(trainer->write(trained(*trainer)))), {});
   std::vector<float> first;
   std::vector<float> second;
   std::vector<float> base_scores;
-  trainer.embed(image_of(trainer, 100), first, base_scores);
-  again.embed(image_of(trainer, 100), second, base_scores);
+  trainer->embed(image_of(*trainer, 100), first, base_scores);
+  again->embed(image_of(*trainer, 100), second, base_scores);
   EXPECT_EQ(first, second);
 }
 
@@ -194,44 +194,44 @@ constexpr const char* kManyClasses =
     "  return torch.linear(torch.flatten(x, 1), weight)";
 
 TEST_F(TrainedArchive, OfABaseOfManyClassesGivesItsScores) {
-  const TorchTrainer trainer(ModelArchive(write(kManyClasses)), {});
-  const Embeddings rows = trainer.class_rows();
+  const auto trainer = open_torch_trainer(ModelArchive(write(kManyClasses)), {});
+  const Embeddings rows = trainer->class_rows();
   ASSERT_EQ(rows.size(), 120U);
   ASSERT_EQ(rows.width(), 192U);
   EXPECT_NEAR(rows[1][3], std::sin(195.0), 1e-4);
 }
 
 TEST_F(TrainedArchive, OfABaseOfManyClassesRecognisesByProfiles) {
-  TorchTrainer trainer(ModelArchive(write(kManyClasses)), {});
-  const TrainedModel model = trained(trainer);
+  const auto trainer = open_torch_trainer(ModelArchive(write(kManyClasses)), {});
+  const TrainedModel model = trained(*trainer);
   ASSERT_TRUE(model.familiarity.of_profiles);
   EXPECT_EQ(model.familiarity.examples.width(), 120U);
-  const std::string path = save(trainer.write(model));
-  TorchClassifier classifier(ModelArchive(path), {});
-  TorchTrainer again(ModelArchive(path), {});
-  EXPECT_EQ(again.class_rows().size(), 120U) << "it can be the base of another";
+  const std::string path = save(trainer->write(model));
+  const auto classifier = open_torch_model(ModelArchive(path), {});
+  const auto again = open_torch_trainer(ModelArchive(path), {});
+  EXPECT_EQ(again->class_rows().size(), 120U) << "it can be the base of another";
   for (const int red : {30, 120, 240}) {
     std::vector<float> embedding;
     std::vector<float> base_scores;
-    trainer.embed(image_of(trainer, red), embedding, base_scores);
+    trainer->embed(image_of(*trainer, red), embedding, base_scores);
     Embeddings profile;
     profile.add(profile_of(base_scores));
     const float unknown = model.familiarity.unknown(model.familiarity.similarity(profile[0]));
-    const std::vector<float> scores = classify(classifier, image_of(trainer, red));
+    const std::vector<float> scores = classify(*classifier, image_of(*trainer, red));
     ASSERT_EQ(scores.size(), 3U);
     EXPECT_NEAR(scores[2], unknown, 1e-4) << red;
     std::vector<float> same;
-    again.embed(image_of(trainer, red), embedding, same);
+    again->embed(image_of(*trainer, red), embedding, same);
     EXPECT_EQ(base_scores, same);
   }
 }
 
 TEST_F(TrainedArchive, IsRefusedWhenItIsDamaged) {
-  TorchTrainer trainer(ModelArchive(LOOKOUT_SELFTEST), {});
-  std::string bytes = trainer.write(trained(trainer));
+  const auto trainer = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  std::string bytes = trainer->write(trained(*trainer));
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   try {
-    const TorchClassifier classifier(ModelArchive(save(bytes)), {});
+    const auto classifier = open_torch_model(ModelArchive(save(bytes)), {});
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadData);
