@@ -9,7 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "platform/pictures/exif_time.h"
+#include "platform/pictures/exif.h"
+#include "platform/pictures/jpeg_segments.h"
 
 namespace lookout {
 namespace {

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "pipeline/core/log.h"
-#include "platform/pictures/decode_bytes.h"
+#include "platform/pictures/decode_upload.h"
+#include "platform/pictures/opencv_decoder.h"
 #include "platform/pictures/picture_format.h"
 
 namespace lookout {
@@ -39,6 +40,12 @@ std::string content_of(const std::string& path) {
 }
 
 }  // namespace
+
+DecodedPicture decode_bytes(std::string_view bytes, const DecodeLimits& limits) {
+  const PictureFormat format = picture_format(bytes);
+  const bool is_opencv = format == PictureFormat::kTiff || format == PictureFormat::kBmp;
+  return is_opencv ? run_decoder(decode_with_opencv, bytes, limits) : decode_upload(bytes, limits);
+}
 
 std::string decode_picture(const std::string& name, const std::string& path,
                            std::int64_t max_pixels, cv::Mat& bgr) {

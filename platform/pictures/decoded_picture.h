@@ -1,6 +1,9 @@
 // What a decoder may make of a file, and what it made of it.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -33,6 +36,11 @@ struct DecodeLimits {
   // decodes. Must not throw.
   std::function<bool()> cancelled{};
   const char* key = "camera.max-pixels";  // the setting of `pixels`, for messages
+};
+
+struct PictureSize {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
 };
 
 enum class DecodeProblem {
@@ -77,6 +85,36 @@ inline const char* message_of(DecodeProblem problem) {
 // `error`: a library's, "IDAT: CRC error"; may be empty.
 inline std::string damaged(const std::string& error) {
   return error.empty() ? kUnreadable : kUnreadable + (": " + error);
+}
+
+// Whether the decoders may allocate memory for it. `gain`: that many times the pixels are allowed.
+inline bool is_within(const PictureSize& size, const DecodeLimits& limits, std::int64_t gain = 1) {
+  constexpr std::int64_t kMaxPixels = std::int64_t{1} << 30;  // OpenCV's limit
+  const std::int64_t pixels = std::min(limits.pixels, kMaxPixels) * gain;
+  return size.width <= limits.side && size.height <= limits.side &&
+         (size.height <= 0 || size.width <= pixels / size.height);
+}
+
+// The smallest of 1, 2, 4, ... by which the sides are divided so that kReducedPixels remain at
+// most; 1 without DecodeLimits::reduce.
+inline std::int64_t reducing_scale(const PictureSize& size, const DecodeLimits& limits) {
+  std::int64_t scale = 1;
+  if (!limits.reduce) return scale;
+  while (std::max<std::int64_t>(size.width / scale, 1) *
+             std::max<std::int64_t>(size.height / scale, 1) >
+         kReducedPixels) {
+    scale *= 2;
+  }
+  return scale;
+}
+
+// "is too large: 32000x32000 pixels, the limit is 100 megapixels (camera.max-pixels)", and the
+// side, when there is a limit for it.
+inline std::string too_large(const PictureSize& size, const DecodeLimits& limits) {
+  const bool has_side = limits.side != DecodeLimits{}.side;
+  return fmt::format("is too large: {}x{} pixels, the limit is {:.10g} megapixels ({}){}",
+                     size.width, size.height, static_cast<double>(limits.pixels) / 1e6, limits.key,
+                     has_side ? fmt::format(", and {} a side", limits.side) : "");
 }
 
 }  // namespace lookout

@@ -11,9 +11,8 @@
 // after jpeglib.h, whose types it uses
 #include <jerror.h>
 
-#include "platform/pictures/exif_orientation.h"
+#include "platform/pictures/exif.h"
 #include "platform/pictures/jpeg_segments.h"
-#include "platform/pictures/picture_size.h"
 
 namespace lookout {
 namespace {
@@ -22,8 +21,7 @@ constexpr int kFewBytes = 16;  // between two markers
 constexpr int kCmyk = 4;       // components
 constexpr int kColors = 3;     // of a pixel
 constexpr unsigned kMaxScale = 8;
-constexpr std::int64_t kReducedGain = 4;    // see DecodeLimits::reduce
-constexpr std::string_view kExif = "Exif";  // begins an APP1 segment (Exif 2.32, 4.7.2)
+constexpr std::int64_t kReducedGain = 4;  // see DecodeLimits::reduce
 
 // What libjpeg's functions that call back know. Has no destructor that a jump would pass over.
 struct JpegState {
@@ -105,20 +103,6 @@ int scans_of(std::string_view jpeg) {
   return scans;
 }
 
-// The orientation in the first APP1 segment with EXIF data: phones and editors write XMP, which is
-// an APP1 segment, too, before or behind them. Upright without one.
-int orientation_of(std::string_view jpeg) {
-  JpegSegments segments(jpeg);
-  while (const auto segment = segments.next()) {
-    if (segment->marker == JpegSegment::kScan) break;
-    if (segment->marker != JpegSegment::kApp1) continue;
-    if (segment->content.substr(0, kExif.size()) != kExif) continue;
-    return exif_orientation(reinterpret_cast<const unsigned char*>(segment->content.data()),
-                            segment->content.size());
-  }
-  return kUpright;
-}
-
 // What libjpeg keeps of a picture that it has to read whole before its first line is known.
 std::int64_t coefficient_bytes(jpeg_decompress_struct& codec) {
   if (jpeg_has_multiple_scans(&codec) == FALSE) return 0;
@@ -190,7 +174,8 @@ DecodeProblem read_picture(jpeg_decompress_struct& codec, std::string_view jpeg,
   jpeg_start_decompress(&codec);
   bgr.create(static_cast<int>(codec.output_height), static_cast<int>(codec.output_width), CV_8UC3);
   read_lines(codec, bgr);
-  if (state.tolerance == JpegTolerance::kFile) turn_upright(orientation_of(jpeg), bgr);
+  if (state.tolerance == JpegTolerance::kFile)
+    turn_upright(exif_orientation(exif_of_jpeg(jpeg)), bgr);
   return DecodeProblem::kNone;
 }
 

@@ -1,10 +1,13 @@
 #include "platform/pictures/jpeg_segments.h"
 
+#include "platform/pictures/exif.h"
+
 namespace lookout {
 namespace {
 
 constexpr std::size_t kMarker = 2;  // bytes
 constexpr std::size_t kLength = 2;
+constexpr std::string_view kExif = "Exif";  // begins an APP1 segment (Exif 2.32, 4.7.2)
 
 // ITU-T T.81, B.1.1.3: also those that are reserved, which libjpeg finds nothing behind.
 bool is_marker_alone(unsigned marker) {
@@ -34,6 +37,20 @@ std::optional<JpegSegment> JpegSegments::next() {
   }
   place_ = jpeg_.size();
   return std::nullopt;
+}
+
+std::string_view exif_of_jpeg(std::string_view jpeg) {
+  JpegSegments segments(jpeg);
+  while (const auto segment = segments.next()) {
+    if (segment->marker == JpegSegment::kScan || !segment->is_whole) break;
+    const bool is_exif = segment->content.substr(0, kExif.size()) == kExif;
+    if (segment->marker == JpegSegment::kApp1 && is_exif) return segment->content;
+  }
+  return {};
+}
+
+std::optional<std::int64_t> exif_time_of_jpeg(std::string_view jpeg) {
+  return exif_time(exif_of_jpeg(jpeg));
 }
 
 }  // namespace lookout

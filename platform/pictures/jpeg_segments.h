@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -38,5 +39,12 @@ class JpegSegments {
   std::string_view jpeg_;
   std::size_t place_ = 2;
 };
+
+// The EXIF data of a JPEG; empty: none. Phones and editors write XMP, which is an APP1 segment,
+// too, before or behind them. The beginning of a file suffices.
+std::string_view exif_of_jpeg(std::string_view jpeg);
+
+// The exif_time() of a JPEG.
+std::optional<std::int64_t> exif_time_of_jpeg(std::string_view jpeg);
 
 }  // namespace lookout

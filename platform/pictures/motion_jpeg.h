@@ -13,7 +13,7 @@ namespace lookout {
 // Empty when its header is not that of a JPEG. Does not look at the pixels.
 std::optional<std::string> complete_jpeg(std::string jpeg);
 
-// Of how many bytes of a file is_motion_jpeg() looks at.
+// How many bytes of a file is_motion_jpeg() looks at.
 inline constexpr std::size_t kMotionJpegBytes = 16'000'000;
 
 // Whether a file that begins so is a video: JPEGs of one size, one behind the other, as rpicam-vid

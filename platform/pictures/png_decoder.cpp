@@ -11,8 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "platform/pictures/exif_orientation.h"
-#include "platform/pictures/picture_size.h"
+#include "platform/pictures/exif.h"
 
 namespace lookout {
 namespace {
@@ -104,7 +103,7 @@ int orientation_of(png_structp png, png_infop info) {
   png_uint_32 size = 0;
   png_bytep exif = nullptr;
   if (png_get_eXIf_1(png, info, &size, &exif) == 0 || exif == nullptr) return 0;
-  return exif_orientation(exif, size);
+  return exif_orientation({reinterpret_cast<const char*>(exif), size});
 }
 
 // EXIF data stand before the pixels, or after them.
@@ -148,26 +147,17 @@ void expect_end(const Codec& codec) {
   state->pixel_bytes = 2 * png_get_rowbytes(codec.png, codec.info) + kBytesBehindPixels;
 }
 
-// False when it is cancelled.
-bool read_lines(const Codec& codec, const DecodeLimits& limits, int passes, cv::Mat& bgr) {
-  const int lines = passes * bgr.rows;
-  for (int line = 0; line < lines; ++line) {
+// Reads every line, in each of the passes. False when it is cancelled.
+bool read_lines(const Codec& codec, const DecodeLimits& limits, const PictureSize& size, int passes,
+                std::int64_t scale, Means& means, cv::Mat& bgr) {
+  if (scale > 1) means.begin(size.width, scale);
+  const std::int64_t lines = passes * size.height;
+  for (std::int64_t line = 0; line < lines; ++line) {
     if (limits.cancelled && limits.cancelled()) return false;
     if (line == lines - 1) expect_end(codec);
-    png_read_row(codec.png, bgr.ptr(line % bgr.rows), nullptr);
-  }
-  return true;
-}
-
-bool read_reduced(const Codec& codec, const DecodeLimits& limits, const PictureSize& size,
-                  std::int64_t scale, Means& means, cv::Mat& bgr) {
-  means.begin(size.width, scale);
-  for (std::int64_t line = 0; line < size.height; ++line) {
-    if (limits.cancelled && limits.cancelled()) return false;
-    if (line == size.height - 1) expect_end(codec);
-    png_read_row(codec.png, means.line(), nullptr);
-    const std::int64_t row = line / scale;
-    if (row < bgr.rows) means.add(bgr.ptr(static_cast<int>(row)), line % scale == scale - 1);
+    const int row = static_cast<int>(line % size.height / scale);
+    png_read_row(codec.png, scale > 1 ? means.line() : bgr.ptr(row), nullptr);
+    if (scale > 1 && row < bgr.rows) means.add(bgr.ptr(row), line % scale == scale - 1);
   }
   return true;
 }
@@ -191,9 +181,9 @@ DecodeProblem read_pixels(const Codec& codec, const DecodeLimits& limits, Means&
     return DecodeProblem::kTooManyPixels;
   }
   bgr.create(static_cast<int>(size.height / scale), static_cast<int>(size.width / scale), CV_8UC3);
-  const bool whole = scale == 1 ? read_lines(codec, limits, passes, bgr)
-                                : read_reduced(codec, limits, size, scale, means, bgr);
-  if (!whole) return DecodeProblem::kCancelled;
+  if (!read_lines(codec, limits, size, passes, scale, means, bgr)) {
+    return DecodeProblem::kCancelled;
+  }
   png_read_end(codec.png, codec.end);
   turn(codec, bgr);
   return DecodeProblem::kNone;

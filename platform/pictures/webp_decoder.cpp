@@ -1,14 +1,15 @@
 #include "platform/pictures/webp_decoder.h"
 
+#include <endian.h>
 #include <webp/decode.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-#include "platform/pictures/exif_orientation.h"
+#include "platform/pictures/exif.h"
 #include "platform/pictures/picture_format.h"
-#include "platform/pictures/picture_size.h"
-#include "platform/pictures/webp_orientation.h"
 
 namespace lookout {
 namespace {
@@ -27,8 +28,8 @@ DecodeProblem problem_of(VP8StatusCode status) {
   }
 }
 
-// Of each pixel, before it is scaled: libwebp keeps lossless pictures whole, and of others the
-// transparency.
+// The bytes that libwebp keeps of each pixel until it is scaled: all of a lossless picture, and the
+// transparency of others.
 std::int64_t bytes_kept(const WebPBitstreamFeatures& input) {
   constexpr int kLossy = 1;
   if (input.format != kLossy) return 4;
@@ -40,7 +41,32 @@ void fail(VP8StatusCode status, DecodedPicture& picture) {
   picture.fail(problem, message_of(problem));
 }
 
+constexpr std::size_t kName = 4;         // bytes, of a chunk
+constexpr std::size_t kChunkHeader = 8;  // its name and size
+constexpr std::size_t kFirst = 12;       // behind "RIFF", its size and "WEBP"
+
+std::uint32_t riff_size(std::string_view header) {
+  std::uint32_t size = 0;
+  std::memcpy(&size, header.data() + kName, sizeof size);
+  return le32toh(size);
+}
+
 }  // namespace
+
+// Not by libwebpdemux, whose list of chunks may take more than the file.
+int webp_orientation(std::string_view bytes) {
+  if (bytes.size() < kFirst || bytes.substr(kChunkHeader, kName) != "WEBP") return kUpright;
+  std::string_view rest = bytes.substr(kFirst);
+  while (rest.size() >= kChunkHeader) {
+    const std::size_t size = riff_size(rest);
+    const std::string_view content = rest.substr(kChunkHeader, size);
+    if (rest.substr(0, kName) == "EXIF") return exif_orientation(content);
+    const std::size_t padded = size + size % 2;  // chunks begin at even places
+    if (padded > rest.size() - kChunkHeader) break;
+    rest.remove_prefix(kChunkHeader + padded);
+  }
+  return kUpright;
+}
 
 void decode_webp(std::string_view bytes, const DecodeLimits& limits, DecodedPicture& picture) {
   if (const auto animated = unreadable_format(bytes)) {

@@ -12,4 +12,8 @@ namespace lookout {
 // std::bad_alloc and cv::Exception.
 void decode_webp(std::string_view bytes, const DecodeLimits& limits, DecodedPicture& picture);
 
+// The orientation in the EXIF data of a WebP file, which OpenCV does not read; kUpright when it is
+// no WebP or has none.
+int webp_orientation(std::string_view bytes);
+
 }  // namespace lookout

@@ -1,6 +1,6 @@
 // Bytes as a picture of a stranger: pixels within the limits, or a problem with a sentence. Where
 // picture_size() knows the format, it tells the size that the decoder gives.
-#include "platform/pictures/decode_bytes.h"
+#include "platform/pictures/decode_picture.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "platform/pictures/picture_size.h"
+#include "platform/pictures/opencv_decoder.h"
 
 namespace {
 

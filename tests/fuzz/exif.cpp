@@ -5,8 +5,8 @@
 #include <opencv2/core/mat.hpp>
 #include <string>
 
-#include "platform/pictures/exif_orientation.h"
-#include "platform/pictures/exif_time.h"
+#include "platform/pictures/exif.h"
+#include "platform/pictures/jpeg_segments.h"
 
 namespace {
 
@@ -21,13 +21,14 @@ void check_time(const std::optional<std::int64_t>& time) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const int orientation = lookout::exif_orientation(data, size);
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const int orientation = lookout::exif_orientation(bytes);
   if (orientation < 1 || orientation > 8) std::abort();
   cv::Mat picture(2, 3, CV_8UC3, cv::Scalar::all(0));
   lookout::turn_upright(orientation, picture);
   const bool on_its_side = orientation >= 5;
   if (picture.rows != (on_its_side ? 3 : 2) || picture.cols != (on_its_side ? 2 : 3)) std::abort();
-  check_time(lookout::exif_time(data, size));
-  check_time(lookout::exif_time_of_jpeg(std::string(reinterpret_cast<const char*>(data), size)));
+  check_time(lookout::exif_time(bytes));
+  check_time(lookout::exif_time_of_jpeg(bytes));
   return 0;
 }

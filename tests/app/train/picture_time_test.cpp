@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-#include "platform/pictures/exif_time.h"
+#include "platform/pictures/jpeg_segments.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {

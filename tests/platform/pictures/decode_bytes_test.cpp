@@ -1,4 +1,4 @@
-#include "platform/pictures/decode_bytes.h"
+#include "platform/pictures/decode_picture.h"
 
 #include <gmock/gmock.h>
 

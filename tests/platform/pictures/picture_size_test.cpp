@@ -1,4 +1,4 @@
-#include "platform/pictures/picture_size.h"
+#include "platform/pictures/opencv_decoder.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/pictures/decode_bytes.h"
+#include "platform/pictures/decode_picture.h"
 #include "platform/pictures/picture_format.h"
 #include "platform/sources/picture_source.h"
 #include "tests/support/source_testing.h"

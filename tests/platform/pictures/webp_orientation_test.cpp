@@ -1,4 +1,4 @@
-#include "platform/pictures/webp_orientation.h"
+#include "platform/pictures/webp_decoder.h"
 
 #include <cstdint>
 #include <opencv2/imgcodecs.hpp>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/pictures/tiff_file.h"
+#include "platform/pictures/opencv_decoder.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
