@@ -16,69 +16,44 @@ constexpr double kAfContinuous = 2;
 constexpr double kManual = 1;  // of ExposureTimeMode, AnalogueGainMode and AeFlickerMode
 constexpr double kMicroseconds = 1e6;
 
-class Settings {
- public:
-  Settings(const std::string& camera, const FindControl& find) : camera_(camera), find_(find) {}
-
-  // Where the camera has the control.
-  void add_if_known(const std::string& control, double value) {
-    const auto range = find_(control);
-    if (range && value >= range->min && value <= range->max) add(control, {value});
-  }
-
-  // What the user asked for by `key`.
-  void add_wish(const std::string& key, const std::string& control, std::vector<double> values) {
-    const auto range = find_(control);
-    if (!range) {
-      throw Error(ErrorKind::kUnsupported,
-                  fmt::format("camera {} has no {}: leave {} out", camera_, control, key));
-    }
-    for (const double value : values) {
-      if (value >= range->min && value <= range->max) continue;
-      throw Error(ErrorKind::kUnsupported, fmt::format("{} = {}: camera {} takes {} to {}", key,
-                                                       value, camera_, range->min, range->max));
-    }
-    add(control, std::move(values));
-  }
-
-  std::vector<ControlSetting> take() { return std::move(settings_); }
-
- private:
-  void add(const std::string& control, std::vector<double> values) {
-    settings_.push_back({control, std::move(values)});
-  }
-
-  const std::string& camera_;
-  const FindControl& find_;
-  std::vector<ControlSetting> settings_;
+// What the user asked for by a key of [camera].
+struct Wish {
+  const char* key;
+  ControlSetting setting;
+  const char* mode = nullptr;  // a control to set to kManual first, where the camera has it
 };
 
-void add_exposure(Settings& settings, const CameraControls& controls) {
+std::vector<Wish> wishes_of(const CameraControls& controls) {
+  std::vector<Wish> wishes;
   if (controls.flicker > 0) {
-    settings.add_wish("camera.flicker", "AeFlickerMode", {kManual});
+    wishes.push_back({"camera.flicker", {"AeFlickerMode", {kManual}}});
     // The light goes out twice in a period of the mains.
-    settings.add_wish("camera.flicker", "AeFlickerPeriod",
-                      {std::floor(kMicroseconds / (2 * controls.flicker))});
+    const double period = std::floor(kMicroseconds / (2 * controls.flicker));
+    wishes.push_back({"camera.flicker", {"AeFlickerPeriod", {period}}});
   }
   if (controls.shutter) {  // the mode exists since libcamera 0.5
-    settings.add_if_known("ExposureTimeMode", kManual);
-    settings.add_wish("camera.shutter", "ExposureTime", {*controls.shutter});
+    wishes.push_back({"camera.shutter", {"ExposureTime", {*controls.shutter}}, "ExposureTimeMode"});
   }
   if (controls.gain) {
-    settings.add_if_known("AnalogueGainMode", kManual);
-    settings.add_wish("camera.gain", "AnalogueGain", {*controls.gain});
+    wishes.push_back({"camera.gain", {"AnalogueGain", {*controls.gain}}, "AnalogueGainMode"});
   }
-}
-
-void add_white_balance(Settings& settings, const CameraControls& controls) {
-  if (controls.awb != white_balances().front()) {
-    const auto& all = white_balances();
+  const auto& all = white_balances();
+  if (controls.awb != all.front()) {
     const auto mode = std::find(all.begin(), all.end(), controls.awb) - all.begin();
-    settings.add_wish("camera.awb", "AwbMode", {static_cast<double>(mode)});
+    wishes.push_back({"camera.awb", {"AwbMode", {static_cast<double>(mode)}}});
   }
   if (!controls.awb_gains.empty()) {
-    settings.add_wish("camera.awb-gains", "ColourGains", controls.awb_gains);
+    wishes.push_back({"camera.awb-gains", {"ColourGains", controls.awb_gains}});
   }
+  if (controls.lens_position) {
+    wishes.push_back({"camera.lens-position", {"AfMode", {kAfManual}}});
+    wishes.push_back({"camera.lens-position", {"LensPosition", {*controls.lens_position}}});
+  }
+  return wishes;
+}
+
+bool is_within(double value, const ControlRange& range) {
+  return value >= range.min && value <= range.max;
 }
 
 }  // namespace
@@ -90,26 +65,34 @@ const std::vector<std::string>& white_balances() {
 }
 
 std::string first_key(const CameraControls& controls) {
-  if (controls.flicker != 0) return "camera.flicker";
-  if (controls.shutter) return "camera.shutter";
-  if (controls.gain) return "camera.gain";
-  if (controls.awb != white_balances().front()) return "camera.awb";
-  if (!controls.awb_gains.empty()) return "camera.awb-gains";
-  return controls.lens_position ? "camera.lens-position" : "";
+  const auto wishes = wishes_of(controls);
+  return wishes.empty() ? "" : wishes.front().key;
 }
 
 std::vector<ControlSetting> settings_of(const std::string& camera, const CameraControls& controls,
                                         const FindControl& find) {
-  Settings settings(camera, find);
-  add_exposure(settings, controls);
-  add_white_balance(settings, controls);
-  if (controls.lens_position) {
-    settings.add_wish("camera.lens-position", "AfMode", {kAfManual});
-    settings.add_wish("camera.lens-position", "LensPosition", {*controls.lens_position});
-  } else {  // libcamera's own default stays focused at 1 m
-    settings.add_if_known("AfMode", kAfContinuous);
+  std::vector<ControlSetting> settings;
+  const auto add_if_known = [&](const char* control, double value) {
+    const auto range = find(control);
+    if (range && is_within(value, *range)) settings.push_back({control, {value}});
+  };
+  for (const auto& [key, setting, mode] : wishes_of(controls)) {
+    if (mode != nullptr) add_if_known(mode, kManual);
+    const auto range = find(setting.name);
+    if (!range) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("camera {} has no {}: leave {} out", camera, setting.name, key));
+    }
+    for (const double value : setting.values) {
+      if (is_within(value, *range)) continue;
+      throw Error(ErrorKind::kUnsupported, fmt::format("{} = {}: camera {} takes {} to {}", key,
+                                                       value, camera, range->min, range->max));
+    }
+    settings.push_back(setting);
   }
-  return settings.take();
+  // libcamera's own default stays focused at 1 m.
+  if (!controls.lens_position) add_if_known("AfMode", kAfContinuous);
+  return settings;
 }
 
 double frame_duration(double framerate, const ControlRange& limits) {

@@ -1,10 +1,8 @@
 #include "platform/cameras/camera_mode.h"
 
 #include <fmt/format.h>
-#include <linux/videodev2.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "pipeline/core/append_format.h"
+#include "platform/cameras/v4l2_picture.h"
 
 namespace lookout {
 namespace {
@@ -20,15 +19,11 @@ constexpr double kSameRate = 0.01;
 constexpr std::uint32_t kMaxNumerator = 10'000;
 constexpr double kWhole = 1e-6;
 
-// The formats that can be converted to BGR, cheapest first.
-constexpr std::array<std::uint32_t, 16> kReadable{
-    V4L2_PIX_FMT_BGR24,  V4L2_PIX_FMT_YUYV,   V4L2_PIX_FMT_UYVY,   V4L2_PIX_FMT_NV12,
-    V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_NV21,   V4L2_PIX_FMT_RGB24,  V4L2_PIX_FMT_YVU420,
-    V4L2_PIX_FMT_YVYU,   V4L2_PIX_FMT_XBGR32, V4L2_PIX_FMT_ABGR32, V4L2_PIX_FMT_BGR32,
-    V4L2_PIX_FMT_MJPEG,  V4L2_PIX_FMT_JPEG,   V4L2_PIX_FMT_RGB565, V4L2_PIX_FMT_GREY};
-
+// The place in kReadableFormats; their number: it cannot be read.
 std::ptrdiff_t cost_of(std::uint32_t fourcc) {
-  return std::find(kReadable.begin(), kReadable.end(), fourcc) - kReadable.begin();
+  return std::find_if(kReadableFormats.begin(), kReadableFormats.end(),
+                      [fourcc](const auto& format) { return format.fourcc == fourcc; }) -
+         kReadableFormats.begin();
 }
 
 // The first place on a grid that is not below `wanted`, or the last place.
@@ -126,7 +121,7 @@ bool is_bayer(const CameraFormat& format) {
 }
 
 bool can_be_read(std::uint32_t fourcc) {
-  return cost_of(fourcc) < static_cast<std::ptrdiff_t>(kReadable.size());
+  return cost_of(fourcc) < static_cast<std::ptrdiff_t>(kReadableFormats.size());
 }
 
 ModeWish wish_of(const SourceOptions& options) {

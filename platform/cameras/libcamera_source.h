@@ -1,6 +1,7 @@
 // A camera behind libcamera: the Raspberry Pi's CSI cameras.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,7 +11,6 @@
 #include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/color_range.h"
-#include "platform/cameras/libcamera_buffers.h"
 #include "platform/cameras/libcamera_name.h"
 #include "platform/cameras/raw_picture.h"
 #include "platform/cameras/sensor_mode.h"
@@ -27,6 +27,43 @@ std::vector<LibcameraCamera> list_libcamera_cameras(const LookoutLibcamera& modu
 // Opens each camera; one that cannot be asked has a `problem`. Throws as above.
 std::map<std::string, SensorModes> list_sensor_modes(const LookoutLibcamera& module,
                                                      const ModeWish& wish);
+
+// Memory of libcamera's buffers: taken from the kernel, and mapped for reading. Used by one thread
+// at a time.
+class LibcameraBuffers {
+ public:
+  LibcameraBuffers() = default;
+  ~LibcameraBuffers();
+  LibcameraBuffers(const LibcameraBuffers&) = delete;
+  LibcameraBuffers& operator=(const LibcameraBuffers&) = delete;
+
+  // Takes `count` buffers of `size` bytes from the kernel's heap for cameras: memory that the
+  // processor reads through its cache, unlike that of most drivers. Returns their descriptors, or
+  // nothing where there is no such heap, no right to it, or no room.
+  const std::vector<int>& allocate(std::size_t count, std::size_t size);
+
+  // The heap, as "/dev/dma_heap/linux,cma"; empty: the driver allocates.
+  const std::string& heap() const { return heap_; }
+
+  // Points the planes of `picture` to the frame's memory, which may be read while a FrameAccess
+  // lives. Throws Error(kDeviceLost) when the frame cannot be mapped or is smaller than the
+  // picture. `camera` is for messages.
+  void map(const std::string& camera, const LookoutFrame& frame, RawPicture& picture);
+
+ private:
+  struct Mapping {
+    void* memory = nullptr;
+    std::size_t size = 0;
+  };
+
+  bool allocate_from(const std::string& heap, std::size_t count, std::size_t size);
+  void close_all();
+  const unsigned char* address(const std::string& camera, const LookoutPlane& plane);
+
+  std::string heap_;
+  std::vector<int> allocated_;
+  std::map<int, Mapping> mapped_;  // by descriptor
+};
 
 using LibcameraManager = std::unique_ptr<LookoutManager, void (*)(LookoutManager*)>;
 using LibcameraHandle = std::unique_ptr<LookoutCamera, void (*)(LookoutCamera*)>;

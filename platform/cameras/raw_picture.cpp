@@ -4,10 +4,42 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "platform/cameras/bt709.h"
-
 namespace lookout {
 namespace {
+
+// Where the samples of a format lie, and how OpenCV converts it.
+struct Layout {
+  int pixel_bytes;  // in the first plane
+  int conversion;   // a cv::ColorConversionCodes
+  // For formats whose pixels share U and V, else 0; see SampleLine.
+  int luma_offset = 0;
+  int luma_step = 0;
+  std::size_t u_plane = 0;
+  int u_offset = 0;
+  std::size_t v_plane = 0;
+  int v_offset = 0;
+  int chroma_step = 0;
+};
+
+constexpr int kCopied = -1;  // in place of a conversion
+
+// In the order of RawFormat. The planes of chroma are interleaved for OpenCV.
+constexpr std::array<Layout, 12> kLayouts{{
+    {3, kCopied},                                      // kBgr
+    {3, cv::COLOR_RGB2BGR},                            // kRgb
+    {4, cv::COLOR_BGRA2BGR},                           // kBgrx
+    {2, cv::COLOR_BGR5652BGR},                         // kRgb565
+    {1, cv::COLOR_GRAY2BGR},                           // kGray
+    {2, cv::COLOR_YUV2BGR_YUY2, 0, 2, 0, 1, 0, 3, 4},  // kYuyv
+    {2, cv::COLOR_YUV2BGR_YVYU, 0, 2, 0, 3, 0, 1, 4},  // kYvyu
+    {2, cv::COLOR_YUV2BGR_UYVY, 1, 2, 0, 0, 0, 2, 4},  // kUyvy
+    {1, cv::COLOR_YUV2BGR_NV12, 0, 1, 1, 0, 1, 1, 2},  // kNv12
+    {1, cv::COLOR_YUV2BGR_NV21, 0, 1, 1, 1, 1, 0, 2},  // kNv21
+    {1, cv::COLOR_YUV2BGR_NV12, 0, 1, 1, 0, 2, 0, 1},  // kI420
+    {1, cv::COLOR_YUV2BGR_NV21, 0, 1, 2, 0, 1, 0, 1},  // kYv12
+}};
+
+const Layout& layout_of(RawFormat format) { return kLayouts.at(static_cast<std::size_t>(format)); }
 
 // OpenCV converts the limited range only.
 unsigned char limited_luma(int value) {
@@ -49,54 +81,100 @@ cv::Mat plane(const RawPicture& picture, std::size_t index, int height, int widt
   return {height, width, type, data, stride_of(picture.format, picture.stride, index)};
 }
 
-}  // namespace
+constexpr int kShift = 14;  // of fixed-point numbers
+constexpr int kHalf = 1 << (kShift - 1);
 
-std::size_t plane_count(RawFormat format) {
-  switch (format) {
-    case RawFormat::kNv12:
-    case RawFormat::kNv21:
-      return 2;
-    case RawFormat::kI420:
-    case RawFormat::kYv12:
-      return 3;
-    default:
-      return 1;
+// ITU-R BT.709-6, item 3.2: the shares of red, green and blue in luma.
+constexpr double kRedWeight = 0.2126;
+constexpr double kBlueWeight = 0.0722;
+constexpr double kGreenWeight = 1 - kRedWeight - kBlueWeight;
+
+constexpr int fixed(double value) {
+  return static_cast<int>(value * (1 << kShift) + (value < 0 ? -0.5 : 0.5));
+}
+
+struct Coefficients {
+  int black;  // luma of black
+  int luma;
+  int red_of_v;
+  int green_of_u;
+  int green_of_v;
+  int blue_of_u;
+};
+
+constexpr Coefficients make_coefficients(int black, double luma_range, double chroma_range) {
+  const double chroma = 255 / chroma_range;
+  return {black,
+          fixed(255 / luma_range),
+          fixed(2 * (1 - kRedWeight) * chroma),
+          fixed(-2 * (1 - kBlueWeight) * kBlueWeight / kGreenWeight * chroma),
+          fixed(-2 * (1 - kRedWeight) * kRedWeight / kGreenWeight * chroma),
+          fixed(2 * (1 - kBlueWeight) * chroma)};
+}
+
+constexpr Coefficients kLimited = make_coefficients(16, 219, 224);
+constexpr Coefficients kFull = make_coefficients(0, 255, 255);
+
+unsigned char to_byte(int value) {
+  return static_cast<unsigned char>(std::clamp(value >> kShift, 0, 255));
+}
+
+// `LumaStep`, `ChromaStep`: bytes from a sample to the next. Templates, so that the compiler can
+// use vector instructions.
+template <int LumaStep, int ChromaStep>
+void convert_line(const SampleLine& line, int width, const Coefficients& c, unsigned char* bgr) {
+  for (int pair = 0; pair < width / 2; ++pair) {
+    const int u = line.u[pair * ChromaStep] - 128;
+    const int v = line.v[pair * ChromaStep] - 128;
+    const int blue = c.blue_of_u * u + kHalf;
+    const int green = c.green_of_u * u + c.green_of_v * v + kHalf;
+    const int red = c.red_of_v * v + kHalf;
+    for (int i = 0; i < 2; ++i) {
+      const int luma = (line.luma[(2 * pair + i) * LumaStep] - c.black) * c.luma;
+      unsigned char* pixel = bgr + 3 * (2 * pair + i);
+      pixel[0] = to_byte(luma + blue);
+      pixel[1] = to_byte(luma + green);
+      pixel[2] = to_byte(luma + red);
+    }
   }
 }
 
-bool is_subsampled(RawFormat format) {
-  switch (format) {
-    case RawFormat::kBgr:
-    case RawFormat::kRgb:
-    case RawFormat::kBgrx:
-    case RawFormat::kRgb565:
-    case RawFormat::kGray:
-      return false;
-    default:
-      return true;
+void convert_bt709(const RawPicture& picture, cv::Mat& bgr) {
+  bgr.create(picture.height, picture.width, CV_8UC3);
+  const Coefficients& coefficients = picture.encoding.full_range ? kFull : kLimited;
+  for (int y = 0; y < picture.height; ++y) {
+    const SampleLine line = sample_line(picture, y);
+    const auto convert = line.luma_step == 2     ? convert_line<2, 4>
+                         : line.chroma_step == 2 ? convert_line<1, 2>
+                                                 : convert_line<1, 1>;
+    convert(line, picture.width, coefficients, bgr.ptr(y));
   }
+}
+
+}  // namespace
+
+std::size_t plane_count(RawFormat format) {
+  return std::max(layout_of(format).u_plane, layout_of(format).v_plane) + 1;
+}
+
+bool is_subsampled(RawFormat format) { return layout_of(format).chroma_step > 0; }
+
+std::size_t min_stride(RawFormat format, int width) {
+  return static_cast<std::size_t>(layout_of(format).pixel_bytes) * static_cast<std::size_t>(width);
 }
 
 std::size_t plane_stride(const RawPicture& picture, std::size_t plane) {
   return stride_of(picture.format, picture.stride, plane);
 }
 
-std::size_t min_stride(RawFormat format, int width) {
-  const auto pixels = static_cast<std::size_t>(width);
-  switch (format) {
-    case RawFormat::kBgr:
-    case RawFormat::kRgb:
-      return 3 * pixels;
-    case RawFormat::kBgrx:
-      return 4 * pixels;
-    case RawFormat::kRgb565:
-    case RawFormat::kYuyv:
-    case RawFormat::kYvyu:
-    case RawFormat::kUyvy:
-      return 2 * pixels;
-    default:
-      return pixels;
-  }
+SampleLine sample_line(const RawPicture& picture, int y) {
+  const Layout& layout = layout_of(picture.format);
+  const auto line = [&](std::size_t plane) {
+    const auto number = static_cast<std::size_t>(plane == 0 ? y : y / 2);
+    return picture.planes.at(plane) + number * plane_stride(picture, plane);
+  };
+  return {line(0) + layout.luma_offset, line(layout.u_plane) + layout.u_offset,
+          line(layout.v_plane) + layout.v_offset, layout.luma_step, layout.chroma_step};
 }
 
 std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
@@ -123,33 +201,15 @@ void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
     convert_bt709(picture, bgr);
     return;
   }
-  const auto only_plane = [&picture](int type) {
-    return plane(picture, 0, picture.height, picture.width, type);
-  };
-  switch (picture.format) {
-    case RawFormat::kBgr:
-      only_plane(CV_8UC3).copyTo(bgr);
-      break;
-    case RawFormat::kRgb:
-      cv::cvtColor(only_plane(CV_8UC3), bgr, cv::COLOR_RGB2BGR);
-      break;
-    case RawFormat::kBgrx:
-      cv::cvtColor(only_plane(CV_8UC4), bgr, cv::COLOR_BGRA2BGR);
-      break;
-    case RawFormat::kRgb565:
-      cv::cvtColor(only_plane(CV_8UC2), bgr, cv::COLOR_BGR5652BGR);
-      break;
-    case RawFormat::kGray:
-      cv::cvtColor(only_plane(CV_8UC1), bgr, cv::COLOR_GRAY2BGR);
-      break;
-    case RawFormat::kYuyv:
-    case RawFormat::kYvyu:
-    case RawFormat::kUyvy:
-      convert_packed(picture, bgr);
-      break;
-    default:
-      convert_planes(picture, bgr);
-      break;
+  const Layout& layout = layout_of(picture.format);
+  if (plane_count(picture.format) > 1) return convert_planes(picture, bgr);
+  if (is_subsampled(picture.format)) return convert_packed(picture, bgr);
+  const cv::Mat pixels =
+      plane(picture, 0, picture.height, picture.width, CV_8UC(layout.pixel_bytes));
+  if (layout.conversion == kCopied) {
+    pixels.copyTo(bgr);
+  } else {
+    cv::cvtColor(pixels, bgr, layout.conversion);
   }
 }
 
@@ -162,11 +222,7 @@ void RawConverter::convert_packed(const RawPicture& picture, cv::Mat& bgr) {
     cv::LUT(packed, luma_first ? yuyv_table : uyvy_table, limited_[0]);
     packed = limited_[0];
   }
-  if (picture.format == RawFormat::kYvyu) {
-    cv::cvtColor(packed, bgr, cv::COLOR_YUV2BGR_YVYU);
-  } else {
-    cv::cvtColor(packed, bgr, luma_first ? cv::COLOR_YUV2BGR_YUY2 : cv::COLOR_YUV2BGR_UYVY);
-  }
+  cv::cvtColor(packed, bgr, layout_of(picture.format).conversion);
 }
 
 void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
@@ -190,9 +246,7 @@ void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
     luma = limited_[0].reshape(1);
     chroma = limited_[1];
   }
-  const bool u_first = picture.format == RawFormat::kNv12 || picture.format == RawFormat::kI420;
-  cv::cvtColorTwoPlane(luma, chroma, bgr,
-                       u_first ? cv::COLOR_YUV2BGR_NV12 : cv::COLOR_YUV2BGR_NV21);
+  cv::cvtColorTwoPlane(luma, chroma, bgr, layout_of(picture.format).conversion);
 }
 
 }  // namespace lookout

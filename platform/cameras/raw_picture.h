@@ -51,6 +51,16 @@ bool is_subsampled(RawFormat format);
 // Bytes from a line of that plane to the next.
 std::size_t plane_stride(const RawPicture& picture, std::size_t plane);
 
+// Where the samples of a line of a subsampled picture lie. U and V belong to two pixels each.
+struct SampleLine {
+  const unsigned char* luma;
+  const unsigned char* u;
+  const unsigned char* v;
+  int luma_step;    // bytes from a sample to the next
+  int chroma_step;  // likewise
+};
+SampleLine sample_line(const RawPicture& picture, int y);
+
 // The minimum size of a plane in bytes; the last line needs no padding. `stride`: of the first
 // plane.
 std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
@@ -68,7 +78,7 @@ std::size_t contiguous_size(const RawPicture& picture);
 class RawConverter {
  public:
   // Writes `bgr` (CV_8UC3), which is allocated when its size differs. Otherwise only the first
-  // picture of a size allocates memory.
+  // picture of a size allocates memory. BT.601 is converted by OpenCV, which knows no BT.709.
   void convert(const RawPicture& picture, cv::Mat& bgr);
 
  private:

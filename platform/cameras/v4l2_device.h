@@ -7,7 +7,6 @@
 
 #include "pipeline/core/error.h"
 #include "platform/cameras/camera_mode.h"
-#include "platform/cameras/unusable_device.h"
 
 namespace lookout {
 
@@ -72,6 +71,14 @@ class V4l2Device {
 
   int fd_;
   NodeInfo info_;
+};
+
+// The named device exists and stays what it is: a codec, a metadata node, a sensor that only
+// libcamera can read, a camera without a readable format. Waiting for it does not help, unlike for
+// other errors of kind kNoInput. The kind is the same, since the user named the wrong input.
+class UnusableDevice : public Error {
+ public:
+  explicit UnusableDevice(const std::string& sentence) : Error(ErrorKind::kNoInput, sentence) {}
 };
 
 // The errors of V4l2Device, for other code that opens cameras.

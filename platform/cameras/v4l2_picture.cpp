@@ -20,39 +20,6 @@ ColorMatrix matrix_of(std::uint32_t encoding) {
   }
 }
 
-std::optional<RawFormat> raw_format_of(std::uint32_t fourcc) {
-  switch (fourcc) {
-    case V4L2_PIX_FMT_BGR24:
-      return RawFormat::kBgr;
-    case V4L2_PIX_FMT_RGB24:
-      return RawFormat::kRgb;
-    case V4L2_PIX_FMT_BGR32:
-    case V4L2_PIX_FMT_XBGR32:
-    case V4L2_PIX_FMT_ABGR32:
-      return RawFormat::kBgrx;
-    case V4L2_PIX_FMT_RGB565:
-      return RawFormat::kRgb565;
-    case V4L2_PIX_FMT_GREY:
-      return RawFormat::kGray;
-    case V4L2_PIX_FMT_YUYV:
-      return RawFormat::kYuyv;
-    case V4L2_PIX_FMT_YVYU:
-      return RawFormat::kYvyu;
-    case V4L2_PIX_FMT_UYVY:
-      return RawFormat::kUyvy;
-    case V4L2_PIX_FMT_NV12:
-      return RawFormat::kNv12;
-    case V4L2_PIX_FMT_NV21:
-      return RawFormat::kNv21;
-    case V4L2_PIX_FMT_YUV420:
-      return RawFormat::kI420;
-    case V4L2_PIX_FMT_YVU420:
-      return RawFormat::kYv12;
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace
 
 YuvEncoding yuv_encoding_of(const v4l2_pix_format& format) {
@@ -70,8 +37,11 @@ YuvEncoding yuv_encoding_of(const v4l2_pix_format& format) {
 }
 
 std::optional<RawPicture> raw_picture_of(const V4l2Format& format) {
-  const auto raw = raw_format_of(format.fourcc);
-  if (!raw) return std::nullopt;
+  const auto* const readable =
+      std::find_if(kReadableFormats.begin(), kReadableFormats.end(),
+                   [&format](const auto& each) { return each.fourcc == format.fourcc; });
+  if (readable == kReadableFormats.end() || !readable->raw) return std::nullopt;
+  const auto raw = readable->raw;
   RawPicture picture;
   picture.format = *raw;
   picture.width = format.width;

@@ -3,6 +3,7 @@
 
 #include <linux/videodev2.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,31 @@
 #include "platform/cameras/raw_picture.h"
 
 namespace lookout {
+
+struct ReadableFormat {
+  std::uint32_t fourcc;          // V4L2_PIX_FMT_...
+  std::optional<RawFormat> raw;  // nothing: JPEGs
+};
+
+// The formats that can be converted to BGR, cheapest first.
+inline constexpr std::array<ReadableFormat, 16> kReadableFormats{{
+    {V4L2_PIX_FMT_BGR24, RawFormat::kBgr},
+    {V4L2_PIX_FMT_YUYV, RawFormat::kYuyv},
+    {V4L2_PIX_FMT_UYVY, RawFormat::kUyvy},
+    {V4L2_PIX_FMT_NV12, RawFormat::kNv12},
+    {V4L2_PIX_FMT_YUV420, RawFormat::kI420},
+    {V4L2_PIX_FMT_NV21, RawFormat::kNv21},
+    {V4L2_PIX_FMT_RGB24, RawFormat::kRgb},
+    {V4L2_PIX_FMT_YVU420, RawFormat::kYv12},
+    {V4L2_PIX_FMT_YVYU, RawFormat::kYvyu},
+    {V4L2_PIX_FMT_XBGR32, RawFormat::kBgrx},
+    {V4L2_PIX_FMT_ABGR32, RawFormat::kBgrx},
+    {V4L2_PIX_FMT_BGR32, RawFormat::kBgrx},
+    {V4L2_PIX_FMT_MJPEG, std::nullopt},
+    {V4L2_PIX_FMT_JPEG, std::nullopt},
+    {V4L2_PIX_FMT_RGB565, RawFormat::kRgb565},
+    {V4L2_PIX_FMT_GREY, RawFormat::kGray},
+}};
 
 // The format that a driver granted.
 struct V4l2Format {

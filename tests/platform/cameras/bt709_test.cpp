@@ -1,4 +1,4 @@
-#include "platform/cameras/bt709.h"
+#include "platform/cameras/raw_picture.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "platform/cameras/rate_watch.h"
+#include "platform/cameras/reconnecting_source.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <vector>
 
-#include "platform/cameras/unusable_device.h"
+#include "platform/cameras/v4l2_device.h"
 #include "tests/platform/cameras/reconnecting_testing.h"
 
 namespace lookout {
