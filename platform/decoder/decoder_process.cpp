@@ -1,10 +1,17 @@
 #include "platform/decoder/decoder_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/falloc.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -12,12 +19,15 @@
 #include "pipeline/core/log.h"
 #include "pipeline/core/module.h"
 #include "pipeline/core/printable.h"
+#include "platform/decoder/decoder_child.h"
 #include "platform/pictures/decode_upload.h"
 
 namespace lookout {
 namespace {
 
 constexpr std::chrono::seconds kTimeBetweenLogs{10};
+constexpr std::chrono::milliseconds kDecoderPoll{50};  // between two looks at `cancelled`
+constexpr std::int64_t kOutputChannels = 3;
 constexpr int kAttempts = 2;
 constexpr int kCannotExecute = 127;  // exit status of posix_spawn()'s child and of the loader
 
@@ -43,7 +53,108 @@ DecodedPicture failure(DecodeProblem problem, std::string message) {
 
 DecodedPicture failure(DecodeProblem problem) { return failure(problem, message_of(problem)); }
 
+void free_part(int fd, std::int64_t begin, std::int64_t size) {
+  static_cast<void>(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, size));
+}
+
+// What a small picture took is used again.
+void free_if_large(int fd) {
+  struct stat facts {};
+  if (fstat(fd, &facts) == 0 && std::int64_t{facts.st_blocks} * 512 > kDecoderKeptBytes) {
+    free_part(fd, 0, facts.st_size);
+  }
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  for (std::size_t written = 0; written < bytes.size();) {
+    const auto count =
+        pwrite(fd, bytes.data() + written, bytes.size() - written, static_cast<off_t>(written));
+    if (count <= 0) return false;
+    written += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
 }  // namespace
+
+// kUnread: it ended before it took the order.
+enum class DecoderProcess::Wait { kMessage, kEnded, kUnread, kLate, kCancelled, kNonsense };
+
+// One process for pictures of at most `max_pixels`. Believes nothing: what the process does to its
+// memory and its socket harms nobody.
+class DecoderProcess::Child {
+ public:
+  Child(const std::filesystem::path& program, std::int64_t max_pixels)
+      : output_(max_pixels * kOutputChannels), process_(program, {input_.fd(), output_.fd()}) {}
+
+  // Whether it lives and has sent nothing.
+  bool is_quiet() const {
+    pollfd event{process_.socket(), POLLIN, 0};
+    return poll(&event, 1, 0) == 0;
+  }
+
+  // False when it has ended, or there is no memory for the file.
+  bool send_order(std::string_view bytes, const DecodeLimits& limits) {
+    if (!write_all(input_.fd(), bytes)) return false;
+    DecodeOrder order{};
+    order.number = ++orders_;
+    order.size = bytes.size();
+    order.pixels = limits.pixels;
+    order.side = limits.side;
+    order.scans = limits.scans;
+    order.reduce = limits.reduce ? 1 : 0;
+    std::strncpy(order.key.data(), limits.key, order.key.size() - 1);
+    return process_.send(order);
+  }
+
+  // The number of the last order; 0: there was none.
+  std::uint64_t number() const { return orders_; }
+
+  // Waits for one message until `end`, and asks `limits.cancelled` 20 times a second.
+  template <typename Message>
+  Wait receive(Message& message, Clock::time_point end, const DecodeLimits& limits) const {
+    for (;;) {
+      pollfd event{process_.socket(), POLLIN, 0};
+      if (poll(&event, 1, static_cast<int>(kDecoderPoll.count())) > 0) {
+        const auto count =
+            recv(process_.socket(), &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
+        if (count == sizeof message) return Wait::kMessage;
+        if (count > 0) return Wait::kNonsense;
+        // A socket that is closed with a message unread resets the other end.
+        return count < 0 && errno == ECONNRESET ? Wait::kUnread : Wait::kEnded;
+      }
+      if (limits.cancelled && limits.cancelled()) return Wait::kCancelled;
+      if (Clock::now() > end) return Wait::kLate;
+    }
+  }
+
+  // Copies the output, as large as `bgr` is. False when it cannot be read. A large picture is never
+  // in memory twice.
+  bool take_pixels(cv::Mat& bgr) const {
+    const auto size = static_cast<std::int64_t>(bgr.total() * bgr.elemSize());
+    for (std::int64_t done = 0; done < size; done += kDecoderSlice) {
+      const auto part = std::min(kDecoderSlice, size - done);
+      if (!read_pixels(output_.fd(), done, bgr.data + done, part)) return false;
+      if (size > kDecoderKeptBytes) free_part(output_.fd(), done, part);
+    }
+    return true;
+  }
+
+  // Frees the memory of a large picture.
+  void free_memory() const {
+    free_if_large(input_.fd());
+    free_if_large(output_.fd());
+  }
+
+  ChildEnd end() { return process_.end(); }
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  std::uint64_t orders_ = 0;
+  MemoryFile input_;
+  SealedMemory output_;
+  DecoderChild process_;  // last: it gets the descriptors of the others
+};
 
 DecoderProcess::DecoderProcess(DecoderOptions options, DecoderCounters& counters)
     : options_([&options] {
@@ -51,6 +162,10 @@ DecoderProcess::DecoderProcess(DecoderOptions options, DecoderCounters& counters
         return std::move(options);
       }()),
       counters_(counters) {}
+
+DecoderProcess::~DecoderProcess() = default;
+
+pid_t DecoderProcess::pid() const { return child_ ? child_->pid() : -1; }
 
 DecodedPicture DecoderProcess::decode(std::string_view bytes, const DecodeLimits& asked) {
   DecodeLimits limits = asked;
@@ -66,7 +181,7 @@ DecodedPicture DecoderProcess::decode(std::string_view bytes, const DecodeLimits
     const Wait outcome = sent ? child_->receive(answer, end, limits) : Wait::kUnread;
     if (outcome == Wait::kMessage) return take_answer(answer, limits);
     const bool is_innocent =
-        outcome == Wait::kUnread || (outcome == Wait::kEnded && was_killed(child_->kill()));
+        outcome == Wait::kUnread || (outcome == Wait::kEnded && was_killed(child_->end().status));
     if (!is_innocent) return give_up(outcome);
     log_failure(end_child());
   }
@@ -97,7 +212,7 @@ bool DecoderProcess::ensure_started(const DecodeLimits& limits) {
 
 bool DecoderProcess::start(const DecodeLimits& limits) {
   try {
-    child_.emplace(options_.program, options_.max_pixels);
+    child_ = std::make_unique<Child>(options_.program, options_.max_pixels);
   } catch (const std::system_error& error) {
     ++counters_.unavailable;
     throw Error(
@@ -125,8 +240,7 @@ bool DecoderProcess::start(const DecodeLimits& limits) {
 // Throws what the end of a process means that did not report; returns when an emulator runs
 // lookout, which cannot run another program of its machine.
 void DecoderProcess::check_start(Wait outcome) {
-  const std::string errors = child_->errors();
-  const int status = child_->kill();
+  const auto [status, errors] = child_->end();
   child_.reset();
   here_ = outcome == Wait::kEnded && errors.empty() && WIFEXITED(status) &&
           WEXITSTATUS(status) == kCannotExecute;
@@ -153,11 +267,9 @@ DecodedPicture DecoderProcess::decode_here(std::string_view bytes, DecodeLimits 
 
 // Ends the process. Returns how that came.
 std::string DecoderProcess::end_child() {
-  const std::string errors = child_->errors();
-  const int status = child_->kill();
+  const std::string text = child_->end().text();
   child_.reset();
-  return errors.empty() ? describe_end(status)
-                        : fmt::format("{}: {}", describe_end(status), errors);
+  return text;
 }
 
 DecodedPicture DecoderProcess::give_up(Wait outcome) {

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "pipeline/core/frame.h"
-#include "platform/decoder/decoder_child.h"
+#include "platform/decoder/decoder_protocol.h"
 #include "platform/pictures/decoded_picture.h"
 
 namespace lookout {
@@ -44,6 +44,7 @@ class DecoderProcess {
  public:
   // `counters` outlives this.
   DecoderProcess(DecoderOptions options, DecoderCounters& counters);
+  ~DecoderProcess();
   DecoderProcess(const DecoderProcess&) = delete;
   DecoderProcess& operator=(const DecoderProcess&) = delete;
 
@@ -52,10 +53,11 @@ class DecoderProcess {
   // `bytes` is not empty. Throws Error when the process cannot be started.
   DecodedPicture decode(std::string_view bytes, const DecodeLimits& asked);
 
-  pid_t pid() const { return child_ ? child_->pid() : -1; }
+  pid_t pid() const;  // -1: there is none
 
  private:
-  using Wait = DecoderChild::Wait;
+  class Child;
+  enum class Wait;
 
   bool ensure_started(const DecodeLimits& limits);
   bool start(const DecodeLimits& limits);
@@ -68,7 +70,7 @@ class DecoderProcess {
 
   const DecoderOptions options_;
   DecoderCounters& counters_;
-  std::optional<DecoderChild> child_;
+  std::unique_ptr<Child> child_;
   bool here_ = false;
   bool logged_filter_ = false;
   std::uint64_t unlogged_ = 0;

@@ -19,27 +19,25 @@ constexpr std::size_t kMaxAddresses = 64;
 constexpr std::size_t kMaxDatagramSockets = 16;
 constexpr int kResolveFlags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV | AI_ADDRCONFIG;
 
-// Of an address of IP: its bytes without the port.
+template <typename T>
+std::string bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+// The bytes of an IP address, without its port.
 std::optional<std::string> machine_of(const SocketAddress& address) {
   if (address.bytes.ss_family == AF_INET && address.size == sizeof(sockaddr_in)) {
-    in_addr machine{};
-    std::memcpy(&machine, &reinterpret_cast<const sockaddr_in&>(address.bytes).sin_addr,
-                sizeof machine);
-    return std::string(reinterpret_cast<const char*>(&machine), sizeof machine);
+    return bytes_of(reinterpret_cast<const sockaddr_in&>(address.bytes).sin_addr);
   }
   if (address.bytes.ss_family == AF_INET6 && address.size == sizeof(sockaddr_in6)) {
-    in6_addr machine{};
-    std::memcpy(&machine, &reinterpret_cast<const sockaddr_in6&>(address.bytes).sin6_addr,
-                sizeof machine);
-    return std::string(reinterpret_cast<const char*>(&machine), sizeof machine);
+    return bytes_of(reinterpret_cast<const sockaddr_in6&>(address.bytes).sin6_addr);
   }
   return std::nullopt;
 }
 
-// Of one of which machine_of() is known. The port has the same place in both kinds.
+// `machine`: the address's. The port has the same place in both kinds.
 std::string place_and_port(const SocketAddress& address, const std::string& machine) {
-  const in_port_t port = reinterpret_cast<const sockaddr_in&>(address.bytes).sin_port;
-  return machine + std::string(reinterpret_cast<const char*>(&port), sizeof port);
+  return machine + bytes_of(reinterpret_cast<const sockaddr_in&>(address.bytes).sin_port);
 }
 
 const sockaddr* raw(const SocketAddress& address) {

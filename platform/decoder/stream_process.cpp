@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -32,29 +31,13 @@ void copy_text(const std::string& text, std::array<char, kSize>& target) {
   text.copy(target.data(), target.size() - 1);
 }
 
-// With pread(): a mapping would deliver SIGBUS where memory is short.
-bool read_slot(int fd, std::int64_t begin, cv::Mat& bgr) {
-  const auto size = static_cast<std::int64_t>(bgr.total() * bgr.elemSize());
-  for (std::int64_t done = 0; done < size;) {
-    const auto count =
-        pread(fd, bgr.data + done, static_cast<std::size_t>(size - done), begin + done);
-    if (count <= 0) return false;
-    done += count;
-  }
-  return true;
-}
-
 }  // namespace
 
 StreamProcess::StreamProcess(const StreamProcessOptions& options) try
     : options_(options),
       network_(options.udp),
       pixels_(options.max_pixels * kPixelBytes * kStreamSlots),
-      process_({{program_of(options).string()},
-                {kNoBlasThreads},
-                {socket_.theirs(), ProcessOptions::kDevNull, errors_.fd(), pixels_.fd(),
-                 requests_.theirs()}}) {
-  socket_.close_theirs();
+      process_(program_of(options), {pixels_.fd(), requests_.theirs()}) {
   requests_.close_theirs();
   info_.name = options_.shown;
   send_order();
@@ -77,8 +60,8 @@ void StreamProcess::send_order() const {
   order.debug = is_logged(LogLevel::kDebug) ? 1 : 0;
   copy_text(options_.url, order.url);
   copy_text(options_.shown, order.shown);
-  // When it has ended, the next message tells.
-  static_cast<void>(send(socket_.ours(), &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT));
+  // If the process has ended, next_message() reports it.
+  static_cast<void>(process_.send(order));
 }
 
 void StreamProcess::open() {
@@ -110,8 +93,7 @@ ReadStatus StreamProcess::read(Frame& frame, std::chrono::milliseconds /*timeout
   if (message.kind == StreamMessageKind::kEnd) return ReadStatus::kEnd;
   if (message.kind != StreamMessageKind::kFrame) fail("its decoder sent nonsense");
   take(message, frame);
-  const StreamRelease release{message.number};
-  static_cast<void>(send(socket_.ours(), &release, sizeof release, MSG_NOSIGNAL | MSG_DONTWAIT));
+  static_cast<void>(process_.send(StreamRelease{message.number}));
   return ReadStatus::kFrame;
 }
 
@@ -127,7 +109,7 @@ StreamMessage StreamProcess::next_message() {
   bool has_network = true;
   while (!*options_.stop) {
     if (Clock::now() > end) fail("its decoder does not answer");
-    std::array<pollfd, 2> events{{{socket_.ours(), POLLIN, 0}, {requests_.ours(), POLLIN, 0}}};
+    std::array<pollfd, 2> events{{{process_.socket(), POLLIN, 0}, {requests_.ours(), POLLIN, 0}}};
     if (poll(events.data(), has_network ? events.size() : 1,
              static_cast<int>(kStreamPoll.count())) <= 0) {
       continue;
@@ -139,10 +121,10 @@ StreamMessage StreamProcess::next_message() {
     }
     if (events[0].revents == 0) continue;
     StreamMessage message{};
-    auto count = recv(socket_.ours(), &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
+    auto count = recv(process_.socket(), &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
     if (count < 0 && errno == ECONNRESET) {
       // It has ended with a message unread. Its own last ones come behind this error.
-      count = recv(socket_.ours(), &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
+      count = recv(process_.socket(), &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
     }
     if (count <= 0) fail_ended();
     if (count != sizeof message || message.text.back() != '\0') fail("its decoder sent nonsense");
@@ -166,7 +148,8 @@ void StreamProcess::take(const StreamMessage& message, Frame& frame) {
   if (!is_plausible) fail("its decoder sent nonsense");
   frame.bgr.create(message.height, message.width, CV_8UC3);
   const std::int64_t begin = message.number * options_.max_pixels * kPixelBytes;
-  if (!read_slot(pixels_.fd(), begin, frame.bgr)) fail("its decoder sent nonsense");
+  const auto size = static_cast<std::int64_t>(frame.bgr.total() * frame.bgr.elemSize());
+  if (!read_pixels(pixels_.fd(), begin, frame.bgr.data, size)) fail("its decoder sent nonsense");
   const auto now = Clock::now();
   last_captured_ = std::clamp(Clock::time_point(std::chrono::nanoseconds(message.captured)),
                               last_captured_, now);
@@ -196,15 +179,12 @@ void StreamProcess::fail_with(const StreamMessage& message) const {
 }
 
 void StreamProcess::fail_ended() {
-  const std::string errors = errors_.first_line();
-  const int status = process_.kill();
-  const std::string why =
-      errors.empty() ? describe_end(status) : fmt::format("{}: {}", describe_end(status), errors);
-  if (!started_ && WIFEXITED(status)) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: {} does not start: {}", options_.shown, kStreamProgram, why));
+  const ChildEnd end = process_.end();
+  if (!started_ && WIFEXITED(end.status)) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}: {} does not start: {}", options_.shown,
+                                                     kStreamProgram, end.text()));
   }
-  fail("its decoder ended: " + why);
+  fail("its decoder ended: " + end.text());
 }
 
 }  // namespace lookout

@@ -13,7 +13,6 @@
 #include "platform/decoder/decoder_child.h"
 #include "platform/decoder/stream_network.h"
 #include "platform/decoder/stream_protocol.h"
-#include "platform/system/child_process.h"
 
 namespace lookout {
 
@@ -34,7 +33,8 @@ struct StreamProcessOptions {
 // One process, which has this video and nothing else: no file and no network but the connections
 // that StreamNetwork makes for it, no command line and no environment with a secret. Its memory,
 // its descriptors and its system calls are limited (decoder_sandbox.h). What comes from it is
-// checked. One that ends, answers nonsense or is late is over: the next one begins anew.
+// checked. One that ends, answers nonsense or is late is over: the next one starts from the
+// beginning.
 //
 // Used by the thread that made it, with which the process ends.
 class StreamProcess : public Source {
@@ -76,11 +76,9 @@ class StreamProcess : public Source {
   Clock::time_point last_captured_;
   std::int64_t last_media_time_ = 0;  // ns
   StreamNetwork network_;
-  SocketPair socket_;
   SocketPair requests_;
-  MemoryFile errors_;
   SealedMemory pixels_;
-  ChildProcess process_;  // last: it gets the descriptors of the others
+  DecoderChild process_;  // last: it gets the descriptors of the others
 };
 
 }  // namespace lookout
