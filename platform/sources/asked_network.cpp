@@ -34,7 +34,7 @@ std::mutex& asking_mutex() {
   return mutex;
 }
 
-// Of sockets of UDP, lookout's numbers by our descriptors. Used under the lock.
+// Maps our descriptors of UDP sockets to lookout's numbers. Used under the lock.
 std::map<int, int>& datagram_ids() {
   static std::map<int, int> ids;
   return ids;

@@ -23,7 +23,7 @@ constexpr const char* kAgent = "lookout/" LOOKOUT_VERSION;
 constexpr const char* kHttpProtocols = "http,https,tcp,tls,httpproxy";
 constexpr const char* kRtspProtocols = "rtsp,rtp,tcp,tls,udp";
 
-// What a server said, or nothing.
+// The answer of a server as text; null: it is none.
 const char* status_text(int status) {
   switch (status) {
     case AVERROR_HTTP_BAD_REQUEST:
@@ -104,11 +104,11 @@ Error NetworkInput::error(int status) const {
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
   av_strerror(status, text.data(), text.size());
   const char* known = status_text(status);
-  const std::string said = status == AVERROR(EIO) ? input_error_text(video_.url)
-                           : known == nullptr     ? text.data()
-                                                  : known;
+  const std::string reason = status == AVERROR(EIO) ? input_error_text(video_.url)
+                             : known == nullptr     ? text.data()
+                                                    : known;
   return {is_refusal ? ErrorKind::kPermission : ErrorKind::kNoInput,
-          fmt::format("{}: {}", video_.shown, said)};
+          fmt::format("{}: {}", video_.shown, reason)};
 }
 
 }  // namespace lookout

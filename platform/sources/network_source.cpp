@@ -8,8 +8,8 @@
 namespace lookout {
 namespace {
 
-// Of each wait for the reader of a file: a stop is seen within this time, and the process that
-// decodes may want another connection.
+// The length of each wait for the reader of a file: a stop is seen within this time, and the
+// process that decodes may want another connection.
 constexpr std::chrono::milliseconds kConnectWait{20};
 // For the process that decodes to start, and to say why it failed after its own limit.
 constexpr std::chrono::seconds kGrace{10};

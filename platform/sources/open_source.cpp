@@ -39,7 +39,7 @@
 #include "platform/sources/source_uri.h"
 #include "platform/sources/stream_source.h"
 #include "platform/sources/test_source.h"
-#include "platform/sources/video_loader.h"
+#include "platform/sources/video_module.h"
 #include "platform/system/file_bytes.h"
 #include "platform/system/input_file.h"
 #include "platform/system/parse_number.h"

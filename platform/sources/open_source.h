@@ -10,15 +10,9 @@
 
 namespace lookout {
 
-// `text` is one of
-//   test://PATTERN?size=640x480&fps=30&noise=0&hold=30&frames=0   (see test_source.h)
-//   v4l2:///dev/video0, or the path of a character device such as /dev/v4l/by-id/...
-//   csi://0, csi://NAME: a camera of libcamera's, by its number, model or id
-//   file:///..., or the path of a picture, of a folder of pictures, of a video or of a FIFO
-//   rtsp://, rtsps://, http://, https://: a camera on the network; see network_source.h
-//   auto: the first CSI camera, else the first V4L2 camera; see auto_camera.h
-//   none: no frames, see no_source.h
-//   -: a stream on stdin; a file there is read as its path would be
+// `text`: see source_schemes(); anything else is the path of a character device (a camera), of a
+// picture, of a folder of pictures, of a video or of a FIFO. A file on stdin is read as its path
+// would be.
 // `options` apply to cameras and, unless the text has its own values, to test://. Files have their
 // own size.
 //

@@ -312,16 +312,16 @@ const std::vector<SourceScheme>& source_schemes() {
 }
 
 std::string source_help() {
-  const auto of_group = [](SourceGroup group) {
+  const auto texts_of = [](SourceGroup group) {
     std::vector<std::string_view> texts;
     for (const SourceScheme& scheme : source_schemes()) {
       if (scheme.group == group && !scheme.help.empty()) texts.push_back(scheme.help);
     }
     return joined(texts, ", ");
   };
-  return fmt::format("a camera ({}), {}, {}, or {}", of_group(SourceGroup::kCamera),
-                     of_group(SourceGroup::kFile), of_group(SourceGroup::kStream),
-                     of_group(SourceGroup::kPattern));
+  return fmt::format("a camera ({}), {}, {}, or {}", texts_of(SourceGroup::kCamera),
+                     texts_of(SourceGroup::kFile), texts_of(SourceGroup::kStream),
+                     texts_of(SourceGroup::kPattern));
 }
 
 SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) {

@@ -32,7 +32,7 @@ struct NetworkUri {
 using SourceUri = std::variant<TestSourceOptions, V4l2Uri, CsiUri, LocalPath, Stdin, AutoCamera,
                                NoFrames, NetworkUri>;
 
-// `text` has one of the forms that open_source() documents. `asked` supplies the size and rate of a
+// `text`: see source_schemes(); anything else is a path. `asked` supplies the size and rate of a
 // test pattern where the text does not.
 //
 // Throws Error(kUsage), which never shows a user's name or password, when the text cannot be
@@ -61,7 +61,8 @@ struct SourceScheme {
   SourceUri (*parse)(const std::string& text, const SourceOptions& asked) = nullptr;
 };
 
-// All of them: texts and checks that are about each one are made of these.
+// All of them: texts and checks that are about each one are made of these. One that is added needs
+// its type in SourceUri, and a case in open_source(), which does not compile without.
 const std::vector<SourceScheme>& source_schemes();
 
 // What a source can be, for the help of camera.source: "a camera (/dev/video0, ...), ..., or a test

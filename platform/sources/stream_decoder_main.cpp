@@ -30,7 +30,7 @@
 #include "platform/decoder/decoder_sandbox.h"
 #include "platform/decoder/stream_protocol.h"
 #include "platform/sources/asked_network.h"
-#include "platform/sources/video_loader.h"
+#include "platform/sources/video_module.h"
 
 namespace lookout {
 namespace {

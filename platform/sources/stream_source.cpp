@@ -12,7 +12,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "platform/sources/video_loader.h"
+#include "platform/sources/video_module.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {

@@ -28,17 +28,8 @@ constexpr Color kGray{127, 127, 127};
 
 // The order of the EBU and SMPTE bars, from the brightest to the darkest.
 Color bar_color(int index, std::uint8_t level) {
-  static constexpr std::array<std::array<bool, 3>, kBars> kBlueGreenRed{{{true, true, true},
-                                                                         {false, true, true},
-                                                                         {true, true, false},
-                                                                         {false, true, false},
-                                                                         {true, false, true},
-                                                                         {false, false, true},
-                                                                         {true, false, false},
-                                                                         {false, false, false}}};
-  const auto& on = kBlueGreenRed.at(static_cast<std::size_t>(index));
-  const auto value = [level](bool lit) { return lit ? level : std::uint8_t{0}; };
-  return {value(on[0]), value(on[1]), value(on[2])};
+  const auto value = [=](int bit) { return (index & bit) == 0 ? level : std::uint8_t{0}; };
+  return {value(1), value(4), value(2)};
 }
 
 Color gray(int level) {

@@ -1,5 +1,5 @@
 // Between lookout and liblookout-video.so, the module that reads videos with FFmpeg: the program
-// starts without FFmpeg's hundred libraries.
+// starts without FFmpeg's hundred libraries. The first call of a function below loads it.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 #include "pipeline/core/module.h"
 #include "pipeline/core/source.h"
+#include "platform/cameras/source_options.h"
 
 namespace lookout {
 
@@ -46,5 +47,21 @@ struct VideoModule {
   std::unique_ptr<Source> (*open_stream)(const VideoStream& stream, std::int64_t max_pixels);
   std::unique_ptr<Source> (*open_network)(const NetworkVideo& video, std::int64_t max_pixels);
 };
+
+// A source of every frame of the video, as video_source.h describes it. Throws Error(kNoInput) when
+// the file is not a video that can be decoded here, Error(kUnsupported) when FFmpeg or the module
+// is missing or has another version.
+std::unique_ptr<Source> open_video(const std::string& path,
+                                   std::int64_t max_pixels = kDefaultMaxPixels);
+
+// The same of a stream. Returns when its first frame can be decoded, or `stream.stop` is true.
+std::unique_ptr<Source> open_video_stream(const VideoStream& stream, std::int64_t max_pixels);
+
+// The same of a video on the network, for lookout-stream-decoder. Live, unless the server tells its
+// length.
+std::unique_ptr<Source> open_network_video(const NetworkVideo& video, std::int64_t max_pixels);
+
+// Throws Error(kUnsupported) when videos cannot be read at all.
+void check_video_module();
 
 }  // namespace lookout

@@ -5,12 +5,16 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/avstring.h>
 #include <libavutil/cpu.h>
+#include <libavutil/mem.h>
 }
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -93,7 +97,66 @@ const std::int32_t* display_matrix(const AVStream& stream) {
 #endif
 }
 
+constexpr int kBufferSize = 64 * 1024;
+constexpr int kWaitMs = 20;
+
+bool is_temporary(int error) { return error == EINTR || error == EAGAIN; }
+
 }  // namespace
+
+// Reads a pipe for FFmpeg: `fd`, which has to be open while this lives, in order and without
+// seeking. All reads fail with AVERROR_EXIT within 20 ms once `stop` is true, also while nothing
+// comes.
+class VideoSource::StreamInput {
+ public:
+  StreamInput(int fd, const std::atomic<bool>& stop)
+      : fd_(fd),
+        stop_(stop),
+        context_(avio_alloc_context(static_cast<unsigned char*>(av_malloc(kBufferSize)),
+                                    kBufferSize, 0, this, &StreamInput::read, nullptr, nullptr)) {}
+  ~StreamInput() {
+    av_freep(&context_->buffer);
+    avio_context_free(&context_);
+  }
+  StreamInput(const StreamInput&) = delete;
+  StreamInput& operator=(const StreamInput&) = delete;
+
+  AVIOContext* context() const { return context_; }
+  // Whether the writer closed its end.
+  bool at_end() const { return at_end_; }
+  // Read so far.
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  static int read(void* self, std::uint8_t* buffer, int size) {
+    return static_cast<StreamInput*>(self)->read(buffer, size);
+  }
+
+  int read(std::uint8_t* buffer, int size) {
+    while (!stop_) {
+      pollfd waiting{fd_, POLLIN, 0};
+      const int ready = ::poll(&waiting, 1, kWaitMs);
+      if (ready == 0 || (ready < 0 && is_temporary(errno))) continue;
+      const ssize_t count = ready < 0 ? -1 : ::read(fd_, buffer, static_cast<std::size_t>(size));
+      if (count > 0) {
+        bytes_ += static_cast<std::uint64_t>(count);
+        return static_cast<int>(count);
+      }
+      if (count == 0) {
+        at_end_ = true;
+        return AVERROR_EOF;
+      }
+      if (!is_temporary(errno)) return AVERROR(errno);
+    }
+    return AVERROR_EXIT;
+  }
+
+  const int fd_;
+  const std::atomic<bool>& stop_;
+  bool at_end_ = false;
+  std::uint64_t bytes_ = 0;
+  AVIOContext* context_;
+};
 
 void VideoSource::Free::operator()(AVIOContext* file) const { avio_closep(&file); }
 void VideoSource::Free::operator()(AVFormatContext* c) const { avformat_close_input(&c); }

@@ -1,5 +1,5 @@
 // Frames of a video file or stream, decoded by FFmpeg. Part of liblookout-video.so: see
-// video_loader.h.
+// video_module.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,6 @@
 
 #include "pipeline/core/source.h"
 #include "platform/sources/network_input.h"
-#include "platform/sources/stream_input.h"
 #include "platform/sources/video_module.h"
 #include "platform/sources/video_picture.h"
 
@@ -51,6 +50,7 @@ class VideoSource : public Source {
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
+  class StreamInput;
   struct Free {
     void operator()(AVIOContext* file) const;
     void operator()(AVFormatContext* container) const;

@@ -11,7 +11,7 @@
 
 #include "platform/sources/picture_source.h"
 #include "platform/sources/test_source.h"
-#include "platform/sources/video_loader.h"
+#include "platform/sources/video_module.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 

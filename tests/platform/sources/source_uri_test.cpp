@@ -128,11 +128,10 @@ TEST(SourceSchemes, TheServiceHasWhatTheyNeed) {
 }
 
 TEST(SourceSchemes, TheHelpNamesThem) {
-  EXPECT_EQ(
-      source_help(),
-      "a camera (/dev/video0, csi://0, rtsp://HOST/..., http://HOST/...), a picture, a folder "
-      "of pictures, a video, - (a stream on stdin), a FIFO, or a test pattern "
-      "(test://all?size=640x480&fps=30)");
+  for (const SourceScheme& scheme : source_schemes()) {
+    EXPECT_THAT(source_help(), testing::HasSubstr(std::string(scheme.help)));
+  }
+  EXPECT_THAT(source_help(), testing::StartsWith("a camera (/dev/video0, csi://0, rtsp://HOST/"));
 }
 
 }  // namespace

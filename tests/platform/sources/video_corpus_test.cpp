@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/sources/video_loader.h"
+#include "platform/sources/video_module.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/video_file.h"

@@ -1,4 +1,4 @@
-#include "platform/sources/video_loader.h"
+#include "platform/sources/video_module.h"
 
 #include <fmt/format.h>
 
