@@ -9,7 +9,6 @@
 
 #include "pipeline/results/format.h"
 #include "platform/system/journal.h"
-#include "platform/system/log_sink.h"
 #include "platform/system/non_blocking_writer.h"
 
 namespace lookout {

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "pipeline/core/append_format.h"
@@ -64,12 +62,6 @@ std::vector<std::string> fitted(const std::vector<std::string>& lines, const Ter
     result.emplace_back(cut(printable(line), size.columns));
   }
   return result;
-}
-
-bool can_redraw(int fd) {
-  const char* term = std::getenv("TERM");
-  const std::string_view name = term == nullptr ? "" : term;
-  return isatty(fd) == 1 && !name.empty() && name != "dumb";
 }
 
 TerminalSize terminal_size(int fd) {

@@ -16,10 +16,6 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-// Whether the descriptor is a terminal that understands control sequences: TERM names its kind, and
-// not "dumb".
-bool can_redraw(int fd);
-
 // The size of the terminal behind a descriptor, or the default size where it reports none.
 TerminalSize terminal_size(int fd);
 

@@ -1,7 +1,8 @@
-// systemd's journal, and the formats of log lines.
+// systemd's journal, and the log: the formats of its lines, and where they go.
 #pragma once
 
 #include <spdlog/formatter.h>
+#include <spdlog/sinks/sink.h>
 
 #include <cstddef>
 #include <memory>
@@ -21,5 +22,10 @@ std::unique_ptr<spdlog::formatter> make_journal_formatter();
 std::unique_ptr<spdlog::formatter> make_log_formatter();
 // The columns of what comes before the text of an info line there.
 inline constexpr std::size_t kLogPrefixColumns = 14;
+
+// A thread-safe sink that never waits for a slow reader. It drops lines for which there is no room,
+// and writes their number as a warning before the next line. A file takes every line. Levels are
+// colored on terminals with colors. `fd` stays open.
+std::shared_ptr<spdlog::sinks::sink> make_log_sink(int fd);
 
 }  // namespace lookout

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -140,6 +141,12 @@ bool write_at_end(int fd, std::string_view text, std::chrono::milliseconds time_
     return false;
   }
   return true;
+}
+
+bool can_redraw(int fd) {
+  const char* term = std::getenv("TERM");
+  const std::string_view name = term == nullptr ? "" : term;
+  return isatty(fd) == 1 && !name.empty() && name != "dumb";
 }
 
 }  // namespace lookout

@@ -70,4 +70,8 @@ class NonBlockingWriter {
 // `time_limit`. Returns whether all of it was written. Never throws.
 bool write_at_end(int fd, std::string_view text, std::chrono::milliseconds time_limit);
 
+// Whether the descriptor is a terminal that understands control sequences: TERM names its kind, and
+// not "dumb".
+bool can_redraw(int fd);
+
 }  // namespace lookout

@@ -1,4 +1,4 @@
-#include "platform/system/log_sink.h"
+#include "platform/system/journal.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
