@@ -3,25 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <set>
 #include <variant>
 
-#include "app/bench/bench_page.h"
 #include "app/bench/bench_result.h"
 #include "app/bench/measure.h"
 #include "app/model/models.h"
-#include "app/output/log.h"
-#include "app/output/save_and_print.h"
-#include "app/report/html.h"
-#include "app/report/machine_facts.h"
+#include "app/report/report.h"
 #include "pipeline/archive/operator_library.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/run/open_model.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/source_uri.h"
+#include "platform/system/input_file.h"
 #include "platform/system/process.h"
 #include "platform/system/system_info.h"
 
@@ -49,50 +47,42 @@ std::vector<ModelOptions> options_of_models(const BenchOptions& options) {
   return models;
 }
 
-BenchMachine describe_machine() {
-  BenchMachine machine;
-  machine.system = read_system_info();
-  machine.kind = machine_kind(machine.system, kBuiltForArm);
-  machine.processors = processors();
-  machine.lookout = LOOKOUT_VERSION;
-  return machine;
+// This program's own command line, which also gives another process the combination.
+std::vector<std::string> command_for(std::size_t combination) {
+  const std::string line = read_input("command line", "/proc/self/cmdline");
+  std::vector<std::string> command{"/proc/self/exe", "bench",
+                                   fmt::format("--combination={}", combination)};
+  bool after_bench = false;
+  for (std::size_t i = 0; i < line.size(); i += std::strlen(&line[i]) + 1) {
+    if (after_bench) command.emplace_back(&line[i]);
+    after_bench = after_bench || std::strcmp(&line[i], "bench") == 0;
+  }
+  return command;
 }
 
-std::string to_text(const Combination& combination) {
-  const int threads = combination.model.threads;
-  const bool automatic = threads == ClassifierOptions::kAutoThreads;
-  return fmt::format("{} with --threads {} --workers {}",
-                     model_path(combination.model.file).string(),
-                     automatic ? "auto" : std::to_string(threads), combination.model.workers);
-}
-
-// Empty when the other process was stopped before it had a result.
-std::optional<BenchResult> measure_apart(const Combination& combination,
+// Nothing when the other process was stopped before it had a result.
+std::optional<BenchResult> measure_apart(const std::vector<Combination>& all, std::size_t number,
                                          const std::atomic<bool>& stop) {
+  const ModelOptions& model = all[number].model;
   const ProcessOutput output = capture_process(
-      {"/proc/self/exe", "bench", "--combination=" + to_json(combination)}, {},
-      [&stop] { return stop.load(); }, Stderr::kInherited);
+      command_for(number), {}, [&stop] { return stop.load(); }, Stderr::kInherited);
   if (!output.problem.empty()) {
     if (stop) return std::nullopt;
+    const bool automatic = model.threads == ClassifierOptions::kAutoThreads;
     throw Error(ErrorKind::kInternal,
-                fmt::format("measuring {}: {}", to_text(combination), output.problem));
+                fmt::format("measuring {} with --threads {} --workers {}: {}",
+                            model_path(model.file).string(),
+                            automatic ? "auto" : std::to_string(model.threads), model.workers,
+                            output.problem));
   }
-  const Outcome outcome = outcome_from_json(output.out);
-  if (outcome.exit_status != 0 && !stop) {
-    throw Error(static_cast<ErrorKind>(outcome.exit_status), outcome.failure);
-  }
-  return outcome.result;
-}
-
-Outcome measure_here(const Combination& combination, const std::atomic<bool>& stop) {
-  Outcome outcome;
-  try {
-    outcome.result = measure(combination, stop);
-  } catch (const Error& error) {
-    outcome.exit_status = error.exit_status();
-    outcome.failure = error.what();
-  }
-  return outcome;
+  if (output.out.empty()) return std::nullopt;
+  const std::string message = output.out.substr(output.out.find('\n') + 1);
+  const int status = std::stoi(output.out);
+  if (status != 0 && stop) return std::nullopt;
+  if (status != 0) throw Error(static_cast<ErrorKind>(status), message);
+  BenchResult result = from_message(message);
+  result.model.json["file"] = model_path(model.file).string();  // also when it is no UTF-8
+  return result;
 }
 
 // Finds a mistake in the last of many models before all the others are measured. Each is opened
@@ -108,7 +98,7 @@ void check_models(const std::vector<Combination>& all, const std::atomic<bool>& 
 }
 
 void log_progress(const BenchResult& result) {
-  log_info("{}, {}{} thread{}, {} worker{}: {:.1f} fps", result.model.name,
+  log_info("{}, {}{} thread{}, {} worker{}: {:.1f} fps", result.model.text("name"),
            result.auto_threads ? "auto: " : "", result.threads, result.threads == 1 ? "" : "s",
            result.workers, result.workers == 1 ? "" : "s", result.stats.classified_fps);
 }
@@ -120,9 +110,8 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
     return;
   }
   log_info("{} combinations to measure", all.size());
-  for (const Combination& combination : all) {
-    if (stop) break;
-    const std::optional<BenchResult> result = measure_apart(combination, stop);
+  for (std::size_t i = 0; i < all.size() && !stop; ++i) {
+    const std::optional<BenchResult> result = measure_apart(all, i, stop);
     if (!result) break;
     results.push_back(*result);
     log_progress(results.back());
@@ -142,18 +131,6 @@ void check_source(const std::string& source) {
                           source));
 }
 
-Combination combine(const BenchOptions& options, const ModelOptions& model, int threads,
-                    int workers) {
-  Combination combination;
-  combination.camera = options.camera;
-  combination.model = model;
-  combination.model.threads = threads;
-  combination.model.workers = workers;
-  combination.frames = options.frames;
-  combination.log_level = options.log.level;
-  return combination;
-}
-
 std::vector<int> default_threads(int processors) {
   std::vector<int> threads;
   for (int count = 1; count <= std::min(processors, 4); count *= 2) threads.push_back(count);
@@ -170,7 +147,9 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
     for (const int thread_count : threads) {
       for (const int worker_count : options.workers) {
         if (worker_count > 1 && thread_count != 1) continue;
-        all.push_back(combine(options, model, thread_count, worker_count));
+        all.push_back({options.camera, model, options.frames});
+        all.back().model.threads = thread_count;
+        all.back().model.workers = worker_count;
       }
     }
   }
@@ -182,36 +161,39 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
 }
 
 bool bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  if (!options.combination.empty()) {
-    const Combination combination = combination_from_json(options.combination);
-    set_log_level(combination.log_level);
-    print(to_json(measure_here(combination, stop)));
-    return true;
-  }
   check_source(options.camera.source);
   const std::vector<Combination> all = combinations(options, processors());
-  std::optional<AtomicFile> file;
-  if (!options.report.empty()) file.emplace("report", options.report);
+  if (options.combination >= 0) {
+    try {
+      const auto result = measure(all.at(static_cast<std::size_t>(options.combination)), stop);
+      if (result) print("0\n" + to_message(*result));
+    } catch (const Error& error) {
+      print(fmt::format("{}\n{}", error.exit_status(), error.what()));
+    }
+    return true;
+  }
+  const ReportFile file("report", options.report);
   // A single model is opened by the process that measures it.
   if (options.models.size() > 1) check_models(all, stop);
-  BenchReport report;
-  report.machine = describe_machine();
+  BenchReport measured;
+  measured.machine.system = read_system_info();
+  measured.machine.kind = machine_kind(measured.machine.system, kBuiltForArm);
+  measured.machine.processors = processors();
+  measured.machine.lookout = LOOKOUT_VERSION;
   std::exception_ptr failure;
   try {
-    measure_all(all, stop, report.results);
+    measure_all(all, stop, measured.results);
   } catch (const Error&) {
-    if (report.results.empty()) throw;
+    if (measured.results.empty()) throw;
     failure = std::current_exception();
   }
-  disambiguate_names(report.results);
-  report.missing = all.size() - report.results.size();
-  if (report.results.empty()) file.reset();
-  const bool json = options.results.format == Format::kJson;
-  const std::string content =
-      is_html(options.report) ? to_html(report, made_by(LOOKOUT_VERSION)) : to_markdown(report);
-  save_and_print({{file, content}}, json ? to_json(report) : to_text(report), print);
+  disambiguate_names(measured.results);
+  measured.missing = all.size() - measured.results.size();
+  std::vector<const ReportFile*> files;
+  if (!measured.results.empty()) files.push_back(&file);
+  save_and_print(make_report(measured), files, options.results.format, print);
   if (failure) std::rethrow_exception(failure);
-  return interruption(report).empty();
+  return interruption(measured).empty();
 }
 
 }  // namespace lookout

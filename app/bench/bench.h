@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/bench/combination.h"
+#include "app/bench/measure.h"
 #include "app/options/options.h"
 #include "platform/system/atomic_file.h"
 
@@ -19,7 +19,9 @@ namespace lookout {
 // written.
 //
 // With `options.combination`, which a process of bench starts another one with, that combination is
-// measured in this process, `print` gets the Outcome, and bench() returns true.
+// measured in this process, and bench() returns true. `print` gets the exit status in a line, and
+// then the measurement's message or, when it failed, the sentence of the Error; nothing when it was
+// stopped before the first measured frame.
 bool bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print);
 
 // All combinations of a model, a number of threads and a number of workers. Several workers have

@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
+#include <functional>
 #include <set>
-#include <string_view>
 
 #include "app/bench/bench_result.h"
+#include "app/report/charts.h"
+#include "app/report/html.h"
+#include "app/report/machine_facts.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
-#include "pipeline/results/statistics.h"
 
 namespace lookout {
 namespace {
@@ -32,249 +32,232 @@ std::string throttling_or(const std::optional<std::uint32_t>& bits) {
   return words.empty() ? "none" : joined(words, ", ");
 }
 
-std::string processor(const BenchMachine& machine) {
-  const std::string& cpu = machine.system.cpu;
-  return fmt::format("{}, {}", cpu.empty() ? "unknown processor" : cpu,
-                     counted(machine.processors, "processor"));
+using Stages = std::vector<std::pair<const char*, Percentiles>>;
+
+Stages stages_of(const StatsSnapshot& stats) {
+  return {{"capture", stats.capture},
+          {"preprocess", stats.preprocess},
+          {"inference", stats.inference},
+          {"total", stats.total},
+          {"frame age", stats.frame_age}};
 }
 
-std::size_t max_name_size(const BenchReport& report) {
-  std::size_t size = std::string_view("model").size();
-  for (const BenchResult& result : report.results) {
-    size = std::max(size, printable(result.model.name).size());
+std::string ms_text(Clock::duration time) { return fmt::format("{:.1f}", to_ms(time)); }
+
+// A table with a row for each combination, whose first columns tell which it is.
+Table combinations_table(const BenchReport& bench, const char* caption, std::vector<Column> figures,
+                         const std::function<Row(const BenchResult&)>& figures_of) {
+  Table table{caption,
+              {{"combination", Shown::kHtml},
+               {"model", Shown::kTexts},
+               {"threads", Shown::kTexts},
+               {"workers", Shown::kTexts}},
+              {}};
+  table.head.insert(table.head.end(), figures.begin(), figures.end());
+  for (const BenchResult& result : bench.results) {
+    table.rows.push_back({title(result), result.model.text("name"), threads(result),
+                          std::to_string(result.workers)});
+    Row row = figures_of(result);
+    table.rows.back().insert(table.rows.back().end(), row.begin(), row.end());
   }
-  return size;
+  return table;
 }
 
-// ---- Markdown
+std::vector<Tile> tiles(const BenchReport& bench) {
+  const std::vector<BenchResult>& all = bench.results;
+  const BenchResult& fast = *std::max_element(all.begin(), all.end(), [](auto& a, auto& b) {
+    return a.stats.classified_fps < b.stats.classified_fps;
+  });
+  const BenchResult& quick = *std::min_element(all.begin(), all.end(), [](auto& a, auto& b) {
+    return a.stats.total.p50 < b.stats.total.p50;
+  });
+  const std::string& board = bench.machine.system.board;
+  return {{"highest rate", fmt::format("{:.1f} fps", fast.stats.classified_fps), title(fast)},
+          {"lowest latency", ms_text(quick.stats.total.p50) + " ms", "median; " + title(quick)},
+          {"its p99", ms_text(quick.stats.total.p99) + " ms",
+           fmt::format("jitter (p99/p50) {:.2f}", jitter(quick))},
+          {"combinations", std::to_string(all.size()), board.empty() ? bench.machine.kind : board}};
+}
 
-// A text that does not end a cell of a table.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    if (c == '|') out += '\\';
-    out += c;
+Part rates(const BenchReport& bench) {
+  std::vector<Bar> bars;
+  for (const BenchResult& result : bench.results) {
+    const double fps = result.stats.classified_fps;
+    bars.push_back({title(result), fmt::format("{:.1f} fps", fps), {fps}, std::nullopt});
+    const auto& spread = result.fps_spread;
+    if (spread) bars.back().spread = {spread->low, spread->high};
   }
-  return out;
+  return {"Rates",
+          "Frames classified per second. The line over a bar: the rates of single seconds, "
+          "without the lowest and the highest tenth of them.",
+          {Chart{bar_chart(bars, std::vector{Color::kBlue})}}};
 }
 
-void append_row(const std::vector<std::string>& cells, std::string& out) {
-  out += '|';
-  for (const std::string& cell : cells) append_format(out, " {} |", escaped(cell));
-  out += '\n';
+Part times(const BenchReport& bench) {
+  std::vector<Bar> bars;
+  for (const BenchResult& result : bench.results) {
+    const StatsSnapshot& stats = result.stats;
+    bars.push_back(
+        {title(result),
+         fmt::format("{} ms, p99 {}", ms_text(stats.total.p50), ms_text(stats.total.p99)),
+         {to_ms(stats.capture.p50), to_ms(stats.preprocess.p50), to_ms(stats.inference.p50)},
+         std::pair(to_ms(stats.total.p50), to_ms(stats.total.p99))});
+  }
+  const Legend stages{
+      {Color::kPale, "capture"}, {Color::kSky, "preprocess"}, {Color::kBlue, "inference"}};
+  return {"Time of a frame",
+          "Medians of the stages. The line over a bar: the latency, from its median to its 99th "
+          "percentile.",
+          {Chart{bar_chart(bars, stages)}}};
 }
 
-void append_head(const std::vector<std::string>& names, std::string& out) {
-  append_row(names, out);
-  append_row(std::vector<std::string>(names.size(), "---"), out);
+Part verdicts(const BenchReport& bench) {
+  Statements verdicts;
+  for (const BenchResult& result : bench.results) {
+    verdicts.facts.emplace_back(title(result), verdict(result, bench.results));
+  }
+  return {"Verdicts", "What limits each combination.", {verdicts}, Width::kFull};
 }
 
-void append_machine(const BenchMachine& machine, std::string& out) {
-  const SystemInfo& system = machine.system;
-  const auto row = [&out](const char* key, const std::string& value) {
-    append_row({key, value.empty() ? "unknown" : value}, out);
+Part figures(const BenchReport& bench) {
+  const auto figures_of = [](const BenchResult& result) -> Row {
+    const auto& spread = result.fps_spread;
+    return {fmt::format("{:.1f}", result.stats.classified_fps),
+            spread ? fmt::format("{:.1f} to {:.1f}", spread->low, spread->high) : "",
+            fmt::format("{:.1f}", total_ms(result)),
+            ms_text(result.stats.inference.p50),
+            fmt::format("{:.2f}", jitter(result)),
+            fmt::format("{:.1f}", result.cpu_ms),
+            fmt::format("{:.0f}", result.resident_mb),
+            fmt::format("{:.2f}", result.start_s),
+            std::to_string(result.stats.classified),
+            std::to_string(result.stats.dropped)};
   };
-  append_head({"what", "value"}, out);
-  row("kind of figures", "measured on a " + machine.kind);
-  row("board", system.board);
-  row("processor", processor(machine));
-  row("memory", system.memory_kb ? fmt::format("{} MB", *system.memory_kb / 1024) : "");
-  row("cooling, power supply, camera", "(please fill in)");
-  row("system", system.system);
-  row("kernel", system.kernel);
-  row("governor, highest clock",
-      fmt::format("{}, {}", system.governor.empty() ? "not told" : system.governor,
-                  number_or(system.highest_clock_mhz, "MHz")));
-  row("lookout", machine.lookout);
+  return {"Figures",
+          "Milliseconds a frame are 1000 / fps, model ms the median of inference, p99/p50 the "
+          "jitter of a frame's latency.",
+          {combinations_table(bench, "Every combination",
+                              {"fps",
+                               {"p10 to p90", Shown::kHtml},
+                               "ms a frame",
+                               "model ms",
+                               "p99/p50",
+                               "CPU ms",
+                               "memory MB",
+                               "start s",
+                               {"frames", Shown::kFiles},
+                               {"dropped", Shown::kFiles}},
+                              figures_of)},
+          Width::kFull};
 }
 
-void append_models(const std::vector<BenchResult>& results, std::string& out) {
-  append_head({"model", "archive", "sha256", "input", "activations", "kernels", "engine", "library",
-               "quantization", "producer", "trained", "operators of"},
-              out);
-  std::vector<std::string> seen;
-  for (const BenchResult& result : results) {
-    const BenchModel& model = result.model;
-    if (std::find(seen.begin(), seen.end(), model.file) != seen.end()) continue;
-    seen.push_back(model.file);
-    append_row({model.name, model.file, model.sha256, model.input, model.activations, model.kernels,
-                model.engine, model.library, model.quantization, model.producer,
-                model.trained ? "yes" : "no", joined(model.operators, "; ")},
-               out);
+Part devices(const BenchReport& bench) {
+  const auto figures_of = [](const BenchResult& result) -> Row {
+    const BenchDevice device = result.device.value_or(BenchDevice());
+    return {device.name, std::to_string(device.calls), std::to_string(device.fallback_calls),
+            std::to_string(device.bytes_moved), fmt::format("{:.1f}", 100 * device.fallback_share)};
+  };
+  return {"Device",
+          "Calls of operators that the device has, and of those that the processor ran in its "
+          "place.",
+          {combinations_table(bench, "Device, a frame",
+                              {"device", "calls on it", "calls fallen back", "bytes moved",
+                               "fallback, % of the time"},
+                              figures_of)},
+          Width::kFull};
+}
+
+// A page has a table of each combination, a text one table of all.
+Part stages(const BenchReport& bench) {
+  Chart tables{"<div class=\"classes\">\n"};
+  for (const BenchResult& result : bench.results) {
+    Table table{title(result), {"ms", "p50", "p95", "p99", "max"}, {}};
+    for (const auto& [name, times] : stages_of(result.stats))
+      table.rows.push_back(row_of(name, times));
+    tables.html += to_html(table);
   }
+  tables.html += "</div>\n";
+  const auto figures_of = [](const BenchResult& result) {
+    Row row;
+    for (const auto& [name, times] : stages_of(result.stats)) row.push_back(to_text(times));
+    return row;
+  };
+  std::vector<Column> names;
+  for (const auto& [name, times] : stages_of({})) names.emplace_back(name);
+  return {
+      "Stages",
+      "Percentiles of each stage of a frame, in milliseconds.",
+      {tables, {combinations_table(bench, "ms p50/p95/p99/max", names, figures_of), Shown::kTexts}},
+      Width::kFull};
 }
 
-std::vector<std::string> identity(const BenchResult& result) {
-  return {result.model.name, threads(result), std::to_string(result.workers)};
-}
-
-std::vector<std::string> with(std::vector<std::string> first,
-                              const std::vector<std::string>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-void append_rates(const std::vector<BenchResult>& results, std::string& out) {
-  append_head({"model", "threads", "workers", "FPS", "total time (ms/frame)",
-               "model time (ms/frame)", "jitter (p99/p50)", "CPU time (ms/frame)", "memory (MB)",
-               "cold start (s)", "frames", "dropped"},
-              out);
-  for (const BenchResult& result : results) {
-    const StatsSnapshot& stats = result.stats;
-    append_row(
-        with(identity(result),
-             {fmt::format("{:.1f}", stats.classified_fps), fmt::format("{:.1f}", total_ms(result)),
-              fmt::format("{:.1f}", to_ms(stats.inference.p50)),
-              fmt::format("{:.2f}", jitter(result)), fmt::format("{:.1f}", result.cpu_ms),
-              fmt::format("{:.0f}", result.resident_mb), fmt::format("{:.2f}", result.start_s),
-              std::to_string(stats.classified), std::to_string(stats.dropped)}),
-        out);
-  }
-}
-
-void append_devices(const std::vector<BenchResult>& results, std::string& out) {
-  append_head({"model", "threads", "workers", "device", "calls on it", "calls fallen back",
-               "bytes moved", "fallback, % of the time"},
-              out);
-  for (const BenchResult& result : results) {
-    append_row(with(identity(result), device_figures(result)), out);
-  }
-}
-
-void append_stages(const std::vector<BenchResult>& results, std::string& out) {
-  append_head(
-      {"model", "threads", "workers", "capture", "preprocess", "inference", "total", "frame age"},
-      out);
-  for (const BenchResult& result : results) {
-    const StatsSnapshot& stats = result.stats;
-    append_row(with(identity(result),
-                    {to_text(stats.capture), to_text(stats.preprocess), to_text(stats.inference),
-                     to_text(stats.total), to_text(stats.frame_age)}),
-               out);
-  }
-}
-
-void append_states(const std::vector<BenchResult>& results, std::string& out) {
-  append_head({"model", "threads", "workers", "temperature", "clock", "throttling"}, out);
-  for (const BenchResult& result : results) {
-    append_row(with(identity(result), state_changes(result)), out);
-  }
-}
-
-std::string device_cells(const std::optional<BenchDevice>& device) {
-  if (!device) return {};
-  return fmt::format(" {:>7} {:>8} {:>8.1f}", device->calls, device->fallback_calls,
-                     100 * device->fallback_share);
+Part states(const BenchReport& bench) {
+  const auto figures_of = [](const BenchResult& result) -> Row {
+    const auto change = [](const std::string& before, const std::string& after) {
+      return before == after ? before : before + " → " + after;
+    };
+    const MachineState& before = result.before;
+    const MachineState& after = result.after;
+    return {change(number_or(before.temperature, "°C"), number_or(after.temperature, "°C")),
+            change(number_or(before.clock_mhz, "MHz"), number_or(after.clock_mhz, "MHz")),
+            change(throttling_or(before.throttled), throttling_or(after.throttled))};
+  };
+  return {"Temperature, clock and throttling",
+          "",
+          {{combinations_table(bench, "Before → after", {"temperature", "clock", "throttling"},
+                               figures_of),
+            Shown::kFiles}},
+          Width::kFull};
 }
 
 }  // namespace
 
-void disambiguate_names(std::vector<BenchResult>& results) {
-  std::map<std::string, std::set<std::filesystem::path>> files;  // of each name
-  for (const BenchResult& result : results) files[result.model.name].insert(result.model.file);
-  for (BenchResult& result : results) {
-    const auto& all = files[result.model.name];
-    if (all.size() < 2) continue;
-    const std::filesystem::path file = result.model.file;
-    const auto alike = std::count_if(all.begin(), all.end(), [&file](const auto& other) {
-      return other.filename() == file.filename();
-    });
-    result.model.name += fmt::format(" ({})", (alike > 1 ? file : file.filename()).string());
-  }
-}
-
-bool have_device(const std::vector<BenchResult>& results) {
-  return std::any_of(results.begin(), results.end(),
-                     [](const BenchResult& result) { return result.device.has_value(); });
-}
-
-std::vector<std::string> device_figures(const BenchResult& result) {
-  const BenchDevice device = result.device.value_or(BenchDevice());
-  return {device.name, std::to_string(device.calls), std::to_string(device.fallback_calls),
-          std::to_string(device.bytes_moved), fmt::format("{:.1f}", 100 * device.fallback_share)};
-}
-
 std::string title(const BenchResult& result) {
-  return fmt::format("{}, {}{}, {}{}", result.model.name, result.auto_threads ? "auto: " : "",
-                     counted(result.threads, "thread"), counted(result.workers, "worker"),
-                     result.complete ? "" : ", interrupted");
+  return fmt::format("{}, {}{}, {}{}", result.model.text("name"),
+                     result.auto_threads ? "auto: " : "", counted(result.threads, "thread"),
+                     counted(result.workers, "worker"), result.complete ? "" : ", interrupted");
 }
 
-std::vector<std::string> state_changes(const BenchResult& result) {
-  const auto change = [](const std::string& before, const std::string& after) {
-    return before == after ? before : before + " → " + after;
-  };
-  const MachineState& before = result.before;
-  const MachineState& after = result.after;
-  return {change(number_or(before.temperature, "°C"), number_or(after.temperature, "°C")),
-          change(number_or(before.clock_mhz, "MHz"), number_or(after.clock_mhz, "MHz")),
-          change(throttling_or(before.throttled), throttling_or(after.throttled))};
-}
-
-std::string to_text(const BenchReport& report) {
-  const BenchMachine& machine = report.machine;
+Report make_report(const BenchReport& bench) {
+  const BenchMachine& machine = bench.machine;
   const std::string& board = machine.system.board;
-  std::string text = fmt::format("{}{}{}, {}", printable(board), board.empty() ? "" : ", ",
-                                 printable(processor(machine)), machine.kind);
-  if (report.results.empty()) return text + "\nnothing was measured\n";
-  text += fmt::format("; {}\n", libraries(report));
-  append_format(text, "{}\n", printable(report.results.front().source));
-  const std::string interrupted = interruption(report);
-  if (!interrupted.empty()) append_format(text, "{}\n", interrupted);
-  text += '\n';
-  const std::size_t width = max_name_size(report);
-  const bool device = have_device(report.results);
-  append_format(text, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "", width,
-                "", "", "", "total", "model", "jitter", "CPU", "", "cold",
-                device ? "  device fallback fallback" : "");
-  append_format(text, "{:<{}} {:>7} {:>7} {:>7} {:>8} {:>8} {:>7} {:>7} {:>6} {:>7}{}\n", "model",
-                width, "threads", "workers", "fps", "ms", "ms", "p99/p50", "ms", "MB", "start s",
-                device ? "   calls    calls   time %" : "");
-  for (const BenchResult& result : report.results) {
-    append_format(text,
-                  "{:<{}} {:>7} {:>7} {:>7.1f} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.1f} {:>6.0f} "
-                  "{:>7.2f}{}\n",
-                  printable(result.model.name), width, threads(result), result.workers,
-                  result.stats.classified_fps, total_ms(result), to_ms(result.stats.inference.p50),
-                  jitter(result), result.cpu_ms, result.resident_mb, result.start_s,
-                  device_cells(result.device));
+  const std::string& cpu = machine.system.cpu;
+  const bool empty = bench.results.empty();
+  Report report;
+  report.kind = "lookout bench";
+  report.title = !board.empty() ? board : cpu.empty() ? machine.kind : cpu;
+  report.note = empty ? "Nothing was measured." : bench.results.front().source;
+  report.head = {
+      fmt::format("{}{}{}, {}, {}{}{}", board, board.empty() ? "" : ", ",
+                  cpu.empty() ? "unknown processor" : cpu, counted(machine.processors, "processor"),
+                  machine.kind, empty ? "" : "; ", libraries(bench)),
+      empty ? "nothing was measured" : report.note};
+  const std::string interrupted = interruption(bench);
+  if (!interrupted.empty()) report.warnings = {interrupted};
+  if (!empty) {
+    report.tiles = tiles(bench);
+    report.tiles_shown = Shown::kHtml;
+    report.parts = {rates(bench), times(bench), verdicts(bench), figures(bench)};
+    const auto has_device = [](const BenchResult& result) { return result.device.has_value(); };
+    if (std::any_of(bench.results.begin(), bench.results.end(), has_device)) {
+      report.parts.push_back(devices(bench));
+    }
+    report.parts.push_back(stages(bench));
+    report.parts.push_back(states(bench));
   }
-  for (const BenchResult& result : report.results) {
-    const StatsSnapshot& stats = result.stats;
-    append_format(text,
-                  "\n{}: {}\n  ms p50/p95/p99/max: capture {}, preprocess {}, inference {}, "
-                  "total {}\n",
-                  printable(title(result)), verdict(result, report.results), to_text(stats.capture),
-                  to_text(stats.preprocess), to_text(stats.inference), to_text(stats.total));
+  std::set<std::string> seen;
+  for (const BenchResult& result : bench.results) {
+    const BenchModel& model = result.model;
+    if (!seen.insert(model.text("file")).second) continue;
+    report.parts.push_back({"Model " + model.text("name"), "", {{model.facts, Shown::kFiles}}});
   }
-  return text;
-}
-
-std::string to_markdown(const BenchReport& report) {
-  std::string out = "# lookout bench\n\n";
-  append_machine(report.machine, out);
-  if (report.results.empty()) return out + "\nNothing was measured.\n";
-  append_format(out, "\nSource: {}.\n", printable(report.results.front().source));
-  const std::string interrupted = interruption(report);
-  if (!interrupted.empty()) append_format(out, "\n**{}**\n", interrupted);
-  out += "\n## Models\n\n";
-  append_models(report.results, out);
-  out += "\n## Rates\n\n";
-  append_rates(report.results, out);
-  out += "\nTotal time is 1000 / FPS, model time the median of inference, jitter that of total.\n";
-  if (have_device(report.results)) {
-    out += "\n## Device, a frame\n\n";
-    append_devices(report.results, out);
-  }
-  out += "\n## Latency, ms: p50/p95/p99/max\n\n";
-  append_stages(report.results, out);
-  out += "\n## Temperature, clock and throttling, before → after\n\n";
-  append_states(report.results, out);
-  out += "\n## Verdicts\n\n";
-  for (const BenchResult& result : report.results) {
-    append_format(out, "- {}: {}\n", printable(title(result)), verdict(result, report.results));
-  }
-  return out;
+  Facts facts = machine_facts(machine.system, machine.kind, machine.processors, libraries(bench));
+  const Block machine_block{facts, Shown::kHtml};
+  facts.insert(facts.end(), {{"lookout", machine.lookout},
+                             {"cooling, power supply, camera", "(please fill in)"}});
+  report.parts.push_back({"Machine", "", {machine_block, {facts, Shown::kMarkdown}}});
+  report.json = [&bench] { return to_json(bench); };
+  return report;
 }
 
 }  // namespace lookout

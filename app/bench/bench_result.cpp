@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <filesystem>
+#include <map>
 #include <set>
 
-#include "app/report/json.h"
 #include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -40,7 +41,7 @@ const BenchResult* better_with_less(const BenchResult& result, const std::vector
                                     int BenchResult::*count, int BenchResult::*other) {
   const BenchResult* best = nullptr;
   for (const BenchResult& candidate : all) {
-    const bool comparable = candidate.model.file == result.model.file &&
+    const bool comparable = candidate.model.json["file"] == result.model.json["file"] &&
                             candidate.*other == result.*other && candidate.*count < result.*count;
     const bool as_fast =
         candidate.stats.classified_fps >= (1 - kSame) * result.stats.classified_fps &&
@@ -85,28 +86,13 @@ Json to_json(const MachineState& state) {
           {"throttled", or_null(state.throttled)}};
 }
 
-Json to_json(const BenchModel& model) {
-  return {{"name", model.name},
-          {"file", model.file},
-          {"sha256", model.sha256},
-          {"input", model.input},
-          {"activations", model.activations},
-          {"kernels", model.kernels},
-          {"engine", model.engine},
-          {"library", model.library},
-          {"quantization", model.quantization},
-          {"producer", model.producer},
-          {"trained", model.trained},
-          {"operators", model.operators}};
-}
-
-Json to_json(const std::optional<BenchDevice>& device) {
+Json to_json(const std::optional<BenchDevice>& device, int decimals) {
   if (!device) return {};
   return {{"name", device->name},
           {"calls", device->calls},
           {"fallback_calls", device->fallback_calls},
           {"bytes_moved", device->bytes_moved},
-          {"fallback_share", rounded(device->fallback_share)}};
+          {"fallback_share", rounded(device->fallback_share, decimals)}};
 }
 
 Json to_json(const BenchMachine& machine) {
@@ -123,10 +109,12 @@ Json to_json(const BenchMachine& machine) {
           {"lookout", machine.lookout}};
 }
 
-Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
+// Times and rates have so many decimals.
+Json to_json(const BenchResult& result, int decimals) {
   const StatsSnapshot& stats = result.stats;
   const auto& spread = result.fps_spread;
-  return {{"model", to_json(result.model)},
+  const auto number = [decimals](double value) { return rounded(value, decimals); };
+  return {{"model", result.model.json},
           {"threads", result.threads},
           {"auto_threads", result.auto_threads},
           {"workers", result.workers},
@@ -134,28 +122,84 @@ Json to_json(const BenchResult& result, const std::vector<BenchResult>& all) {
           {"live", result.live},
           {"frames", stats.classified},
           {"dropped", stats.dropped},
-          {"interval_s", rounded(std::chrono::duration<double>(stats.interval).count())},
-          {"fps", rounded(stats.classified_fps)},
-          {"fps_p10", or_null(spread ? std::optional(rounded(spread->low)) : std::nullopt)},
-          {"fps_p90", or_null(spread ? std::optional(rounded(spread->high)) : std::nullopt)},
-          {"camera_fps", rounded(stats.camera_fps)},
-          {"total_ms", rounded(total_ms(result))},
-          {"model_ms", rounded(to_ms(stats.inference.p50))},
-          {"jitter", rounded(jitter(result))},
-          {"cpu_ms", rounded(result.cpu_ms)},
-          {"resident_mb", rounded(result.resident_mb)},
-          {"start_s", rounded(result.start_s)},
+          {"interval_s", number(std::chrono::duration<double>(stats.interval).count())},
+          {"fps", number(stats.classified_fps)},
+          {"fps_p10", spread ? Json(number(spread->low)) : Json()},
+          {"fps_p90", spread ? Json(number(spread->high)) : Json()},
+          {"camera_fps", number(stats.camera_fps)},
+          {"total_ms", number(total_ms(result))},
+          {"model_ms", number(to_ms(stats.inference.p50))},
+          {"jitter", number(jitter(result))},
+          {"cpu_ms", number(result.cpu_ms)},
+          {"resident_mb", number(result.resident_mb)},
+          {"start_s", number(result.start_s)},
           {"latency_ms",
-           {{"frame_age", to_json(stats.frame_age)},
-            {"capture", to_json(stats.capture)},
-            {"preprocess", to_json(stats.preprocess)},
-            {"inference", to_json(stats.inference)},
-            {"total", to_json(stats.total)}}},
+           {{"frame_age", to_json(stats.frame_age, decimals)},
+            {"capture", to_json(stats.capture, decimals)},
+            {"preprocess", to_json(stats.preprocess, decimals)},
+            {"inference", to_json(stats.inference, decimals)},
+            {"total", to_json(stats.total, decimals)}}},
           {"before", to_json(result.before)},
           {"after", to_json(result.after)},
           {"complete", result.complete},
-          {"device", to_json(result.device)},
-          {"verdict", verdict(result, all)}};
+          {"device", to_json(result.device, decimals)}};
+}
+
+template <typename Value>
+std::optional<Value> optional_of(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<Value>());
+}
+
+Clock::duration from_ms(const Json& json) {
+  return std::chrono::round<Clock::duration>(
+      std::chrono::duration<double, std::milli>(json.get<double>()));
+}
+
+Percentiles percentiles_of(const Json& json) {
+  return {from_ms(json.at("p50")), from_ms(json.at("p95")), from_ms(json.at("p99")),
+          from_ms(json.at("max"))};
+}
+
+MachineState state_of(const Json& json) {
+  return {optional_of<double>(json.at("temperature_c")), optional_of<double>(json.at("clock_mhz")),
+          optional_of<std::uint32_t>(json.at("throttled"))};
+}
+
+std::optional<BenchDevice> device_of(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return BenchDevice{json.at("name"), json.at("calls"), json.at("fallback_calls"),
+                     json.at("bytes_moved"), json.at("fallback_share")};
+}
+
+BenchResult result_of(const Json& json) {
+  BenchResult result;
+  result.model = {json.at("model"), json.at("facts").get<Facts>()};
+  result.threads = json.at("threads");
+  result.auto_threads = json.at("auto_threads");
+  result.workers = json.at("workers");
+  result.source = json.at("source");
+  result.live = json.at("live");
+  result.cpu_ms = json.at("cpu_ms");
+  result.resident_mb = json.at("resident_mb");
+  result.start_s = json.at("start_s");
+  if (!json.at("fps_p10").is_null()) result.fps_spread = {json.at("fps_p10"), json.at("fps_p90")};
+  result.before = state_of(json.at("before"));
+  result.after = state_of(json.at("after"));
+  result.complete = json.at("complete");
+  result.device = device_of(json.at("device"));
+  StatsSnapshot& stats = result.stats;
+  stats.classified = json.at("frames");
+  stats.dropped = json.at("dropped");
+  stats.interval = from_ms(1000 * json.at("interval_s").get<double>());
+  stats.classified_fps = json.at("fps");
+  stats.camera_fps = json.at("camera_fps");
+  const Json& latency = json.at("latency_ms");
+  stats.frame_age = percentiles_of(latency.at("frame_age"));
+  stats.capture = percentiles_of(latency.at("capture"));
+  stats.preprocess = percentiles_of(latency.at("preprocess"));
+  stats.inference = percentiles_of(latency.at("inference"));
+  stats.total = percentiles_of(latency.at("total"));
+  return result;
 }
 
 }  // namespace
@@ -171,7 +215,7 @@ std::string interruption(const BenchReport& report) {
 
 std::string libraries(const BenchReport& report) {
   std::set<std::string> names;
-  for (const BenchResult& result : report.results) names.insert(result.model.library);
+  for (const BenchResult& result : report.results) names.insert(result.model.text("library"));
   return joined(names, ", ");
 }
 
@@ -206,17 +250,52 @@ std::string verdict(const BenchResult& result, const std::vector<BenchResult>& a
   return limit(result);
 }
 
-std::string to_json(const BenchReport& report) {
+void disambiguate_names(std::vector<BenchResult>& results) {
+  std::map<std::string, std::set<std::filesystem::path>> files;  // of each name
+  for (const BenchResult& result : results) {
+    files[result.model.text("name")].insert(result.model.text("file"));
+  }
+  for (BenchResult& result : results) {
+    const std::string name = result.model.text("name");
+    const auto& all = files[name];
+    if (all.size() < 2) continue;
+    const std::filesystem::path file = result.model.text("file");
+    const auto alike = std::count_if(all.begin(), all.end(), [&file](const auto& other) {
+      return other.filename() == file.filename();
+    });
+    result.model.json["name"] =
+        fmt::format("{} ({})", name, (alike > 1 ? file : file.filename()).string());
+  }
+}
+
+std::string to_message(const BenchResult& result) {
+  constexpr int kDecimals = 9;
+  Json json = to_json(result, kDecimals);
+  json["facts"] = result.model.facts;
+  return to_text(json);
+}
+
+BenchResult from_message(const std::string& message) {
+  try {
+    return result_of(parse_ordered_json(message));
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::kInternal,
+                std::string("bench cannot read the message of its other process: ") + error.what());
+  }
+}
+
+Json to_json(const BenchReport& report) {
+  constexpr int kDecimals = 3;
   Json results = Json::array();
   for (const BenchResult& result : report.results) {
-    results.push_back(to_json(result, report.results));
+    results.push_back(to_json(result, kDecimals));
+    results.back()["verdict"] = verdict(result, report.results);
   }
-  const Json json{{"schema", 1},
-                  {"type", "bench"},
-                  {"machine", to_json(report.machine)},
-                  {"complete", interruption(report).empty()},
-                  {"results", std::move(results)}};
-  return to_text(json) + "\n";
+  return {{"schema", 1},
+          {"type", "bench"},
+          {"machine", to_json(report.machine)},
+          {"complete", interruption(report).empty()},
+          {"results", std::move(results)}};
 }
 
 }  // namespace lookout

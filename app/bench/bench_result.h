@@ -1,4 +1,4 @@
-// The results of `lookout bench` and its reports: pure functions of values.
+// The results of `lookout bench` and its report: pure functions of values.
 //
 // Names of the figures: "total" is 1000 ms divided by the rate, the time of a frame when one comes
 // after the other; "model" is the median of inference; "jitter" is p99 / p50 of the time from a
@@ -11,26 +11,22 @@
 #include <string>
 #include <vector>
 
+#include "app/report/json.h"
+#include "app/report/report.h"
 #include "pipeline/results/machine_state.h"
 #include "pipeline/results/statistics.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
 
-// The archive that was measured, as `lookout inspect` describes it.
+// The archive that was measured.
 struct BenchModel {
-  std::string name;
-  std::string file;
-  std::string sha256;
-  std::string input;        // "224x224"
-  std::string activations;  // "qint8"
-  std::string kernels;      // "XNNPACK"
-  std::string engine;       // "QNNPACK"
-  std::string library;      // "LibTorch 2.9.1"
-  std::string quantization;
-  std::string producer;  // "tool lookout models/export.py, torch 1.13.1"
-  bool trained = true;
-  std::vector<std::string> operators;  // libraries of --operators: "/usr/lib/acme.so, sha256 12ab"
+  // In the JSON of bench: name, file, sha256, input, ..., and operators, the libraries of
+  // --operators with their hashes.
+  Json json;
+  Facts facts;  // the same and more, for people
+
+  std::string text(const char* key) const { return json.value(key, ""); }
 };
 
 // What a custom device took of a frame.
@@ -97,18 +93,8 @@ std::string libraries(const BenchReport& report);
 // the whole path when the files have one name, too.
 void disambiguate_names(std::vector<BenchResult>& results);
 
-// Whether one of them ran on a custom device.
-bool have_device(const std::vector<BenchResult>& results);
-
-// Figures per frame: the device's name, calls on it, calls that fell back, bytes moved, and the
-// fallback's percentage of the time.
-std::vector<std::string> device_figures(const BenchResult& result);
-
 // "mobilenet, 1 thread, 2 workers", with the model's name as it is.
 std::string title(const BenchResult& result);
-
-// Temperature, clock and throttling, as texts like "49 °C → 63 °C".
-std::vector<std::string> state_changes(const BenchResult& result);
 
 // The reason that limits a combination: "throttled: ...", "too many threads: 1 is better", "too
 // many workers: ...", "camera-limited: ...", "source-limited: ...", "preprocessing-limited: ...",
@@ -116,9 +102,15 @@ std::vector<std::string> state_changes(const BenchResult& result);
 // with; may include itself.
 std::string verdict(const BenchResult& result, const std::vector<BenchResult>& all);
 
-// With a newline at the end.
-std::string to_text(const BenchReport& report);
-std::string to_json(const BenchReport& report);  // one line
-std::string to_markdown(const BenchReport& report);
+// What a process of bench sends to another one; see app/README.md for the fields. from_message()
+// throws Error(kInternal) for a text that is no such message.
+std::string to_message(const BenchResult& result);
+BenchResult from_message(const std::string& message);
+
+// The results and their machine, as JSON.
+Json to_json(const BenchReport& report);
+
+// Refers to `bench`.
+Report make_report(const BenchReport& bench);
 
 }  // namespace lookout

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/model/model_facts.h"
 #include "app/model/models.h"
 #include "app/options/resolved_run.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/sha256.h"
 #include "pipeline/results/format.h"
@@ -122,7 +124,7 @@ class Stopwatch : public Reporter {
 
 // A model's files as they are before it is measured: they may be replaced meanwhile.
 struct ModelFiles {
-  std::vector<std::string> operators;  // as BenchModel::operators
+  std::vector<std::string> operators;  // each library with its hash
   Clock::duration hashing{};
 };
 
@@ -141,20 +143,17 @@ ModelFiles hash_files(const ModelOptions& options, const ModelArchive& archive) 
 BenchModel bench_model(const LoadedModel& loaded, const ModelFiles& files) {
   const Classifier& classifier = *loaded.classifiers.front();
   const ModelSpec& spec = classifier.spec();
-  const ModelFacts& facts = classifier.facts();
+  const ModelDescription description{loaded.path.string(), loaded.sha256, 0, spec,
+                                     classifier.facts()};
   BenchModel model;
-  model.name = spec.name;
-  model.file = loaded.path.string();
-  model.sha256 = loaded.sha256;
-  model.input = fmt::format("{}x{}", spec.input.width, spec.input.height);
-  model.activations = facts.activations;
-  model.kernels = facts.kernels;
-  model.engine = facts.engine;
-  model.library = library_text(facts);
-  model.quantization = spec.quantization;
-  model.producer = producer_text(spec);
-  model.trained = spec.trained;
-  model.operators = files.operators;
+  model.json =
+      pick(to_json(description), {"name", "file", "sha256", "input", "activations", "kernels",
+                                  "engine", "library", "quantization", "producer", "trained"});
+  model.json["input"] = fmt::format("{}x{}", spec.input.width, spec.input.height);
+  model.json["producer"] = producer_text(spec);
+  model.json["operators"] = files.operators;
+  model.facts = to_facts(description);
+  model.facts.emplace_back("operators of", joined(files.operators, "; "));
   return model;
 }
 

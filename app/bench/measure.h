@@ -3,12 +3,20 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "app/bench/bench_result.h"
-#include "app/bench/combination.h"
+#include "app/options/options.h"
 
 namespace lookout {
+
+// What is measured in a process of its own.
+struct Combination {
+  CameraOptions camera;
+  ModelOptions model;
+  std::uint64_t frames = 0;  // the measurement ends after so many frames; 0: by camera.timeout
+};
 
 // Runs the pipeline of `lookout run`, without its reporters. Frames are counted after a warm-up,
 // until there are `combination.frames` of them (0: any number), the time `camera.timeout` is over

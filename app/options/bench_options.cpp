@@ -26,7 +26,7 @@ void add_measured(Command& bench, BenchOptions& options) {
   bench.add_flag("--sha256", hashes(options.model.sha256),
                  "Accept only model files with one of these SHA-256 hashes");
   const std::string hidden;
-  bench.add_flag("--combination", text(options.combination, "JSON"), "", hidden);
+  bench.add_flag("--combination", number(options.combination, 0, 1e6), "", hidden);
   bench.add_flag("--report", report_file(options.report, {".html", ".md"}),
                  "Also write a report with what is needed to compare the figures: FILE.html with "
                  "charts, FILE.md as Markdown");
@@ -72,7 +72,7 @@ void add_bench(CommandLine& line, Action<BenchOptions> action) {
     if (chosen.frames > 0 && !bench.has("--timeout")) {
       chosen.camera.timeout = std::chrono::milliseconds(0);
     }
-    if (chosen.frames == 0 && chosen.camera.timeout.count() == 0 && chosen.combination.empty()) {
+    if (chosen.frames == 0 && chosen.camera.timeout.count() == 0) {
       throw Error(ErrorKind::kUsage, "--timeout 0: --frames N is needed, or nothing ends it");
     }
     return action(chosen);

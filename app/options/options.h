@@ -185,8 +185,7 @@ struct BenchOptions {
   std::vector<int> workers{1};
   std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
   std::string report;        // a file for the report, .md or .html; empty: none
-  std::string
-      combination;  // JSON that a process of bench gives another one; empty: no such process
+  int combination = -1;      // the one that a process of bench has another one measure; -1: none
 };
 
 // Options of `lookout eval`.

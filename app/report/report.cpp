@@ -1,21 +1,15 @@
 #include "app/report/report.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "app/report/machine_facts.h"
 #include "pipeline/core/append_format.h"
-#include "pipeline/core/error.h"
 #include "pipeline/core/json_text.h"
-#include "pipeline/core/lower_case.h"
 #include "pipeline/core/printable.h"
 #include "platform/reporters/terminal.h"
-#include "platform/system/results_output.h"
 
 namespace lookout {
 namespace {
@@ -75,7 +69,7 @@ void append_row(const Row& cells, const std::vector<TextColumn>& columns, std::s
     const std::string pad(last && columns[i].left ? 0 : columns[i].width - columns_of(text), ' ');
     line += (i == 0 ? "" : "  ") + (columns[i].left ? text + pad : pad + text);
   }
-  out += line + "\n";
+  out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
 void append_head(const Row& names, const std::vector<TextColumn>& columns, std::string& out) {
@@ -92,22 +86,17 @@ void append_head(const Row& names, const std::vector<TextColumn>& columns, std::
   }
 }
 
-std::size_t width_of(const std::vector<TextColumn>& columns) {
-  std::size_t width = 0;
-  for (const TextColumn& column : columns) width += column.width + 2;
-  return width - 2;
-}
-
 // Shortens texts where the table then fits into so many columns.
 void fit(std::size_t available, std::vector<TextColumn>& columns) {
   std::vector<TextColumn> fitted = columns;
-  while (width_of(fitted) > available) {
-    TextColumn* widest = nullptr;
-    for (TextColumn& column : fitted) {
-      const bool can_shrink = column.left && column.width > kMinColumn;
-      if (can_shrink && (widest == nullptr || column.width > widest->width)) widest = &column;
-    }
-    if (widest == nullptr) return;
+  std::size_t width = 2 * (columns.size() - 1);
+  for (const TextColumn& column : columns) width += column.width;
+  for (; width > available; --width) {
+    const auto widest =
+        std::max_element(fitted.begin(), fitted.end(), [](const auto& a, const auto& b) {
+          return (a.left ? a.width : 0) < (b.left ? b.width : 0);
+        });
+    if (widest->width <= kMinColumn) return;
     --widest->width;
   }
   columns = fitted;
@@ -118,12 +107,9 @@ std::vector<TextColumn> text_columns(const Table& table, const std::vector<Row>&
   for (const Column& column : table.head) {
     if (!is_shown(column.shown, ReportFormat::kText)) continue;
     TextColumn made{columns.empty() || column.align == Column::Align::kLeft, 0};
-    for (const std::string& word : broken(rows.front()[columns.size()], 0)) {
-      made.width = std::max(made.width, columns_of(word));
-    }
-    for (std::size_t n = 1; n < rows.size(); ++n) {
-      made.width = std::max(made.width, columns_of(rows[n][columns.size()]));
-    }
+    std::vector<std::string> texts = broken(rows.front()[columns.size()], 0);
+    for (std::size_t n = 1; n < rows.size(); ++n) texts.push_back(rows[n][columns.size()]);
+    for (const std::string& text : texts) made.width = std::max(made.width, columns_of(text));
     columns.push_back(made);
   }
   return columns;
@@ -198,7 +184,7 @@ class Writer {
       if (text.empty()) continue;
       const Table* table = std::get_if<Table>(&content);
       std::string head = title;
-      if (table != nullptr && !table->caption.empty() && !markdown_) {
+      if (table != nullptr && !table->caption.empty()) {
         head += (title.empty() ? "" : ": ") + printable(table->caption);
       }
       if (!head.empty() || table != nullptr) out += '\n';
@@ -267,49 +253,5 @@ std::string to_markdown(const Report& report) {
 }
 
 std::string to_json(const Report& report) { return to_text(report.json()) + "\n"; }
-
-ReportFormat ReportFile::format_of(const std::string& path) {
-  const std::string extension = lower_case_extension(path);
-  if (extension == ".html") return ReportFormat::kHtml;
-  return extension == ".md" ? ReportFormat::kMarkdown : ReportFormat::kJson;
-}
-
-ReportFile::ReportFile(const std::string& what, const std::string& path, ReportFormat format)
-    : format_(format) {
-  if (!path.empty()) file_.emplace(what, path);
-}
-
-void ReportFile::save(const Report& report) const {
-  if (!file_) return;
-  const auto written = [&report, this]() -> std::string {
-    switch (format_) {
-      case ReportFormat::kText:
-        return to_text(report);
-      case ReportFormat::kMarkdown:
-        return to_markdown(report);
-      case ReportFormat::kJson:
-        return to_json(report);
-      case ReportFormat::kHtml:
-        return to_html(report, made_by(LOOKOUT_VERSION));
-    }
-    return {};
-  };
-  file_->save([&written](const WritePart& write) { write(written()); });
-}
-
-void save_and_print(const Report& report, const std::vector<const ReportFile*>& files,
-                    Format format, const WritePart& print) {
-  std::exception_ptr unsaved;
-  for (const ReportFile* file : files) {
-    try {
-      file->save(report);
-    } catch (const Error&) {
-      if (!unsaved) unsaved = std::current_exception();
-    }
-  }
-  const std::size_t columns = isatty(results_fd()) == 1 ? terminal_size(results_fd()).columns : 0;
-  print(format == Format::kJson ? to_json(report) : to_text(report, columns));
-  if (unsaved) std::rethrow_exception(unsaved);
-}
 
 }  // namespace lookout

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 
-#include "app/bench/bench_page.h"
+#include "app/bench/bench_result.h"
 #include "app/eval/eval_page.h"
 #include "app/report/charts.h"
 #include "paths.h"
@@ -161,7 +161,7 @@ TEST(BenchPage, HasTheFiguresAndTheSpread) {
   report.machine.system.board = kAttack;
   report.machine.kind = "real machine";
   BenchResult result;
-  result.model.name = kAttack;
+  result.model.json["name"] = kAttack;
   result.stats.classified_fps = 50;
   result.stats.inference = {std::chrono::milliseconds(20), {}, {}, {}};
   result.fps_spread = RateSpread{45, 55};
@@ -169,7 +169,7 @@ TEST(BenchPage, HasTheFiguresAndTheSpread) {
   report.results = {result, result};
   report.results[1].fps_spread.reset();
   report.missing = 1;
-  const json page = read_text(to_html(report, "made"));
+  const json page = read_text(to_html(make_report(report), "made"));
   const json& row = page["tables"]["Every combination"][1];
   EXPECT_EQ(row[0], std::string(kAttack) + ", 1 thread, 1 worker");
   EXPECT_EQ(row[1], "50.0");
@@ -178,7 +178,7 @@ TEST(BenchPage, HasTheFiguresAndTheSpread) {
   EXPECT_EQ(page["tables"]["Every combination"][2][2], "");
   EXPECT_THAT(page["text"].get<std::string>(), HasSubstr("interrupted: 2 of 3 combinations"));
   report.results.clear();
-  read_text(to_html(report, "made"));
+  read_text(to_html(make_report(report), "made"));
 }
 
 TEST(RateSpread, LeavesOutTheOutermostTenths) {

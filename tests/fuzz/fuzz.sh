@@ -149,6 +149,9 @@ sources=(
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
   app/options/value.cpp app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp
   app/trace/fleet_page.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
+  app/options/value.cpp app/report/json.cpp app/report/charts.cpp app/report/html.cpp app/report/report.cpp app/report/time_charts.cpp
+  app/trace/counter_summary.cpp app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp
+  app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
   app/trace/trace_text.cpp app/trace/verdict.cpp pipeline/core/append_format.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
   pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/onnx_contents.cpp
   pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/archive/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
@@ -162,7 +165,8 @@ sources=(
   platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp platform/pictures/picture_size.cpp
   platform/pictures/png_decoder.cpp platform/pictures/tiff_file.cpp platform/pictures/tiff_numbers.cpp
   platform/pictures/webp_decoder.cpp platform/pictures/webp_orientation.cpp platform/predict/multipart.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp
-  platform/sources/test_pattern.cpp platform/system/child_process.cpp platform/system/input_file.cpp platform/system/process.cpp
+  platform/reporters/terminal.cpp platform/sources/test_pattern.cpp platform/system/child_process.cpp platform/system/input_file.cpp
+  platform/system/non_blocking_writer.cpp platform/system/process.cpp
 )
 flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
   '-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)

@@ -142,7 +142,6 @@ ALLOWED = {
     "app/bench": {
         "app/model",
         "app/options",
-        "app/output",
         "app/report",
         "pipeline/archive",
         "pipeline/core",

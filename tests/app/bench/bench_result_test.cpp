@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "app/bench/bench_page.h"
+#include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {
@@ -20,8 +18,8 @@ Percentiles around(milliseconds time) { return {time, time, time * 3 / 2, time *
 // A model that takes 20 ms of a frame's 24, one frame after the other.
 BenchResult result(int threads = 1, int workers = 1, double fps = 50) {
   BenchResult made;
-  made.model = {"mobilenet", "m.pt",           "abcd",  "224x224", "qint8", "XNNPACK",
-                "QNNPACK",   "LibTorch 2.9.1", "words", "torch 1", true,    {}};
+  made.model.json = {{"name", "mobilenet"}, {"file", "m.pt"}, {"library", "LibTorch 2.9.1"}};
+  made.model.facts = {{"file", "m.pt"}, {"sha256", "abcd"}, {"runs on", "LibTorch 2.9.1"}};
   made.threads = threads;
   made.workers = workers;
   made.source = "16 frames";
@@ -111,7 +109,7 @@ TEST(Verdict, WorkersThatGainNothingAreTooMany) {
 
 TEST(Verdict, OtherModelsAreNoComparison) {
   BenchResult other = result(1, 1, 500);
-  other.model.file = "other.pt";
+  other.model.json["file"] = "other.pt";
   EXPECT_THAT(verdict(result(2), {other, result(2)}), StartsWith("model-limited"));
 }
 
@@ -132,37 +130,42 @@ BenchReport report() {
 
 TEST(BenchReport, TextIsATableWithVerdicts) {
   EXPECT_EQ(
-      to_text(report()),
+      to_text(make_report(report())),
       "Raspberry Pi 4 Model B Rev 1.5, Cortex-A72, 4 processors, real machine; LibTorch 2.9.1\n"
       "16 frames\n"
       "\n"
-      "                                     total    model  jitter     CPU           cold\n"
-      "model     threads workers     fps       ms       ms p99/p50      ms     MB start s\n"
-      "mobilenet       1       1    50.0    20.00    20.00    1.50    21.5    190    0.75\n"
-      "mobilenet       2       1    51.0    19.61    20.00    1.50    21.5    190    0.75\n"
-      "\n"
+      "Verdicts\n"
       "mobilenet, 1 thread, 1 worker: model-limited: inference is 83 % of the work on a frame\n"
-      "  ms p50/p95/p99/max: capture 2.0/2.0/3.0/3.0, preprocess 2.0/2.0/3.0/3.0, inference "
-      "20.0/20.0/30.0/30.0, total 24.0/24.0/36.0/36.0\n"
-      "\n"
       "mobilenet, 2 threads, 1 worker: too many threads: 1 is better\n"
-      "  ms p50/p95/p99/max: capture 2.0/2.0/3.0/3.0, preprocess 2.0/2.0/3.0/3.0, inference "
-      "20.0/20.0/30.0/30.0, total 24.0/24.0/36.0/36.0\n");
+      "\n"
+      "Figures: Every combination\n"
+      "                                    ms a  model            CPU  memory  start\n"
+      "model      threads  workers   fps  frame     ms  p99/p50    ms      MB      s\n"
+      "mobilenet        1        1  50.0   20.0   20.0     1.50  21.5     190   0.75\n"
+      "mobilenet        2        1  51.0   19.6   20.0     1.50  21.5     190   0.75\n"
+      "\n"
+      "Stages: ms p50/p95/p99/max\n"
+      "model      threads  workers          capture       preprocess            inference  "
+      "              total        frame age\n"
+      "mobilenet        1        1  2.0/2.0/3.0/3.0  2.0/2.0/3.0/3.0  20.0/20.0/30.0/30.0  "
+      "24.0/24.0/36.0/36.0  0.0/0.0/0.0/0.0\n"
+      "mobilenet        2        1  2.0/2.0/3.0/3.0  2.0/2.0/3.0/3.0  20.0/20.0/30.0/30.0  "
+      "24.0/24.0/36.0/36.0  0.0/0.0/0.0/0.0\n");
 }
 
 TEST(BenchReport, TellsWhatAutoChose) {
   BenchReport made = report();
   made.results[1].auto_threads = true;
-  EXPECT_THAT(to_text(made), HasSubstr("mobilenet auto: 2       1    51.0 "));
-  EXPECT_THAT(to_text(made), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
-  EXPECT_THAT(to_markdown(made), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
-  EXPECT_EQ(nlohmann::json::parse(to_json(made))["results"][1]["auto_threads"], true);
+  EXPECT_THAT(to_text(make_report(made)), HasSubstr("mobilenet  auto: 2        1  51.0 "));
+  EXPECT_THAT(to_text(make_report(made)), HasSubstr("mobilenet, auto: 2 threads, 1 worker: "));
+  EXPECT_THAT(to_markdown(make_report(made)), HasSubstr("| mobilenet | auto: 2 | 1 | 51.0 |"));
+  EXPECT_EQ(to_json(made)["results"][1]["auto_threads"], true);
 }
 
 TEST(BenchReport, JsonIsOneLineWithTheFigures) {
-  const std::string json = to_json(report());
+  const std::string json = to_json(make_report(report()));
   EXPECT_EQ(json.find('\n'), json.size() - 1) << "one line";
-  const auto first = nlohmann::json::parse(json)["results"][0];
+  const Json first = parse_ordered_json(json)["results"][0];
   EXPECT_EQ(first["fps"], 50);
   EXPECT_EQ(first["total_ms"], 20);
   EXPECT_EQ(first["model_ms"], 20);
@@ -171,15 +174,40 @@ TEST(BenchReport, JsonIsOneLineWithTheFigures) {
   EXPECT_EQ(first["latency_ms"]["total"]["p99"], 36);
 }
 
+TEST(BenchMessage, EveryFigureSurvives) {
+  BenchResult sent = result(3, 2, 1 / 3.0);
+  sent.model.facts.emplace_back("weights", "\"words\"");
+  sent.auto_threads = true;
+  sent.live = true;
+  sent.stats.dropped = 7;
+  sent.stats.frame_age = {std::chrono::nanoseconds(1), milliseconds(2), milliseconds(3),
+                          milliseconds(4)};
+  sent.fps_spread = {28.5, 31.5};
+  sent.before = {50.5, {}, 4};
+  sent.after = {{}, 1500, {}};
+  sent.complete = false;
+  sent.device = BenchDevice{"acme", 1, 2, 3, 0.25};
+  const BenchResult received = from_message(to_message(sent));
+  EXPECT_EQ(to_message(received), to_message(sent));
+  EXPECT_EQ(received.stats.frame_age.p50, sent.stats.frame_age.p50);
+  EXPECT_EQ(received.model.facts, sent.model.facts);
+  EXPECT_EQ(to_message(from_message(to_message(result()))), to_message(result()));
+}
+
+TEST(BenchMessage, AnythingElseIsRefused) {
+  for (const char* text : {"", "{", "[]", "{}", "{\"model\":7}"}) {
+    EXPECT_THROW(from_message(text), Error) << text;
+  }
+}
+
 TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
-  const std::string text = to_markdown(report());
+  const std::string text = to_markdown(make_report(report()));
   for (const char* part :
-       {"| kind of figures | measured on a real machine |",
-        "| board | Raspberry Pi 4 Model B Rev 1.5 |", "| processor | Cortex-A72, 4 processors |",
-        "| governor, highest clock | ondemand, 1500 MHz |", "| lookout | 1.2.3 |",
-        "| cooling, power supply, camera | (please fill in) |",
-        "| mobilenet | m.pt | abcd | 224x224 | qint8 | XNNPACK | QNNPACK | LibTorch 2.9.1 |",
-        "| LibTorch 2.9.1 | words | torch 1 | yes |",
+       {"| kind | real machine |", "| board | Raspberry Pi 4 Model B Rev 1.5 |",
+        "| processor | Cortex-A72, 4 processors |", "| clock | up to 1500 MHz, ondemand |",
+        "| lookout | 1.2.3 |", "| cooling, power supply, camera | (please fill in) |",
+        "## Model mobilenet", "| file | m.pt |", "| sha256 | abcd |",
+        "| runs on | LibTorch 2.9.1 |", "| engine | LibTorch 2.9.1 |",
         "| mobilenet | 1 | 1 | 50.0 | 20.0 | 20.0 | 1.50 | 21.5 | 190 | 0.75 | 500 | 0 |",
         "| mobilenet | 1 | 1 | not told | not told | not told |",
         "| mobilenet | 2 | 1 | 49 °C → 63 °C | 600 MHz → 1500 MHz | none |",
@@ -192,35 +220,37 @@ TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
 TEST(BenchReport, AnInterruptedOneSaysThatNothingWasMeasured) {
   BenchReport empty = report();
   empty.results.clear();
-  EXPECT_THAT(to_text(empty), HasSubstr("nothing was measured"));
-  EXPECT_THAT(to_markdown(empty), HasSubstr("Nothing was measured"));
-  EXPECT_TRUE(nlohmann::json::parse(to_json(empty))["results"].empty());
+  EXPECT_THAT(to_text(make_report(empty)), HasSubstr("nothing was measured"));
+  EXPECT_THAT(to_markdown(make_report(empty)), HasSubstr("Nothing was measured"));
+  EXPECT_TRUE(to_json(empty)["results"].empty());
 }
 
 TEST(BenchReport, AnInterruptedOneSaysHowMuchOfItThereIs) {
-  EXPECT_EQ(nlohmann::json::parse(to_json(report()))["complete"], true);
+  EXPECT_EQ(to_json(report())["complete"], true);
   BenchReport part = report();
   part.missing = 1;
-  EXPECT_THAT(to_text(part), HasSubstr("16 frames\ninterrupted: 2 of 3 combinations\n\n"));
-  EXPECT_THAT(to_markdown(part), HasSubstr("interrupted: 2 of 3 combinations"));
-  EXPECT_EQ(nlohmann::json::parse(to_json(part))["complete"], false);
+  EXPECT_THAT(to_text(make_report(part)),
+              HasSubstr("16 frames\ninterrupted: 2 of 3 combinations\n\n"));
+  EXPECT_THAT(to_markdown(make_report(part)), HasSubstr("interrupted: 2 of 3 combinations"));
+  EXPECT_EQ(to_json(part)["complete"], false);
   part.missing = 0;
   part.results[1].complete = false;
-  EXPECT_THAT(to_text(part), HasSubstr("interrupted: 1 of 2 combinations\n"));
-  EXPECT_THAT(to_text(part), HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
-  EXPECT_EQ(nlohmann::json::parse(to_json(part))["results"][1]["complete"], false);
+  EXPECT_THAT(to_text(make_report(part)), HasSubstr("interrupted: 1 of 2 combinations\n"));
+  EXPECT_THAT(to_text(make_report(part)),
+              HasSubstr("mobilenet, 2 threads, 1 worker, interrupted: "));
+  EXPECT_EQ(to_json(part)["results"][1]["complete"], false);
 }
 
 TEST(BenchReport, ANameCannotBreakATable) {
   BenchReport made = report();
-  made.results[0].model.name = "a|b";
-  EXPECT_THAT(to_markdown(made), HasSubstr("| a\\|b | 1 |"));
-  made.results[0].model.name = "a\nb\x1b[2J";
+  made.results[0].model.json["name"] = "a|b";
+  EXPECT_THAT(to_markdown(make_report(made)), HasSubstr("| a\\|b | 1 |"));
+  made.results[0].model.json["name"] = "a\nb\x1b[2J";
   made.results[0].source = "c\nd\x1b[2J";
-  EXPECT_THAT(to_markdown(made), HasSubstr("| a\\nb\\x1b[2J | 1 |"));
-  EXPECT_THAT(to_text(made), HasSubstr("\nc\\nd\\x1b[2J\n"));
-  EXPECT_THAT(to_text(made), HasSubstr("\na\\nb\\x1b[2J       1 "));
-  for (const std::string& text : {to_text(made), to_markdown(made)}) {
+  EXPECT_THAT(to_markdown(make_report(made)), HasSubstr("| a\\nb\\x1b[2J | 1 |"));
+  EXPECT_THAT(to_text(make_report(made)), HasSubstr("\nc\\nd\\x1b[2J\n"));
+  EXPECT_THAT(to_text(make_report(made)), HasSubstr("\na\\nb\\x1b[2J        1 "));
+  for (const std::string& text : {to_text(make_report(made)), to_markdown(make_report(made))}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find("a\nb"), std::string::npos) << text;
   }
@@ -229,31 +259,32 @@ TEST(BenchReport, ANameCannotBreakATable) {
 TEST(BenchReport, ModelsOfOneNameAreToldApart) {
   BenchReport made = report();
   made.results.resize(2, result());
-  made.results[0].model.file = "a/net.pt";
-  made.results[1].model.file = "a/net.onnx";
+  made.results[0].model.json["file"] = "a/net.pt";
+  made.results[1].model.json["file"] = "a/net.onnx";
   disambiguate_names(made.results);
-  EXPECT_EQ(made.results[0].model.name, "mobilenet (net.pt)");
-  EXPECT_THAT(to_text(made), HasSubstr("\nmobilenet (net.onnx), 2 threads"));
+  EXPECT_EQ(made.results[0].model.text("name"), "mobilenet (net.pt)");
+  EXPECT_THAT(to_text(make_report(made)), HasSubstr("\nmobilenet (net.onnx), 2 threads"));
   made.results = {result(), result()};
-  made.results[0].model.file = "a/net.pt";
-  made.results[1].model.file = "b/net.pt";
+  made.results[0].model.json["file"] = "a/net.pt";
+  made.results[1].model.json["file"] = "b/net.pt";
   disambiguate_names(made.results);
-  EXPECT_EQ(made.results[1].model.name, "mobilenet (b/net.pt)");
+  EXPECT_EQ(made.results[1].model.text("name"), "mobilenet (b/net.pt)");
   made.results = {result(1), result(2)};
   disambiguate_names(made.results);
-  EXPECT_EQ(made.results[1].model.name, "mobilenet") << "one file";
+  EXPECT_EQ(made.results[1].model.text("name"), "mobilenet") << "one file";
 }
 
 TEST(BenchReport, HasColumnsOfADeviceWhenThereIsOne) {
   BenchReport made = report();
-  EXPECT_THAT(to_text(made), testing::Not(HasSubstr("fallback")));
-  EXPECT_THAT(to_html(made, ""), testing::Not(HasSubstr("fallback")));
-  EXPECT_TRUE(nlohmann::json::parse(to_json(made))["results"][0]["device"].is_null());
+  EXPECT_THAT(to_text(make_report(made)), testing::Not(HasSubstr("fallback")));
+  EXPECT_THAT(to_html(make_report(made), ""), testing::Not(HasSubstr("fallback")));
+  EXPECT_TRUE(to_json(made)["results"][0]["device"].is_null());
   for (BenchResult& one : made.results) one.device = BenchDevice{"meter", 62, 38, 55448800, 0.125};
-  EXPECT_THAT(to_text(made), HasSubstr("      62       38     12.5\n"));
-  EXPECT_THAT(to_markdown(made), HasSubstr("| meter | 62 | 38 | 55448800 | 12.5 |"));
-  EXPECT_THAT(to_html(made, ""), HasSubstr("<td>meter</td><td>62</td><td>38</td>"));
-  const auto device = nlohmann::json::parse(to_json(made))["results"][0]["device"];
+  EXPECT_THAT(to_text(make_report(made)),
+              HasSubstr("           62                38     55448800                    12.5\n"));
+  EXPECT_THAT(to_markdown(make_report(made)), HasSubstr("| meter | 62 | 38 | 55448800 | 12.5 |"));
+  EXPECT_THAT(to_html(make_report(made), ""), HasSubstr("<td>meter</td><td>62</td><td>38</td>"));
+  const Json device = to_json(made)["results"][0]["device"];
   EXPECT_EQ(device["fallback_calls"], 38);
   EXPECT_EQ(device["fallback_share"], 0.125);
 }
