@@ -212,11 +212,12 @@ Report make_report(const Description& description) {
 
 std::string inspect(const InspectOptions& options) {
   const bool run = runs(options);
-  if (options.code) return model_code(read_archive(options.model), options.format);
-  if (options.graph) return model_graph(read_archive(options.model), options.format);
-  const Description description = describe(options, run);
-  const Report report = make_report(description);
-  return options.format == Format::kJson ? to_json(report) : to_text(report);
+  const auto written = [&options](const Report& report) {
+    return options.format == Format::kJson ? to_json(report) : to_text(report);
+  };
+  if (options.code) return written(code_report(read_archive(options.model)));
+  if (options.graph) return written(graph_report(read_archive(options.model)));
+  return written(make_report(describe(options, run)));
 }
 
 }  // namespace lookout

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 
 #include "app/model/models.h"
@@ -20,23 +21,9 @@ namespace {
 const char* advice(NodeKind kind) { return needs_libcamera(kind) ? "use csi://0" : ""; }
 
 const char* json_name(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kCamera:
-      return "camera";
-    case NodeKind::kBayer:
-      return "bayer";
-    case NodeKind::kPipeline:
-      return "pipeline";
-    case NodeKind::kCodec:
-      return "codec";
-    case NodeKind::kImageProcessor:
-      return "image-processor";
-    case NodeKind::kMetadata:
-      return "metadata";
-    case NodeKind::kOther:
-      return "other";
-  }
-  return "";
+  constexpr std::array kNames{"camera",          "bayer",    "pipeline", "codec",
+                              "image-processor", "metadata", "other"};  // as in NodeKind
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 // "640x480 30 25 15 fps".
@@ -47,42 +34,35 @@ std::string size_and_rates(const CameraSize& size) {
   return fmt::format("{} {} fps", to_text(size), joined(rates, size.any_rate ? "..." : " "));
 }
 
-void append_line(const std::string& line, std::string& text) {
-  append_printable(line, text);
-  text += '\n';
-}
+using TextLines = std::vector<std::string>;
 
-void append_formats(const CameraNode& node, std::string& text) {
-  std::vector<std::string> unreadable;
+void append_formats(const CameraNode& node, TextLines& lines) {
+  TextLines unreadable;
   for (const CameraFormat& format : node.formats) {
     if (!can_be_read(format.fourcc)) {
       unreadable.push_back(fourcc_to_text(format.fourcc));
       continue;
     }
-    append_line(fmt::format("    {:<4} {}", fourcc_to_text(format.fourcc), format.description),
-                text);
-    for (const CameraSize& size : format.sizes) append_line("      " + size_and_rates(size), text);
+    lines.push_back(fmt::format("    {:<4} {}", fourcc_to_text(format.fourcc), format.description));
+    for (const CameraSize& size : format.sizes) lines.push_back("      " + size_and_rates(size));
   }
   if (unreadable.empty()) return;
-  append_line(fmt::format("    formats that lookout cannot read: {}", joined(unreadable, " ")),
-              text);
+  lines.push_back("    formats that lookout cannot read: " + joined(unreadable, " "));
 }
 
-void append_node(const CameraNode& node, const ModeWish& wish, std::string& text) {
+void append_node(const CameraNode& node, const ModeWish& wish, TextLines& lines) {
   if (!node.problem.empty()) {
-    append_line(node.path + ": " + node.problem, text);
+    lines.push_back(node.path + ": " + node.problem);
     return;
   }
   const std::string way_out = *advice(node.kind) == 0 ? "" : fmt::format(": {}", advice(node.kind));
-  append_line(fmt::format("{}: {} ({}, {}), {}{}", node.path, node.info.card, node.info.driver,
-                          node.info.bus, to_text(node.kind), way_out),
-              text);
-  for (const std::string& link : node.links) append_line("    " + link, text);
+  lines.push_back(fmt::format("{}: {} ({}, {}), {}{}", node.path, node.info.card, node.info.driver,
+                              node.info.bus, to_text(node.kind), way_out));
+  for (const std::string& link : node.links) lines.push_back("    " + link);
   if (node.kind != NodeKind::kCamera) return;
-  append_formats(node, text);
+  append_formats(node, lines);
   const ModeChoice choice = choose_mode(node.formats, wish);
-  append_line("    run " + (choice.mode ? to_text(choice).front() : "finds no format to read"),
-              text);
+  lines.push_back("    run " + (choice.mode ? to_text(choice).front() : "finds no format to read"));
 }
 
 // "640x480, 10 bit, up to 206.6 fps, 39 % of the field's width and 39 % of its height".
@@ -99,16 +79,16 @@ SensorModes modes_of(const Cameras& cameras, const LibcameraCamera& camera) {
   return found == cameras.csi_modes.end() ? SensorModes() : found->second;
 }
 
-void append_csi(std::size_t number, const Cameras& cameras, std::string& text) {
+void append_csi(std::size_t number, const Cameras& cameras, TextLines& lines) {
   const LibcameraCamera& camera = cameras.csi[number];
-  append_line(fmt::format("csi://{}: {} ({}), through libcamera", number, camera.model, camera.id),
-              text);
+  lines.push_back(
+      fmt::format("csi://{}: {} ({}), through libcamera", number, camera.model, camera.id));
   const SensorModes modes = modes_of(cameras, camera);
-  if (!modes.problem.empty()) append_line("    its modes are not known: " + modes.problem, text);
+  if (!modes.problem.empty()) lines.push_back("    its modes are not known: " + modes.problem);
   for (const GrantedSensorMode& mode : modes.modes) {
-    append_line("    " + mode_rate_and_field(mode), text);
+    lines.push_back("    " + mode_rate_and_field(mode));
   }
-  if (modes.taken) append_line("    run takes the mode " + to_text(*modes.taken), text);
+  if (modes.taken) lines.push_back("    run takes the mode " + to_text(*modes.taken));
 }
 
 Json to_json(const CameraSize& size) {
@@ -195,27 +175,35 @@ Json to_json(const CameraNode& node, const ModeWish& wish) {
   return json;
 }
 
-}  // namespace
-
-std::string to_text(const Cameras& cameras, const ModeWish& wish) {
-  if (cameras.nodes.empty() && cameras.csi.empty()) {
-    return "no camera: there is no /dev/video* at all; lookout 'test://all' needs none\n";
-  }
-  std::string text;
-  for (std::size_t i = 0; i < cameras.csi.size(); ++i) append_csi(i, cameras, text);
-  for (const CameraNode& node : cameras.nodes) append_node(node, wish, text);
-  const std::string missed = missed_csi(cameras);
-  if (!missed.empty()) append_line(missed, text);
-  return text;
-}
-
-std::string to_json(const Cameras& cameras, const ModeWish& wish) {
+Json to_json(const Cameras& cameras, const ModeWish& wish) {
   Json list = Json::array();
   for (std::size_t i = 0; i < cameras.csi.size(); ++i) list.push_back(csi_to_json(i, cameras));
   for (const CameraNode& node : cameras.nodes) list.push_back(to_json(node, wish));
   Json report{{"schema", 1}, {"type", "cameras"}, {"cameras", std::move(list)}};
   if (!cameras.csi_problem.empty()) report["csi_problem"] = cameras.csi_problem;
-  return to_text(report) + "\n";
+  return report;
+}
+
+TextLines lines_of(const Cameras& cameras, const ModeWish& wish) {
+  if (cameras.nodes.empty() && cameras.csi.empty()) {
+    return {"no camera: there is no /dev/video* at all; lookout 'test://all' needs none"};
+  }
+  TextLines lines;
+  for (std::size_t i = 0; i < cameras.csi.size(); ++i) append_csi(i, cameras, lines);
+  for (const CameraNode& node : cameras.nodes) append_node(node, wish, lines);
+  const std::string missed = missed_csi(cameras);
+  if (!missed.empty()) lines.push_back(missed);
+  return lines;
+}
+
+}  // namespace
+
+Report make_report(const Cameras& cameras, const ModeWish& wish) {
+  Report report;
+  report.kind = "lookout list-cameras";
+  report.head = lines_of(cameras, wish);
+  report.json = [&cameras, wish] { return to_json(cameras, wish); };
+  return report;
 }
 
 ModeWish wish_of_run(const RunOptions& options) {
@@ -229,8 +217,8 @@ std::string list_cameras(const ListCamerasOptions& options) {
   Cameras cameras = find_cameras();
   const ModeWish wish = wish_of_run(options.run);
   if (!cameras.csi.empty()) cameras.csi_modes = list_csi_modes(wish);
-  return options.run.results.format == Format::kJson ? to_json(cameras, wish)
-                                                     : to_text(cameras, wish);
+  const Report report = make_report(cameras, wish);
+  return options.run.results.format == Format::kJson ? to_json(report) : to_text(report);
 }
 
 }  // namespace lookout

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/options/options.h"
+#include "app/report/report.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/sources/auto_camera.h"
 
@@ -17,9 +18,7 @@ ModeWish wish_of_run(const RunOptions& options);
 // The report on this machine, with a newline at its end. Throws as above.
 std::string list_cameras(const ListCamerasOptions& options);
 
-// The report on the given cameras, as text and as one JSON object. `wish` decides which mode of a
-// V4L2 camera is chosen.
-std::string to_text(const Cameras& cameras, const ModeWish& wish);
-std::string to_json(const Cameras& cameras, const ModeWish& wish);
+// Refers to `cameras`. `wish` decides which mode of a V4L2 camera is chosen.
+Report make_report(const Cameras& cameras, const ModeWish& wish);
 
 }  // namespace lookout

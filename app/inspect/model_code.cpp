@@ -10,8 +10,6 @@
 #include "pipeline/archive/onnx_graph.h"
 #include "pipeline/archive/torch_code.h"
 #include "pipeline/core/append_format.h"
-#include "pipeline/core/printable.h"
-#include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
@@ -23,12 +21,10 @@ Json file_json(const char* type, const ModelArchive& archive) {
           {"sha256", archive.sha256()}};
 }
 
-// Line by line, so that lines stay lines.
-void append_lines(std::string_view text, std::string& out) {
+void append_lines(std::string_view text, std::vector<std::string>& lines) {
   while (!text.empty()) {
     const auto end = text.find('\n');
-    append_printable(text.substr(0, end), out);
-    out += '\n';
+    lines.emplace_back(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
 }
@@ -41,10 +37,11 @@ std::string shape_text(const OnnxValue& value) {
   return fmt::format("{} [{}]", value.type, dims);
 }
 
-void append_values(const char* title, const std::vector<OnnxValue>& values, std::string& out) {
-  append_format(out, "{}:\n", title);
+void append_values(const char* title, const std::vector<OnnxValue>& values,
+                   std::vector<std::string>& lines) {
+  lines.push_back(fmt::format("{}:", title));
   for (const OnnxValue& value : values) {
-    append_format(out, "  {}  {}\n", printable(value.name), shape_text(value));
+    lines.push_back(fmt::format("  {}  {}", value.name, shape_text(value)));
   }
 }
 
@@ -59,27 +56,22 @@ std::string node_text(const OnnxNodeText& node) {
                      joined(node.inputs, ", "), node.name.empty() ? "" : "  # ", node.name);
 }
 
-void append_nodes(const OnnxGraph& graph, std::string& out) {
+std::vector<std::string> lines_of(const OnnxContents& contents, const OnnxGraph& graph) {
+  std::vector<std::string> lines{fmt::format(
+      "graph {}: opset {}, {} nodes{}{}", graph.name, contents.opset, graph.nodes.size(),
+      contents.producer.empty() ? "" : ", written by ", contents.producer)};
+  append_values("inputs", contents.inputs, lines);
+  append_values("outputs", contents.outputs, lines);
+  append_values("constants", graph.constants, lines);
   const std::string* where = nullptr;
   for (const OnnxNodeText& node : graph.nodes) {
     if (where == nullptr || *where != node.graph) {
-      const std::string of = node.graph.empty() ? "" : " of " + printable(node.graph);
-      append_format(out, "nodes{}:\n", of);
+      lines.push_back(fmt::format("nodes{}{}:", node.graph.empty() ? "" : " of ", node.graph));
       where = &node.graph;
     }
-    append_format(out, "  {}\n", printable(node_text(node)));
+    lines.push_back("  " + node_text(node));
   }
-}
-
-std::string graph_text(const OnnxContents& contents, const OnnxGraph& graph) {
-  std::string text = fmt::format(
-      "graph {}: opset {}, {} nodes{}\n", printable(graph.name), contents.opset, graph.nodes.size(),
-      contents.producer.empty() ? "" : ", written by " + printable(contents.producer));
-  append_values("inputs", contents.inputs, text);
-  append_values("outputs", contents.outputs, text);
-  append_values("constants", graph.constants, text);
-  append_nodes(graph, text);
-  return text;
+  return lines;
 }
 
 Json nodes_json(const OnnxGraph& graph) {
@@ -118,26 +110,23 @@ Json values_json(const std::vector<OnnxValue>& values) {
   return json;
 }
 
-std::string model_code(const ModelArchive& archive, Format format) {
+Report code_report(const ModelArchive& archive) {
   if (archive.engine() != Engine::kTorch) refuse_model(archive.path(), view_of(archive.engine()));
-  const std::vector<TorchCodeFile> files = read_torch_code(archive);
-  if (format == Format::kJson) {
-    Json json = file_json("code", archive);
-    json["code"] = Json::array();
-    for (const TorchCodeFile& file : files) {
-      json["code"].push_back({{"name", file.name}, {"text", file.text}});
-    }
-    return to_text(json) + "\n";
+  Report report;
+  Json json = file_json("code", archive);
+  json["code"] = Json::array();
+  for (const TorchCodeFile& file : read_torch_code(archive)) {
+    json["code"].push_back({{"name", file.name}, {"text", file.text}});
+    if (!report.head.empty()) report.head.emplace_back();
+    report.head.push_back("# " + file.name);
+    append_lines(file.text, report.head);
   }
-  std::string text;
-  for (const TorchCodeFile& file : files) {
-    append_format(text, "{}# {}\n", text.empty() ? "" : "\n", printable(file.name));
-    append_lines(file.text, text);
-  }
-  return text.empty() ? "This archive has no code.\n" : text;
+  if (report.head.empty()) report.head = {"This archive has no code."};
+  report.json = [json] { return json; };
+  return report;
 }
 
-std::string model_graph(const ModelArchive& archive, Format format) {
+Report graph_report(const ModelArchive& archive) {
   if (archive.engine() != Engine::kOnnxRuntime) {
     read_contents(archive);  // says what it is, unless it is a model
     refuse_model(archive.path(), view_of(archive.engine()));
@@ -145,7 +134,6 @@ std::string model_graph(const ModelArchive& archive, Format format) {
   const ArchiveContents contents = read_contents(archive);
   try {
     const OnnxGraph graph = read_onnx_graph(archive.bytes());
-    if (format == Format::kText) return graph_text(*contents.onnx, graph);
     Json json = file_json("graph", archive);
     json["name"] = graph.name;
     json["opset"] = contents.onnx->opset;
@@ -154,7 +142,10 @@ std::string model_graph(const ModelArchive& archive, Format format) {
     json["outputs"] = values_json(contents.onnx->outputs);
     json["constants"] = values_json(graph.constants);
     json["nodes"] = nodes_json(graph);
-    return to_text(json) + "\n";
+    Report report;
+    report.head = lines_of(*contents.onnx, graph);
+    report.json = [json] { return json; };
+    return report;
   } catch (const std::runtime_error& error) {
     refuse_model(archive.path(),
                  std::string("is no ONNX model that can be shown (") + error.what() + ")");

@@ -1,10 +1,9 @@
 // lookout inspect --code and --graph: what a model computes, as text. Nothing of it runs.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/report/report.h"
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/onnx_contents.h"
 #include "pipeline/core/json_text.h"
@@ -14,11 +13,10 @@ namespace lookout {
 // The name, type and shape of each; -1: any size.
 nlohmann::ordered_json values_json(const std::vector<OnnxValue>& values);
 
-// The code of a TorchScript archive. With a newline at its end. Throws Error(kBadData), also for
-// the other format.
-std::string model_code(const ModelArchive& archive, Format format);
+// The code of a TorchScript archive. Throws Error(kBadData), also for the other format.
+Report code_report(const ModelArchive& archive);
 
-// The nodes, inputs, outputs and constants of an ONNX model. As model_code().
-std::string model_graph(const ModelArchive& archive, Format format);
+// The nodes, inputs, outputs and constants of an ONNX model. As code_report().
+Report graph_report(const ModelArchive& archive);
 
 }  // namespace lookout

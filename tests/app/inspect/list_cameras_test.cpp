@@ -48,7 +48,7 @@ Cameras cameras() {
 }
 
 TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
-  EXPECT_EQ(to_text(cameras(), {}),
+  EXPECT_EQ(to_text(make_report(cameras(), {})),
             "/dev/video0: C920 (uvcvideo, usb-1), a camera\n"
             "    /dev/v4l/by-id/usb-C920-index0\n"
             "    YUYV YUYV 4:2:2\n"
@@ -60,7 +60,7 @@ TEST(ListCameras, TextHasWhatAUserNeedsToChoose) {
             "/dev/video2: unicam (unicam, csi), a raw Bayer sensor: use csi://0\n"
             "/dev/video10: codec (bcm2835-codec, soc), a codec\n"
             "/dev/video11: no permission to open /dev/video11\n");
-  EXPECT_THAT(to_text(Cameras(), {}), HasSubstr("there is no /dev/video* at all"));
+  EXPECT_THAT(to_text(make_report(Cameras(), {})), HasSubstr("there is no /dev/video* at all"));
 }
 
 TEST(ListCameras, NamesBeginNoLinesAndMoveNoCursor) {
@@ -69,7 +69,7 @@ TEST(ListCameras, NamesBeginNoLinesAndMoveNoCursor) {
   odd.nodes[0].links = {"/dev/v4l/by-id/\x1b[2J"};
   odd.nodes[0].formats[0].description = "Y\x1b[2J";
   odd.csi = {{"id\x1b[2J", "imx\n708"}};
-  const std::string text = to_text(odd, {});
+  const std::string text = to_text(make_report(odd, {}));
   EXPECT_THAT(text, HasSubstr("/dev/video0: C\\n\\x1b[2J (uvcvideo, usb-1), a camera\n"));
   EXPECT_THAT(text, HasSubstr("csi://0: imx\\n708 (id\\x1b[2J), through libcamera\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
@@ -79,17 +79,18 @@ TEST(ListCameras, PartOfACsiCameraComesWithTheWayOut) {
   Cameras pipeline = cameras();
   pipeline.nodes[2].kind = NodeKind::kPipeline;
   EXPECT_THAT(
-      to_text(pipeline, {}),
+      to_text(make_report(pipeline, {})),
       HasSubstr("/dev/video2: unicam (unicam, csi), a part of a CSI camera: use csi://0\n"));
-  EXPECT_EQ(nlohmann::json::parse(to_json(pipeline, {}))["cameras"][2]["kind"], "pipeline");
+  EXPECT_EQ(nlohmann::json::parse(to_json(make_report(pipeline, {})))["cameras"][2]["kind"],
+            "pipeline");
 }
 
 TEST(ListCameras, ThoseOfLibcameraComeFirst) {
   Cameras both = cameras();
   both.csi = {{"/base/soc/i2c0mux", "imx708"}};
-  EXPECT_THAT(to_text(both, {}),
+  EXPECT_THAT(to_text(make_report(both, {})),
               StartsWith("csi://0: imx708 (/base/soc/i2c0mux), through libcamera\n/dev/video0: "));
-  const auto report = nlohmann::json::parse(to_json(both, {}));
+  const auto report = nlohmann::json::parse(to_json(make_report(both, {})));
   EXPECT_EQ(report["cameras"][0]["source"], "csi://0");
   EXPECT_EQ(report["cameras"][0]["card"], "imx708");
 }
@@ -109,7 +110,7 @@ Cameras csi_cameras() {
 
 TEST(ListCameras, ModesOfASensorComeWithTheirRateAndField) {
   EXPECT_EQ(
-      to_text(csi_cameras(), {}),
+      to_text(make_report(csi_cameras(), {})),
       "csi://0: imx219 (/base/i2c@1/imx219), through libcamera\n"
       "    640x480, 10 bit, up to 206.6 fps, 39 % of the field's width and 39 % of its height\n"
       "    1640x1232, 10 bit, up to 41.8 fps, the whole field of view\n"
@@ -120,7 +121,7 @@ TEST(ListCameras, ModesOfASensorComeWithTheirRateAndField) {
 }
 
 TEST(ListCameras, JsonHasTheModesOfASensor) {
-  const auto cameras = nlohmann::json::parse(to_json(csi_cameras(), {}))["cameras"];
+  const auto cameras = nlohmann::json::parse(to_json(make_report(csi_cameras(), {})))["cameras"];
   const auto& modes = cameras[0]["sensor_modes"];
   ASSERT_EQ(modes.size(), 3U);
   EXPECT_EQ(modes[0], nlohmann::json::parse(R"({"width":640,"height":480,"bits":10,
@@ -136,17 +137,19 @@ TEST(ListCameras, JsonHasTheModesOfASensor) {
 TEST(ListCameras, WhyThereIsNoneIsSaidToWhoHasASensor) {
   Cameras without = cameras();
   without.csi_problem = "there is no libcamera";
-  EXPECT_THAT(to_text(without, {}), EndsWith("\nthere is no libcamera\n"));
+  EXPECT_THAT(to_text(make_report(without, {})), EndsWith("\nthere is no libcamera\n"));
   without.nodes.erase(without.nodes.begin() + 2);
-  EXPECT_THAT(to_text(without, {}), Not(HasSubstr("there is no libcamera")));
-  EXPECT_EQ(nlohmann::json::parse(to_json(without, {}))["csi_problem"], "there is no libcamera");
+  EXPECT_THAT(to_text(make_report(without, {})), Not(HasSubstr("there is no libcamera")));
+  EXPECT_EQ(nlohmann::json::parse(to_json(make_report(without, {})))["csi_problem"],
+            "there is no libcamera");
 }
 
 TEST(ListCameras, TheChoiceFollowsTheOptions) {
   ModeWish wish;
   wish.width = 1280;
   wish.height = 720;
-  EXPECT_THAT(to_text(cameras(), wish), HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
+  EXPECT_THAT(to_text(make_report(cameras(), wish)),
+              HasSubstr("run takes 1280x720 YUYV at 7.5 fps"));
 }
 
 TEST(ListCameras, TheChoiceIsThatOfARunWithTheModelAndTheView) {
@@ -169,7 +172,7 @@ TEST(ListCameras, TheChoiceIsThatOfARunWithTheModelAndTheView) {
 }
 
 TEST(ListCameras, JsonHasAllOfIt) {
-  const auto report = nlohmann::json::parse(to_json(cameras(), {}));
+  const auto report = nlohmann::json::parse(to_json(make_report(cameras(), {})));
   EXPECT_EQ(report["schema"], 1);
   EXPECT_EQ(report["type"], "cameras");
   ASSERT_EQ(report["cameras"].size(), 5U);
@@ -183,7 +186,7 @@ TEST(ListCameras, JsonHasAllOfIt) {
   EXPECT_EQ(camera["choice"]["rejected"].size(), 2U);
   EXPECT_EQ(report["cameras"][2]["advice"], "use csi://0");
   EXPECT_EQ(report["cameras"][4]["problem"], "no permission to open /dev/video11");
-  EXPECT_EQ(nlohmann::json::parse(to_json(Cameras(), {}))["cameras"].size(), 0U);
+  EXPECT_EQ(nlohmann::json::parse(to_json(make_report(Cameras(), {})))["cameras"].size(), 0U);
 }
 
 }  // namespace
