@@ -19,7 +19,8 @@ constexpr std::size_t kMinName = 14;   // columns of the names of facts
 
 // The rows of a table as a format shows them, with its head first.
 std::vector<Row> shown_rows(const Table& table, ReportFormat format) {
-  const std::size_t count = std::min(table.rows.size(), table.shown);
+  const bool text = format == ReportFormat::kText;
+  const std::size_t count = text ? std::min(table.rows.size(), table.shown) : table.rows.size();
   std::vector<Row> rows(count + 1);
   for (std::size_t i = 0; i < table.head.size(); ++i) {
     if (!is_shown(table.head[i].shown, format)) continue;

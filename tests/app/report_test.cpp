@@ -63,6 +63,51 @@ EvalReport many_classes(std::size_t classes) {
   return report;
 }
 
+Report with_table(Table table) {
+  Report report;
+  report.kind = "lookout x";
+  report.title = "t";
+  report.parts = {{"Stages", "A note.", {std::move(table)}}};
+  return report;
+}
+
+TEST(ReportWriters, ATableIsSaidOnceForAllFormats) {
+  const Report report = with_table({"in ms",
+                                    {"name", {"on a page", Shown::kHtml}, "mean ms"},
+                                    {{"a|b", "h", "1.0"}, {"c", "h", "22.5"}},
+                                    1});
+  EXPECT_EQ(to_text(report),
+            "t\n\n"
+            "Stages: in ms\n"
+            "      mean\n"
+            "name    ms\n"
+            "a|b    1.0\n"
+            "and 1 more\n");
+  EXPECT_EQ(to_markdown(report),
+            "# lookout x\n\nt\n\n## Stages: in ms\n\nA note.\n\n"
+            "| name | mean ms |\n| --- | --- |\n| a\\|b | 1.0 |\n| c | 22.5 |\n");
+  const std::string html = to_html(report, "");
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">on a page</th>"));
+  EXPECT_THAT(html, HasSubstr("<summary>1 more</summary>"));
+}
+
+TEST(ReportWriters, LabelsAreShortenedWhereATableThenFits) {
+  const Report report =
+      with_table({"", {"label", "n"}, {{"k\u00f6ttbullar with mashed potatoes", "1"}}});
+  EXPECT_THAT(to_text(report, 14), HasSubstr("\nk\u00f6ttbullar\u2026  1\n"));
+  EXPECT_THAT(to_text(report, 10), HasSubstr(" potatoes  1\n")) << "there is no room at all";
+}
+
+TEST(ReportWriters, WhatAFormatDoesNotShowIsLeftOut) {
+  Report report = with_table({});
+  report.parts = {{"On a page", "", {{Facts{{"name", "value"}}, Shown::kHtml}}},
+                  {"A chart", "", {Chart{"<svg/>", {{"bar", "1 fps"}}}}}};
+  EXPECT_EQ(to_text(report), "t\n\nA chart\nbar             1 fps\n");
+  EXPECT_THAT(to_html(report, ""), HasSubstr("<dt>name</dt><dd>value</dd>"));
+  EXPECT_THAT(to_html(report, ""), HasSubstr("<svg/>"));
+  EXPECT_THAT(to_markdown(report), Not(HasSubstr("On a page")));
+}
+
 TEST(EvalPage, TextsFromOutsideAreEscaped) {
   EvalReport report;
   report.model = kAttack;

@@ -175,7 +175,7 @@ TEST(BenchReport, JsonIsOneLineWithTheFigures) {
 }
 
 TEST(BenchMessage, EveryFigureSurvives) {
-  BenchResult sent = result(3, 2, 1 / 3.0);
+  BenchResult sent = result(3, 2, 12.5);
   sent.model.facts.emplace_back("weights", "\"words\"");
   sent.auto_threads = true;
   sent.live = true;
@@ -281,7 +281,7 @@ TEST(BenchReport, HasColumnsOfADeviceWhenThereIsOne) {
   EXPECT_TRUE(to_json(made)["results"][0]["device"].is_null());
   for (BenchResult& one : made.results) one.device = BenchDevice{"meter", 62, 38, 55448800, 0.125};
   EXPECT_THAT(to_text(make_report(made)),
-              HasSubstr("           62                38     55448800                    12.5\n"));
+              HasSubstr(" meter     62      38  55448800       12.5\n"));
   EXPECT_THAT(to_markdown(make_report(made)), HasSubstr("| meter | 62 | 38 | 55448800 | 12.5 |"));
   EXPECT_THAT(to_html(make_report(made), ""), HasSubstr("<td>meter</td><td>62</td><td>38</td>"));
   const Json device = to_json(made)["results"][0]["device"];
