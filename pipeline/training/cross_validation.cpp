@@ -25,23 +25,24 @@ std::size_t best(const std::vector<float>& values) {
   return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-// Of each view of the pictures.
-std::vector<float> row_weights(const TrainingSet& set, const std::vector<bool>& use) {
+// Trains with the pictures for which `use` is true. `start`: as fit_head().
+Head fit_pictures(const TrainingSet& set, const std::vector<bool>& use, double l2,
+                  const Head* start) {
+  const std::vector<float> picture_weights = set.weights(use);
+  std::vector<std::size_t> classes;
   std::vector<float> weights;
-  for (const float weight : set.weights(use)) weights.insert(weights.end(), set.views, weight);
-  return weights;
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    classes.insert(classes.end(), set.views, set.picture_classes[i]);
+    weights.insert(weights.end(), set.views, picture_weights[i]);
+  }
+  return fit_head({set.embeddings, classes, weights, set.outputs(), l2}, start);
 }
 
 class CrossValidation {
  public:
   CrossValidation(const TrainingSet& set, const std::vector<std::size_t>& folds,
                   const Progress& progress)
-      : set_(set), folds_(folds), progress_(progress) {
-    for (const std::size_t of_picture : set.picture_classes) {
-      row_classes_.insert(row_classes_.end(), set.views, of_picture);
-    }
-    sizes_ = curve_sizes();
-  }
+      : set_(set), folds_(folds), progress_(progress), sizes_(curve_sizes()) {}
 
   Validation run() {
     choose_l2();
@@ -55,16 +56,16 @@ class CrossValidation {
   void step() { progress_(static_cast<double>(++done_) / static_cast<double>(steps())); }
   std::size_t steps() const { return kFolds * (kL2.size() + 1 + sizes_.size()); }
 
-  // Trains with the pictures for which `use` is true.
-  template <typename Use>
-  Head fit(double l2, const Head* start, const Use& use) {
-    std::vector<bool> used(set_.pictures());
-    for (std::size_t picture = 0; picture < used.size(); ++picture) used[picture] = use(picture);
-    const std::vector<float> weights = row_weights(set_, used);
-    const FitOptions options{set_.embeddings, row_classes_, weights, set_.outputs(), l2};
-    Head head = fit_head(options, start);
+  Head fit(double l2, const Head* start, const std::vector<bool>& use) {
+    Head head = fit_pictures(set_, use, l2, start);
     step();
     return head;
+  }
+
+  std::vector<bool> outside_fold(std::size_t fold) const {
+    std::vector<bool> use(set_.pictures());
+    for (std::size_t i = 0; i < use.size(); ++i) use[i] = folds_[i] != fold;
+    return use;
   }
 
   // Calls `take` with each picture of the fold.
@@ -83,8 +84,7 @@ class CrossValidation {
       Logits logits(set_.pictures());
       for (std::size_t fold = 0; fold < kFolds; ++fold) {
         Head& head = heads[fold];
-        head = fit(l2, head.outputs == 0 ? nullptr : &head,
-                   [&](std::size_t picture) { return folds_[picture] != fold; });
+        head = fit(l2, head.outputs == 0 ? nullptr : &head, outside_fold(fold));
         for_fold(fold, [&](std::size_t picture) {
           head.apply(set_.embeddings[set_.row(picture)], logits[picture]);
         });
@@ -102,39 +102,37 @@ class CrossValidation {
   // Similarities of every view of the held-out pictures, since the light will change more than it
   // did while the pictures were taken.
   void measure_similarity() {
-    std::vector<float> of_views;
-    std::vector<float> of_pictures;
+    std::vector<float> views;
+    std::vector<float> pictures;
     validation_.pictures.resize(set_.pictures());
     for (std::size_t fold = 0; fold < kFolds; ++fold) {
-      std::vector<bool> use(set_.pictures());
-      for (std::size_t i = 0; i < use.size(); ++i) use[i] = folds_[i] != fold;
-      OodDetector familiarity;
-      familiarity.examples = choose_examples(set_, use);
+      OodDetector detector;
+      detector.examples = choose_examples(set_, outside_fold(fold));
       for_fold(fold, [&](std::size_t picture) {
         for (std::size_t view = 0; view < set_.views; ++view) {
-          const float similarity = familiarity.similarity(set_.familiar()[set_.row(picture, view)]);
+          const float similarity = detector.similarity(set_.familiar()[set_.row(picture, view)]);
           if (view == 0) validation_.pictures[picture].similarity = similarity;
           if (set_.is_counter_example(picture)) continue;
-          of_views.push_back(similarity);
-          if (view == 0) of_pictures.push_back(similarity);
+          views.push_back(similarity);
+          if (view == 0) pictures.push_back(similarity);
         }
       });
       step();
     }
     const OodThreshold chosen =
-        choose_threshold(of_views, std::move(of_pictures), foreign_similarities());
+        choose_threshold(views, std::move(pictures), foreign_similarities());
     validation_.threshold = chosen.threshold;
     validation_.steepness = chosen.steepness;
   }
 
   // Of real foreign pictures where there are some, else of the base's classes.
   std::vector<float> foreign_similarities() const {
-    OodDetector familiarity;
-    familiarity.examples = choose_examples(set_, std::vector<bool>(set_.pictures(), true));
+    OodDetector detector;
+    detector.examples = choose_examples(set_, std::vector<bool>(set_.pictures(), true));
     const Embeddings& foreign = set_.other.size() > 0 ? set_.other : set_.foreign;
     std::vector<float> similarities(foreign.size());
     for (std::size_t i = 0; i < foreign.size(); ++i) {
-      similarities[i] = familiarity.similarity(foreign[i]);
+      similarities[i] = detector.similarity(foreign[i]);
     }
     return similarities;
   }
@@ -145,13 +143,13 @@ class CrossValidation {
     for (std::size_t refused = all; refused > 0;) {
       score_with_threshold();
       refused = 0;
-      std::size_t of_classes = 0;
+      std::size_t known = 0;
       for (std::size_t i = 0; i < all; ++i) {
         if (set_.is_counter_example(i)) continue;
-        ++of_classes;
+        ++known;
         if (validation_.pictures[i].predicted == set_.classes) ++refused;
       }
-      if (static_cast<double>(refused) <= kMaxRefused * static_cast<double>(of_classes)) break;
+      if (static_cast<double>(refused) <= kMaxRefused * static_cast<double>(known)) break;
       validation_.threshold -= 1 / validation_.steepness / 4;
       if (validation_.threshold < -1) break;
     }
@@ -159,13 +157,13 @@ class CrossValidation {
   }
 
   void score_with_threshold() {
-    OodDetector familiarity;
-    familiarity.threshold = validation_.threshold;
-    familiarity.steepness = validation_.steepness;
+    OodDetector detector;
+    detector.threshold = validation_.threshold;
+    detector.steepness = validation_.steepness;
     for (std::size_t i = 0; i < set_.pictures(); ++i) {
       ValidatedPicture& picture = validation_.pictures[i];
       picture.scores = with_unknown(probabilities(logits_[i], validation_.temperature),
-                                    set_.classes, familiarity.unknown(picture.similarity));
+                                    set_.classes, detector.unknown(picture.similarity));
       picture.predicted = best(picture.scores);
     }
   }
@@ -187,7 +185,7 @@ class CrossValidation {
   // 5, 10, 20, ... pictures of each class, below what the smallest class has in four folds.
   std::vector<std::size_t> curve_sizes() const {
     std::vector<std::size_t> counts(set_.outputs());
-    for (const std::size_t of_picture : set_.picture_classes) ++counts[of_picture];
+    for (const std::size_t index : set_.picture_classes) ++counts[index];
     const std::size_t least = *std::min_element(counts.begin(), counts.end());
     const std::size_t most = least * (kFolds - 1) / kFolds;
     std::vector<std::size_t> sizes;
@@ -225,12 +223,11 @@ class CrossValidation {
     std::vector<bool> use(set_.pictures());
     std::vector<std::size_t> taken(set_.outputs());
     for (const std::size_t picture : order) {
-      std::size_t& of_class = taken[set_.picture_classes[picture]];
-      use[picture] = folds_[picture] != fold && of_class < size;
-      if (use[picture]) ++of_class;
+      std::size_t& count = taken[set_.picture_classes[picture]];
+      use[picture] = folds_[picture] != fold && count < size;
+      if (use[picture]) ++count;
     }
-    const Head head =
-        fit(validation_.l2, nullptr, [&](std::size_t picture) { return use[picture]; });
+    const Head head = fit(validation_.l2, nullptr, use);
     std::vector<float> logits;
     for_fold(fold, [&](std::size_t picture) {
       head.apply(set_.embeddings[set_.row(picture)], logits);
@@ -241,8 +238,7 @@ class CrossValidation {
   const TrainingSet& set_;
   const std::vector<std::size_t>& folds_;
   const Progress& progress_;
-  std::vector<std::size_t> row_classes_;
-  std::vector<std::size_t> sizes_;  // of the learning curve
+  const std::vector<std::size_t> sizes_;  // of the learning curve
   std::size_t done_ = 0;
   Logits logits_;  // of the held-out pictures, with the best L2
   Validation validation_;
@@ -256,13 +252,13 @@ Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>
 }
 
 Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use) {
-  std::vector<std::vector<std::size_t>> of_class(set.classes);
+  std::vector<std::vector<std::size_t>> classes(set.classes);
   for (std::size_t i = 0; i < set.pictures(); ++i) {
-    if (use[i] && !set.is_counter_example(i)) of_class[set.picture_classes[i]].push_back(i);
+    if (use[i] && !set.is_counter_example(i)) classes[set.picture_classes[i]].push_back(i);
   }
   Embeddings examples;
   const std::size_t room = std::max<std::size_t>(1, kMaxExamples / set.classes);
-  for (const std::vector<std::size_t>& pictures : of_class) {
+  for (const std::vector<std::size_t>& pictures : classes) {
     const std::size_t count = std::min(room, pictures.size());
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t picture = pictures[i * pictures.size() / count];
@@ -291,17 +287,13 @@ std::size_t count_unknown(const OodDetector& familiarity, const Embeddings& scen
 }
 
 TrainedModel train(const TrainingSet& set, const Validation& validation) {
-  std::vector<std::size_t> classes;
-  for (const std::size_t of_picture : set.picture_classes) {
-    classes.insert(classes.end(), set.views, of_picture);
-  }
-  const std::vector<float> weights = row_weights(set, std::vector<bool>(set.pictures(), true));
+  const std::vector<bool> all(set.pictures(), true);
   TrainedModel model;
-  model.head = fit_head({set.embeddings, classes, weights, set.outputs(), validation.l2}, nullptr);
+  model.head = fit_pictures(set, all, validation.l2, nullptr);
   for (float& weight : model.head.weights) weight /= validation.temperature;
   for (float& bias : model.head.biases) bias /= validation.temperature;
   model.classes = set.classes;
-  model.familiarity.examples = choose_examples(set, std::vector<bool>(set.pictures(), true));
+  model.familiarity.examples = choose_examples(set, all);
   model.familiarity.of_profiles = set.profiles.size() > 0;
   model.familiarity.threshold = validation.threshold;
   model.familiarity.steepness = validation.steepness;

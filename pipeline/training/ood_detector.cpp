@@ -79,21 +79,21 @@ Embeddings foreign_profiles(const Embeddings& rows, const Embeddings& known) {
   return profiles;
 }
 
-OodThreshold choose_threshold(const std::vector<float>& of_views, std::vector<float> of_pictures,
-                              std::vector<float> of_foreign) {
-  const auto count = static_cast<double>(of_views.size());
-  const double mean = std::accumulate(of_views.begin(), of_views.end(), 0.0) / count;
+OodThreshold choose_threshold(const std::vector<float>& views, std::vector<float> pictures,
+                              std::vector<float> foreign) {
+  const auto count = static_cast<double>(views.size());
+  const double mean = std::accumulate(views.begin(), views.end(), 0.0) / count;
   double squares = 0;
-  for (const auto similarity : of_views) {
+  for (const auto similarity : views) {
     squares += std::pow(static_cast<double>(similarity) - mean, 2);
   }
   constexpr double kLeastDeviation = 1e-3;  // of pictures that are all the same
   const double deviation = std::max(kLeastDeviation, std::sqrt(squares / (count - 1)));
   const auto lowest = static_cast<float>(mean - kDeviations * deviation);
   OodThreshold chosen{lowest, 1};
-  if (!of_foreign.empty()) {
-    const float highest_allowed = std::max(lowest, quantile(of_pictures, kRefusedShare));
-    chosen.threshold = std::clamp(quantile(of_foreign, kRecognised), lowest, highest_allowed);
+  if (!foreign.empty()) {
+    const float highest_allowed = std::max(lowest, quantile(pictures, kRefusedShare));
+    chosen.threshold = std::clamp(quantile(foreign, kRecognised), lowest, highest_allowed);
   }
   const float typical = std::log(1 / kTypicalUnknown - 1);
   const auto distance = static_cast<float>(mean) - chosen.threshold;

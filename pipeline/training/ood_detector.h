@@ -70,11 +70,11 @@ struct OodThreshold {
 };
 
 // Chooses the threshold between two bounds: the lowest at which 95 % of the foreign scenes are
-// unknown. Lower than `kDeviations` deviations below the mean of `of_views` it never is, and never
-// higher than the 5th percentile of `of_pictures` unless that is lower still. Without foreign
+// unknown. Lower than `kDeviations` deviations below the mean of `views` it never is, and never
+// higher than the 5th percentile of `pictures` unless that is lower still. Without foreign
 // scenes it is the lower bound. All are similarities: of every view of the held-out pictures, of
 // these pictures as they are, and of foreign scenes.
-OodThreshold choose_threshold(const std::vector<float>& of_views, std::vector<float> of_pictures,
-                              std::vector<float> of_foreign);
+OodThreshold choose_threshold(const std::vector<float>& views, std::vector<float> pictures,
+                              std::vector<float> foreign);
 
 }  // namespace lookout

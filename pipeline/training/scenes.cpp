@@ -69,13 +69,14 @@ void join_alike(const Directions& rows, float similarity, Groups& groups,
   }
 }
 
-// Whether a scene is most of one class, or has several. `counts`: its pictures of each class.
+// Whether a scene is most of one class, or has several. `counts`: its pictures of each class;
+// `class_sizes`: all pictures of each.
 bool is_fixed_scene(const std::map<std::size_t, std::size_t>& counts,
-                    const std::vector<std::size_t>& of_classes) {
+                    const std::vector<std::size_t>& class_sizes) {
   std::size_t all = 0;
   std::size_t most = 0;
   for (const auto& [index, count] : counts) {
-    if (static_cast<double>(count) > kMostOfClass * static_cast<double>(of_classes[index])) {
+    if (static_cast<double>(count) > kMostOfClass * static_cast<double>(class_sizes[index])) {
       return true;
     }
     all += count;
@@ -106,7 +107,7 @@ Scenes find_scenes(const TrainingSet& set, const std::function<void()>& check) {
   Scenes scenes;
   std::map<std::size_t, std::size_t> numbers;
   std::vector<std::map<std::size_t, std::size_t>> counts;
-  std::vector<std::size_t> of_classes(set.classes + 1);
+  std::vector<std::size_t> class_sizes(set.classes + 1);
   for (std::size_t i = 0; i < set.pictures(); ++i) {
     const std::size_t scene = numbers.emplace(groups.find(i), numbers.size()).first->second;
     counts.resize(numbers.size());
@@ -114,10 +115,10 @@ Scenes find_scenes(const TrainingSet& set, const std::function<void()>& check) {
     scenes.of_picture.push_back(scene);
     ++scenes.sizes[scene];
     ++counts[scene][set.picture_classes[i]];
-    ++of_classes[set.picture_classes[i]];
+    ++class_sizes[set.picture_classes[i]];
   }
-  for (const auto& of_scene : counts) {
-    scenes.fixed.push_back(is_fixed_scene(of_scene, of_classes));
+  for (const auto& entry : counts) {
+    scenes.fixed.push_back(is_fixed_scene(entry, class_sizes));
   }
   return scenes;
 }
