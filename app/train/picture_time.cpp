@@ -1,13 +1,12 @@
 #include "app/train/picture_time.h"
 
-#include <regex.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "platform/pictures/exif.h"
 #include "platform/pictures/jpeg_segments.h"
@@ -34,32 +33,6 @@ std::int64_t changed_ms(const std::string& file) {
   return status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000;
 }
 
-// A regular expression with groups of digits.
-class TimePattern {
- public:
-  static constexpr std::size_t kGroups = 11;
-
-  explicit TimePattern(const char* pattern) { regcomp(&compiled_, pattern, REG_EXTENDED); }
-  ~TimePattern() { regfree(&compiled_); }
-  TimePattern(const TimePattern&) = delete;
-  TimePattern& operator=(const TimePattern&) = delete;
-
-  // The number of each group, by its index; 0 for a group that is empty or matches nothing.
-  std::optional<std::array<int, kGroups>> numbers_of(const std::string& text) const {
-    std::array<regmatch_t, kGroups> groups{};
-    if (regexec(&compiled_, text.c_str(), kGroups, groups.data(), 0) != 0) return std::nullopt;
-    std::array<int, kGroups> numbers{};
-    for (std::size_t i = 0; i < kGroups; ++i) {
-      const auto [start, end] = groups[i];
-      if (start < end) numbers[i] = std::atoi(text.substr(start, end - start).c_str());
-    }
-    return numbers;
-  }
-
- private:
-  regex_t compiled_{};
-};
-
 }  // namespace
 
 int PictureTime::hour() const {
@@ -67,16 +40,33 @@ int PictureTime::hour() const {
 }
 
 std::optional<std::int64_t> time_in_name(const std::string& name) {
-  // POSIX's, since std::regex takes seconds to compile.
-  static const TimePattern pattern(
-      "(^|[^0-9])([0-9]{4})([0-9]{2})([0-9]{2})[T_-]([0-9]{2})([0-9]{2})([0-9]{2})"
-      "(\\.([0-9]{3}))?([^0-9]|$)");
-  const auto part = pattern.numbers_of(name);
-  if (!part) return std::nullopt;
-  const auto seconds =
-      seconds_of((*part)[2], (*part)[3], (*part)[4], (*part)[5], (*part)[6], (*part)[7]);
-  if (!seconds) return std::nullopt;
-  return *seconds * 1000 + (*part)[9];
+  constexpr std::string_view kPattern = "dddddddd?dddddd";  // d: a digit, ?: what is between
+  const auto is_digit = [&name](std::size_t i) {
+    return i < name.size() && name[i] >= '0' && name[i] <= '9';
+  };
+  const auto fits = [&](std::size_t start) {
+    for (std::size_t i = 0; i < kPattern.size(); ++i) {
+      const char c = name[start + i];
+      if (kPattern[i] == 'd' ? !is_digit(start + i) : c != 'T' && c != '_' && c != '-')
+        return false;
+    }
+    return true;
+  };
+  const auto number = [&name](std::size_t start, std::size_t digits) {
+    return std::atoi(name.substr(start, digits).c_str());
+  };
+  for (std::size_t start = 0; start + kPattern.size() <= name.size(); ++start) {
+    const std::size_t end = start + kPattern.size();
+    if ((start > 0 && is_digit(start - 1)) || is_digit(end) || !fits(start)) continue;
+    const auto seconds =
+        seconds_of(number(start, 4), number(start + 4, 2), number(start + 6, 2),
+                   number(start + 9, 2), number(start + 11, 2), number(start + 13, 2));
+    if (!seconds) return std::nullopt;
+    const bool has_ms = end < name.size() && name[end] == '.' && is_digit(end + 1) &&
+                        is_digit(end + 2) && is_digit(end + 3) && !is_digit(end + 4);
+    return *seconds * 1000 + (has_ms ? number(end + 1, 3) : 0);
+  }
+  return std::nullopt;
 }
 
 PictureTime time_of(const std::string& file) {
