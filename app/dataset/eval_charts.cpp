@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "app/report/charts.h"
 #include "app/report/html.h"
 #include "pipeline/core/append_format.h"
 
@@ -70,7 +71,6 @@ void append_axes(std::string& out) {
 }
 
 void append_bin(const CalibrationBin& bin, std::string& out) {
-  if (bin.pictures == 0) return;
   const double x = x_of(bin.from) + 1.5;
   const double width = x_of(bin.to) - x_of(bin.from) - 3;
   append_format(
@@ -89,13 +89,39 @@ void append_bin(const CalibrationBin& bin, std::string& out) {
 
 bool is_large(const std::vector<ClassCounts>& classes) { return classes.size() > kMaxClasses; }
 
+std::string numbered_label(const std::vector<std::string>& labels, std::size_t index) {
+  return fmt::format("{} {}", index, labels[index]);
+}
+
+Table classes_table(const EvalCounts& counts, const std::vector<std::string>& labels) {
+  Table table{"Every class of the set",
+              {"class", "pictures", "top-1", "top-5", "top-1 %", "precision %"},
+              {}};
+  for (const ClassCounts& entry : counts.classes()) {
+    const auto precision = percent(entry.top1, entry.predicted);
+    table.rows.push_back({numbered_label(labels, entry.index), std::to_string(entry.pictures),
+                          std::to_string(entry.top1), std::to_string(entry.top5),
+                          fmt::format("{:.1f}", *percent(entry.top1, entry.pictures)),
+                          precision ? fmt::format("{:.1f}", *precision) : "never predicted"});
+  }
+  return table;
+}
+
+Table confusions_table(const EvalCounts& counts, const std::vector<std::string>& labels) {
+  Table table{"", {"class", {"taken for", Shown::kText, Column::Align::kLeft}, "pictures"}, {}};
+  for (const auto& [expected, predicted, count] : counts.confusions()) {
+    table.rows.push_back({numbered_label(labels, expected), numbered_label(labels, predicted),
+                          std::to_string(count)});
+  }
+  return table;
+}
+
 std::string matrix_chart(const EvalCounts& counts, const std::vector<std::string>& labels) {
   const ConfusionMatrix matrix = counts.matrix();
   const std::vector<std::size_t> shown = shown_classes(matrix, counts);
   const bool all_shown = shown.size() == matrix.classes.size();
   const auto name = [&](std::size_t place) {
-    const std::size_t index = matrix.classes[place];
-    return escaped(fmt::format("{} {}", index, labels[index]));
+    return escaped(numbered_label(labels, matrix.classes[place]));
   };
   std::string out =
       "<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n<caption>"
@@ -161,16 +187,34 @@ std::string confusion_map(const EvalCounts& counts) {
                    size);
 }
 
-std::string reliability_chart(const Calibration& calibration) {
-  std::string out =
+Part reliability_part(const Calibration& calibration) {
+  Part part{
+      "Reliability of the scores",
+      "80 % of the pictures with a score of 80 % should be right: then the bar ends at its orange "
+      "line, the mean score. A bar that ends below it is overconfident. The number above a bar "
+      "counts its pictures.",
+      {}};
+  if (!calibration.error) return part;
+  std::string html =
+      legend({{Color::kBlue, "right"}, {Color::kOrange, "mean score"}}) +
       "<svg class=\"square\" viewBox=\"0 0 300 302\" role=\"img\" aria-label=\"Reliability of the "
       "scores: the share "
       "of right predictions for each tenth of the scores; the figures are in the table below\">\n";
-  append_axes(out);
-  for (const CalibrationBin& bin : calibration.bins) append_bin(bin, out);
-  append_format(out, "<line class=\"ideal\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n", x_of(0),
-                x_of(1), y_of(0), y_of(1));
-  return out + "</svg>\n";
+  append_axes(html);
+  Table table{"Scores and accuracy", {"scores", "pictures", "mean score", "right"}, {}};
+  table.folded = "Figures";
+  for (const CalibrationBin& bin : calibration.bins) {
+    const bool some = bin.pictures > 0;
+    if (some) append_bin(bin, html);
+    table.rows.push_back({fmt::format("{:.0f} to {:.0f} %", 100 * bin.from, 100 * bin.to),
+                          std::to_string(bin.pictures),
+                          some ? fmt::format("{:.1f} %", 100 * bin.mean_score) : "",
+                          some ? fmt::format("{:.1f} %", 100 * bin.accuracy) : ""});
+  }
+  append_format(html, "<line class=\"ideal\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n</svg>\n",
+                x_of(0), x_of(1), y_of(0), y_of(1));
+  part.blocks = {{Chart{html}, Shown::kHtml}, {table, Shown::kHtml}};
+  return part;
 }
 
 }  // namespace lookout

@@ -1,5 +1,7 @@
 #include "app/dataset/eval_counts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -88,6 +90,15 @@ Calibration EvalCounts::calibration() const {
 std::optional<double> percent(std::uint64_t part, std::uint64_t all) {
   if (all == 0) return std::nullopt;
   return 100 * static_cast<double>(part) / static_cast<double>(all);
+}
+
+std::string share_text(std::uint64_t part, std::uint64_t all) {
+  const auto share = percent(part, all);
+  return fmt::format("{} of {}{}", part, all, share ? fmt::format(", {:.2f} %", *share) : "");
+}
+
+std::string interval_text(const ConfidenceInterval& interval) {
+  return fmt::format("95 % interval {:.1f} to {:.1f} %", 100 * interval.low, 100 * interval.high);
 }
 
 std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes) {

@@ -84,6 +84,12 @@ class EvalCounts {
 // In percent; nothing when `all` is 0.
 std::optional<double> percent(std::uint64_t part, std::uint64_t all);
 
+// "705 of 800, 88.12 %"; without a percentage when `all` is 0.
+std::string share_text(std::uint64_t part, std::uint64_t all);
+
+// "95 % interval 90.1 to 96.3 %".
+std::string interval_text(const ConfidenceInterval& interval);
+
 // The mean over the classes of their top-1 accuracy, in percent, so that each class counts the
 // same. Nothing without classes.
 std::optional<double> mean_class_percent(const std::vector<ClassCounts>& classes);

@@ -1,8 +1,6 @@
 #include "app/eval/eval.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -12,20 +10,17 @@
 #include <vector>
 
 #include "app/dataset/eval_set.h"
-#include "app/eval/eval_page.h"
 #include "app/eval/eval_result.h"
+#include "app/model/model_facts.h"
 #include "app/model/models.h"
-#include "app/output/save_and_print.h"
 #include "app/report/machine_facts.h"
 #include "app/report/picture.h"
+#include "app/report/report.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/pipeline.h"
-#include "platform/reporters/terminal.h"
 #include "platform/sources/open_source.h"
-#include "platform/system/atomic_file.h"
-#include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -46,7 +41,7 @@ class EvalReporter : public Reporter {
     if (stats.final) return;
     const std::uint64_t done = counts_.pictures().size();
     log_info("{} of {} pictures; top-1 {}; {:.1f} a second", done + stats.skipped, labels_.size(),
-             share_of(counts_.top1(), done), stats.classified_fps);
+             share_text(counts_.top1(), done), stats.classified_fps);
   }
 
  private:
@@ -54,70 +49,34 @@ class EvalReporter : public Reporter {
   EvalCounts& counts_;
 };
 
-Facts model_facts(const EvalReport& report, const Classifier& model) {
-  const ModelSpec& spec = model.spec();
-  const ModelFacts& facts = model.facts();
-  return {{"archive", report.file},
-          {"sha256", report.sha256},
-          {"input", fmt::format("{}x{} {}", spec.input.width, spec.input.height,
-                                to_text(spec.input.resize))},
-          {"labels", std::to_string(spec.labels.size())},
-          {"activations", facts.activations + ", computed by " + facts.kernels + " kernels"},
-          {"quantization", spec.quantization},
-          {"producer", producer_text(spec)},
-          {"weights", spec.weights},
-          {"trained", spec.trained ? "yes" : "no: random weights"},
-          {"threads", fmt::format("{}", model.threads())}};
-}
-
-std::string to_html(const EvalReport& report, const Classifier& model) {
-  const SystemInfo system = read_system_info();
-  const ModelFacts& facts = model.facts();
-  EvalPageFacts page;
-  page.model = model_facts(report, model);
-  page.machine = machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
-                               fmt::format("{}, {}", library_text(facts), facts.engine));
-  page.made_by = made_by(LOOKOUT_VERSION);
-  page.thumbnail = thumbnail_of;
-  return to_html(report, page);
-}
-
-// Sets all of the report but the counts and statistics.
-void describe(const LoadedModel& loaded, const Source& source, EvalReport& report) {
+// Sets all of the result but the counts, statistics and what a page needs.
+void describe(const LoadedModel& loaded, const Source& source, EvalResult& result) {
   const ModelSpec& spec = loaded.classifiers.front()->spec();
-  report.model = spec.name;
-  report.file = loaded.path.string();
-  report.sha256 = loaded.sha256;
-  report.labels = spec.labels;
-  report.unknown = spec.unknown;
-  report.source = source.info().description;
+  result.model = spec.name;
+  result.file = loaded.path.string();
+  result.sha256 = loaded.sha256;
+  result.labels = spec.labels;
+  result.unknown = spec.unknown;
+  result.source = source.info().description;
 }
 
-void write_reports(const EvalOptions& options, const EvalReport& report, const Classifier& model,
-                   const std::optional<AtomicFile>& output, const std::optional<AtomicFile>& page,
-                   const WritePart& print) {
-  const bool some = !report.counts.pictures().empty();
-  const std::optional<AtomicFile> none;
-  const bool as_json = options.results.format == Format::kJson;
-  const std::string json = as_json || output ? to_json(report) : "";
-  const std::string html = some && page ? to_html(report, model) : "";
-  const std::size_t columns = isatty(results_fd()) == 1 ? terminal_size(results_fd()).columns : 0;
-  save_and_print({{some ? output : none, json}, {some ? page : none, html}},
-                 as_json ? json : to_text(report, columns), print);
-}
-
-std::optional<AtomicFile> file_for(const char* what, const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  return AtomicFile(what, path);
+void add_page_facts(const Classifier& model, EvalResult& result) {
+  const ModelFacts& facts = model.facts();
+  const SystemInfo system = read_system_info();
+  result.model_facts =
+      to_facts({result.file, result.sha256, 0, model.spec(), facts, {}, model.threads()});
+  result.machine_facts = machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
+                                       fmt::format("{}, {}", library_text(facts), facts.engine));
+  result.thumbnail = thumbnail_of;
 }
 
 }  // namespace
 
 bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  const auto output = file_for("results", options.output);
-  const auto page = file_for("report", options.report);
+  const ReportFile output("results", options.output, ReportFormat::kJson);
+  const ReportFile page("report", options.report);
   check_eval_set(options.folder, options.labels_csv);
-  EvalReport report;
+  EvalResult result;
   LoadOptions load;
   load.hash = true;
   const LoadedModel loaded = load_models(read_archive(options.model), options.model, load);
@@ -132,17 +91,20 @@ bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   pipeline_options.top_k = EvalCounts::kTop;
   pipeline_options.stats_interval = std::chrono::seconds(2);
   std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::make_unique<EvalReporter>(set, report.counts));
-  report.stats = run_pipeline(*source, loaded.classifiers, reporters, pipeline_options, stop);
-  const std::uint64_t classified = report.counts.pictures().size();
-  report.missing = set.pictures.size() - classified - report.stats.skipped;
-  if (classified == 0 && report.missing == 0) {
+  reporters.push_back(std::make_unique<EvalReporter>(set, result.counts));
+  result.stats = run_pipeline(*source, loaded.classifiers, reporters, pipeline_options, stop);
+  const std::uint64_t classified = result.counts.pictures().size();
+  result.missing = set.pictures.size() - classified - result.stats.skipped;
+  if (classified == 0 && result.missing == 0) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
                                                  options.folder, set.pictures.size()));
   }
-  describe(loaded, *source, report);
-  write_reports(options, report, model, output, page, print);
-  return report.missing == 0;
+  describe(loaded, *source, result);
+  if (page.is_html()) add_page_facts(model, result);
+  std::vector<const ReportFile*> reports;
+  if (classified > 0) reports = {&output, &page};
+  save_and_print(make_report(result), reports, options.results.format, print);
+  return result.missing == 0;
 }
 
 }  // namespace lookout

@@ -14,10 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/model/model_facts.h"
 #include "app/model/models.h"
 #include "app/report/json.h"
-#include "app/output/save_and_print.h"
-#include "app/train/train_page.h"
+#include "app/report/machine_facts.h"
+#include "app/report/picture.h"
+#include "app/report/report.h"
 #include "app/train/train_pictures.h"
 #include "app/train/train_report.h"
 #include "pipeline/core/append_format.h"
@@ -30,6 +32,7 @@
 #include "pipeline/training/scenes.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
+#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
@@ -345,13 +348,21 @@ HeldOut validate(const TrainedModel& model, const EmbeddedPictures& embedded,
   return val;
 }
 
+void add_page_facts(const Trainer& trainer, TrainReport& report) {
+  const ModelFacts& facts = trainer.facts();
+  const SystemInfo system = read_system_info();
+  report.base_facts = to_facts({report.base_file, report.base_sha256, 0, trainer.spec(), facts});
+  report.machine_facts = machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
+                                       fmt::format("{}, {}", library_text(facts), facts.engine));
+  report.thumbnail = thumbnail_of;
+}
+
 // Throws Interrupted.
 void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop,
                       const WritePart& print) {
   const auto start = Clock::now();
   const AtomicFile output("model", options.output);
-  std::optional<AtomicFile> page;
-  if (!options.report.empty()) page.emplace("report", options.report);
+  const ReportFile page("report", options.report);
   const TrainFolder folder = read_train_pictures(options.folder, options.labels_csv);
   const ModelArchive base = read_archive(options.model);
   const auto trainer =
@@ -387,9 +398,8 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
   output.save([&bytes](const WritePart& write) { write(bytes); });
   report.sha256 = sha256(bytes);
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const bool as_json = options.results.format == Format::kJson;
-  save_and_print({{page, page ? to_html(report, trainer->facts()) : ""}},
-                 as_json ? to_json(report) : to_text(report), print);
+  if (page.is_html()) add_page_facts(*trainer, report);
+  save_and_print(make_report(report), {&page}, options.results.format, print);
 }
 
 }  // namespace

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
-#include "app/eval/eval_result.h"
+#include "app/dataset/eval_charts.h"
+#include "app/report/charts.h"
 #include "app/report/json.h"
-#include "app/train/advice.h"
-#include "pipeline/core/append_format.h"
-#include "pipeline/core/printable.h"
+#include "app/report/picture.h"
 #include "pipeline/model/top_k.h"
 #include "pipeline/training/calibration.h"
 
@@ -19,6 +18,7 @@ namespace lookout {
 namespace {
 
 constexpr std::size_t kDoubtfulInText = 10;
+constexpr std::size_t kDoubtfulInPage = 24;
 constexpr std::size_t kDoubtfulInJson = 50;
 
 bool is_right(const TrainReport& report, std::size_t i) {
@@ -70,54 +70,121 @@ std::vector<std::optional<SuggestedThreshold>> suggest_class_thresholds(const Tr
   return thresholds;
 }
 
-std::string label_of(const TrainReport& report, std::size_t index) {
-  return printable(report.labels[index]);
+// The indices of the pictures that are wrong, the surest mistakes first, then of those that are
+// right with the lowest scores.
+std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
+  std::vector<std::size_t> order(report.pictures.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&report](std::size_t a, std::size_t b) {
+    const bool right_a = is_right(report, a);
+    const bool right_b = is_right(report, b);
+    if (right_a != right_b) return right_b;
+    const float score_a = report.validation.pictures[a].score();
+    const float score_b = report.validation.pictures[b].score();
+    return right_a ? score_a < score_b : score_a > score_b;
+  });
+  return order;
 }
 
-// `which`: ends the sentence on the pictures.
-void append_headline(const EvalCounts& counts, const char* name, const std::string& which,
-                     std::string& out) {
-  append_format(out, "{:<8}{}, mean over the classes\n        {} of pictures {}\n", name,
-                accuracy_text(counts), share_of(counts.top1(), counts.pictures().size()), which);
+// How the folds were made: "5 folds, in blocks of the time of capture, near-copies together".
+std::string validation_text(const TrainReport& report) {
+  std::string text = "5 random folds";
+  if (report.blocks_of_time) {
+    text = "5 folds, in blocks of the time of capture";
+  } else if (!report.classes_of_one_scene().empty()) {
+    text = "5 folds, in blocks of the order of the files' names";
+  }
+  if (report.near_copies() > 0) text += ", near-copies together";
+  return text;
 }
 
-void append_classes(const TrainReport& report, std::string& out) {
-  std::size_t width = 0;
-  const std::vector<ClassCounts> classes = report.counts.classes();
-  for (const ClassCounts& of_class : classes) {
-    width = std::max(width, label_of(report, of_class.index).size());
-  }
-  for (const ClassCounts& of_class : classes) {
-    append_format(out, "  {:<{}}  {}\n", label_of(report, of_class.index), width,
-                  share_of(of_class.top1, of_class.pictures));
-  }
-  for (const Confusion& confusion : report.counts.confusions()) {
-    append_format(out, "  {} of {} taken for {}\n", confusion.count,
-                  label_of(report, confusion.expected), label_of(report, confusion.predicted));
-  }
+Tile accuracy_tile(const char* title, const EvalCounts& counts) {
+  const std::vector<ClassCounts> classes = counts.classes();
+  return {title, fmt::format("{:.1f} %", mean_class_percent(classes).value_or(0)),
+          fmt::format("mean over the classes ({}); {} of the pictures",
+                      interval_text(mean_class_interval(classes)),
+                      share_text(counts.top1(), counts.pictures().size()))};
 }
 
-void append_doubtful(const TrainReport& report, std::string& out) {
-  const std::vector<std::size_t> doubtful = doubtful_pictures(report);
-  std::string text;
-  std::size_t count = 0;
-  for (const std::size_t i : doubtful) {
-    if (is_right(report, i) || count == kDoubtfulInText) break;
+std::vector<Tile> tiles(const TrainReport& report) {
+  const std::size_t all = report.pictures.size();
+  std::vector<Tile> tiles{accuracy_tile("accuracy", report.counts)};
+  if (report.val) tiles.push_back(accuracy_tile("accuracy on val", report.val->counts));
+  tiles.push_back({"pictures", std::to_string(all),
+                   fmt::format("of {} classes; {}", report.unknown(), validation_text(report))});
+  tiles.push_back({"unknown", fmt::format("{:.1f} %", percent(report.refused(), all).value_or(0)),
+                   fmt::format("{} pictures of the classes are refused", report.refused())});
+  const ForeignReport& foreign = report.foreign;
+  const auto add_foreign = [&tiles](const std::optional<RecognisedShare>& share,
+                                    const std::string& subject) {
+    if (!share) return;
+    tiles.push_back(
+        {"foreign", fmt::format("{:.1f} %", percent(share->recognised, share->all).value_or(0)),
+         fmt::format("{} of {} {} are unknown ({})", share->recognised, share->all, subject,
+                     interval_text(wilson_interval(share->recognised, share->all)))});
+  };
+  add_foreign(foreign.classes_of_base, "other classes of the base");
+  add_foreign(foreign.pictures, "pictures in " + foreign.folder);
+  if (!foreign.classes_of_base && !foreign.pictures) {
+    tiles.push_back({"foreign", "not measured", "--other DIR measures it"});
+  }
+  tiles.push_back(
+      {"calibration error",
+       fmt::format("{:.1f} %", 100 * report.counts.calibration().error.value_or(0)),
+       fmt::format("ECE; {:.1f} % before the calibration", 100 * report.validation.error_before)});
+  return tiles;
+}
+
+std::vector<std::string> warnings(const TrainReport& report) {
+  std::vector<std::string> warnings;
+  if (report.skipped > 0) {
+    warnings.push_back(
+        fmt::format("{} pictures could not be read and were left out.", report.skipped));
+  }
+  if (!report.blocks_of_time) {
+    warnings.emplace_back(
+        "The times of the pictures do not tell when they were taken: see the advice.");
+  }
+  return warnings;
+}
+
+Part doubtful_part(const TrainReport& report) {
+  Table table{"",
+              {"picture",
+               {"class", Shown::kText, Column::Align::kLeft},
+               {"taken for", Shown::kText, Column::Align::kLeft},
+               "score"},
+              {}};
+  table.shown = kDoubtfulInText;
+  std::string html = "<ul class=\"pictures many\">\n";
+  for (const std::size_t i : doubtful_pictures(report)) {
+    if (table.rows.size() == kDoubtfulInPage) break;
     const ValidatedPicture& picture = report.validation.pictures[i];
-    append_format(text, "  {:>3.0f} %  {}  {}\n", 100 * static_cast<double>(picture.score()),
-                  label_of(report, picture.predicted), printable(report.pictures[i].file));
-    ++count;
+    const std::string& file = report.pictures[i].file;
+    const std::string& expected = report.labels[report.pictures[i].label];
+    const std::string& predicted = report.labels[picture.predicted];
+    const auto score = static_cast<double>(picture.score());
+    table.rows.push_back({file, expected, predicted, fmt::format("{:.0f} %", 100 * score)});
+    html += picture_html({file, report.thumbnail ? report.thumbnail(file) : "",
+                          is_right(report, i) ? expected : predicted + " instead of " + expected,
+                          score});
   }
-  if (count > 0)
-    out += "wrong pictures, what each was taken for (are they labelled right?):\n" + text;
+  return {"The most doubtful pictures",
+          "First the wrong ones, the surest mistakes first: they are often labelled wrong. Then "
+          "the right ones with the lowest scores.",
+          {{Chart{html + "</ul>\n"}, Shown::kHtml}, {table, Shown::kText}},
+          Width::kFull};
 }
 
-void append_curve(const TrainReport& report, std::string& out) {
-  out += "accuracy by the number of pictures of each class:";
+Chart curve_chart(const TrainReport& report) {
+  std::vector<Bar> bars;
   for (const LearningPoint& point : report.validation.curve) {
-    append_format(out, " {}: {:.1f} %", point.pictures, 100 * point.accuracy);
+    bars.push_back({fmt::format("{} of each class", point.pictures),
+                    fmt::format("{:.1f} %", 100 * point.accuracy),
+                    {point.accuracy},
+                    std::nullopt});
   }
-  out += "\n";
+  return {bar_chart(bars, std::vector{Color::kBlue}), figures_of(bars)};
 }
 
 // ---- JSON
@@ -140,12 +207,12 @@ Json accuracy_json(const EvalCounts& counts) {
 
 Json classes_json(const TrainReport& report, const EvalCounts& counts) {
   Json json = Json::array();
-  for (const ClassCounts& of_class : counts.classes()) {
-    json.push_back({{"index", of_class.index},
-                    {"label", report.labels[of_class.index]},
-                    {"pictures", of_class.pictures},
-                    {"right", of_class.top1},
-                    {"predicted", of_class.predicted}});
+  for (const ClassCounts& entry : counts.classes()) {
+    json.push_back({{"index", entry.index},
+                    {"label", report.labels[entry.index]},
+                    {"pictures", entry.pictures},
+                    {"right", entry.top1},
+                    {"predicted", entry.predicted}});
   }
   return json;
 }
@@ -193,6 +260,19 @@ Json curve_json(const TrainReport& report) {
   return json;
 }
 
+Json foreign_json(const ForeignReport& report) {
+  const auto share_json = [](const std::optional<RecognisedShare>& share) -> Json {
+    if (!share) return {};
+    return {{"recognised", share->recognised},
+            {"scenes", share->all},
+            {"percent", or_null(percent(share->recognised, share->all))},
+            {"interval_percent", interval_json(wilson_interval(share->recognised, share->all))}};
+  };
+  Json pictures = share_json(report.pictures);
+  if (report.pictures) pictures["folder"] = report.folder;
+  return {{"classes_of_base", share_json(report.classes_of_base)}, {"pictures", pictures}};
+}
+
 Json threshold_json(const std::optional<SuggestedThreshold>& threshold) {
   if (!threshold) return {};
   return {{"enter_threshold", threshold->threshold},
@@ -208,6 +288,42 @@ Json class_thresholds_json(const TrainReport& report) {
     json[report.labels[i]] = threshold_json(report.class_thresholds[i]);
   }
   return json;
+}
+
+Json to_json(const TrainReport& report) {
+  return {
+      {"schema", 1},
+      {"type", "train"},
+      {"file", report.file},
+      {"sha256", report.sha256},
+      {"model", report.name},
+      {"base", {{"name", report.base}, {"file", report.base_file}, {"sha256", report.base_sha256}}},
+      {"source", report.source},
+      {"labels", report.labels},
+      {"pictures", report.pictures.size()},
+      {"pictures_sha256", report.pictures_sha256},
+      {"skipped", report.skipped},
+      {"duplicates", report.duplicates},
+      {"seconds", rounded(report.seconds)},
+      {"validation", validation_text(report)},
+      {"blocks_of_time", report.blocks_of_time},
+      {"near_copies", {{"pictures", report.near_copies()}, {"scenes", report.copied_scenes()}}},
+      {"one_scene", report.classes_of_one_scene()},
+      {"equal", report.equal_classes ? "classes" : "pictures"},
+      {"accuracy", accuracy_json(report.counts)},
+      {"val", val_json(report)},
+      {"refused", report.refused()},
+      {"foreign", foreign_json(report.foreign)},
+      {"classes", classes_json(report, report.counts)},
+      {"confusions", confusions_json(report, report.counts)},
+      {"calibration",
+       {{"ece", or_null(ece_of(report.counts))},
+        {"ece_uncalibrated", rounded(report.validation.error_before, 4)}}},
+      {"threshold", threshold_json(report.threshold)},
+      {"class_thresholds", class_thresholds_json(report)},
+      {"learning_curve", curve_json(report)},
+      {"doubtful", doubtful_json(report)},
+      {"advice", report.advice}};
 }
 
 }  // namespace
@@ -267,108 +383,45 @@ void evaluate(TrainReport& report) {
   report.advice = advise(report);
 }
 
-std::vector<std::size_t> doubtful_pictures(const TrainReport& report) {
-  std::vector<std::size_t> order(report.pictures.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&report](std::size_t a, std::size_t b) {
-    const bool right_a = is_right(report, a);
-    const bool right_b = is_right(report, b);
-    if (right_a != right_b) return right_b;
-    const float score_a = report.validation.pictures[a].score();
-    const float score_b = report.validation.pictures[b].score();
-    return right_a ? score_a < score_b : score_a > score_b;
-  });
-  return order;
-}
-
-std::string accuracy_text(const EvalCounts& counts) {
-  const std::vector<ClassCounts> classes = counts.classes();
-  return percent_text(mean_class_percent(classes).value_or(0), mean_class_interval(classes));
-}
-
 std::string threshold_text(const SuggestedThreshold& threshold) {
-  return fmt::format(
-      "{:.1f} % of the {} pictures above it are right (95 % interval {:.1f} to {:.1f} "
-      "%), {:.1f} % lie below",
-      100 * threshold.right, threshold.above, 100 * threshold.interval.low,
-      100 * threshold.interval.high, 100 * threshold.below);
+  return fmt::format("{:.1f} % of the {} pictures above it are right ({}), {:.1f} % lie below",
+                     100 * threshold.right, threshold.above, interval_text(threshold.interval),
+                     100 * threshold.below);
 }
 
-std::string validation_text(const TrainReport& report) {
-  std::string text = "5 random folds";
-  if (report.blocks_of_time) {
-    text = "5 folds, in blocks of the time of capture";
-  } else if (!report.classes_of_one_scene().empty()) {
-    text = "5 folds, in blocks of the order of the files' names";
-  }
-  if (report.near_copies() > 0) text += ", near-copies together";
-  return text;
-}
-
-std::string to_text(const TrainReport& report) {
-  std::string text =
-      fmt::format("{}: {} pictures, trained in {:.0f} s on {}\n", printable(report.file),
-                  report.pictures.size(), report.seconds, printable(report.base));
-  append_headline(report.counts, "right", "that were not trained with; " + validation_text(report),
-                  text);
-  if (report.val) {
-    append_headline(
-        report.val->counts, "val",
-        fmt::format("in {}, by the model that was written", printable(report.val->folder)), text);
-  }
-  append_classes(report, text);
-  append_format(text, "unknown {} of the classes' pictures\n",
-                share_of(report.refused(), report.pictures.size()));
-  text += to_text(report.foreign);
-  append_format(
-      text, "scores  differ from the accuracy by {:.1f} points (ECE), uncalibrated by {:.1f}\n",
-      100 * report.counts.calibration().error.value_or(0), 100 * report.validation.error_before);
-  if (report.skipped > 0) {
-    append_format(text, "skipped {}, which could not be read\n", report.skipped);
-  }
-  append_curve(report, text);
-  append_doubtful(report, text);
-  if (!report.advice.empty()) text += "advice:\n";
-  for (const std::string& sentence : report.advice)
-    append_format(text, "- {}\n", printable(sentence));
-  return text;
-}
-
-std::string to_json(const TrainReport& report) {
-  const Json json{
-      {"schema", 1},
-      {"type", "train"},
-      {"file", report.file},
-      {"sha256", report.sha256},
-      {"model", report.name},
-      {"base", {{"name", report.base}, {"file", report.base_file}, {"sha256", report.base_sha256}}},
-      {"source", report.source},
-      {"labels", report.labels},
-      {"pictures", report.pictures.size()},
-      {"pictures_sha256", report.pictures_sha256},
-      {"skipped", report.skipped},
-      {"duplicates", report.duplicates},
-      {"seconds", rounded(report.seconds)},
-      {"validation", validation_text(report)},
-      {"blocks_of_time", report.blocks_of_time},
-      {"near_copies", {{"pictures", report.near_copies()}, {"scenes", report.copied_scenes()}}},
-      {"one_scene", report.classes_of_one_scene()},
-      {"equal", report.equal_classes ? "classes" : "pictures"},
-      {"accuracy", accuracy_json(report.counts)},
-      {"val", val_json(report)},
-      {"refused", report.refused()},
-      {"foreign", to_json(report.foreign)},
-      {"classes", classes_json(report, report.counts)},
-      {"confusions", confusions_json(report, report.counts)},
-      {"calibration",
-       {{"ece", or_null(ece_of(report.counts))},
-        {"ece_uncalibrated", rounded(report.validation.error_before, 4)}}},
-      {"threshold", threshold_json(report.threshold)},
-      {"class_thresholds", class_thresholds_json(report)},
-      {"learning_curve", curve_json(report)},
-      {"doubtful", doubtful_json(report)},
-      {"advice", report.advice}};
-  return to_text(json) + "\n";
+Report make_report(const TrainReport& report) {
+  Report made;
+  made.kind = "lookout train";
+  made.title = report.name;
+  made.note = report.source;
+  made.head = {fmt::format("{}: {} pictures, trained in {:.0f} s on {}", report.file,
+                           report.pictures.size(), report.seconds, report.base)};
+  made.tiles = tiles(report);
+  made.warnings = warnings(report);
+  made.parts = {{"Confusion matrix",
+                 "Each picture was classified by a model that was trained without its fold: " +
+                     validation_text(report) + ".",
+                 {{Chart{matrix_chart(report.counts, report.labels)}, Shown::kHtml},
+                  {classes_table(report.counts, report.labels), Shown::kText},
+                  {confusions_table(report.counts, report.labels), Shown::kText}}},
+                {"Advice", "", {List{report.advice}}},
+                doubtful_part(report),
+                {"Accuracy by the number of pictures",
+                 "If it still rises at the end, more pictures would help.",
+                 {curve_chart(report)}},
+                reliability_part(report.counts.calibration()),
+                {"Model",
+                 "",
+                 {{Facts{{"archive", report.file},
+                         {"sha256", report.sha256},
+                         {"sha256 of the pictures", report.pictures_sha256},
+                         {"L2", fmt::format("{:g}", report.validation.l2)},
+                         {"training", fmt::format("{:.0f} s", report.seconds)}},
+                   Shown::kHtml}}},
+                {"Base", "", {{report.base_facts, Shown::kHtml}}},
+                {"Machine", "", {{report.machine_facts, Shown::kHtml}}}};
+  made.json = [&report] { return to_json(report); };
+  return made;
 }
 
 std::string producer_info(const TrainReport& report, const std::string& library) {

@@ -1,13 +1,14 @@
-// What `lookout train` did and how good the model is, as text and JSON.
+// What `lookout train` did and how good the model is, and its report.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/dataset/eval_counts.h"
-#include "app/train/foreign_report.h"
+#include "app/report/report.h"
 #include "app/train/train_pictures.h"
 #include "pipeline/training/cross_validation.h"
 #include "pipeline/training/scenes.h"
@@ -30,6 +31,20 @@ struct HeldOut {
   EvalCounts counts;
   std::size_t skipped = 0;     // that could not be read
   std::size_t duplicates = 0;  // that were left out: the model was trained with them
+};
+
+struct RecognisedShare {
+  std::size_t recognised = 0;  // as "unknown"
+  std::size_t all = 0;
+};
+
+// How well a model recognises scenes that are of none of its classes.
+struct ForeignReport {
+  // Of the base's classes that no picture of the training looks like: foreign_profiles(). They
+  // are of no photographs, so their share is an estimate. Nothing: the base has no profiles.
+  std::optional<RecognisedShare> classes_of_base;
+  std::optional<RecognisedShare> pictures;  // of `folder`: --other
+  std::string folder;
 };
 
 struct TrainReport {
@@ -57,6 +72,11 @@ struct TrainReport {
   std::vector<std::optional<SuggestedThreshold>> class_thresholds;
   std::vector<std::string> advice;  // sentences
   double seconds = 0;
+  // Only a page shows what follows.
+  Facts base_facts = {};
+  Facts machine_facts = {};
+  // Returns a small picture of a file as a `data:` URI; empty: none can be made.
+  std::function<std::string(const std::string& path)> thumbnail = {};  // null: none are shown
 
   std::size_t unknown() const { return labels.size() - 1; }
   // Pictures of classes that were taken for unknown.
@@ -75,19 +95,15 @@ void record(const std::string& file, std::size_t expected, const std::vector<flo
 // Fills in what follows from the rest: counts, threshold and advice.
 void evaluate(TrainReport& report);
 
-// The indices of the pictures that are wrong, the surest mistakes first, then of those that are
-// right with the lowest scores.
-std::vector<std::size_t> doubtful_pictures(const TrainReport& report);
+// What would make the model better: one sentence for each thing that the pictures lack or that
+// looks wrong, most important first. `report` is complete but for its advice.
+std::vector<std::string> advise(const TrainReport& report);
 
-// The mean over the classes: "93.9 % (95 % interval 90.1 to 96.3 %)".
-std::string accuracy_text(const EvalCounts& counts);
 // "99.1 % of the 116 pictures above it are right (95 % interval 95.3 to 99.8 %), 7.4 % lie below".
 std::string threshold_text(const SuggestedThreshold& threshold);
-// How the folds were made: "5 folds, in blocks of the time of capture, near-copies together".
-std::string validation_text(const TrainReport& report);
 
-std::string to_text(const TrainReport& report);
-std::string to_json(const TrainReport& report);  // one line; see app/training.md for the fields
+// `report` has to outlive what is made, whose JSON app/training.md describes.
+Report make_report(const TrainReport& report);
 // producer_info.json of the archive: what can be known before it is written.
 std::string producer_info(const TrainReport& report, const std::string& library);
 

@@ -10,8 +10,9 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "app/bench/bench_result.h"
-#include "app/eval/eval_page.h"
+#include "app/eval/eval_result.h"
 #include "app/report/charts.h"
+#include "app/report/report.h"
 #include "paths.h"
 #include "platform/sources/test_pattern.h"
 #include "platform/system/process.h"
@@ -43,15 +44,11 @@ json read_text(const std::string& html) {
 
 constexpr const char* kAttack = "<script>alert('x')</script>\"&<img src=x onerror=y>";
 
-EvalPageFacts no_pictures() {
-  EvalPageFacts facts;
-  facts.thumbnail = [](const std::string&) { return ""; };
-  return facts;
-}
+std::string page_of(const EvalResult& result) { return to_html(make_report(result), "made"); }
 
 // Of class i the pictures are taken for class i + 1, but for one.
-EvalReport many_classes(std::size_t classes) {
-  EvalReport report;
+EvalResult many_classes(std::size_t classes) {
+  EvalResult report;
   report.model = "many";
   for (std::size_t i = 0; i <= classes; ++i) report.labels.push_back(fmt::format("label {}", i));
   for (std::size_t i = 0; i < classes; ++i) {
@@ -109,15 +106,13 @@ TEST(ReportWriters, WhatAFormatDoesNotShowIsLeftOut) {
 }
 
 TEST(EvalPage, TextsFromOutsideAreEscaped) {
-  EvalReport report;
+  EvalResult report;
   report.model = kAttack;
   report.source = kAttack;
   report.labels = {kAttack, "b\xFF\x1B[2J"};
   report.counts.record(std::string("a/") + kAttack + ".png", 0, {{1, "", 0.75F}});
-  EvalPageFacts facts = no_pictures();
-  facts.model = {{"producer", kAttack}};
-  facts.made_by = kAttack;
-  const std::string html = to_html(report, facts);
+  report.model_facts = {{"producer", kAttack}};
+  const std::string html = to_html(make_report(report), kAttack);
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   EXPECT_THAT(html, Not(HasSubstr("\x1B")));
   const json page = read_text(html);
@@ -127,8 +122,8 @@ TEST(EvalPage, TextsFromOutsideAreEscaped) {
 }
 
 TEST(EvalPage, ManyClassesStayReadable) {
-  const EvalReport report = many_classes(1000);
-  const std::string html = to_html(report, no_pictures());
+  const EvalResult report = many_classes(1000);
+  const std::string html = page_of(report);
   EXPECT_LT(html.size(), 1'000'000U);
   const json page = read_text(html);
   const json& matrix =
@@ -147,7 +142,7 @@ TEST(EvalPage, ManyClassesStayReadable) {
 }
 
 TEST(EvalPage, ASmallSetIsShownWhole) {
-  const json page = read_text(to_html(many_classes(3), no_pictures()));
+  const json page = read_text(page_of(many_classes(3)));
   const json& matrix =
       page["tables"]["Rows: the right class. Columns: the predicted class. Cells: pictures."];
   EXPECT_EQ(matrix, json::parse(R"([["","0 label 0","1 label 1","2 label 2","3 label 3","right"],
@@ -156,22 +151,22 @@ TEST(EvalPage, ASmallSetIsShownWhole) {
 }
 
 TEST(EvalPage, ThumbnailsAreLimited) {
-  EvalPageFacts facts;
+  EvalResult report = many_classes(1000);
   std::size_t made = 0;
-  facts.thumbnail = [&made](const std::string&) {
+  report.thumbnail = [&made](const std::string&) {
     ++made;
     return "data:image/jpeg;base64," + std::string(100'000, 'A');
   };
-  const std::string html = to_html(many_classes(1000), facts);
+  const std::string html = page_of(report);
   EXPECT_GT(made, 5U);
   EXPECT_LE(html.size(), 3'000'000U);
 }
 
 TEST(EvalPage, APerfectModelHasNoWorstClasses) {
-  EvalReport report;
+  EvalResult report;
   report.labels = {"a"};
   report.counts.record("a.png", 0, {{0, "", 1}});
-  const json page = read_text(to_html(report, no_pictures()));
+  const json page = read_text(page_of(report));
   EXPECT_THAT(page["headings"].dump(), Not(HasSubstr("Worst")));
   EXPECT_THAT(page["tiles"]["top-1 accuracy"].get<std::string>(), StartsWith("100.00 %"));
 }

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/report.h"
+
 namespace lookout {
 namespace {
 
@@ -39,8 +41,8 @@ TEST(EvalCounts, TopOneTopFiveAndConfusions) {
   EXPECT_EQ(confusions[1].expected, 0U);
 }
 
-TEST(EvalReport, Text) {
-  EvalReport report;
+TEST(EvalResult, Text) {
+  EvalResult report;
   report.model = "fish";
   report.file = "m.pt";
   report.source = "pictures, 4 pictures";
@@ -51,46 +53,55 @@ TEST(EvalReport, Text) {
   report.counts.record("d", 1, predictions({0, 2}));
   report.stats.skipped = 2;
   report.stats.classified_fps = 20;
-  EXPECT_EQ(to_text(report),
+  EXPECT_EQ(to_text(make_report(report)),
             "fish (m.pt) on pictures, 4 pictures\n"
-            "top-1   1 of 4, 25.00 %\n"
-            "top-5   2 of 4, 50.00 %\n"
-            "scores  differ from the accuracy by 15.0 points (ECE)\n"
-            "skipped 2, which could not be read\n"
-            "worst classes (top-1):\n"
-            " 25.0 %  1 of 4  1 goldfish\n"
-            "most frequent confusions:\n"
-            "     2  1 goldfish taken for 0 tench, Tinca tinca\n"
-            "     1  1 goldfish taken for 4 Siamese cat\n"
-            "20.0 pictures a second; ms p50/p95/p99/max:\n"
-            "  decode 0.0/0.0/0.0/0.0  preprocess 0.0/0.0/0.0/0.0\n"
-            "  inference 0.0/0.0/0.0/0.0  total 0.0/0.0/0.0/0.0\n");
+            "2 of 6 pictures could not be read and are not counted.\n"
+            "mean over classes  25.00 %, 1 class, top-1, 95 % interval 4.6 to 69.9 %\n"
+            "top-1 accuracy     25.00 %, 1 of 4, 95 % interval 4.6 to 69.9 %\n"
+            "top-5 accuracy     50.00 %, 2 of 4\n"
+            "calibration error  15.0 %, ECE: score against accuracy\n"
+            "inference          0.0 ms, median; 20.0 pictures a second\n"
+            "\nMost frequent confusions\n"
+            "class       taken for             pictures\n"
+            "1 goldfish  0 tench, Tinca tinca         2\n"
+            "1 goldfish  4 Siamese cat                1\n"
+            "\nWorst classes\n"
+            "            right                 \n"
+            "class           %  right  pictures\n"
+            "1 goldfish   25.0      1         4\n"
+            "\nLatency: Milliseconds of each stage\n"
+            "stage       p50  p95  p99  max\n"
+            "decode      0.0  0.0  0.0  0.0\n"
+            "preprocess  0.0  0.0  0.0  0.0\n"
+            "inference   0.0  0.0  0.0  0.0\n"
+            "total       0.0  0.0  0.0  0.0\n");
 }
 
-TEST(EvalReport, APartOfTheSetDoesNotLookLikeAllOfIt) {
-  EvalReport report;
+TEST(EvalResult, APartOfTheSetDoesNotLookLikeAllOfIt) {
+  EvalResult report;
   report.labels = kLabels;
   report.counts.record("a", 1, predictions({1, 0}));
   report.stats.skipped = 1;
-  EXPECT_EQ(to_text(report).find("interrupted"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(to_json(report))["complete"], true);
+  EXPECT_EQ(to_text(make_report(report)).find("Interrupted"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(to_json(make_report(report)))["complete"], true);
   report.missing = 3;
-  EXPECT_THAT(to_text(report),
-              HasSubstr("interrupted after 2 of 5 pictures\ntop-1   1 of 1, 100.00 %\n"));
-  EXPECT_EQ(nlohmann::json::parse(to_json(report))["complete"], false);
+  EXPECT_THAT(to_text(make_report(report)),
+              AllOf(HasSubstr("\nInterrupted after 2 of 5 pictures.\n"),
+                    HasSubstr("\ntop-1 accuracy     100.00 %, 1 of 1, ")));
+  EXPECT_EQ(nlohmann::json::parse(to_json(make_report(report)))["complete"], false);
 }
 
-TEST(EvalReport, JsonHasMillisecondsToTheMicrosecond) {
-  EvalReport report;
+TEST(EvalResult, JsonHasMillisecondsToTheMicrosecond) {
+  EvalResult report;
   report.labels = kLabels;
   report.stats.inference.p99 = std::chrono::nanoseconds(1'234'567);
-  const auto json = nlohmann::json::parse(to_json(report));
+  const auto json = nlohmann::json::parse(to_json(make_report(report)));
   EXPECT_EQ(json["latency_ms"]["inference"]["p99"], 1.235);
 }
 
 // Of class 0 two pictures, of 1 three and of 4 one; 2 and 3 are not in the set.
-EvalReport three_classes() {
-  EvalReport report;
+EvalResult three_classes() {
+  EvalResult report;
   report.labels = kLabels;
   report.counts.record("a", 1, {{1, "", 0.95F}, {0, "", 0.05F}});
   report.counts.record("b", 1, {{1, "", 0.85F}, {0, "", 0.15F}});
@@ -150,8 +161,9 @@ TEST(EvalCounts, ScoresAreComparedWithTheAccuracy) {
   EXPECT_EQ(EvalCounts().calibration().error, std::nullopt);
 }
 
-TEST(EvalReport, JsonHasClassesMatrixScoresAndCalibration) {
-  const auto json = nlohmann::json::parse(to_json(three_classes()));
+TEST(EvalResult, JsonHasClassesMatrixScoresAndCalibration) {
+  const EvalResult classes = three_classes();
+  const auto json = nlohmann::json::parse(to_json(make_report(classes)));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["classes"][1],
             nlohmann::json::parse(R"({"index":1,"label":"goldfish","pictures":3,"top1":2,)"
@@ -167,17 +179,16 @@ TEST(EvalReport, JsonHasClassesMatrixScoresAndCalibration) {
   EXPECT_TRUE(json["calibration"]["bins"][1]["accuracy"].is_null());
 }
 
-TEST(EvalReport, TheTablesFitTheTerminal) {
-  EvalReport report;
+TEST(EvalResult, TheTablesFitTheTerminal) {
+  EvalResult report;
   const std::string name = "köttbullar with mashed potatoes and lingonberries";
   report.labels = {name, name + " and cream"};
   report.counts.record("a", 0, predictions({1, 0}));
-  const std::string wide = to_text(report);
-  EXPECT_THAT(wide, HasSubstr("0 " + name + " taken for 1 " + name + " and cream\n"));
-  const std::string narrow = to_text(report, 60);
-  EXPECT_THAT(narrow, HasSubstr("\n     1  0 köttbullar with m… taken for 1 köttbullar with m…\n"));
-  EXPECT_THAT(narrow,
-              HasSubstr("\n  0.0 %  0 of 1  0 köttbullar with mashed potatoes and ling…\n"));
+  const std::string wide = to_text(make_report(report));
+  EXPECT_THAT(wide, HasSubstr("\n0 " + name + "  1 " + name + " and cream         1\n"));
+  const std::string narrow = to_text(make_report(report), 60);
+  EXPECT_THAT(narrow, HasSubstr("\n0 köttbullar with mashe…  1 köttbullar with mashe…         1\n"));
+  EXPECT_THAT(narrow, HasSubstr("\n0 köttbullar with mashed potatoes a…    0.0      0         1\n"));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/train/train_page.h"
+#include "app/report/report.h"
 
 namespace lookout {
 namespace {
@@ -46,7 +46,7 @@ class TrainReportTest : public testing::Test {
 
   json evaluated() {
     evaluate(report_);
-    return json::parse(to_json(report_));
+    return json::parse(to_json(make_report(report_)));
   }
 
   TrainReport report_;
@@ -61,9 +61,10 @@ TEST_F(TrainReportTest, TheHeadlineIsTheMeanOverTheClasses) {
   EXPECT_LT(accuracy["mean_class_interval_percent"][0], 55);
   EXPECT_GT(accuracy["mean_class_interval_percent"][1], 72);
   EXPECT_NEAR(accuracy["percent"].get<double>(), 100 * 102.0 / 108, 1e-6);
-  EXPECT_THAT(to_text(report_), HasSubstr("right   62.5 % (95 % interval "));
-  EXPECT_THAT(to_text(report_), HasSubstr("102 of 108, 94.44 % of pictures that were not"));
-  EXPECT_THAT(to_html(report_, {}), HasSubstr("62.5 %"));
+  EXPECT_THAT(to_text(make_report(report_)),
+              HasSubstr("\naccuracy           62.5 %, mean over the classes (95 % interval "));
+  EXPECT_THAT(to_text(make_report(report_)), HasSubstr("; 102 of 108, 94.44 % of the pictures\n"));
+  EXPECT_THAT(to_html(make_report(report_), ""), HasSubstr("62.5 %"));
   EXPECT_EQ(json::parse(producer_info(report_, ""))["accuracy"], accuracy);
 }
 
@@ -74,7 +75,7 @@ TEST_F(TrainReportTest, AThresholdNeedsEnoughPicturesAboveIt) {
   add(5, 1, 1, 0.6F);
   const json report = evaluated();
   EXPECT_TRUE(report["threshold"].is_null());
-  EXPECT_THAT(to_text(report_), HasSubstr("No threshold for states is suggested"));
+  EXPECT_THAT(to_text(make_report(report_)), HasSubstr("No threshold for states is suggested"));
 }
 
 TEST_F(TrainReportTest, AThresholdSaysHowManyPicturesAreBehindIt) {
@@ -85,7 +86,7 @@ TEST_F(TrainReportTest, AThresholdSaysHowManyPicturesAreBehindIt) {
   EXPECT_EQ(threshold["enter_threshold"], 0.75);
   EXPECT_EQ(threshold["pictures_above"], 117);
   EXPECT_NEAR(threshold["right_interval_percent"][0].get<double>(), 95.3, 0.1);
-  EXPECT_THAT(to_text(report_),
+  EXPECT_THAT(to_text(make_report(report_)),
               HasSubstr("enter-threshold=0.75; 99.1 % of the 117 pictures above it are right (95 % "
                         "interval 95.3 to 99.8 %), 7.1 % lie below"));
 }
@@ -108,7 +109,7 @@ TEST_F(TrainReportTest, ThresholdsOfClassesAreToldWhereTheyDiffer) {
   const json thresholds = evaluated()["class_thresholds"];
   EXPECT_EQ(thresholds["cat"]["enter_threshold"], 0.5);
   EXPECT_EQ(thresholds["dog"]["enter_threshold"], 0.75);
-  EXPECT_THAT(to_text(report_),
+  EXPECT_THAT(to_text(make_report(report_)),
               HasSubstr("For the state dog alone, 0.75 would do: 100.0 % of the 40"));
 }
 
@@ -121,8 +122,9 @@ TEST_F(TrainReportTest, TheCalibrationErrorIsThatOfEval) {
   EXPECT_NEAR(report["calibration"]["ece"].get<double>(), error, 1e-4);
   EXPECT_NEAR(*report_.counts.calibration().error, error, 1e-6);
   const std::string text = fmt::format("{:.1f}", 100 * error);
-  EXPECT_THAT(to_text(report_), HasSubstr("by " + text + " points (ECE)"));
-  EXPECT_THAT(to_html(report_, {}), HasSubstr(text + " %"));
+  EXPECT_THAT(to_text(make_report(report_)),
+              HasSubstr("\ncalibration error  " + text + " %, ECE; "));
+  EXPECT_THAT(to_html(make_report(report_), ""), HasSubstr(text + " %"));
 }
 
 }  // namespace
