@@ -58,11 +58,11 @@ void log_systems(const std::string& folder, const std::set<std::string>& systems
            joined(systems, ", "));
 }
 
-using Part = std::string SplitFolders::*;
+using SetPart = std::string SplitFolders::*;
 
 // The part that a folder of this name holds: "train", "Training_set", "VAL"; null: none.
-Part part_of(const std::string& name) {
-  static const std::map<std::string_view, Part> kParts{
+SetPart part_of(const std::string& name) {
+  static const std::map<std::string_view, SetPart> kParts{
       {"train", &SplitFolders::train},    {"training", &SplitFolders::train},
       {"val", &SplitFolders::val},        {"valid", &SplitFolders::val},
       {"validation", &SplitFolders::val}, {"eval", &SplitFolders::val},
@@ -80,7 +80,7 @@ Part part_of(const std::string& name) {
 
 struct PartFolder {
   fs::path path;
-  Part part;
+  SetPart part;
 };
 
 // The folders of a set, by their names and by what is in them. Empty folders are left out.
@@ -103,7 +103,7 @@ SetFolders read_set_folders(const Contents& set) {
           return inner.has_pictures || !inner.folders.empty();
         });
     if (!has_classes && !contents.has_pictures) continue;
-    const Part part = part_of(name);
+    const SetPart part = part_of(name);
     if (part == nullptr) {
       found.others.push_back(name);
       ++found.classes[lower_case(name)];

@@ -52,11 +52,11 @@ std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
                                     const std::vector<std::size_t>& classes, const Scenes& scenes) {
   using Part = std::pair<std::size_t, std::size_t>;  // class and scene
   std::map<Part, std::size_t> counts;
-  for (const std::size_t picture : order) ++counts[{classes[picture], scenes.of_picture[picture]}];
+  for (const std::size_t picture : order) ++counts[{classes[picture], scenes.scene_of[picture]}];
   // What is split into blocks: the pictures of each class in a fixed scene, and all others of it.
   std::map<Part, FoldBlocks> parts;
   for (const std::size_t picture : order) {
-    const Part part{classes[picture], scenes.of_picture[picture]};
+    const Part part{classes[picture], scenes.scene_of[picture]};
     const bool fixed = scenes.is_fixed(picture);
     const bool enough = fixed && counts[part] >= kFolds;
     parts[enough ? part : Part(part.first, scenes.sizes.size())].add(picture, part.second, fixed);
@@ -64,11 +64,6 @@ std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
   std::vector<std::size_t> folds(classes.size());
   for (const auto& [key, blocks] : parts) blocks.split(folds);
   return folds;
-}
-
-std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
-                                    const std::vector<std::size_t>& classes) {
-  return make_folds(order, classes, single_scenes(classes.size()));
 }
 
 }  // namespace lookout

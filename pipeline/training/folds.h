@@ -23,8 +23,4 @@ std::vector<std::size_t> shuffled(std::vector<std::size_t> pictures, std::uint32
 std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
                                     const std::vector<std::size_t>& classes, const Scenes& scenes);
 
-// The same of pictures without near-copies.
-std::vector<std::size_t> make_folds(const std::vector<std::size_t>& order,
-                                    const std::vector<std::size_t>& classes);
-
 }  // namespace lookout

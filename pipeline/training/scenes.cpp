@@ -112,7 +112,7 @@ Scenes find_scenes(const TrainingSet& set, const std::function<void()>& check) {
     const std::size_t scene = numbers.emplace(groups.find(i), numbers.size()).first->second;
     counts.resize(numbers.size());
     scenes.sizes.resize(numbers.size());
-    scenes.of_picture.push_back(scene);
+    scenes.scene_of.push_back(scene);
     ++scenes.sizes[scene];
     ++counts[scene][set.picture_classes[i]];
     ++class_sizes[set.picture_classes[i]];
@@ -125,8 +125,8 @@ Scenes find_scenes(const TrainingSet& set, const std::function<void()>& check) {
 
 Scenes single_scenes(std::size_t pictures) {
   Scenes scenes;
-  scenes.of_picture.resize(pictures);
-  std::iota(scenes.of_picture.begin(), scenes.of_picture.end(), 0);
+  scenes.scene_of.resize(pictures);
+  std::iota(scenes.scene_of.begin(), scenes.scene_of.end(), 0);
   scenes.sizes.assign(pictures, 1);
   scenes.fixed.assign(pictures, false);
   return scenes;

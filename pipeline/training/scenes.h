@@ -12,14 +12,14 @@ namespace lookout {
 // Near-copies of one another, as of a burst, are one scene; a picture without any is one of its
 // own.
 struct Scenes {
-  std::vector<std::size_t> of_picture;  // the scene's number, from 0
-  std::vector<std::size_t> sizes;       // of each scene: its pictures
+  std::vector<std::size_t> scene_of;  // of each picture: its scene, from 0
+  std::vector<std::size_t> sizes;     // of each scene: its pictures
   // Of each scene: whether it cannot be left out of a training as a whole, because it is most of a
   // class or has several classes. A camera that does not move sees such a scene.
   std::vector<bool> fixed;
 
-  std::size_t size_of(std::size_t picture) const { return sizes[of_picture[picture]]; }
-  bool is_fixed(std::size_t picture) const { return fixed[of_picture[picture]]; }
+  std::size_t size_of(std::size_t picture) const { return sizes[scene_of[picture]]; }
+  bool is_fixed(std::size_t picture) const { return fixed[scene_of[picture]]; }
   // Whether it is one of several near-copies that can be left out together.
   bool is_near_copy(std::size_t picture) const {
     return size_of(picture) > 1 && !is_fixed(picture);

@@ -40,7 +40,7 @@ class TrainReportTest : public testing::Test {
         report_.scenes.sizes.push_back(copies);
         report_.scenes.fixed.push_back(false);
       }
-      report_.scenes.of_picture.push_back(report_.scenes.sizes.size() - 1);
+      report_.scenes.scene_of.push_back(report_.scenes.sizes.size() - 1);
     }
   }
 

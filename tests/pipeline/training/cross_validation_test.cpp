@@ -36,7 +36,8 @@ TrainingSet make_set(std::size_t classes, std::size_t pictures, std::size_t coun
 Validation validate(const TrainingSet& set) {
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  return cross_validate(set, make_folds(order, set.picture_classes), [](double) {});
+  return cross_validate(set, make_folds(order, set.picture_classes, single_scenes(set.pictures())),
+                        [](double) {});
 }
 
 TEST(CrossValidation, KnowsClassesThatDiffer) {
@@ -84,7 +85,7 @@ TEST(CrossValidation, BlocksOfTimeShowThatACopyIsRecognizedAndNotItsClass) {
   std::vector<std::size_t> order(set.pictures());
   std::iota(order.begin(), order.end(), 0);
   const auto accuracy_in = [&](const std::vector<std::size_t>& in_order) {
-    const auto folds = make_folds(in_order, set.picture_classes);
+    const auto folds = make_folds(in_order, set.picture_classes, single_scenes(set.pictures()));
     return accuracy(set, cross_validate(set, folds, [](double) {}));
   };
   EXPECT_GE(accuracy_in(shuffled(order, 1)), 0.95);
@@ -215,10 +216,11 @@ TEST(CrossValidation, ReportsItsProgressUpToOne) {
   double last = 0;
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  cross_validate(set, make_folds(order, set.picture_classes), [&last](double done) {
-    EXPECT_GT(done, last);
-    last = done;
-  });
+  cross_validate(set, make_folds(order, set.picture_classes, single_scenes(set.pictures())),
+                 [&last](double done) {
+                   EXPECT_GT(done, last);
+                   last = done;
+                 });
   EXPECT_DOUBLE_EQ(last, 1);
 }
 
@@ -226,9 +228,10 @@ TEST(CrossValidation, AProgressThatThrowsEndsIt) {
   const TrainingSet set = make_set(2, 20, 0, 0.2F);
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  EXPECT_THROW(cross_validate(set, make_folds(order, set.picture_classes),
-                              [](double) { throw std::runtime_error("stop"); }),
-               std::runtime_error);
+  EXPECT_THROW(
+      cross_validate(set, make_folds(order, set.picture_classes, single_scenes(set.pictures())),
+                     [](double) { throw std::runtime_error("stop"); }),
+      std::runtime_error);
 }
 
 TEST(Examples, AreBoundedAndOfEveryClass) {

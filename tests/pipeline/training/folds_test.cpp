@@ -14,13 +14,14 @@ TEST(Folds, NeighborsOfAClassAreTogether) {
   std::iota(order.begin(), order.end(), 0);
   std::vector<std::size_t> classes(20, 0);
   std::fill(classes.begin() + 10, classes.end(), 1);
-  const std::vector<std::size_t> folds = make_folds(order, classes);
+  const std::vector<std::size_t> folds = make_folds(order, classes, single_scenes(classes.size()));
   EXPECT_EQ(folds, (std::vector<std::size_t>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4,  //
                                              0, 0, 1, 1, 2, 2, 3, 3, 4, 4}));
 }
 
 TEST(Folds, FollowTheOrderOfTimeNotThatOfTheFiles) {
-  const std::vector<std::size_t> folds = make_folds({4, 3, 2, 1, 0}, {0, 0, 0, 0, 0});
+  const std::vector<std::size_t> folds =
+      make_folds({4, 3, 2, 1, 0}, {0, 0, 0, 0, 0}, single_scenes(5));
   EXPECT_EQ(folds, (std::vector<std::size_t>{4, 3, 2, 1, 0}));
 }
 
@@ -28,7 +29,7 @@ TEST(Folds, EveryFoldHasEveryClassOfFivePictures) {
   std::vector<std::size_t> order(12);
   std::iota(order.begin(), order.end(), 0);
   const std::vector<std::size_t> classes{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1};
-  const std::vector<std::size_t> folds = make_folds(order, classes);
+  const std::vector<std::size_t> folds = make_folds(order, classes, single_scenes(classes.size()));
   std::set<std::pair<std::size_t, std::size_t>> seen;
   for (std::size_t i = 0; i < folds.size(); ++i) seen.emplace(classes[i], folds[i]);
   EXPECT_EQ(seen.size(), 2 * kFolds);
@@ -38,10 +39,10 @@ TEST(Folds, NearCopiesAreInOneFold) {
   // Six scenes of ten pictures, in an order that mixes them.
   Scenes scenes = single_scenes(6);
   scenes.sizes.assign(6, 10);
-  scenes.of_picture.clear();
+  scenes.scene_of.clear();
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < 60; ++i) {
-    scenes.of_picture.push_back(i / 10);
+    scenes.scene_of.push_back(i / 10);
     order.push_back(i * 7 % 60);
   }
   const auto folds = make_folds(order, std::vector<std::size_t>(60, 0), scenes);
@@ -58,13 +59,13 @@ TEST(Folds, AFixedSceneIsSplitAsAClassIs) {
   Scenes scenes = single_scenes(2);
   scenes.sizes = {20, 10};
   scenes.fixed = {true, true};
-  scenes.of_picture.clear();
+  scenes.scene_of.clear();
   std::vector<std::size_t> order;
   std::vector<std::size_t> classes;
   for (std::size_t i = 0; i < 30; ++i) {
     order.push_back(i);
     classes.push_back(i / 15);
-    scenes.of_picture.push_back(i % 15 < 10 ? 0 : 1);
+    scenes.scene_of.push_back(i % 15 < 10 ? 0 : 1);
   }
   const std::vector<std::size_t> folds = make_folds(order, classes, scenes);
   const std::vector<std::size_t> expected{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0, 1, 2, 3, 4,
@@ -78,7 +79,7 @@ TEST(Folds, SomethingOfEachClassIsAlwaysTrainedWith) {
     Scenes scenes = single_scenes(20);
     std::vector<std::size_t> order(20);
     std::iota(order.begin(), order.end(), 0);
-    for (std::size_t i = first; i < first + 10; ++i) scenes.of_picture[i] = first;
+    for (std::size_t i = first; i < first + 10; ++i) scenes.scene_of[i] = first;
     scenes.sizes[first] = 10;
     const auto folds = make_folds(order, std::vector<std::size_t>(20, 0), scenes);
     EXPECT_NE(std::set<std::size_t>(folds.begin(), folds.end()).size(), 1U) << first;

@@ -76,8 +76,8 @@ TrainingSet make_profiles(const Embeddings& rows, std::size_t kinds, float scene
 TrainedModel trained(const TrainingSet& set) {
   std::vector<std::size_t> order(set.pictures());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const Validation validation =
-      cross_validate(set, make_folds(order, set.picture_classes), [](double) {});
+  const Validation validation = cross_validate(
+      set, make_folds(order, set.picture_classes, single_scenes(set.pictures())), [](double) {});
   return train(set, validation);
 }
 

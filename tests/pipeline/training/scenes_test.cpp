@@ -68,7 +68,7 @@ TEST(Scenes, NearCopiesAreOneSceneWhereverTheyAre) {
   const Scenes scenes = made.find();
   EXPECT_EQ(scenes.sizes, std::vector<std::size_t>(6, 10));
   for (std::size_t i = 0; i < 60; ++i) {
-    EXPECT_EQ(scenes.of_picture[i], i % 6);
+    EXPECT_EQ(scenes.scene_of[i], i % 6);
     EXPECT_TRUE(scenes.is_near_copy(i));
   }
 }
