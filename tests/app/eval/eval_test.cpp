@@ -104,7 +104,7 @@ TEST_F(Eval, CountsAndSaysWhatWasSkipped) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("top-1 accuracy     83.33 %, 5 of 6, 95 % interval "));
   EXPECT_THAT(ran.out, HasSubstr("\n1 of 7 pictures could not be read and are not counted.\n"));
-  EXPECT_THAT(ran.out, HasSubstr("\n6 green    7 blue         1\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n6 green  7 blue         1\n"));
   EXPECT_THAT(ran.out, HasSubstr("\nLatency: Milliseconds of each stage\n"));
   EXPECT_THAT(ran.err, HasSubstr("broken.png cannot be read as a picture; skipped"));
   std::ifstream file(output);
