@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -21,11 +22,18 @@ inline constexpr int kStages = 6;
 inline constexpr std::array<Stage, kStages> kAllStages{Stage::kCapture,    Stage::kQueueWait,
                                                        Stage::kPreprocess, Stage::kInference,
                                                        Stage::kTopK,       Stage::kReport};
+inline constexpr std::array<const char*, kStages> kStageNames{
+    "capture", "queue-wait", "preprocess", "inference", "top-k", "report"};
 
 // The name in traces: "queue-wait".
-const char* to_text(Stage stage);
+inline const char* to_text(Stage stage) { return kStageNames.at(static_cast<std::size_t>(stage)); }
 
 // The stage of that name; empty: there is none.
-std::optional<Stage> parse_stage(std::string_view name);
+inline std::optional<Stage> parse_stage(std::string_view name) {
+  for (const Stage stage : kAllStages) {
+    if (name == to_text(stage)) return stage;
+  }
+  return std::nullopt;
+}
 
 }  // namespace lookout

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ctime>
 #include <optional>
 
 #include "pipeline/core/frame.h"
@@ -9,7 +10,11 @@
 namespace lookout {
 
 // CPU time of the calling thread (CLOCK_THREAD_CPUTIME_ID).
-Clock::duration thread_cpu_time();
+inline Clock::duration thread_cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 // A moment of a thread, where a stage ends or begins.
 struct StageMark {

@@ -51,13 +51,7 @@ std::uint32_t Trace::this_thread() {
   return index;
 }
 
-void Trace::add(std::uint32_t what, std::uint64_t frame, Clock::time_point start,
-                Clock::time_point end, const StageUse& use, std::uint64_t bytes) {
-  if (recording_.events.size() >= kMaxEvents) return;
-  recording_.events.push_back({frame, ns(start.time_since_epoch()),
-                               ns(std::max(end, start) - start), this_thread(), what,
-                               use.cpu ? ns(*use.cpu) : -1, ns(use.writer), bytes});
-}
+bool Trace::has_room() const { return recording_.events.size() < kMaxEvents; }
 
 void Trace::record(Stage stage, std::uint64_t frame, const StageMark& start, const StageMark& end) {
   record(stage, frame, start.time, end.time, use_between(start, end));
@@ -66,17 +60,27 @@ void Trace::record(Stage stage, std::uint64_t frame, const StageMark& start, con
 void Trace::record(Stage stage, std::uint64_t frame, Clock::time_point start, Clock::time_point end,
                    const StageUse& use) {
   if (!traces(frame)) return;
-  bool complete = false;
   {
     const MutexLock lock(mutex_);
     if (ended_) return;
-    add(static_cast<std::uint32_t>(stage), frame, start, end, use);
-    const bool room = recording_.events.size() < kMaxEvents;
-    if (stage == Stage::kReport && room) recording_.reported.push_back(frame);
-    complete = !room || recording_.reported.size() >= options_.frames;
-    if (complete) ended_ = true;
+    if (has_room()) {
+      recording_.events.push_back(
+          {frame, ns(start.time_since_epoch()), ns(std::max(end, start) - start), this_thread(),
+           static_cast<std::uint32_t>(stage), use.cpu ? ns(*use.cpu) : -1, ns(use.writer), 0});
+    }
+    if (stage == Stage::kReport && has_room()) recording_.reported.push_back(frame);
+    if (has_room() && recording_.reported.size() < options_.frames) return;
+    ended_ = true;
   }
-  if (complete) start_saving();
+  // The recording is complete. Destructors of TraceSpan come here, so nothing may be thrown.
+  try {
+    saver_ = start_thread("trace", [this] {
+      saving_();
+      complete_.events = {};
+    });
+  } catch (const Error&) {
+    // Without a thread, finish() saves.
+  }
 }
 
 void Trace::sample_if_due() {
@@ -90,37 +94,23 @@ void Trace::sample_if_due() {
 
 void Trace::record_operator(const Operator& call) {
   const MutexLock lock(mutex_);
-  if (!ended_) add(kStages + index_of(call.what), call.frame, call.start, call.end, {}, call.bytes);
+  if (!ended_) add(call, this_thread());
 }
 
-std::uint32_t Trace::index_of(const TraceRecording::Operator& what) {
+void Trace::add(const Operator& call, std::uint32_t thread) {
+  if (!has_room()) return;
   auto& operators = recording_.operators;
   const auto [entry, is_new] =
-      operator_indices_.try_emplace(what, static_cast<std::uint32_t>(operators.size()));
-  if (is_new) operators.push_back(what);
-  return entry->second;
+      operator_indices_.try_emplace(call.what, static_cast<std::uint32_t>(operators.size()));
+  if (is_new) operators.push_back(call.what);
+  recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
+                               ns(std::max(call.end, call.start) - call.start), thread,
+                               kStages + entry->second, -1, 0, call.bytes});
 }
 
 void Trace::add_at_end(std::function<void(const AddOperator&)> read) {
   const MutexLock lock(mutex_);
   late_.push_back(std::move(read));
-}
-
-// By the number of the frame.
-std::map<std::uint64_t, std::uint32_t> Trace::inference_threads() {
-  std::map<std::uint64_t, std::uint32_t> threads;
-  for (const TraceRecording::Event& event : recording_.events) {
-    if (event.what != static_cast<std::uint32_t>(Stage::kInference)) continue;
-    threads[event.frame] = event.thread;
-  }
-  return threads;
-}
-
-void Trace::add_late(const Operator& call, std::uint32_t thread) {
-  if (recording_.events.size() >= kMaxEvents) return;
-  recording_.events.push_back({call.frame, ns(call.start.time_since_epoch()),
-                               ns(call.end - call.start), thread, kStages + index_of(call.what), -1,
-                               0, call.bytes});
 }
 
 void Trace::add_late_operators() {
@@ -129,48 +119,37 @@ void Trace::add_late_operators() {
   {
     const MutexLock lock(mutex_);
     late.swap(late_);
-    if (!late.empty()) threads = inference_threads();
+    if (!late.empty()) threads = inference_threads(recording_.events);
   }
   for (const auto& read : late) {
     read([this, &threads](const Operator& call) {
       const auto thread = threads.find(call.frame);
       if (thread == threads.end()) return;
       const MutexLock lock(mutex_);
-      add_late(call, thread->second);
+      add(call, thread->second);
     });
   }
 }
 
-// Destructors of TraceSpan call this, so it must not throw.
-void Trace::start_saving() {
-  try {
-    saver_ = start_thread("trace", [this] { save(); });
-  } catch (const Error&) {
-    // Without a thread, finish() saves.
-  }
-}
-
 void Trace::save() {
-  is_saved_ = true;
-  try {
-    add_late_operators();
-    {
-      const MutexLock lock(mutex_);
-      complete_ = std::move(recording_);
-    }
-    std::sort(complete_.reported.begin(), complete_.reported.end());
-    save_(*this);
-  } catch (...) {
-    error_ = std::current_exception();
+  add_late_operators();
+  {
+    const MutexLock lock(mutex_);
+    complete_ = std::move(recording_);
   }
-  complete_.events = {};
+  std::sort(complete_.reported.begin(), complete_.reported.end());
+  save_(*this);
 }
 
 void Trace::finish() {
+  if (!saved_.valid()) return;
   ended_ = true;
-  if (saver_.joinable()) saver_.join();
-  if (!is_saved_) save();
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (saver_.joinable()) {
+    saver_.join();
+  } else {
+    saving_();
+  }
+  saved_.get();
 }
 
 void Trace::write_json(const std::function<void(std::string_view)>& out) const {

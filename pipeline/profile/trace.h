@@ -6,8 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <functional>
+#include <future>
 #include <map>
 #include <string>
 #include <string_view>
@@ -97,15 +97,11 @@ class Trace {
   std::uint64_t frames() const { return complete_.reported.size(); }
 
  private:
-  void add(std::uint32_t what, std::uint64_t frame, Clock::time_point start, Clock::time_point end,
-           const StageUse& use = {}, std::uint64_t bytes = 0) REQUIRES(mutex_);
-  void sample_if_due();
+  bool has_room() const REQUIRES(mutex_);
   std::uint32_t this_thread() REQUIRES(mutex_);
-  std::uint32_t index_of(const TraceRecording::Operator& what) REQUIRES(mutex_);
-  std::map<std::uint64_t, std::uint32_t> inference_threads() REQUIRES(mutex_);
-  void add_late(const Operator& call, std::uint32_t thread) REQUIRES(mutex_);
+  void add(const Operator& call, std::uint32_t thread) REQUIRES(mutex_);
+  void sample_if_due();
   void add_late_operators();
-  void start_saving();
   void save();
 
   const TraceOptions options_;
@@ -116,11 +112,12 @@ class Trace {
   TraceRecording recording_ GUARDED_BY(mutex_);
   std::map<TraceRecording::Operator, std::uint32_t> operator_indices_ GUARDED_BY(mutex_);
   std::vector<std::function<void(const AddOperator&)>> late_ GUARDED_BY(mutex_);
-  // Used by the thread that saves, and after finish().
-  TraceRecording complete_;
-  std::exception_ptr error_;  // of saving
-  bool is_saved_ = false;
-  std::thread saver_;  // started by the thread that recorded the last event; joined by finish()
+  TraceRecording complete_;  // used by the thread that saves, and after finish()
+  // Runs save() once: in the thread that is started by the one that recorded the last event, or in
+  // finish(), which joins the thread and takes the result.
+  std::packaged_task<void()> saving_{[this] { save(); }};
+  std::future<void> saved_ = saving_.get_future();
+  std::thread saver_;
 };
 
 // Records its own lifetime as a stage. Does nothing without a trace.

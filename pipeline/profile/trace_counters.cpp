@@ -5,19 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "pipeline/profile/stage.h"
-
 namespace lookout {
 namespace {
 
 using Event = TraceRecording::Event;
 using Step = std::pair<std::int64_t, int>;  // time, and how much the number of frames changes
-
-bool is_stage(const Event& event, Stage stage) {
-  return event.what == static_cast<std::uint32_t>(stage);
-}
-
-std::int64_t end_of(const Event& event) { return event.start_ns + event.duration_ns; }
 
 void append_steps(std::vector<Step> steps, const char* name, int max,
                   std::vector<CounterChange>& changes) {
@@ -39,7 +31,7 @@ std::vector<Step> drops(const TraceRecording& recording, const std::vector<Event
                         std::vector<Step>& buffer) {
   std::map<std::uint64_t, std::int64_t> captured;  // frame -> the end of its capture
   for (const Event& event : events) {
-    if (is_stage(event, Stage::kCapture)) captured[event.frame] = end_of(event);
+    if (event.is(Stage::kCapture)) captured[event.frame] = event.end_ns();
   }
   std::vector<Step> steps;
   const auto& reported = recording.reported;
@@ -60,12 +52,12 @@ void append_flow(const TraceRecording& recording, const std::vector<Event>& even
   std::vector<Step> buffer;
   std::vector<Step> workers;
   for (const Event& event : events) {
-    if (is_stage(event, Stage::kQueueWait)) {
+    if (event.is(Stage::kQueueWait)) {
       buffer.emplace_back(event.start_ns, 1);
-      buffer.emplace_back(end_of(event), -1);
+      buffer.emplace_back(event.end_ns(), -1);
     }
-    if (is_stage(event, Stage::kPreprocess)) workers.emplace_back(event.start_ns, 1);
-    if (is_stage(event, Stage::kTopK)) workers.emplace_back(end_of(event), -1);
+    if (event.is(Stage::kPreprocess)) workers.emplace_back(event.start_ns, 1);
+    if (event.is(Stage::kTopK)) workers.emplace_back(event.end_ns(), -1);
   }
   std::vector<Step> dropped = drops(recording, events, buffer);
   constexpr int kAny = 1 << 30;

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
+#include <utility>
 
 #include "pipeline/core/append_format.h"
-#include "pipeline/profile/stage.h"
 #include "pipeline/profile/trace_counters.h"
 #include "pipeline/results/format.h"
 
@@ -38,7 +39,12 @@ class TraceWriter {
       separator = ",";
     }
     part_ += "},\"traceEvents\":[";
-    write_names();
+    element(R"({{"ph":"M","name":"process_name","pid":{},"tid":{},"args":{{"name":"lookout"}}}})",
+            process_, process_);
+    for (const TraceRecording::Thread& thread : recording_.threads) {
+      element(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
+              process_, thread.id, to_json(thread.name));
+    }
     const std::vector<Event> events = complete_events();
     for (const Event& event : events) write(event);
     write_steps(events);
@@ -64,17 +70,13 @@ class TraceWriter {
     return text;
   }
 
-  // Appends an element of the JSON array.
-  void element(const std::string& text) {
-    begin_element();
-    part_ += text;
-  }
-
-  // Whose text the caller appends to part_.
-  void begin_element() {
+  // Appends the text of an element of the JSON array, or its beginning.
+  template <typename... Arguments>
+  void element(fmt::format_string<Arguments...> format, const Arguments&... arguments) {
     if (part_.size() >= kPart) flush();
     part_ += first_ ? "\n" : ",\n";
     first_ = false;
+    append_format(part_, format, arguments...);
   }
 
   void flush() {
@@ -82,35 +84,23 @@ class TraceWriter {
     part_.clear();
   }
 
-  void write_names() {
-    element(fmt::format(
-        R"({{"ph":"M","name":"process_name","pid":{},"tid":{},"args":{{"name":"lookout"}}}})",
-        process_, process_));
-    for (const TraceRecording::Thread& thread : recording_.threads) {
-      element(
-          fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
-                      process_, thread.id, to_json(thread.name)));
-    }
-  }
-
   bool is_reported(std::uint64_t frame) const {
     return std::binary_search(recording_.reported.begin(), recording_.reported.end(), frame);
   }
+
+  pid_t thread_id(const Event& event) const { return recording_.threads[event.thread].id; }
 
   // The events of reported frames, and all captures. Outer events come before those within them;
   // times are relative to the first event.
   std::vector<Event> complete_events() {
     std::vector<Event> events;
     std::copy_if(recording_.events.begin(), recording_.events.end(), std::back_inserter(events),
-                 [this](const Event& e) {
-                   return e.what == static_cast<std::uint32_t>(Stage::kCapture) ||
-                          is_reported(e.frame);
+                 [this](const Event& event) {
+                   return event.is(Stage::kCapture) || is_reported(event.frame);
                  });
     std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-      if (a.thread != b.thread) return a.thread < b.thread;
-      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-      if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
-      return a.what < b.what;
+      return std::tie(a.thread, a.start_ns, b.duration_ns, a.what) <
+             std::tie(b.thread, b.start_ns, a.duration_ns, b.what);
     });
     const auto first =
         std::min_element(events.begin(), events.end(),
@@ -129,118 +119,89 @@ class TraceWriter {
       if (sample.time_ns >= 0) relative.samples.push_back(sample);
     }
     for (const CounterChange& change : counters_of(relative, events)) {
-      element(
-          fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":{},"ts":{},"args":{{"{}":{}}}}})",
-                      change.name, process_, process_, us(change.time_ns), change.unit,
-                      fmt::format("{:.10g}", change.value)));
+      element(R"({{"ph":"C","name":"{}","pid":{},"tid":{},"ts":{},"args":{{"{}":{:.10g}}}}})",
+              change.name, process_, process_, us(change.time_ns), change.unit, change.value);
     }
   }
 
   // A frame as a step of PyTorch's profiler, by which its plug-in for TensorBoard and others divide
   // the time: from the first stage to the last on the thread that classified it.
   void write_steps(const std::vector<Event>& events) {
-    std::map<std::uint64_t, std::uint32_t> threads;  // by frame
-    for (const Event& event : events) {
-      if (event.what == static_cast<std::uint32_t>(Stage::kInference)) {
-        threads[event.frame] = event.thread;
-      }
-    }
+    const std::map<std::uint64_t, std::uint32_t> threads = inference_threads(events);
     std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> steps;  // start and end
     for (const Event& event : events) {
+      const bool is_in_step =
+          event.what < kStages && event.what > static_cast<std::uint32_t>(Stage::kQueueWait);
       const auto thread = threads.find(event.frame);
-      if (!is_step_stage(event.what) || thread == threads.end()) continue;
-      if (thread->second != event.thread) continue;
-      const std::int64_t end = event.start_ns + event.duration_ns;
+      if (!is_in_step || thread == threads.end() || thread->second != event.thread) continue;
+      const std::int64_t end = event.end_ns();
       const auto [step, is_new] = steps.try_emplace(event.frame, event.start_ns, end);
       step->second.first = std::min(step->second.first, event.start_ns);
       step->second.second = std::max(step->second.second, end);
     }
     for (const auto& [frame, step] : steps) {
-      const std::int64_t duration = std::max<std::int64_t>(0, step.second - step.first - kGapNs);
-      element(fmt::format(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":{},)"
-                          R"("tid":{},"ts":{},"dur":{},"args":{{"frame":{}}}}})",
-                          frame, process_, recording_.threads[threads.at(frame)].id, us(step.first),
-                          us(duration), frame));
+      element(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":{},"tid":{},)"
+              R"("ts":{},"dur":{},"args":{{"frame":{}}}}})",
+              frame, process_, recording_.threads[threads.at(frame)].id, us(step.first),
+              us(std::max<std::int64_t>(0, step.second - step.first - kGapNs)), frame);
     }
-  }
-
-  static bool is_step_stage(std::uint32_t what) {
-    return what < kStages && what > static_cast<std::uint32_t>(Stage::kQueueWait);
   }
 
   // Arrows lead from the capture to the first stage behind the double buffer, and on to the report.
   void write(const Event& event) {
-    switch (static_cast<Stage>(std::min<std::uint32_t>(event.what, kStages))) {
-      case Stage::kQueueWait:
-        write_wait(event);
-        break;
-      case Stage::kCapture:
-        write_slice(event);
-        if (is_reported(event.frame)) write_arrow("s", event);
-        break;
-      case Stage::kPreprocess:
-        write_slice(event);
-        write_arrow("t", event);
-        break;
-      case Stage::kReport:
-        write_slice(event);
-        write_arrow("f", event);
-        break;
-      default:
-        write_slice(event);
-    }
-  }
-
-  void write_slice(const Event& event) {
     if (event.what >= kStages) {
       write_operator(event, operators_[event.what - kStages]);
       return;
     }
-    const std::int64_t duration = std::max<std::int64_t>(0, event.duration_ns - kGapNs);
-    element(fmt::format(R"({{"ph":"X","cat":"stage","name":"{}","pid":{},"tid":{},"ts":{},)"
-                        R"("dur":{},"args":{{"frame":{}{}}}}})",
-                        to_text(static_cast<Stage>(event.what)), process_,
-                        recording_.threads[event.thread].id, us(event.start_ns), us(duration),
-                        event.frame, use_of(event)));
+    if (event.is(Stage::kQueueWait)) {
+      write_wait(event);
+      return;
+    }
+    write_stage(event);
+    if (event.is(Stage::kCapture) && is_reported(event.frame)) write_arrow("s", event);
+    if (event.is(Stage::kPreprocess)) write_arrow("t", event);
+    if (event.is(Stage::kReport)) write_arrow("f", event);
+  }
+
+  void write_stage(const Event& event) {
+    element(R"({{"ph":"X","cat":"stage","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},)"
+            R"("args":{{"frame":{})",
+            to_text(static_cast<Stage>(event.what)), process_, thread_id(event), us(event.start_ns),
+            us(std::max<std::int64_t>(0, event.duration_ns - kGapNs)), event.frame);
+    if (event.cpu_ns >= 0) {
+      part_ += R"(,"cpu_us":)" + us(event.cpu_ns);
+      if (event.writer_ns > 0) part_ += R"(,"writer_us":)" + us(event.writer_ns);
+    }
+    part_ += "}}";
   }
 
   // Most events are of this kind: they are formatted where they are kept.
   void write_operator(const Event& event, const OperatorText& text) {
-    begin_element();
-    part_ += text.begin;
+    element("{}", text.begin);
     append_format(part_, R"("pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{"frame":{})",
-                  process_, recording_.threads[event.thread].id, event.start_ns / 1000,
-                  event.start_ns % 1000, event.duration_ns / 1000, event.duration_ns % 1000,
-                  event.frame);
+                  process_, thread_id(event), event.start_ns / 1000, event.start_ns % 1000,
+                  event.duration_ns / 1000, event.duration_ns % 1000, event.frame);
     part_ += text.end;
     if (event.bytes > 0) append_format(part_, ",\"bytes\":{}", event.bytes);
     part_ += "}}";
   }
 
-  static std::string use_of(const Event& event) {
-    if (event.cpu_ns < 0) return {};
-    std::string use = R"(,"cpu_us":)" + us(event.cpu_ns);
-    if (event.writer_ns > 0) use += R"(,"writer_us":)" + us(event.writer_ns);
-    return use;
-  }
-
   // Waiting happens on no thread: it becomes an asynchronous event.
   void write_wait(const Event& event) {
     for (const auto& [phase, time] :
-         {std::pair("b", event.start_ns), std::pair("e", event.start_ns + event.duration_ns)}) {
-      element(fmt::format(R"({{"ph":"{}","cat":"queue","name":"{}","id2":{{"local":"{:#x}"}},)"
-                          R"("pid":{},"tid":{},"ts":{},"args":{{"frame":{}}}}})",
-                          phase, to_text(Stage::kQueueWait), event.frame, process_, process_,
-                          us(time), event.frame));
+         {std::pair("b", event.start_ns), std::pair("e", event.end_ns())}) {
+      element(R"({{"ph":"{}","cat":"queue","name":"{}","id2":{{"local":"{:#x}"}},"pid":{},)"
+              R"("tid":{},"ts":{},"args":{{"frame":{}}}}})",
+              phase, to_text(Stage::kQueueWait), event.frame, process_, process_, us(time),
+              event.frame);
     }
   }
 
   // An arrow belongs to the event that its time lies in.
   void write_arrow(const char* phase, const Event& event) {
-    element(fmt::format(
-        R"({{"ph":"{}","cat":"frame","name":"frame","id":{},"pid":{},"tid":{},"ts":{}{}}})", phase,
-        event.frame, process_, recording_.threads[event.thread].id,
-        us(event.start_ns + event.duration_ns / 2), *phase == 'f' ? R"(,"bp":"e")" : ""));
+    element(R"({{"ph":"{}","cat":"frame","name":"frame","id":{},"pid":{},"tid":{},"ts":{}{}}})",
+            phase, event.frame, process_, thread_id(event),
+            us(event.start_ns + event.duration_ns / 2), *phase == 'f' ? R"(,"bp":"e")" : "");
   }
 
   const TraceRecording& recording_;
@@ -253,6 +214,14 @@ class TraceWriter {
 };
 
 }  // namespace
+
+std::map<std::uint64_t, std::uint32_t> inference_threads(const std::vector<Event>& events) {
+  std::map<std::uint64_t, std::uint32_t> threads;
+  for (const Event& event : events) {
+    if (event.is(Stage::kInference)) threads[event.frame] = event.thread;
+  }
+  return threads;
+}
 
 void write_trace(const TraceRecording& recording, const std::map<std::string, std::string>& about,
                  const std::function<void(std::string_view)>& out) {

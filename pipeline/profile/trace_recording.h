@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "pipeline/profile/stage.h"
 #include "pipeline/results/machine_state.h"
 
 namespace lookout {
@@ -32,6 +33,9 @@ struct TraceRecording {
     std::int64_t cpu_ns = -1;    // that its thread ran; -1: not measured
     std::int64_t writer_ns = 0;  // that its thread waited for a reader of results
     std::uint64_t bytes = 0;     // allocated by the call of an operator
+
+    bool is(Stage stage) const { return what == static_cast<std::uint32_t>(stage); }
+    std::int64_t end_ns() const { return start_ns + duration_ns; }
   };
   struct Operator {
     std::string model;
@@ -58,9 +62,13 @@ struct TraceRecording {
   std::vector<Sample> samples;  // in their order
   std::vector<Thread> threads;
   std::vector<Operator> operators;
-  std::vector<std::uint64_t>
-      reported;  // frames, from capture to report; sorted once it is complete
+  // Frames, from capture to report; sorted once it is complete.
+  std::vector<std::uint64_t> reported;
 };
+
+// The threads that classified the frames, by the numbers of these.
+std::map<std::uint64_t, std::uint32_t> inference_threads(
+    const std::vector<TraceRecording::Event>& events);
 
 // Writes a complete recording in parts, as one JSON object in the trace-event format. `about`
 // becomes its otherData.

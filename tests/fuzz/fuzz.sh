@@ -130,7 +130,7 @@ sources=(
   pipeline/archive/metadata.cpp pipeline/archive/onnx_contents.cpp pipeline/archive/onnx_graph.cpp
   pipeline/core/append_format.cpp pipeline/core/input_spec.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
   pipeline/core/model_spec.cpp pipeline/core/printable.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp
-  pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/profile/stage.cpp pipeline/results/format.cpp
+  pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/results/format.cpp
   pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/camera_controls.cpp
   platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp
   platform/http/http_access.cpp platform/http/http_address.cpp platform/http/http_connection.cpp
@@ -156,6 +156,8 @@ sources=(
   pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/onnx_contents.cpp
   pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/archive/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
   pipeline/profile/stage.cpp pipeline/core/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
+  pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/core/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
+  pipeline/core/result.cpp pipeline/results/format.cpp pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
   platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_message.cpp
   platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
