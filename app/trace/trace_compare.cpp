@@ -11,7 +11,6 @@
 #include <string>
 #include <tuple>
 
-#include "app/report/json.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
@@ -161,11 +160,6 @@ Json comparison_json(const TraceFile& before, const TraceFile& after) {
             {"frames", trace.summary.frames.size()},
             {"about", trace.summary.about}};
   };
-  const auto list_json = [](const std::vector<TimeChange>& rows) {
-    Json json = Json::array();
-    for (const TimeChange& row : rows) json.push_back(change_json(row));
-    return json;
-  };
   const TraceComparison found = compare(before, after);
   return {{"schema", 1},
           {"type", "trace-comparison"},
@@ -174,8 +168,8 @@ Json comparison_json(const TraceFile& before, const TraceFile& after) {
           {"before", trace_json(before)},
           {"after", trace_json(after)},
           {"total", change_json(found.total)},
-          {"stages", list_json(found.stages)},
-          {"operators", list_json(found.operators)}};
+          {"stages", array_of(found.stages, change_json)},
+          {"operators", array_of(found.operators, change_json)}};
 }
 
 // None when there are no rows.

@@ -76,9 +76,10 @@ struct Kind {
 std::optional<Kind> kind_of(const ForeignJson& event) {
   const std::string category = text_field(event, "cat");
   const std::string name = text_field(event, "name");
-  if (category == "stage") return Kind{SliceKind::kStage};
-  if (category == "operator") return Kind{SliceKind::kOperator};
-  if (category == "label") return Kind{SliceKind::kLabel};
+  static const std::map<std::string, SliceKind> kOurs{{"stage", SliceKind::kStage},
+                                                      {"operator", SliceKind::kOperator},
+                                                      {"label", SliceKind::kLabel}};
+  if (const auto ours = kOurs.find(category); ours != kOurs.end()) return Kind{ours->second};
   const bool is_plain = category.empty() && text_field(event, "pid") == "CPU functions";
   if (category == "cpu_op" || category == "Operator" || category == "user_annotation" || is_plain) {
     // lookout's own steps say the same as its stages.
@@ -166,13 +167,30 @@ void read_event(const ForeignJson& event, TraceEvents& events) {
   }
 }
 
-}  // namespace
-
-TraceEvents read_trace_events(std::istream& json) {
+void check_first_byte(std::istream& json) {
   constexpr char kGzip = '\x1f';  // RFC 1952, 2.3.1
   const auto first = json.rdbuf()->sgetc();
   if (first == std::istream::traits_type::eof()) fail("is empty: record it again");
   if (first == kGzip) fail("is compressed: unpack it first, as with gunzip");
+}
+
+bool has_array(const ForeignJson& root, const char* key) {
+  const auto found = root.find(key);
+  return found != root.end() && found->is_array();
+}
+
+void read_about(const ForeignJson& root, TraceEvents& events) {
+  const auto about = root.find("otherData");
+  if (about == root.end() || !about->is_object()) return;
+  for (const auto& [key, value] : about->items()) {
+    if (value.is_string()) events.about[key] = value.get<std::string>();
+  }
+}
+
+}  // namespace
+
+TraceEvents read_trace_events(std::istream& json) {
+  check_first_byte(json);
   TraceEvents events;
   int event_depth = 2;
   bool in_events = false;
@@ -197,16 +215,9 @@ TraceEvents read_trace_events(std::istream& json) {
   };
   const ForeignJson root = ForeignJson::parse(json, keep, /*allow_exceptions=*/false);
   if (root.is_discarded()) fail(found ? "is cut or damaged: record it again" : "is not JSON");
-  const bool is_list = root.is_array() && found;
-  if (!is_list &&
-      (!root.is_object() || !root.contains("traceEvents") || !root.at("traceEvents").is_array())) {
-    fail("is not a trace: it has no \"traceEvents\"");
-  }
-  const auto about = root.is_object() ? root.find("otherData") : root.end();
-  if (about == root.end() || !about->is_object()) return events;
-  for (const auto& [key, value] : about->items()) {
-    if (value.is_string()) events.about[key] = value.get<std::string>();
-  }
+  const bool is_trace = root.is_array() ? found : has_array(root, "traceEvents");
+  if (!is_trace) fail("is not a trace: it has no \"traceEvents\"");
+  if (root.is_object()) read_about(root, events);
   return events;
 }
 

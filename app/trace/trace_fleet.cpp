@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 
-#include "app/report/json.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/results/format.h"
 
@@ -125,31 +124,29 @@ Table waits_across(const std::vector<TraceFile>& boards, const Fleet& fleet) {
 
 Json fleet_json(const std::vector<TraceFile>& boards) {
   const Fleet fleet = find_differences(boards);
-  Json json{{"schema", 1},
-            {"type", "trace-summaries"},
-            {"sentence", fleet.sentence},
-            {"slowest", fleet.slowest->file},
-            {"fastest", fleet.fastest->file},
-            {"times_fastest", fleet.times_fastest},
-            {"outlying_operator", nullptr},
-            {"operators", Json::array()},
-            {"traces", Json::array()}};
-  if (fleet.outlying != nullptr) {
-    const OperatorAcross& row = *fleet.outlying;
-    json["outlying_operator"] = {{"name", row.name},
-                                 {"file", boards[row.slowest].file},
-                                 {"ms", row.ms[row.slowest]},
-                                 {"others_ms", row.others_ms}};
+  Json outlying;
+  if (const OperatorAcross* row = fleet.outlying; row != nullptr) {
+    outlying = {{"name", row->name},
+                {"file", boards[row->slowest].file},
+                {"ms", row->ms[row->slowest]},
+                {"others_ms", row->others_ms}};
   }
-  for (const OperatorAcross& row : fleet.operators) {
-    json["operators"].push_back({{"name", row.name}, {"self_ms_a_frame", row.ms}});
-  }
-  for (const TraceFile& board : boards) {
-    Json trace = to_json(board.summary);
-    trace["file"] = board.file;
-    json["traces"].push_back(std::move(trace));
-  }
-  return json;
+  return {{"schema", 1},
+          {"type", "trace-summaries"},
+          {"sentence", fleet.sentence},
+          {"slowest", fleet.slowest->file},
+          {"fastest", fleet.fastest->file},
+          {"times_fastest", fleet.times_fastest},
+          {"outlying_operator", std::move(outlying)},
+          {"operators", array_of(fleet.operators,
+                                 [](const OperatorAcross& row) -> Json {
+                                   return {{"name", row.name}, {"self_ms_a_frame", row.ms}};
+                                 })},
+          {"traces", array_of(boards, [](const TraceFile& board) {
+             Json trace = to_json(board.summary);
+             trace["file"] = board.file;
+             return trace;
+           })}};
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "app/report/html.h"
-#include "app/report/json.h"
 #include "app/report/time_charts.h"
 #include "pipeline/profile/stage.h"
 #include "pipeline/results/format.h"
@@ -20,14 +19,6 @@ constexpr std::size_t kMaxRowsShown = 20;  // of them that are shown at once
 constexpr std::size_t kMaxOutliers = 25;   // in the table
 
 // ---- JSON
-
-// An array of what `convert` makes of each row.
-template <typename Rows, typename Convert>
-Json array_of(const Rows& rows, const Convert& convert) {
-  Json array = Json::array();
-  for (const auto& row : rows) array.push_back(convert(row));
-  return array;
-}
 
 Json thread_json(const TraceSummary& summary, const ThreadTime& thread) {
   const double share = share_of(thread.busy, summary.duration);
@@ -43,7 +34,8 @@ Json thread_json(const TraceSummary& summary, const ThreadTime& thread) {
             {"not_run_ms", to_ms(time.off_cpu)},
             {"writer_ms", to_ms(time.writer)}};
   });
-  for (const IdlePart& part : kIdleParts) json["idle_ms"][part.key] = to_ms(thread.idle.*part.time);
+  for (const IdlePart& part : kIdleParts)
+    json["idle_ms"][part.name] = to_ms(thread.idle.*part.time);
   return json;
 }
 
@@ -158,39 +150,42 @@ Part time_breakdown(const TraceSummary& summary) {
                 {Color::kAmber, "waited for the writer"}};
   legend.insert(legend.end(), idle_legend().begin(), idle_legend().end());
   std::vector<Bar> bars;
-  Table stages{"Milliseconds of each thread and stage",
-               {"stage", "wall", "ran", "did not run", "writer"},
-               {},
-               Table::kAll,
-               "All stages"};
-  Table shares{"Percent of the time", {"thread", "ran", "did not run", "writer"}, {}};
-  for (const IdlePart& part : kIdleParts) shares.head.emplace_back(part.key);
-  const auto add_share = [&](Clock::duration time, Row& row) {
-    row.push_back(fmt::format("{:.1f}", percent_of(time, summary.duration)));
+  Table stages{"Milliseconds of each thread and stage", {"stage", "wall"}, {}};
+  stages.folded = "All stages";
+  Table shares{"Percent of the time", {"thread"}, {}};
+  for (const StagePart& part : kStageParts) {
+    stages.head.emplace_back(part.name);
+    shares.head.emplace_back(part.name);
+  }
+  for (const IdlePart& part : kIdleParts) shares.head.emplace_back(part.name);
+  const auto share_text = [&](Clock::duration time) {
+    return fmt::format("{:.1f}", percent_of(time, summary.duration));
   };
   for (const ThreadTime& thread : summary.threads) {
     const StageTime all = thread.in_stages();
     Bar bar{thread.name,
             percent_text(share_of(thread.busy, summary.duration)) + " busy",
-            {to_ms(all.ran), to_ms(all.off_cpu), to_ms(all.writer)},
+            {},
             std::nullopt};
     Row row{thread.name};
-    for (const Clock::duration time : {all.ran, all.off_cpu, all.writer}) add_share(time, row);
-    for (const IdlePart& part : kIdleParts) {
-      bar.parts.push_back(to_ms(thread.idle.*part.time));
-      add_share(thread.idle.*part.time, row);
-    }
+    const auto add = [&](Clock::duration time) {
+      bar.parts.push_back(to_ms(time));
+      row.push_back(share_text(time));
+    };
+    for (const StagePart& part : kStageParts) add(all.*part.time);
+    for (const IdlePart& part : kIdleParts) add(thread.idle.*part.time);
     bars.push_back(std::move(bar));
     shares.rows.push_back(std::move(row));
     for (const auto& [name, time] : thread.stages) {
-      stages.rows.push_back({thread.name + ": " + name, ms_text(time.wall()), ms_text(time.ran),
-                             ms_text(time.off_cpu), ms_text(time.writer)});
-      Row stage{"  " + name};
-      for (const Clock::duration part : {time.ran, time.off_cpu, time.writer}) {
-        add_share(part, stage);
+      Row stage{thread.name + ": " + name, ms_text(time.wall())};
+      Row share{"  " + name};
+      for (const StagePart& part : kStageParts) {
+        stage.push_back(ms_text(time.*part.time));
+        share.push_back(share_text(time.*part.time));
       }
-      stage.resize(shares.head.size());
-      shares.rows.push_back(std::move(stage));
+      share.resize(shares.head.size());
+      stages.rows.push_back(std::move(stage));
+      shares.rows.push_back(std::move(share));
     }
   }
   const std::string note =
@@ -209,7 +204,7 @@ Part time_breakdown(const TraceSummary& summary) {
 Part idle_breakdown(const TraceSummary& summary) {
   std::vector<Bar> bars;
   Table table{"Milliseconds without a stage", {"thread", "idle"}, {}};
-  for (const IdlePart& part : kIdleParts) table.head.emplace_back(part.key);
+  for (const IdlePart& part : kIdleParts) table.head.emplace_back(part.name);
   for (const ThreadTime& thread : summary.threads) {
     const std::string idle = ms_text(thread.idle.sum());
     Row row{thread.name, idle};

@@ -1,10 +1,10 @@
 // The summary of one trace as a report.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/report/charts.h"
+#include "app/report/json.h"
 #include "app/report/report.h"
 #include "app/trace/trace_summary.h"
 
@@ -18,7 +18,15 @@ struct TraceFile {
 // The report refers to `trace`.
 Report make_report(const TraceFile& trace);
 
-nlohmann::ordered_json to_json(const TraceSummary& summary);
+Json to_json(const TraceSummary& summary);
+
+// An array of what `convert` makes of each row.
+template <typename Rows, typename Convert>
+Json array_of(const Rows& rows, const Convert& convert) {
+  Json array = Json::array();
+  for (const auto& row : rows) array.push_back(convert(row));
+  return array;
+}
 
 // "frame", or "step" of a trace of PyTorch's profiler; with an "s" unless there is one.
 std::string frame_word(bool by_pytorch, std::size_t count = 1);

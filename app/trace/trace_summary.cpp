@@ -165,11 +165,14 @@ Frames find_steps(const TraceEvents& events) {
   return frames;
 }
 
+bool is_complete(const FrameTimes& frame) {
+  return frame.stages.count(to_text(Stage::kCapture)) > 0 &&
+         frame.stages.count(to_text(Stage::kReport)) > 0 && frame.start <= frame.end;
+}
+
 // The slices have their self times.
 Frames find_frames(const TraceEvents& events) {
   if (events.by_pytorch) return find_steps(events);
-  const std::string first = to_text(Stage::kCapture);
-  const std::string last = to_text(Stage::kReport);
   Frames frames;
   for (const TraceSlice& slice : events.slices) {
     if (!slice.frame) continue;
@@ -179,8 +182,8 @@ Frames find_frames(const TraceEvents& events) {
       FrameTimes& frame = frames[*slice.frame];
       add_time(slice.duration, frame.stages[slice.name]);
       frame.use.add(stage_time(slice));
-      if (slice.name == first) frame.start = slice.start;
-      if (slice.name == last) frame.end = slice.end();
+      if (slice.name == to_text(Stage::kCapture)) frame.start = slice.start;
+      if (slice.name == to_text(Stage::kReport)) frame.end = slice.end();
     }
   }
   for (const auto& [number, wait] : events.waits) {
@@ -188,10 +191,7 @@ Frames find_frames(const TraceEvents& events) {
     frames[number].stages[to_text(Stage::kQueueWait)] = *wait.end - *wait.start;
   }
   for (auto frame = frames.begin(); frame != frames.end();) {
-    const FrameTimes& times = frame->second;
-    const bool is_complete =
-        times.stages.count(first) > 0 && times.stages.count(last) > 0 && times.start <= times.end;
-    frame = is_complete ? std::next(frame) : frames.erase(frame);
+    frame = is_complete(frame->second) ? std::next(frame) : frames.erase(frame);
   }
   return frames;
 }

@@ -55,9 +55,16 @@ struct IdleTime {
   Clock::duration sum() const { return camera + capture + model + other; }
 };
 
-// The parts with their names in JSON and in texts.
+// The parts of both with their names in texts.
+struct StagePart {
+  const char* name;
+  Clock::duration StageTime::*time;
+};
+inline constexpr std::array<StagePart, 3> kStageParts{{{"ran", &StageTime::ran},
+                                                       {"did not run", &StageTime::off_cpu},
+                                                       {"writer", &StageTime::writer}}};
 struct IdlePart {
-  const char* key;
+  const char* name;  // in JSON, too
   Clock::duration IdleTime::*time;
 };
 inline constexpr std::array<IdlePart, 4> kIdleParts{{{"camera", &IdleTime::camera},
