@@ -11,6 +11,12 @@ namespace {
 
 constexpr auto kObserverKind = c10::DebugInfoKind::INFERENCE_CONTEXT;
 
+// LibTorch gives it to threads that work is forked to.
+struct CurrentObserver : c10::DebugInfoBase {
+  explicit CurrentObserver(std::shared_ptr<CallObserver> current) : observer(std::move(current)) {}
+  const std::shared_ptr<CallObserver> observer;
+};
+
 thread_local std::vector<ObservedCall> open_calls;
 
 // Adds each allocation to the innermost open call. LibTorch reports them while one of these is the
@@ -79,7 +85,9 @@ at::RecordFunctionCallback report(at::RecordFunctionCallback::StartCallback star
 }  // namespace
 
 CallObserver* CallObserver::current() {
-  return dynamic_cast<CallObserver*>(c10::ThreadLocalDebugInfo::get(kObserverKind));
+  const auto* current =
+      dynamic_cast<const CurrentObserver*>(c10::ThreadLocalDebugInfo::get(kObserverKind));
+  return current == nullptr ? nullptr : current->observer.get();
 }
 
 std::size_t CallObserver::depth() { return open_calls.size(); }
@@ -96,7 +104,7 @@ at::RecordFunctionCallback report_samples(double probability) {
 
 Observation::Observation(std::shared_ptr<CallObserver> observer,
                          std::optional<at::RecordFunctionCallback> calls, bool count_allocations)
-    : guard_(kObserverKind, std::move(observer)) {
+    : guard_(kObserverKind, std::make_shared<CurrentObserver>(std::move(observer))) {
   if (count_allocations) {
     allocations_.emplace(c10::DebugInfoKind::PROFILER_STATE, allocations());
   }

@@ -34,8 +34,10 @@ struct ObservedCall {
 };
 
 // Its functions are called by the threads that make the calls.
-class CallObserver : public c10::DebugInfoBase {
+class CallObserver {
  public:
+  virtual ~CallObserver() = default;
+
   // Of the calling thread; null: there is none.
   static CallObserver* current();
 

@@ -220,7 +220,7 @@ TEST(OperatorLayers, AreThoseOfTheModel) {
   }
   EXPECT_EQ(layers.size(), 53U);
   for (const char* name : {"features.0.0", "features.3.conv.2", "features.17.conv.0.0",
-                           "features.18.0", "classifier->1"}) {
+                           "features.18.0", "classifier.1"}) {
     EXPECT_EQ(layers.count(name), 1U) << name;
   }
   EXPECT_EQ(additions.size(), 10U);
