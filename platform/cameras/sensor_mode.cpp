@@ -15,8 +15,6 @@ namespace {
 constexpr int kMaxBits = 12;
 constexpr double kWholeField = 0.98;  // ov5647: 2560 of 2592 pixels
 
-bool is_deep(const SensorMode& mode) { return mode.bits > kMaxBits; }
-
 SensorSize largest_of(const std::vector<SensorMode>& modes) {
   SensorSize size;
   for (const SensorMode& mode : modes) {
@@ -40,7 +38,7 @@ std::optional<SensorMode> choose_sensor_mode(const std::vector<SensorMode>& mode
   const auto order = [width, height](const SensorMode& mode) {
     const std::int64_t area = std::int64_t{mode.width} * mode.height;
     const bool fits = mode.width >= width && mode.height >= height;
-    return std::make_tuple(is_deep(mode), !fits, fits ? area : -area, -mode.bits);
+    return std::make_tuple(mode.bits > kMaxBits, !fits, fits ? area : -area, -mode.bits);
   };
   return *std::min_element(modes.begin(), modes.end(),
                            [&](const auto& a, const auto& b) { return order(a) < order(b); });

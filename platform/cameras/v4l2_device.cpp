@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -71,23 +72,11 @@ bool is_image_processor(const std::string& driver) {
 }  // namespace
 
 const char* to_text(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kCamera:
-      return "a camera";
-    case NodeKind::kBayer:
-      return "a raw Bayer sensor";
-    case NodeKind::kPipeline:
-      return "a part of a CSI camera";
-    case NodeKind::kCodec:
-      return "a codec";
-    case NodeKind::kImageProcessor:
-      return "an image processor";
-    case NodeKind::kMetadata:
-      return "a camera's metadata";
-    case NodeKind::kOther:
-      return "no camera";
-  }
-  return "";
+  static constexpr std::array<const char*, 7> kTexts{
+      "a camera", "a raw Bayer sensor", "a part of a CSI camera",
+      "a codec",  "an image processor", "a camera's metadata",
+      "no camera"};
+  return kTexts.at(static_cast<std::size_t>(kind));
 }
 
 bool needs_libcamera(NodeKind kind) {

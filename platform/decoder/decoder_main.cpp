@@ -14,9 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <opencv2/core.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "platform/decoder/decoder_protocol.h"
 #include "platform/decoder/decoder_sandbox.h"
@@ -29,27 +26,6 @@ namespace {
 // keeps of the whole picture, or the pixels that are turned; then the picture's file, and all else.
 constexpr std::int64_t kMemory = kReducedBytes + (12 << 20);
 constexpr int kFailure = 1;  // an exit status
-
-// The picture's file, which lookout leaves alone meanwhile.
-class MappedInput {
- public:
-  explicit MappedInput(std::size_t size)
-      : size_(size), data_(mmap(nullptr, size, PROT_READ, MAP_SHARED, kDecoderInput, 0)) {}
-  ~MappedInput() {
-    if (data_ != MAP_FAILED) munmap(data_, size_);
-  }
-  MappedInput(const MappedInput&) = delete;
-  MappedInput& operator=(const MappedInput&) = delete;
-
-  std::optional<std::string_view> bytes() const {
-    if (data_ == MAP_FAILED) return std::nullopt;
-    return std::string_view(static_cast<const char*>(data_), size_);
-  }
-
- private:
-  std::size_t size_;
-  void* data_;
-};
 
 // Lets pictures be decoded where lookout reads them, one at a time; others have memory of their
 // own.
@@ -117,10 +93,12 @@ DecodeAnswer decode(const DecodeOrder& order, const OutputAllocator& output) {
   limits.scans = order.scans;
   limits.reduce = order.reduce != 0;
   limits.key = order.key.data();
-  const MappedInput input(order.size);
+  // lookout leaves the picture's file alone meanwhile.
+  void* file = mmap(nullptr, order.size, PROT_READ, MAP_SHARED, kDecoderInput, 0);
   DecodedPicture picture;
-  if (const auto bytes = input.bytes()) {
-    picture = decode_upload(*bytes, limits);
+  if (file != MAP_FAILED) {
+    picture = decode_upload({static_cast<const char*>(file), order.size}, limits);
+    munmap(file, order.size);
   } else {
     picture.fail(DecodeProblem::kNoMemory, message_of(DecodeProblem::kNoMemory));
   }

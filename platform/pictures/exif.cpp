@@ -1,5 +1,6 @@
 #include "platform/pictures/exif.h"
 
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <opencv2/core.hpp>
@@ -69,26 +70,11 @@ int exif_orientation(std::string_view data) {
 }
 
 void turn_upright(int orientation, cv::Mat& picture) {
-  constexpr int kFlipVertically = 0;
-  constexpr int kFlipHorizontally = 1;
-  constexpr int kFlipBoth = -1;
+  constexpr int kNone = 2;  // else as cv::flip(): 0 vertically, 1 horizontally, -1 both
+  constexpr std::array<int, 9> kFlips{kNone, kNone, 1, -1, 0, kNone, 1, -1, 0};
   if (orientation > 4) cv::transpose(picture, picture);
-  switch (orientation) {
-    case 2:
-    case 6:
-      cv::flip(picture, picture, kFlipHorizontally);
-      break;
-    case 3:
-    case 7:
-      cv::flip(picture, picture, kFlipBoth);
-      break;
-    case 4:
-    case 8:
-      cv::flip(picture, picture, kFlipVertically);
-      break;
-    default:
-      break;
-  }
+  const int flip = kFlips.at(static_cast<std::size_t>(orientation));
+  if (flip != kNone) cv::flip(picture, picture, flip);
 }
 
 std::optional<std::int64_t> seconds_of(int year, int month, int day, int hour, int minute,

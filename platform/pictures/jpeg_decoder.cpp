@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>  // jpeglib.h needs it
 #include <cstring>
+#include <memory>
 
 #include <jpeglib.h>
 // after jpeglib.h, whose types it uses
@@ -179,35 +180,15 @@ DecodeProblem read_picture(jpeg_decompress_struct& codec, std::string_view jpeg,
   return DecodeProblem::kNone;
 }
 
-// Frees what libjpeg has, also when memory for the pixels cannot be had.
-class Decompressor {
- public:
-  Decompressor(JpegState& state, std::string_view jpeg) : state_(state), jpeg_(jpeg) {
-    codec_.err = jpeg_std_error(&state.manager);
-    state.manager.error_exit = give_up_jpeg;
-    state.manager.emit_message = take_message;
-    state.progress.progress_monitor = watch_scans;
-  }
-  ~Decompressor() { jpeg_destroy_decompress(&codec_); }
-  Decompressor(const Decompressor&) = delete;
-  Decompressor& operator=(const Decompressor&) = delete;
-
-  PictureSize size() const { return {codec_.image_width, codec_.image_height}; }
-
-  DecodeProblem decode(cv::Mat& bgr) {
-    if (setjmp(state_.way_out) != 0) return state_.problem;
-    jpeg_create_decompress(&codec_);
-    codec_.progress = &state_.progress;
-    jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(jpeg_.data()),
-                 static_cast<unsigned long>(jpeg_.size()));
-    return read_picture(codec_, jpeg_, bgr);
-  }
-
- private:
-  JpegState& state_;
-  const std::string_view jpeg_;
-  jpeg_decompress_struct codec_{};
-};
+DecodeProblem run_libjpeg(JpegState& state, std::string_view jpeg, jpeg_decompress_struct& codec,
+                          cv::Mat& bgr) {
+  if (setjmp(state.way_out) != 0) return state.problem;
+  jpeg_create_decompress(&codec);
+  codec.progress = &state.progress;
+  jpeg_mem_src(&codec, reinterpret_cast<const unsigned char*>(jpeg.data()),
+               static_cast<unsigned long>(jpeg.size()));
+  return read_picture(codec, jpeg, bgr);
+}
 
 }  // namespace
 
@@ -221,20 +202,28 @@ void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, JpegToleranc
   JpegState state{};
   state.limits = &limits;
   state.tolerance = tolerance;
-  Decompressor decompressor(state, jpeg);
-  const DecodeProblem problem = decompressor.decode(picture.bgr);
+  jpeg_decompress_struct codec{};
+  codec.err = jpeg_std_error(&state.manager);
+  state.manager.error_exit = give_up_jpeg;
+  state.manager.emit_message = take_message;
+  state.progress.progress_monitor = watch_scans;
+  // Frees what libjpeg has, also when memory for the pixels cannot be had.
+  const std::unique_ptr<jpeg_decompress_struct, void (*)(jpeg_decompress_struct*)> owner(
+      &codec, jpeg_destroy_decompress);
+  const DecodeProblem problem = run_libjpeg(state, jpeg, codec, picture.bgr);
   picture.warning = state.warning.data();
   picture.further_warnings = state.manager.num_warnings > 1 ? state.manager.num_warnings - 1 : 0;
   switch (problem) {
     case DecodeProblem::kNone:
       break;
-    case DecodeProblem::kTooManyPixels:
-      picture.fail(problem,
-                   is_within(decompressor.size(), limits)
-                       ? "is too large for a JPEG with several scans: send it as a baseline "
-                         "JPEG, or smaller"
-                       : too_large(decompressor.size(), limits));
+    case DecodeProblem::kTooManyPixels: {
+      const PictureSize size{codec.image_width, codec.image_height};
+      picture.fail(problem, is_within(size, limits)
+                                ? "is too large for a JPEG with several scans: send it as a "
+                                  "baseline JPEG, or smaller"
+                                : too_large(size, limits));
       break;
+    }
     case DecodeProblem::kDamaged:
       picture.fail(problem, damaged(state.error.data()));
       break;

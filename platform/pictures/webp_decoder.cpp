@@ -14,20 +14,6 @@
 namespace lookout {
 namespace {
 
-DecodeProblem problem_of(VP8StatusCode status) {
-  switch (status) {
-    case VP8_STATUS_OK:
-      return DecodeProblem::kNone;
-    case VP8_STATUS_OUT_OF_MEMORY:
-      return DecodeProblem::kNoMemory;
-    case VP8_STATUS_NOT_ENOUGH_DATA:
-    case VP8_STATUS_SUSPENDED:
-      return DecodeProblem::kTruncated;
-    default:
-      return DecodeProblem::kDamaged;
-  }
-}
-
 // The bytes that libwebp keeps of each pixel until it is scaled: all of a lossless picture, and the
 // transparency of others.
 std::int64_t bytes_kept(const WebPBitstreamFeatures& input) {
@@ -37,7 +23,10 @@ std::int64_t bytes_kept(const WebPBitstreamFeatures& input) {
 }
 
 void fail(VP8StatusCode status, DecodedPicture& picture) {
-  const DecodeProblem problem = problem_of(status);
+  const bool is_cut = status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED;
+  const auto problem = status == VP8_STATUS_OUT_OF_MEMORY ? DecodeProblem::kNoMemory
+                       : is_cut                           ? DecodeProblem::kTruncated
+                                                          : DecodeProblem::kDamaged;
   picture.fail(problem, message_of(problem));
 }
 
