@@ -17,10 +17,10 @@ struct AVDictionary;
 namespace lookout {
 
 // Used by lookout-stream-decoder, in which connections and names are lookout's affair
-// (asked_network.h). Every wait of FFmpeg's ends within about 100 ms once `video.stop` is true, and
-// when nothing comes for `video.timeout`, which starts again with each expect_data(). Only the
-// search for the name of a host cannot be interrupted: it takes as long as the resolver's own
-// limits allow.
+// (stream_decoder_main.cpp). Every wait of FFmpeg's ends within about 100 ms once `video.stop` is
+// true, and when nothing comes for `video.timeout`, which starts again with each expect_data().
+// Only the search for the name of a host cannot be interrupted: it takes as long as the resolver's
+// own limits allow.
 class NetworkInput {
  public:
   explicit NetworkInput(const NetworkVideo& video);

@@ -1,7 +1,6 @@
 #include "platform/sources/network_source.h"
 
 #include "pipeline/core/error.h"
-#include "platform/decoder/stream_process.h"
 #include "platform/sources/network_url.h"
 #include "platform/system/input_file.h"
 
@@ -14,17 +13,20 @@ constexpr std::chrono::milliseconds kConnectWait{20};
 // For the process that decodes to start, and to say why it failed after its own limit.
 constexpr std::chrono::seconds kGrace{10};
 
-std::string complete_url(const NetworkOptions& options) {
-  if (options.credentials.empty()) return options.url;
-  return with_credentials(options.url, read_secret("credentials", options.credentials));
+StreamProcessOptions complete(NetworkOptions options, const std::atomic<bool>& stop) {
+  if (!options.credentials.empty()) {
+    options.url = with_credentials(options.url, read_secret("credentials", options.credentials));
+  }
+  options.shown = shown_url(options.url);
+  options.stop = &stop;
+  return options;
 }
 
 }  // namespace
 
-NetworkSource::NetworkSource(const NetworkOptions& options)
-    : options_(options), url_(complete_url(options)), shown_(shown_url(url_)) {
+NetworkSource::NetworkSource(const NetworkOptions& options) : options_(complete(options, stop_)) {
   info_.name = host_of(options.url);
-  info_.description = shown_ + ", which is not connected yet";
+  info_.description = options_.shown + ", which is not connected yet";
   info_.live = true;
   start("network", [this] {
     try {
@@ -39,10 +41,11 @@ NetworkSource::NetworkSource(const NetworkOptions& options)
 
 void NetworkSource::wait_until_connected() {
   if (connected_) return;
-  const TakeStatus status = opened_.take(info_, options_.connect_time + kGrace);
+  const TakeStatus status = opened_.take(info_, options_.timeout + kGrace);
   connected_ = status == TakeStatus::kTaken;
   if (status == TakeStatus::kClosed) finish();
-  if (!connected_) throw Error(ErrorKind::kNoInput, shown_ + ": the name of the host is not found");
+  if (!connected_)
+    throw Error(ErrorKind::kNoInput, options_.shown + ": the name of the host is not found");
 }
 
 ReadStatus NetworkSource::read(Frame& frame, std::chrono::milliseconds timeout) {
@@ -55,15 +58,7 @@ ReadStatus NetworkSource::read(Frame& frame, std::chrono::milliseconds timeout) 
 }
 
 void NetworkSource::read_all() {
-  StreamProcessOptions process;
-  process.program = options_.program;
-  process.url = url_;
-  process.shown = shown_;
-  process.udp = options_.udp;
-  process.max_pixels = options_.max_pixels;
-  process.timeout = options_.connect_time;
-  process.stop = &stop_;
-  StreamProcess source(process);
+  StreamProcess source(options_);
   SourceInfo opened = source.info();
   opened.name = info_.name;
   opened_.put_newest(opened);
@@ -82,7 +77,7 @@ void NetworkSource::read_live(StreamProcess& source) {
   } catch (const Error& error) {
     throw Error(ErrorKind::kDeviceLost, error.what());
   }
-  if (!stop_) throw Error(ErrorKind::kDeviceLost, shown_ + ": the stream ended");
+  if (!stop_) throw Error(ErrorKind::kDeviceLost, options_.shown + ": the stream ended");
 }
 
 void NetworkSource::read_file(StreamProcess& source) {

@@ -2,24 +2,22 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "platform/cameras/source_options.h"
+#include "platform/decoder/stream_process.h"
 #include "platform/sources/threaded_source.h"
 
 namespace lookout {
 
-class StreamProcess;
+// `shown` and `stop` are the source's affair; max_pixels is kDefaultMaxPixels, timeout 10 s.
+struct NetworkOptions : StreamProcessOptions {
+  NetworkOptions() {
+    max_pixels = kDefaultMaxPixels;
+    timeout = std::chrono::seconds(10);
+  }
 
-struct NetworkOptions {
-  std::string url;          // rtsp://, rtsps://, http://, https://
   std::string credentials;  // file with USER:PASSWORD; empty: none, or they are in the address
-  bool udp = false;         // for the packets of RTSP, in place of TCP
-  std::int64_t max_pixels = kDefaultMaxPixels;     // of a frame
-  std::chrono::milliseconds connect_time{10'000};  // to connect and to find the video
-  std::filesystem::path program;  // of the process that decodes; empty: that of this build
 };
 
 // Live: the newest frame wins. A video whose length the server tells is a file: not live, every
@@ -36,9 +34,9 @@ class NetworkSource : public ThreadedSource {
   // Ends the thread, within about 100 ms unless it looks up a host's name.
   ~NetworkSource() override { end_thread(); }
 
-  // Throws Error(kNoInput) when the camera cannot be reached within connect_time or sends no video
-  // that can be decoded, Error(kPermission) when it refuses, Error(kUnsupported) when FFmpeg is
-  // missing.
+  // Throws Error(kNoInput) when the camera cannot be reached within options.timeout or sends no
+  // video that can be decoded, Error(kPermission) when it refuses, Error(kUnsupported) when FFmpeg
+  // is missing.
   void wait_until_connected();
 
   // Until the camera is connected, info() has only the name. Throws the errors of
@@ -54,9 +52,7 @@ class NetworkSource : public ThreadedSource {
   void read_live(StreamProcess& source);
   void read_file(StreamProcess& source);
 
-  const NetworkOptions options_;
-  const std::string url_;
-  const std::string shown_;
+  const StreamProcessOptions options_;
   bool connected_ = false;
   Latest<SourceInfo> opened_;  // the only element: of the connection
 };

@@ -180,39 +180,28 @@ std::unique_ptr<Source> open_network(const std::string& url, const SourceOptions
 }
 
 // Chooses a camera at each attempt until one was opened, and stays with that one.
-class OpenAutoCamera {
- public:
-  explicit OpenAutoCamera(const SourceOptions& options) : options_(options) {}
-
-  std::unique_ptr<Source> operator()() {
-    if (!was_open_) choose();
-    auto source = open_();
-    was_open_ = true;
-    return source;
-  }
-
- private:
-  void choose() {
-    const CameraChoice choice = choose_camera(find_cameras());
-    if (choice.text == chosen_) return;
-    if (!choice.warning.empty()) log_warn("{}", choice.warning);
-    log_info("auto: {}", choice.text);
-    const auto uri = parse_source_uri(choice.source, {});
-    const auto* csi = std::get_if<CsiUri>(&uri);
-    open_ = csi != nullptr ? opening_csi(csi->camera, options_)
-                           : opening_camera(choice.source, options_);
-    chosen_ = choice.text;
-  }
-
-  SourceOptions options_;
-  std::string chosen_;  // the choice's text
-  Open open_;           // of the choice
-  bool was_open_ = false;
-};
-
 std::unique_ptr<Source> open_auto(const SourceOptions& options) {
-  return std::make_unique<ReconnectingSource>(OpenAutoCamera(options),
-                                              reconnect_options("auto", options));
+  std::string chosen;  // the choice's text
+  Open open;           // of the choice
+  bool was_open = false;
+  const auto open_chosen = [=]() mutable {
+    if (!was_open) {
+      const CameraChoice choice = choose_camera(find_cameras());
+      if (choice.text != chosen) {
+        if (!choice.warning.empty()) log_warn("{}", choice.warning);
+        log_info("auto: {}", choice.text);
+        const auto uri = parse_source_uri(choice.source, {});
+        const auto* csi = std::get_if<CsiUri>(&uri);
+        open = csi != nullptr ? opening_csi(csi->camera, options)
+                              : opening_camera(choice.source, options);
+        chosen = choice.text;
+      }
+    }
+    auto source = open();
+    was_open = true;
+    return source;
+  };
+  return std::make_unique<ReconnectingSource>(open_chosen, reconnect_options("auto", options));
 }
 
 std::string start_of(const std::string& path) { return FileBytes(path).text(0, kFormatBytes); }

@@ -21,7 +21,10 @@
 namespace lookout {
 namespace {
 
-Error usage(const std::string& sentence) { return {ErrorKind::kUsage, sentence}; }
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorKind::kUsage, fmt::format(format, std::forward<Args>(args)...));
+}
 
 struct Uri {
   std::string text;    // as given
@@ -77,6 +80,10 @@ const SourceScheme* find_scheme(const std::string& text) {
   return found == all.end() ? nullptr : &*found;
 }
 
+SourceUri parse_network(const std::string& text, const SourceOptions& asked);
+
+bool is_network(const SourceScheme& scheme) { return scheme.parse == parse_network; }
+
 template <typename Predicate>
 std::vector<std::string_view> uri_schemes(Predicate predicate) {
   std::vector<std::string_view> names;
@@ -87,23 +94,22 @@ std::vector<std::string_view> uri_schemes(Predicate predicate) {
 }
 
 // Told before anything else is: the port or password of such an address would be.
-Error unknown_scheme(const std::string& text) {
+[[noreturn]] void refuse_scheme(const std::string& text) {
   constexpr std::array<std::string_view, 10> kOtherNetworks{
       "rtmp://", "rtmps://", "udp://", "rtp://", "tcp://",
       "srt://",  "ftp://",   "mms://", "ws://",  "wss://"};
   const std::string name = name_in(text);
   if (std::find(kOtherNetworks.begin(), kOtherNetworks.end(), name) != kOtherNetworks.end()) {
-    auto known = uri_schemes([](const SourceScheme& scheme) { return scheme.is_network; });
+    auto known = uri_schemes(is_network);
     const std::string_view last = known.back();
     known.pop_back();
-    return usage(
-        fmt::format("{}: of the network only {} and {} are read; pipe others: "
-                    "ffmpeg -i URL -c copy -f matroska - | lookout -",
-                    shown_url(text), joined(known, ", "), last));
+    refuse(
+        "{}: of the network only {} and {} are read; pipe others: "
+        "ffmpeg -i URL -c copy -f matroska - | lookout -",
+        shown_url(text), joined(known, ", "), last);
   }
   const auto known = uri_schemes([](const SourceScheme& scheme) { return !scheme.help.empty(); });
-  return usage(fmt::format("{}: unknown scheme {}; use {}, a path or -", shown_url(text), name,
-                           joined(known, ", ")));
+  refuse("{}: unknown scheme {}; use {}, a path or -", shown_url(text), name, joined(known, ", "));
 }
 
 using UriOwner = std::unique_ptr<UriUriA, decltype(&uriFreeUriMembersA)>;
@@ -114,8 +120,7 @@ UriOwner parse(const std::string& text, UriUriA& parsed, const std::string& advi
   const int status = uriParseSingleUriA(&parsed, text.c_str(), &error);
   if (status != URI_SUCCESS) {
     const auto place = error == nullptr ? 0 : error - text.c_str();
-    throw usage(fmt::format("{} is not a valid URI, see its character {}{}", shown_url(text),
-                            place + 1, advice));
+    refuse("{} is not a valid URI, see its character {}{}", shown_url(text), place + 1, advice);
   }
   return {&parsed, uriFreeUriMembersA};
 }
@@ -125,15 +130,13 @@ SourceUri parse_network(const std::string& text, const SourceOptions& /*asked*/)
   const auto owner =
       parse(text, parsed, "; in a user name or password, @ is written %40, / %2F, # %23, : %3A");
   if (parsed.hostText.first == parsed.hostText.afterLast) {
-    throw usage(fmt::format("{}: the name or address of a host has to follow", shown_url(text)));
+    refuse("{}: the name or address of a host has to follow", shown_url(text));
   }
   if (parsed.portText.first != nullptr && parsed.portText.first == parsed.portText.afterLast) {
-    throw usage(fmt::format("{}: a port has to follow the ':'; in a password, / is written %2F",
-                            shown_url(text)));
+    refuse("{}: a port has to follow the ':'; in a password, / is written %2F", shown_url(text));
   }
   if (parsed.fragment.first != nullptr) {
-    throw usage(
-        fmt::format("{}: '#' has no meaning here; in a password it is %23", shown_url(text)));
+    refuse("{}: '#' has no meaning here; in a password it is %23", shown_url(text));
   }
   return NetworkUri{text};
 }
@@ -143,8 +146,7 @@ Uri parse_uri(const std::string& text) {
   const auto owner = parse(text, parsed, "");
   if (parsed.fragment.first != nullptr || parsed.userInfo.first != nullptr ||
       parsed.portText.first != nullptr) {
-    throw usage(fmt::format("{}: '#', '@' and ports have no meaning here; '#' in a name is %23",
-                            shown_url(text)));
+    refuse("{}: '#', '@' and ports have no meaning here; '#' in a name is %23", shown_url(text));
   }
   return {text, lower_case(decode(parsed.scheme)), decode(parsed.hostText), decode_path(parsed),
           dissect_query(parsed.query)};
@@ -153,12 +155,10 @@ Uri parse_uri(const std::string& text) {
 // The path of a URI that has nothing else.
 std::string local_path(const Uri& uri) {
   if (!uri.host.empty() || uri.path.empty()) {
-    throw usage(
-        fmt::format("{}: an absolute path has to follow, as in {}:///path", uri.text, uri.scheme));
+    refuse("{}: an absolute path has to follow, as in {}:///path", uri.text, uri.scheme);
   }
   if (!uri.query.empty()) {
-    throw usage(fmt::format("{}: there is no '{}' for {}://", uri.text, uri.query.front().first,
-                            uri.scheme));
+    refuse("{}: there is no '{}' for {}://", uri.text, uri.query.front().first, uri.scheme);
   }
   return uri.path;
 }
@@ -169,14 +169,13 @@ Number number_in(const Uri& uri, const std::string& key, const std::string& valu
   const auto number = parse_number<Number>(value);
   // Written so that not-a-number is out of range, too.
   if (number && *number >= min && *number <= max) return *number;
-  throw usage(fmt::format("{}: {} has to be a number from {} to {}, not '{}'", uri.text, key, min,
-                          max, value));
+  refuse("{}: {} has to be a number from {} to {}, not '{}'", uri.text, key, min, max, value);
 }
 
 void parse_size(const Uri& uri, const std::string& value, TestSourceOptions& options) {
   const auto x = value.find('x');
   if (x == std::string::npos) {
-    throw usage(fmt::format("{}: size is written as in size=640x480, not '{}'", uri.text, value));
+    refuse("{}: size is written as in size=640x480, not '{}'", uri.text, value);
   }
   options.width = number_in(uri, "the width", value.substr(0, x), kMinTestSize, kMaxTestSize);
   options.height = number_in(uri, "the height", value.substr(x + 1), kMinTestSize, kMaxTestSize);
@@ -188,9 +187,8 @@ bool is_test_fps(double fps) { return fps == 0 || (fps >= kMinTestFps && fps <= 
 double parse_fps(const Uri& uri, const std::string& value) {
   const auto fps = parse_number<double>(value);
   if (fps && is_test_fps(*fps)) return *fps;
-  throw usage(
-      fmt::format("{}: fps has to be 0 (as fast as possible) or a number from {} to {}, not '{}'",
-                  uri.text, kMinTestFps, kMaxTestFps, value));
+  refuse("{}: fps has to be 0 (as fast as possible) or a number from {} to {}, not '{}'", uri.text,
+         kMinTestFps, kMaxTestFps, value);
 }
 
 void apply(const Uri& uri, const std::string& key, const std::string& value,
@@ -206,8 +204,7 @@ void apply(const Uri& uri, const std::string& key, const std::string& value,
   } else if (key == "frames") {
     options.frames = number_in<std::uint64_t>(uri, key, value, 0, 1'000'000'000);
   } else {
-    throw usage(
-        fmt::format("{}: there is no '{}', only size, fps, noise, hold and frames", uri.text, key));
+    refuse("{}: there is no '{}', only size, fps, noise, hold and frames", uri.text, key);
   }
 }
 
@@ -216,17 +213,16 @@ std::optional<Pattern> parse_pattern(const Uri& uri) {
   const auto pattern = find_pattern(uri.host);
   if (pattern) return pattern;
   if (uri.host.empty()) {
-    throw usage(fmt::format("the test patterns are all, {}; as in test://all",
-                            joined(kPatternNames, ", ")));
+    refuse("the test patterns are all, {}; as in test://all", joined(kPatternNames, ", "));
   }
-  throw usage(fmt::format("{}: there is no test pattern '{}', only all, {}", uri.text, uri.host,
-                          joined(kPatternNames, ", ")));
+  refuse("{}: there is no test pattern '{}', only all, {}", uri.text, uri.host,
+         joined(kPatternNames, ", "));
 }
 
 template <typename Number>
 Number in_range(const char* option, Number value, Number min, Number max) {
   if (value >= min && value <= max) return value;
-  throw usage(fmt::format("{} has to be from {} to {} for a test pattern", option, min, max));
+  refuse("{} has to be from {} to {} for a test pattern", option, min, max);
 }
 
 void apply(const SourceOptions& asked, TestSourceOptions& options) {
@@ -236,8 +232,7 @@ void apply(const SourceOptions& asked, TestSourceOptions& options) {
     options.height = in_range("camera.height", *asked.height, kMinTestSize, kMaxTestSize);
   if (!asked.framerate) return;
   if (!is_test_fps(*asked.framerate)) {
-    throw usage(fmt::format("camera.framerate has to be from {} to {} for a test pattern",
-                            kMinTestFps, kMaxTestFps));
+    refuse("camera.framerate has to be from {} to {} for a test pattern", kMinTestFps, kMaxTestFps);
   }
   options.fps = *asked.framerate;
 }
@@ -245,7 +240,7 @@ void apply(const SourceOptions& asked, TestSourceOptions& options) {
 SourceUri parse_test(const std::string& text, const SourceOptions& asked) {
   const Uri uri = parse_uri(text);
   if (!uri.path.empty() && uri.path != "/") {
-    throw usage(fmt::format("{}: nothing but a pattern's name may follow test://", uri.text));
+    refuse("{}: nothing but a pattern's name may follow test://", uri.text);
   }
   TestSourceOptions options;
   options.pattern = parse_pattern(uri);
@@ -259,8 +254,8 @@ SourceUri parse_csi(const std::string& text, const SourceOptions& /*asked*/) {
   const Uri uri = parse_uri(text);
   std::string camera = uri.host + uri.path;
   if (camera.empty() || !uri.query.empty()) {
-    throw usage(fmt::format(
-        "{}: a camera's number or name has to follow, and nothing else, as in csi://0", uri.text));
+    refuse("{}: a camera's number or name has to follow, and nothing else, as in csi://0",
+           uri.text);
   }
   return CsiUri{std::move(camera)};
 }
@@ -276,11 +271,11 @@ SourceUri parse_word(const std::string& /*text*/, const SourceOptions& /*asked*/
 }
 
 void check_characters(const std::string& text) {
-  if (text.empty()) throw usage("the source is empty");
+  if (text.empty()) refuse("the source is empty");
   // The system would cut the text off there.
   const bool uri_with_nul = is_uri(text) && text.find("%00") != std::string::npos;
   if (uri_with_nul || text.find('\0') != std::string::npos) {
-    throw usage("a source cannot hold a NUL character (%00)");
+    refuse("a source cannot hold a NUL character (%00)");
   }
 }
 
@@ -291,22 +286,19 @@ const std::vector<SourceScheme>& source_schemes() {
   constexpr const char* kNetwork = "PrivateNetwork=no";
   static const std::vector<SourceScheme> schemes{
       {"test://", "test://all", "a test pattern (test://all?size=640x480&fps=30)", Group::kPattern,
-       false, "", parse_test},
-      {"v4l2://", "v4l2:///dev/video0", "/dev/video0", Group::kCamera, false,
+       "", parse_test},
+      {"v4l2://", "v4l2:///dev/video0", "/dev/video0", Group::kCamera,
        "DeviceAllow=char-video4linux", parse_path<V4l2Uri>},
-      {"csi://", "csi://0", "csi://0", Group::kCamera, false, "DeviceAllow=char-dma_heap",
-       parse_csi},
-      {"rtsp://", "rtsp://camera/", "rtsp://HOST/...", Group::kCamera, true, kNetwork,
-       parse_network},
-      {"rtsps://", "rtsps://camera/", "", Group::kCamera, true, kNetwork, parse_network},
-      {"http://", "http://camera/", "http://HOST/...", Group::kCamera, true, kNetwork,
-       parse_network},
-      {"https://", "https://camera/", "", Group::kCamera, true, kNetwork, parse_network},
-      {"file://", "file:///a.jpg", "a picture, a folder of pictures, a video", Group::kFile, false,
-       "", parse_path<LocalPath>},
-      {"-", "-", "- (a stream on stdin), a FIFO", Group::kStream, false, "", parse_word<Stdin>},
-      {"auto", "auto", "", Group::kNone, false, "", parse_word<AutoCamera>},
-      {"none", "none", "", Group::kNone, false, "", parse_word<NoFrames>},
+      {"csi://", "csi://0", "csi://0", Group::kCamera, "DeviceAllow=char-dma_heap", parse_csi},
+      {"rtsp://", "rtsp://camera/", "rtsp://HOST/...", Group::kCamera, kNetwork, parse_network},
+      {"rtsps://", "rtsps://camera/", "", Group::kCamera, kNetwork, parse_network},
+      {"http://", "http://camera/", "http://HOST/...", Group::kCamera, kNetwork, parse_network},
+      {"https://", "https://camera/", "", Group::kCamera, kNetwork, parse_network},
+      {"file://", "file:///a.jpg", "a picture, a folder of pictures, a video", Group::kFile, "",
+       parse_path<LocalPath>},
+      {"-", "-", "- (a stream on stdin), a FIFO", Group::kStream, "", parse_word<Stdin>},
+      {"auto", "auto", "", Group::kNone, "", parse_word<AutoCamera>},
+      {"none", "none", "", Group::kNone, "", parse_word<NoFrames>},
   };
   return schemes;
 }
@@ -328,13 +320,13 @@ SourceUri parse_source_uri(const std::string& text, const SourceOptions& asked) 
   check_characters(text);
   const SourceScheme* scheme = find_scheme(text);
   if (scheme != nullptr) return scheme->parse(text, asked);
-  if (is_uri(text)) throw unknown_scheme(text);
+  if (is_uri(text)) refuse_scheme(text);
   return LocalPath{text};
 }
 
 std::string shown_source(const std::string& text) {
   const SourceScheme* scheme = find_scheme(text);
-  return scheme != nullptr && scheme->is_network ? shown_url(text) : text;
+  return scheme != nullptr && is_network(*scheme) ? shown_url(text) : text;
 }
 
 void check_source_text(const std::string& text) { parse_source_uri(text, {}); }

@@ -54,7 +54,6 @@ struct SourceScheme {
   std::string_view example;  // a text that can be parsed
   std::string_view help;     // in the help of camera.source; empty: another one's says it
   SourceGroup group = SourceGroup::kNone;
-  bool is_network = false;
   // What the service needs for it: the start of a line of deploy/lookout.service.in, or of
   // deploy/network-camera.conf; empty: nothing.
   std::string_view service;

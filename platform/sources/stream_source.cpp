@@ -1,17 +1,17 @@
 #include "platform/sources/stream_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <system_error>
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/core/open_file.h"
 #include "platform/sources/video_module.h"
 #include "platform/system/input_file.h"
 
@@ -20,28 +20,6 @@ namespace {
 
 // The length of each wait: a stop is seen within this time.
 constexpr std::chrono::milliseconds kStreamWait{20};
-
-// A FIFO, opened while it lives, or stdin.
-class Descriptor {
- public:
-  // Does not wait for a FIFO's writer.
-  explicit Descriptor(const std::string& path) : is_stdin_(path.empty()) {
-    if (is_stdin_) return;
-    fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd_ < 0) throw cannot_read(path, {errno, std::generic_category()});
-  }
-  ~Descriptor() {
-    if (!is_stdin_) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int fd() const { return fd_; }
-
- private:
-  const bool is_stdin_;
-  int fd_ = STDIN_FILENO;
-};
 
 }  // namespace
 
@@ -63,9 +41,13 @@ ReadStatus StreamSource::read(Frame& frame, std::chrono::milliseconds timeout) {
 }
 
 void StreamSource::read_all() {
-  const Descriptor descriptor(options_.path);
-  const auto source =
-      open_video_stream({descriptor.fd(), what_, &stop_, options_.live}, options_.max_pixels);
+  std::optional<OpenFile> fifo;
+  if (!options_.path.empty()) {
+    fifo.emplace(options_.path);
+    if (fifo->fd() < 0) throw cannot_read(options_.path, {errno, std::generic_category()});
+  }
+  const int fd = fifo ? fifo->fd() : STDIN_FILENO;
+  const auto source = open_video_stream({fd, what_, &stop_, options_.live}, options_.max_pixels);
   log_info("{}", source->info().description);
   Frame frame;
   while (!stop_ && source->read(frame, kStreamWait) == ReadStatus::kFrame) {

@@ -289,7 +289,7 @@ TEST_F(NetworkSourceTest, APlaylistIsNotFollowed) {
 TEST_F(NetworkSourceTest, AServerThatSaysNothingIsAnErrorInTime) {
   const WebServer server("", Then::kSilence);
   NetworkOptions network = options(server.url());
-  network.connect_time = std::chrono::milliseconds(200);
+  network.timeout = std::chrono::milliseconds(200);
   NetworkSource source(network);
   expect_error(ErrorKind::kNoInput, HasSubstr("nothing came for 0.2 s"),
                [&source] { source.wait_until_connected(); });
@@ -298,7 +298,7 @@ TEST_F(NetworkSourceTest, AServerThatSaysNothingIsAnErrorInTime) {
 TEST_F(NetworkSourceTest, ItCanBeStoppedWhileItConnects) {
   const WebServer server("", Then::kSilence);
   NetworkOptions network = options(server.url());
-  network.connect_time = std::chrono::hours(1);
+  network.timeout = std::chrono::hours(1);
   NetworkSource source(network);
   Frame frame;
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
