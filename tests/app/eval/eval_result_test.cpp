@@ -66,7 +66,7 @@ TEST(EvalResult, Text) {
             "1 goldfish  0 tench, Tinca tinca         2\n"
             "1 goldfish  4 Siamese cat                1\n"
             "\nWorst classes\n"
-            "            right                 \n"
+            "            right\n"
             "class           %  right  pictures\n"
             "1 goldfish   25.0      1         4\n"
             "\nLatency: Milliseconds of each stage\n"
