@@ -33,6 +33,18 @@ std::int64_t changed_ms(const std::string& file) {
   return status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000;
 }
 
+// Whether the characters from `start` on are those of the pattern, in which d is any digit, and -
+// is what people write between a date and a time.
+bool matches(const std::string& text, std::size_t start, std::string_view pattern) {
+  for (const char expected : pattern) {
+    const char c = start < text.size() ? text[start++] : '\0';
+    const bool is_digit = c >= '0' && c <= '9';
+    const bool is_separator = c == 'T' || c == '_' || c == '-';
+    if (expected == 'd' ? !is_digit : expected == '-' ? !is_separator : c != expected) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int PictureTime::hour() const {
@@ -40,30 +52,19 @@ int PictureTime::hour() const {
 }
 
 std::optional<std::int64_t> time_in_name(const std::string& name) {
-  constexpr std::string_view kPattern = "dddddddd?dddddd";  // d: a digit, ?: what is between
-  const auto is_digit = [&name](std::size_t i) {
-    return i < name.size() && name[i] >= '0' && name[i] <= '9';
-  };
-  const auto fits = [&](std::size_t start) {
-    for (std::size_t i = 0; i < kPattern.size(); ++i) {
-      const char c = name[start + i];
-      if (kPattern[i] == 'd' ? !is_digit(start + i) : c != 'T' && c != '_' && c != '-')
-        return false;
-    }
-    return true;
-  };
+  constexpr std::string_view kTime = "dddddddd-dddddd";
   const auto number = [&name](std::size_t start, std::size_t digits) {
     return std::atoi(name.substr(start, digits).c_str());
   };
-  for (std::size_t start = 0; start + kPattern.size() <= name.size(); ++start) {
-    const std::size_t end = start + kPattern.size();
-    if ((start > 0 && is_digit(start - 1)) || is_digit(end) || !fits(start)) continue;
+  for (std::size_t start = 0; start + kTime.size() <= name.size(); ++start) {
+    const std::size_t end = start + kTime.size();
+    if (start > 0 && matches(name, start - 1, "d")) continue;
+    if (!matches(name, start, kTime) || matches(name, end, "d")) continue;
     const auto seconds =
         seconds_of(number(start, 4), number(start + 4, 2), number(start + 6, 2),
                    number(start + 9, 2), number(start + 11, 2), number(start + 13, 2));
     if (!seconds) return std::nullopt;
-    const bool has_ms = end < name.size() && name[end] == '.' && is_digit(end + 1) &&
-                        is_digit(end + 2) && is_digit(end + 3) && !is_digit(end + 4);
+    const bool has_ms = matches(name, end, ".ddd") && !matches(name, end + 4, "d");
     return *seconds * 1000 + (has_ms ? number(end + 1, 3) : 0);
   }
   return std::nullopt;
