@@ -6,86 +6,66 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "app/options/config_file.h"
-#include "pipeline/archive/engine_facts.h"
 #include "pipeline/core/error.h"
 
 namespace lookout {
 namespace {
 
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
 // The heading of a section's options in --help: "Camera", "MQTT".
 std::string heading(std::string section) {
   const bool is_short = section == "http" || section == "mqtt";
-  for (char& c : section) {
-    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    if (!is_short) break;
-  }
+  const auto end = is_short ? section.end() : section.begin() + 1;
+  std::transform(section.begin(), end, section.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return section;
-}
-
-// The last of "-t,--timeout".
-std::string long_name(const std::string& flag) {
-  const auto comma = flag.rfind(',');
-  return comma == std::string::npos ? flag : flag.substr(comma + 1);
 }
 
 Error given_twice(const std::string& flag) {
   return {ErrorKind::kUsage, flag + ": given twice, but it takes one value"};
 }
 
-// As did_you_mean(), also for the beginning of a name.
-std::string suggest_command(const std::string& word, const std::vector<std::string>& names) {
-  constexpr std::size_t kMinBeginning = 3;
-  const auto begun = std::find_if(names.begin(), names.end(), [&word](const std::string& name) {
-    return word.size() >= kMinBeginning && name.rfind(word, 0) == 0;
-  });
-  return did_you_mean(begun == names.end() ? word : *begun, names, "{}");
-}
-
-// "N=10", in --help.
-std::string option_text(const Value& value) {
-  return value.placeholder + (value.default_text.empty() ? "" : "=" + value.default_text);
-}
-
 }  // namespace
 
-CLI::Option* Command::bind(CLI::Option* option, const std::string& name, Value value) {
+CLI::Option* Command::add_option(const std::string& name, const Value& value,
+                                 const std::string& help) {
+  const bool is_flag = name.front() == '-';
+  const bool is_switch = is_flag && value.placeholder.empty();
+  CLI::Option* option = is_switch ? app_.add_flag(name) : app_.add_option(name);
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
-  arguments_[option] = {name, std::move(value)};
+  option->description(help);
+  if (!is_switch) {
+    const std::string initial = is_flag ? value.default_text : "";
+    option->option_text(value.placeholder + (initial.empty() ? "" : "=" + initial));  // "N=10"
+    option->type_name(value.placeholder);
+  }
+  const auto set = [value, option](const std::string& text) {
+    try {
+      assign(value, text);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::kUsage, option->get_name() + ": " + error.what());
+    }
+  };
+  arguments_[option] = {set, value.repeatable};
   return option;
 }
 
-void Command::add_flag(const std::string& name, Value value, const std::string& help,
+void Command::add_flag(const std::string& name, const Value& value, const std::string& help,
                        const std::string& group) {
-  const bool is_switch = value.placeholder.empty();
-  CLI::Option* option =
-      is_switch ? app_.add_flag(name)->description(help) : app_.add_option(name)->description(help);
-  if (!is_switch) option->option_text(option_text(value))->type_name(value.placeholder);
-  bind(option->group(group), long_name(name), std::move(value));
+  add_option(name, value, help)->group(group);
 }
 
-void Command::add_positional(const std::string& name, Value value, const std::string& help,
+void Command::add_flag(const Setting& setting, const std::string& help) {
+  add_flag(setting.flag.empty() ? "--" + setting.key : setting.flag, setting.value,
+           help.empty() ? setting.help : help, heading(setting.section));
+}
+
+void Command::add_positional(const std::string& name, const Value& value, const std::string& help,
                              bool required) {
-  CLI::Option* option = app_.add_option(name)->description(help)->required(required);
-  option->option_text(value.placeholder)->type_name(value.placeholder);  // of --model
-  const bool repeatable = value.repeatable;
-  bind(option, name, std::move(value));
-  if (repeatable) option->expected(-1);  // one or more
-}
-
-void Command::add_flag_of(const Settings& settings, const std::string& section,
-                          const std::string& key, const std::string& help) {
-  const Setting* setting = settings.find(section, key);
-  add_flag(setting->flag.empty() ? "--" + setting->key : setting->flag, setting->value,
-           help.empty() ? setting->help : help, heading(section));
+  CLI::Option* option = add_option(name, value, help)->required(required);
+  if (value.repeatable) option->expected(-1);  // one or more
 }
 
 void Command::set_values() {
@@ -94,16 +74,8 @@ void Command::set_values() {
     const auto argument = arguments_.find(option);
     if (argument == arguments_.end()) continue;
     const std::size_t times = seen[option]++;
-    const std::string& typed = option->results().at(times);
-    const auto& [name, value] = argument->second;
-    if (times > 0 && !value.repeatable) {
-      throw given_twice(option->get_name());
-    }
-    try {
-      assign(value, typed);
-    } catch (const Error& error) {
-      throw Error(ErrorKind::kUsage, name.empty() ? error.what() : name + ": " + error.what());
-    }
+    if (times > 0 && !argument->second.repeatable) throw given_twice(option->get_name());
+    argument->second.set(option->results().at(times));
   }
 }
 
@@ -128,83 +100,57 @@ CommandLine::CommandLine()
 
 CommandLine::~CommandLine() = default;
 
+// The flags of settings, with the command line as the origin of their values.
 void CommandLine::add_run_flags() {
-  // A setting of the group, with the command line as its origin.
-  const auto typed = [this](const Setting& setting, const std::string& name) {
-    Value value = setting.value;
-    value.set = [this, &setting, name](const std::string& text) {
-      settings_.set(setting, text, {Origin::Place::kCommandLine, name});
-      return true;
-    };
-    return value;
-  };
   Value by_name;
   by_name.placeholder = "SECTION.KEY=VALUE";
   by_name.repeatable = true;
-  by_name.set = [this](const std::string& text) {
-    settings_.set_by_argument(text);
-    return true;
-  };
   root_.add_flag("--set", by_name, "Set any key of the configuration, also those without a flag");
-  const Setting& source = *settings_.find("camera", "source");
-  root_.add_positional("SOURCE", typed(source, "SOURCE"), source.help);
+  root_.arguments_[app_.get_option("--set")].set = [this](const std::string& text) {
+    settings_.set_by_argument(text);
+  };
   for (const Setting& setting : settings_.all()) {
-    if (setting.flag.empty()) continue;
-    root_.add_flag(setting.flag, typed(setting, long_name(setting.flag)), setting.help,
-                   heading(setting.section));
-  }
-  for (auto& [option, argument] : root_.arguments_) {
-    if (option->get_name() != "--config") argument.name.clear();  // the origin has it
+    const bool is_source = setting.name() == "camera.source";
+    if (setting.flag.empty() && !is_source) continue;
+    if (is_source) {
+      root_.add_positional("SOURCE", setting.value, setting.help);
+    } else {
+      root_.add_flag(setting);
+    }
+    const CLI::Option* option = app_.get_options().back();
+    root_.arguments_[option].set = [this, &setting, option](const std::string& text) {
+      settings_.set(setting, text, {Origin::Place::kCommandLine, option->get_name()});
+    };
   }
 }
 
-// "forget", or "mqtt forget".
-std::string CommandLine::full_name(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
-  return is_nested ? parent->get_name() + " " + app.get_name() : app.get_name();
-}
-
-// The sub-command; of "mqtt forget", forget in mqtt.
-CLI::App* CommandLine::add_subcommand(const std::string& name, const std::string& description) {
+Command& CommandLine::add_command(const std::string& name, const std::string& description,
+                                  const std::function<int()>& action) {
   const auto space = name.find(' ');
-  if (space == std::string::npos) return app_.add_subcommand(name, description);
-  CLI::App* parent = app_.add_subcommand(name.substr(0, space), "Manage what is on an MQTT broker");
-  parent->footer("");
-  parent->fallthrough();
-  parent->require_subcommand(1);
-  return parent->add_subcommand(name.substr(space + 1), description);
-}
-
-Command& CommandLine::add_like_run(const std::string& name, const std::string& description,
-                                   const RunAction& action, const std::string& config) {
-  CLI::App* app = add_subcommand(name, description);
-  default_configs_[app] = config;
-  app->fallthrough();
-  app->set_help_flag("-h,--help", "Show this");
+  CLI::App* parent = &app_;
+  if (space != name.npos) {
+    parent = app_.add_subcommand(name.substr(0, space), "Manage what is on an MQTT broker");
+    parent->footer("")->fallthrough()->require_subcommand(1);
+  }
+  CLI::App* app = parent->add_subcommand(name.substr(space + 1), description);
   app->footer("");  // not the program's
-  like_run_.push_back(app);
-  if (!default_action_) default_action_ = action;
   Command& command = commands_.emplace_back(*app);
   app->callback([this, &command, action] {
     action_ = [this, &command, action] {
       set_typed(command);
-      return run_with_options(action);
+      return action();
     };
   });
   return command;
 }
 
-Command& CommandLine::add(const std::string& name, const std::string& description) {
-  CLI::App* app = app_.add_subcommand(name, description);
-  app->footer("");  // not the program's
-  Command& command = commands_.emplace_back(*app);
-  app->callback([this, &command] {
-    action_ = [this, &command] {
-      set_typed(command);
-      return command.action_();
-    };
-  });
+Command& CommandLine::add_like_run(const std::string& name, const std::string& description,
+                                   const RunAction& action, const LikeRun& how) {
+  Command& command =
+      add_command(name, description, [this, action] { return run_with_options(action); });
+  command.app_.fallthrough();
+  like_run_[&command.app_] = how;
+  if (!default_action_) default_action_ = action;
   return command;
 }
 
@@ -216,18 +162,18 @@ const CLI::App* CommandLine::chosen() const {
   return app;
 }
 
-// Whether the command takes other options than `run`.
-bool CommandLine::has_own_options() const {
-  const CLI::App* app = chosen();
-  return app != &app_ && std::find(like_run_.begin(), like_run_.end(), app) == like_run_.end();
-}
-
-Error CommandLine::usage_error(const std::string& sentence) const {
-  const std::string command = chosen() == &app_ ? "run" : full_name(*chosen());
-  return {ErrorKind::kUsage, fmt::format("{}; see lookout {} --help", sentence, command)};
+const CommandLine::LikeRun* CommandLine::like_run(const CLI::App* app) const {
+  static const LikeRun run;
+  const auto found = like_run_.find(app);
+  if (found != like_run_.end()) return &found->second;
+  return app == &app_ ? &run : nullptr;
 }
 
 void CommandLine::parse(std::vector<std::string> arguments) {
+  const auto error_of = [this](std::string sentence) {
+    std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+    return usage_error(sentence);
+  };
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app_.parse(std::move(arguments));
@@ -236,11 +182,11 @@ void CommandLine::parse(std::vector<std::string> arguments) {
   } catch (const CLI::ExtrasError&) {
     throw usage_error(unexpected());
   } catch (const CLI::ArgumentMismatch& error) {
-    throw usage_error(one_line(needs_value(error.what())));
+    throw error_of(needs_value(error.what()));
   } catch (const CLI::RequiredError& error) {
-    throw usage_error(one_line(missing(error.what())));
+    throw error_of(missing(error.what()));
   } catch (const CLI::ParseError& error) {
-    throw usage_error(one_line(error.what()));
+    throw error_of(error.what());
   }
   check_place();
 }
@@ -284,33 +230,8 @@ std::string CommandLine::config_path() const {
   if (config->count() > 0) return config->results().back();
   const char* variable = std::getenv("LOOKOUT_CONFIG");
   if (variable != nullptr && *variable != '\0') return variable;
-  const auto other = default_configs_.find(chosen());
-  const bool is_there = other != default_configs_.end() && std::filesystem::exists(other->second);
-  return is_there ? other->second : "";
-}
-
-// A word that names no file may be a command that is misspelt, and a model is no source.
-void CommandLine::check_source(const std::string& source) const {
-  std::error_code ignored;
-  const std::string extension = std::filesystem::path(source).extension();
-  const bool is_model =
-      std::any_of(kEngines.begin(), kEngines.end(),
-                  [&extension](const EngineRow& row) { return extension == row.suffix; });
-  if (is_model && !std::filesystem::is_directory(source, ignored)) {
-    throw usage_error(
-        fmt::format("{0} is called as a model, not as a source: --model {0}", source));
-  }
-  const bool is_word = source.find('/') == std::string::npos;
-  if (!is_word || std::filesystem::exists(source, ignored)) return;
-  std::vector<std::string> names;
-  for (const CLI::App* command :
-       std::as_const(app_).get_subcommands(std::function<bool(const CLI::App*)>())) {
-    names.push_back(command->get_name());
-  }
-  const std::string meant = suggest_command(source, names);
-  if (meant.empty()) return;
-  throw Error(ErrorKind::kUsage,
-              fmt::format("there is no command or file {}{}; see lookout --help", source, meant));
+  const std::string& other = like_run(chosen())->config;
+  return std::filesystem::exists(other) ? other : "";
 }
 
 void CommandLine::set_typed(Command& command) const {
@@ -324,15 +245,14 @@ void CommandLine::set_typed(Command& command) const {
 }
 
 int CommandLine::run_with_options(const RunAction& action) {
-  const std::string path = config_path();
-  if (!path.empty()) read_config_file(path, settings_);
-  options_.config_file = path;
+  options_.config_file = config_path();
+  if (!options_.config_file.empty()) read_config_file(options_.config_file, settings_);
   options_.warnings = settings_.read_environment();
   set_typed(root_);
   if (chosen() == &app_ && root_.has("SOURCE")) check_source(options_.camera.source);
-  const auto without = without_source_.find(full_name(*chosen()));
-  if (without != without_source_.end() && root_.has("SOURCE")) {
-    throw usage_error(fmt::format("{} takes no SOURCE: {}", without->first, without->second));
+  const std::string& advice = like_run(chosen())->advice;
+  if (!advice.empty() && root_.has("SOURCE")) {
+    throw usage_error(fmt::format("{} takes no SOURCE: {}", full_name(*chosen()), advice));
   }
   return action(options_);
 }

@@ -1,7 +1,8 @@
-// The sub-commands. A new one is a file with an add_ function like these, and a line in main.cpp.
+// The sub-commands. A new one is a function here, and a line in main.cpp.
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "app/options/command_line.h"
 #include "app/options/options.h"
@@ -22,19 +23,11 @@ void add_mqtt_forget(CommandLine& line,
                      const std::function<int(const RunOptions&, bool all_machines)>& action);
 // A run without a source, and with an HTTP server.
 void add_serve(CommandLine& line, const CommandLine::RunAction& action);
-void add_inspect(CommandLine& line, Action<InspectOptions> action);
-void add_bench(CommandLine& line, Action<BenchOptions> action);
-void add_eval(CommandLine& line, Action<EvalOptions> action);
-void add_train(CommandLine& line, Action<TrainOptions> action);
-void add_collect(CommandLine& line, Action<CollectOptions> action);
-void add_trace_summary(CommandLine& line, Action<TraceSummaryOptions> action);
-
-// The flags of [model] about the input that a model takes.
-void add_input_flags(Command& command, const Settings& settings);
-
-// Values that several of them have.
-Value format_value(Format& format);
-Value fallback_value(bool& forbid);  // of operators, from a device to the CPU
-Value log_level(std::string& level);
+void add_inspect(CommandLine& line, const Action<InspectOptions>& action);
+void add_bench(CommandLine& line, const Action<BenchOptions>& action);
+void add_eval(CommandLine& line, const Action<EvalOptions>& action);
+void add_train(CommandLine& line, const Action<TrainOptions>& action);
+void add_collect(CommandLine& line, const Action<CollectOptions>& action);
+void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& action);
 
 }  // namespace lookout

@@ -138,9 +138,8 @@ void read_config_file(const std::string& path, Settings& settings) {
     document = parse_toml(text);
   } catch (const TomlError& error) {
     const std::string hint = missing_quotes(text, error.line);
-    throw Error(ErrorKind::kConfig,
-                fmt::format("configuration {}:{}:{}: {}", path, error.line, error.column,
-                            hint.empty() ? error.what() : hint));
+    throw Error(ErrorKind::kConfig, fmt::format("configuration {}:{}:{}: {}", path, error.line,
+                                                error.column, hint.empty() ? error.what() : hint));
   }
   Reader(path, settings).read(document);
 }

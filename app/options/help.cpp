@@ -45,8 +45,6 @@ std::string spelling(const CLI::Option& option) {
   return joined(names, ", ") + (value.empty() ? "" : " " + value);
 }
 
-bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
-
 // "SOURCE", "[SOURCE]" or "FILE..."
 std::string usage_of(const CLI::Option& option) {
   const std::string name = option.get_name(/*positional=*/true);
@@ -54,21 +52,11 @@ std::string usage_of(const CLI::Option& option) {
   return option.get_required() ? many : "[" + many + "]";
 }
 
-std::vector<std::string> split_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 std::string examples(const CLI::App& app) {
   std::string text;
-  for (const std::string& line : split_lines(app.get_footer())) text += "  " + line + "\n";
+  std::istringstream lines(app.get_footer());
+  for (std::string line; std::getline(lines, line);) text += "  " + line + "\n";
   return text.empty() ? "" : "\nExample:\n" + text;
-}
-
-std::vector<const CLI::App*> commands_in(const CLI::App& app) {
-  return app.get_subcommands(std::function<bool(const CLI::App*)>());
 }
 
 // Null when there is none.
@@ -79,17 +67,15 @@ const CLI::App* command_in(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-}  // namespace
-
 // The first line of its description.
-std::string CommandLine::brief(const CLI::App& app) {
+std::string brief(const CLI::App& app) {
   return app.get_description().substr(0, app.get_description().find('\n'));
 }
 
-std::string CommandLine::command_list() const {
+std::string command_list(const CLI::App& program) {
   constexpr std::size_t kColumn = 17;
   std::string text;
-  for (const CLI::App* command : commands_in(app_)) {
+  for (const CLI::App* command : commands_in(program)) {
     const auto nested = commands_in(*command);
     const CLI::App* shown = nested.empty() ? command : nested.front();
     text += wrapped("  " + full_name(*shown), brief(*shown), kColumn);
@@ -97,10 +83,22 @@ std::string CommandLine::command_list() const {
   return text;
 }
 
+}  // namespace
+
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
+  return is_nested ? parent->get_name() + " " + app.get_name() : app.get_name();
+}
+
+std::vector<const CLI::App*> commands_in(const CLI::App& app) {
+  return app.get_subcommands(std::function<bool(const CLI::App*)>());
+}
+
 std::string CommandLine::top_page() const {
   const std::string sections = joined(section_names(), ", ");
   return "Usage: lookout [COMMAND] [SOURCE] [OPTION]...\n\n" + app_.get_description() + "\n" +
-         examples(app_) + "\nCommands:\n" + command_list() + "\nOptions:\n" +
+         examples(app_) + "\nCommands:\n" + command_list(app_) + "\nOptions:\n" +
          wrapped("  -h, --help", "Show this", kHelpColumn) +
          wrapped("  --version", "Show the version", kHelpColumn) + "\n" +
          wrapped("",
@@ -110,57 +108,52 @@ std::string CommandLine::top_page() const {
                  0);
 }
 
-// The options of `app` in their groups; those of `run` for a command that takes them.
-std::string CommandLine::option_groups(const CLI::App& app, const CLI::App* run) const {
-  std::map<std::string, std::string> texts;
-  std::vector<std::string> groups{"Arguments", "Options"};
-  const auto add = [&](const CLI::Option& option, const std::string& group,
-                       const std::string& name) {
-    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
-    texts[group] += wrapped("  " + name, option.get_description(), kHelpColumn);
+// The options of `app` in their groups; those of `run`, too, for a command that takes them.
+std::string CommandLine::option_groups(const CLI::App& app) const {
+  std::vector<std::pair<std::string, std::string>> groups{{"Arguments", ""}, {"Options", ""}};
+  const auto add = [&](const CLI::Option& option, const std::string& name,
+                       const std::string& line) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&name](const auto& group) { return group.first == name; });
+    if (group == groups.end()) group = groups.insert(group, {name, ""});
+    group->second += wrapped("  " + line, option.get_description(), kHelpColumn);
   };
-  const bool takes_source = without_source_.count(full_name(app)) == 0;
-  for (const CLI::App* owner : {&app, run}) {
-    if (owner == nullptr) continue;
-    for (const CLI::Option* option : owner->get_options()) {
-      const bool is_own = owner == &app;
-      const bool is_program =
-          option == app_.get_version_ptr() || (!is_own && option == app_.get_help_ptr());
-      if (!is_shown(*option) || is_program) continue;
-      if (option->get_positional() && (is_own || takes_source)) {
-        add(*option, "Arguments", option->get_name(/*positional=*/true));
-      }
-      if (!option->get_lnames().empty()) add(*option, option->get_group(), spelling(*option));
-    }
+  std::vector<const CLI::Option*> options = app.get_options();
+  const LikeRun* run = like_run(&app);
+  for (const CLI::Option* option : app_.get_options()) {
+    const bool is_refused = option->get_positional() && run != nullptr && !run->advice.empty();
+    if (run != nullptr && option != app_.get_help_ptr() && !is_refused) options.push_back(option);
+  }
+  for (const CLI::Option* option : options) {
+    if (option->get_group().empty() || option == app_.get_version_ptr()) continue;
+    if (option->get_positional()) add(*option, "Arguments", option->get_name(/*positional=*/true));
+    if (!option->get_lnames().empty()) add(*option, option->get_group(), spelling(*option));
   }
   std::string text;
-  for (const std::string& group : groups) {
-    if (!texts[group].empty()) text += "\n" + group + ":\n" + texts[group];
+  for (const auto& [name, lines] : groups) {
+    if (!lines.empty()) text += "\n" + name + ":\n" + lines;
   }
   return text;
 }
 
 std::string CommandLine::command_page(const CLI::App& app) const {
-  const bool is_like_run = std::find(like_run_.begin(), like_run_.end(), &app) != like_run_.end();
-  const CLI::App* run = is_like_run ? &app_ : nullptr;
-  std::string usage = "lookout " + full_name(app);
-  const CLI::App& owner = is_like_run ? app_ : app;
-  for (const CLI::Option* option : owner.get_options()) {
-    const bool is_taken = !is_like_run || without_source_.count(full_name(app)) == 0;
-    if (option->get_positional() && is_taken) usage += " " + usage_of(*option);
+  const LikeRun* run = like_run(&app);
+  std::string text = "Usage: lookout " + full_name(app);
+  for (const CLI::Option* option : (run != nullptr ? app_ : app).get_options()) {
+    const bool is_taken = run == nullptr || run->advice.empty();
+    if (option->get_positional() && is_taken) text += " " + usage_of(*option);
   }
-  const std::string nested = commands_in(app).empty() ? "" : " COMMAND";
-  std::string text = "Usage: " + usage + nested + " [OPTION]...\n\n";
-  const std::string details = app.get_description().substr(brief(app).size());
+  const auto nested = commands_in(app);
+  text += (nested.empty() ? "" : " COMMAND") + std::string(" [OPTION]...\n\n");
   text += wrapped("", brief(app), 0);
+  const std::string details = app.get_description().substr(brief(app).size());
   if (!details.empty()) text += "\n" + wrapped("", details, 0);
-  text += examples(app);
-  if (!nested.empty()) text += "\nCommands:\n";
-  for (const CLI::App* command : commands_in(app)) {
+  text += examples(app) + (nested.empty() ? "" : "\nCommands:\n");
+  for (const CLI::App* command : nested) {
     text += wrapped("  " + command->get_name(), brief(*command), kHelpColumn);
   }
-  text += option_groups(app, run);
-  return is_like_run ? text + keys_without_flags() : text;
+  text += option_groups(app);
+  return run != nullptr ? text + keys_without_flags() : text;
 }
 
 std::string CommandLine::keys_without_flags() const {

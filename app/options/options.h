@@ -1,5 +1,5 @@
 // The options of the sub-commands. Those of `run` are in groups, one for each section of the
-// configuration file; the declaration of a group (run_options.cpp) names keys, flags and ranges,
+// configuration file; the declaration of a group (declarations.cpp) names keys, flags and ranges,
 // and takes each default from the member's initial value.
 #pragma once
 
@@ -20,6 +20,7 @@
 namespace lookout {
 
 class Settings;
+struct Value;
 
 // The service's configuration file; those of its instances lie beside it.
 inline constexpr const char* kServiceConfig = "/etc/lookout/lookout.toml";
@@ -154,6 +155,8 @@ struct RunOptions {
 
 // All groups.
 void declare(Settings& settings, RunOptions& options);
+
+Value format_value(Format& format);
 
 // Options of `lookout inspect`.
 struct InspectOptions {

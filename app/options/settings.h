@@ -74,6 +74,14 @@ class Settings {
   std::map<std::string, Origin> origins_;  // by the settings' names
 };
 
+// The setting with this key among those of a group of options.
+template <typename Options>
+Setting declared(Options& options, const std::string& key) {
+  Settings settings;
+  declare(settings, options);
+  return *settings.find_key(key);
+}
+
 // "; did you mean X?" where `names` has one that is like `name`, else nothing. X is printed by
 // `format`, for fmt::format.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& names,

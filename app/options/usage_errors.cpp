@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 #include "app/options/command_line.h"
+#include "pipeline/archive/engine_facts.h"
 
 namespace lookout {
 namespace {
@@ -42,11 +45,25 @@ const std::map<std::string_view, Guess> kGuesses{
     {"debug", {"log-level", "debug", ""}},
 };
 
+// As did_you_mean(), also for the beginning of a name.
+std::string suggest_command(const std::string& word, const std::vector<std::string>& names) {
+  constexpr std::size_t kMinBeginning = 3;
+  const auto begun = std::find_if(names.begin(), names.end(), [&word](const std::string& name) {
+    return word.size() >= kMinBeginning && name.rfind(word, 0) == 0;
+  });
+  return did_you_mean(begun == names.end() ? word : *begun, names, "{}");
+}
+
 bool is_source_guess(std::string_view word) {
   return word == "camera" || word == "input" || word == "source" || word == "video";
 }
 
 }  // namespace
+
+Error CommandLine::usage_error(const std::string& sentence) const {
+  const std::string command = chosen() == &app_ ? "run" : full_name(*chosen());
+  return {ErrorKind::kUsage, fmt::format("{}; see lookout {} --help", sentence, command)};
+}
 
 // "--snapshot-when needs a value: change|unsure|both"; CLI11's sentence begins with the flag.
 std::string CommandLine::needs_value(const std::string& sentence) const {
@@ -61,7 +78,7 @@ std::string CommandLine::needs_value(const std::string& sentence) const {
 
 // "mqtt needs a command: lookout mqtt forget", or CLI11's sentence for a missing argument.
 std::string CommandLine::missing(const std::string& sentence) const {
-  const auto commands = chosen()->get_subcommands(std::function<bool(const CLI::App*)>());
+  const auto commands = commands_in(*chosen());
   if (commands.empty() || chosen() == &app_) return sentence;
   return fmt::format("{} needs a command: lookout {}", chosen()->get_name(),
                      full_name(*commands.front()));
@@ -124,6 +141,27 @@ void CommandLine::check_place() const {
     throw usage_error(fmt::format("{0}: {1} has options of its own, which stand after {1}",
                                   option->get_name(), chosen()->get_name()));
   }
+}
+
+// A word that names no file may be a command that is misspelt, and a model is no source.
+void CommandLine::check_source(const std::string& source) const {
+  std::error_code ignored;
+  const std::string extension = std::filesystem::path(source).extension();
+  const bool is_model =
+      std::any_of(kEngines.begin(), kEngines.end(),
+                  [&extension](const EngineRow& row) { return extension == row.suffix; });
+  if (is_model && !std::filesystem::is_directory(source, ignored)) {
+    throw usage_error(
+        fmt::format("{0} is called as a model, not as a source: --model {0}", source));
+  }
+  const bool is_word = source.find('/') == source.npos;
+  if (!is_word || std::filesystem::exists(source, ignored)) return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_in(app_)) names.push_back(command->get_name());
+  const std::string meant = suggest_command(source, names);
+  if (meant.empty()) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("there is no command or file {}{}; see lookout --help", source, meant));
 }
 
 }  // namespace lookout

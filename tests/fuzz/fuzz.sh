@@ -120,10 +120,9 @@ printf '{"name":%s%s}' "$(printf '[%.0s' {1..100000})" "$(printf ']%.0s' {1..100
 
 # What the targets use of the program.
 sources=(
-  app/options/command_line.cpp app/options/config_file.cpp app/options/help.cpp app/options/http_options.cpp
-  app/options/mqtt_options.cpp app/options/options.cpp app/options/run_options.cpp app/options/settings.cpp
-  app/options/toml_node.cpp app/options/usage_errors.cpp app/options/value.cpp app/report/charts.cpp
-  app/report/html.cpp app/report/json.cpp app/report/machine_facts.cpp app/report/report.cpp
+  app/options/command_line.cpp app/options/config_file.cpp app/options/help.cpp app/options/run_options.cpp
+  app/options/settings.cpp app/options/toml_node.cpp app/options/usage_errors.cpp app/options/value.cpp
+  app/report/charts.cpp app/report/html.cpp app/report/json.cpp app/report/machine_facts.cpp app/report/report.cpp
   app/report/time_charts.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_report.cpp
   app/trace/trace_summary.cpp app/trace/verdict.cpp pipeline/archive/foreign_format.cpp
   pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp
@@ -147,6 +146,7 @@ sources=(
   platform/system/results_output.cpp platform/system/temp_file.cpp)
   app/options/command_line.cpp app/options/config_file.cpp app/options/help.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp
   app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
+  app/options/command_line.cpp app/options/config_file.cpp app/options/declarations.cpp app/options/help.cpp app/options/settings.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
   app/options/value.cpp app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp
   app/trace/fleet_page.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
   app/options/value.cpp app/report/json.cpp app/report/charts.cpp app/report/html.cpp app/report/report.cpp app/report/time_charts.cpp

@@ -1,0 +1,310 @@
+// The sub-commands with their flags.
+#include "app/options/commands.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "app/options/settings.h"
+#include "pipeline/core/classifier.h"
+#include "pipeline/core/error.h"
+#include "platform/system/parse_number.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kMaxThreads = 64;
+constexpr int kMaxWorkers = 64;
+
+// "p99.5", "40ms" or "1.5s".
+std::optional<OutlierRule> parse_outliers(std::string_view text) {
+  OutlierRule rule;
+  if (text.substr(0, 1) == "p") {
+    const auto percentile = parse_number<double>(text.substr(1));
+    if (!percentile || !(*percentile > 0 && *percentile <= 100)) return std::nullopt;
+    rule.percentile = *percentile;
+    return rule;
+  }
+  for (const auto& [unit, ns] : {std::pair("ms", 1e6), std::pair("s", 1e9)}) {
+    const std::size_t length = std::string_view(unit).size();
+    if (text.size() <= length || text.substr(text.size() - length) != unit) continue;
+    const auto number = parse_number<double>(text.substr(0, text.size() - length));
+    constexpr double kMaxNs = 1e15;
+    if (!number || !(*number > 0 && *number * ns <= kMaxNs)) continue;
+    rule.time = std::chrono::nanoseconds(std::llround(*number * ns));
+    return rule;
+  }
+  return std::nullopt;
+}
+
+Value outlier_rule(OutlierRule& member) {
+  Value value = parsed(member, "a percentile or a time, as in p99, p99.5, 40ms or 1.5s",
+                       "PERCENTILE|TIME", parse_outliers);
+  value.default_text = fmt::format("p{:g}", member.percentile);
+  return value;
+}
+
+Error usage(const std::string& sentence) { return {ErrorKind::kUsage, sentence}; }
+
+void add_sha256(Command& command, ModelOptions& options, const std::string& what) {
+  command.add_flag("--sha256", declared(options, "sha256").value,
+                   "Accept only " + what + " with one of these SHA-256 hashes");
+}
+
+void check_bench(BenchOptions& options, bool has_timeout) {
+  if (options.workers.empty()) options.workers = {1};
+  if (options.frames > 0 && !has_timeout) options.camera.timeout = std::chrono::seconds(0);
+  if (options.frames == 0 && options.camera.timeout.count() == 0) {
+    throw usage("--timeout 0: --frames N is needed, or nothing ends it");
+  }
+}
+
+void check_eval(const EvalOptions& options) {
+  const std::string& file = options.output;
+  if (file == "logits" || file == "probabilities" || file == "sigmoid") {
+    throw usage(
+        fmt::format("--output names the file for the results: --model-output {0} says what "
+                    "the model gives, --output ./{0} is a file",
+                    file));
+  }
+  check_workers(options.model, {Origin::Place::kCommandLine, "--workers"});
+}
+
+void check_label(const std::string& label) {
+  if (label.empty()) throw usage("--label is required: what the pictures show");
+  if (label.find('/') != label.npos || label.front() == '.') {
+    throw usage("--label " + label +
+                ": a label becomes the name of a folder: it has no '/', and no '.' at its start");
+  }
+}
+
+}  // namespace
+
+void add_run(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run("run", "Classify frames (the default command)", action)
+      .examples(
+          "lookout run /dev/video0 --model garage.pt --http 127.0.0.1:8090\n"
+          "lookout run pictures/ --format json > results.json");
+}
+
+void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
+  constexpr const char* kAddress = "127.0.0.1:8090";  // without one of the user's
+  line.add_like_run("serve", "Classify pictures that clients send over HTTP, without a camera",
+                    [action](RunOptions options) {
+                      options.camera.source = "none";
+                      if (options.http.address.empty()) options.http.address = kAddress;
+                      return action(options);
+                    },
+                    {"", "lookout run SOURCE --http 127.0.0.1:8090 does both"})
+      .examples("lookout serve --model mobilenet_v2.pt --http 127.0.0.1:8090");
+}
+
+void add_mqtt_forget(CommandLine& line,
+                     const std::function<int(const RunOptions&, bool all_machines)>& action) {
+  const auto all_machines = std::make_shared<bool>(false);
+  Command& forget = line.add_like_run(
+      "mqtt forget",
+      "Remove a camera from the MQTT broker and from Home Assistant\n"
+      "The camera is that of camera.name, or the only one of this machine. The configuration of "
+      "the service is read if it exists and --config names no other file.",
+      [action, all_machines](const RunOptions& options) { return action(options, *all_machines); },
+      {kServiceConfig, "name the camera with --set camera.name=NAME"});
+  forget.examples("lookout mqtt forget --set camera.name=garage");
+  forget.add_flag("--all-machines", boolean(*all_machines),
+                  "Also remove what other machines left under this name: a board that is gone, or "
+                  "this one before it was set up again");
+}
+
+void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
+                const std::string& config) {
+  line.add_like_run("doctor",
+                    "Check whether run would start, and explain problems\n"
+                    "It takes the options of run. The configuration of the service is read if it "
+                    "exists and --config names no other file; --config '' reads none.",
+                    action, {config, ""})
+      .examples(
+          "lookout doctor\n"
+          "lookout doctor /dev/video0 --model garage.pt");
+}
+
+void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action) {
+  line.add_like_run("list-cameras",
+                    "List the cameras, and the mode that run would choose\n"
+                    "It takes the options of run.",
+                    action)
+      .examples("lookout list-cameras --set camera.width=1280");
+}
+
+void add_inspect(CommandLine& line, const Action<InspectOptions>& action) {
+  const auto [inspect, options] =
+      line.add("inspect", "Describe a model file, without running it", action);
+  inspect.examples(
+      "lookout inspect garage.pt\n"
+      "lookout inspect garage.pt --run");
+  inspect.add_positional("MODEL,--model", declared(options.model, "file").value,
+                         "Model file, TorchScript or ONNX; default: the installed one");
+  inspect.add_flags_of(options.model,
+                       {"labels", "input-size", "mean", "std", "channels", "scale", "output"});
+  inspect.add_flag(
+      "--operators", declared(options.model, "operators").value,
+      "With --run: libraries with custom operators that the model needs. A library is code that "
+      "runs with your rights");
+  inspect.add_flag(
+      "--run", boolean(options.run),
+      "Also load and run the model, to tell its parameters and kernels. Loading a model "
+      "runs code: do so only with a model that you trust");
+  inspect.add_flag("--code", boolean(options.code),
+                   "Show the code of a TorchScript archive instead, without running it");
+  inspect.add_flag("--graph", boolean(options.graph),
+                   "Show the nodes of an ONNX model instead, without running it");
+  inspect.add_flag(
+      "--device", declared(options.model, "device").value,
+      "Also run one frame on a custom device, to tell which operators it takes and which fall "
+      "back to the CPU; meter: to tell what the model costs. This runs the model, as --run does");
+  for (const char* key : {"device-plugin", "device-fallback"}) {
+    const Setting setting = declared(options.model, key);
+    inspect.add_flag("--" + setting.key, setting.value, setting.help);
+  }
+  inspect.add_flag("--format", format_value(options.format), "How the report is written");
+}
+
+void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& action) {
+  const auto [summary, options] =
+      line.add("trace-summary", "Show where the time went in a trace of --trace", action);
+  summary.examples("lookout trace-summary trace.json --report trace.html");
+  summary.add_positional("FILE", repeated_files(options.files),
+                         "A file that --trace wrote, or one that PyTorch's profiler exported; "
+                         "several, as of several boards, are shown side by side",
+                         /*required=*/true);
+  summary.add_flag("--format", format_value(options.format), "How the summary is written");
+  summary.add_flag(
+      "--outliers-above", outlier_rule(options.outliers),
+      "From which time on a frame counts as unusually slow; the summary shows what took longer "
+      "in such frames");
+  summary.add_flag(
+      "--compare", boolean(options.compare),
+      "With two files, before and after a change: which stages and operators are slower, "
+      "faster, added or gone, with intervals");
+  summary.add_flag("--report", report_file(options.html, {".html"}),
+                   "Also write the summary as a page with charts");
+}
+
+void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
+  const auto [bench, options] =
+      line.add("bench", "Measure the speed of models, threads and workers on this machine", action);
+  bench.examples("lookout bench --model mobilenet_v2.pt --report bench.html");
+  bench.add_positional("SOURCE", declared(options.camera, "source").value,
+                       "As for run. The first frames of files are read beforehand and replayed "
+                       "as fast as they are classified");
+  bench.add_flag("--model", repeated_files(options.models), "Model to measure; may be repeated");
+  Value threads =
+      numbers(options.threads, 1, kMaxThreads, "threads", ClassifierOptions::kAutoThreads);
+  threads.default_text = "1,2,4 as far as there are processors";
+  bench.add_flag("--threads", threads,
+                 "Threads per inference, each number in turn; auto: measured at the start");
+  bench.add_flag("--workers", numbers(options.workers, 1, kMaxWorkers, "workers"),
+                 "Frames classified at the same time, each number in turn, with one thread each");
+  bench.add_flag("--frames", number(options.frames, 0, 1e9),
+                 "End each measurement after this many frames; 0: by its time");
+  add_sha256(bench, options.model, "model files");
+  bench.add_flag("--combination", number(options.combination, 0, 1e6), "", /*group=*/"");  // hidden
+  bench.add_flag("--report", report_file(options.report, {".html", ".md"}),
+                 "Also write a report with what is needed to compare the figures: FILE.html with "
+                 "charts, FILE.md as Markdown");
+  bench.add_flag(declared(options.camera, "timeout"),
+                 "End each measurement after this time; 0: by its frames");
+  bench.add_flags_of(options.model,
+                     {"labels", "operators", "device", "device-plugin", "device-fallback",
+                      "input-size", "mean", "std", "channels", "scale", "output"});
+  bench.add_flags_of(options.results, {"format"});
+  bench.add_flags_of(options.log, {"level"});
+  bench.add_flags_of(options.camera, {"width", "height", "framerate", "rotation", "roi"});
+  bench.check(
+      [&bench = bench, &options = options] { check_bench(options, bench.has("--timeout")); });
+}
+
+void add_eval(CommandLine& line, const Action<EvalOptions>& action) {
+  const auto [eval, options] =
+      line.add("eval", "Measure the accuracy of a model on labelled pictures", action);
+  eval.examples("lookout eval pictures --model garage.pt --report eval.html");
+  eval.add_positional("DIR", text(options.folder, "DIR"),
+                      "Folder with a folder of pictures for each class, named by its label, its "
+                      "index, or WordNet's number and label (n01443537_goldfish)",
+                      /*required=*/true);
+  eval.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
+                "Lines of file,label instead; files are relative to DIR");
+  eval.add_flags_of(options.model, {"file", "labels", "operators", "threads", "workers",
+                                    "input-size", "mean", "std", "channels", "scale"});
+  Setting kind = declared(options.model, "output");
+  kind.flag = "--model-output";
+  eval.add_flag(kind);
+  add_sha256(eval, options.model, "a model file");
+  eval.add_flags_of(options.results, {"format"});
+  eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
+  eval.add_flag("--report", report_file(options.report, {".html"}),
+                "Also write a page with charts and the worst classes' pictures, FILE.html");
+  eval.add_flags_of(options.log, {"level"});
+  eval.check([&options = options] { check_eval(options); });
+}
+
+void add_train(CommandLine& line, const Action<TrainOptions>& action) {
+  const auto [train, options] = line.add("train", "Make a model for classes of your own", action);
+  options.model.threads = 1;
+  train.examples("lookout train garage -o garage.pt --model mobilenet_v2.pt --report garage.html");
+  train.add_positional("DIR", text(options.folder, "DIR"),
+                       "Folder with a folder of pictures for each class, named by its label, and "
+                       "perhaps _other: pictures of none of them",
+                       /*required=*/true);
+  train.add_flag("-o,--output", text(options.output, "FILE"), "The model to write");
+  train.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
+                 "Lines of file,label instead; files are relative to DIR");
+  train.add_flag("--other", text(options.other, "DIR"),
+                 "Pictures of none of the classes: the threshold of \"unknown\" is chosen with "
+                 "them, and how many become unknown is told");
+  train.add_flag(declared(options.model, "file"),
+                 "The base: a model whose last layer is replaced; default: the installed one");
+  train.add_flags_of(options.model,
+                     {"input-size", "mean", "std", "channels", "scale", "operators"});
+  add_sha256(train, options.model, "a base");
+  train.add_flag("--mirror", boolean(options.mirror),
+                 "Mirrored pictures are of the same class: train with these, too");
+  train.add_flag("--equal", choice(options.equal_classes, {{"classes", true}, {"pictures", false}}),
+                 "What weighs the same in the training: pictures make the model prefer classes "
+                 "that have more of them");
+  train.add_flag("--threads", number(options.model.threads, 1, kMaxThreads),
+                 "Threads that the base computes with");
+  train.add_flags_of(options.camera, {"rotation", "roi"});
+  train.add_flags_of(options.results, {"format"});
+  train.add_flag("--report", report_file(options.report, {".html"}),
+                 "Also write a page with charts and the most doubtful pictures, FILE.html");
+  train.add_flags_of(options.log, {"level"});
+  train.check([&options = options] {
+    if (options.output.empty()) throw usage("-o FILE is required: the model to write");
+  });
+}
+
+void add_collect(CommandLine& line, const Action<CollectOptions>& action) {
+  const auto [collect, options] = line.add("collect", "Take pictures to train with", action);
+  collect.examples("lookout collect /dev/video0 garage --label open -t 1min");
+  collect.add_positional("SOURCE", declared(options.camera, "source").value, "As for run",
+                         /*required=*/true);
+  collect.add_positional("DIR", text(options.folder, "DIR"),
+                         "Folder of the classes' folders; it is created if its parent exists",
+                         /*required=*/true);
+  collect.add_flag("--label", text(options.label, "LABEL"),
+                   "What the pictures show: they are written into DIR/LABEL");
+  collect.add_flag("--every", time_value(options.every),
+                   "Time between two pictures; 0: each frame");
+  collect.add_flag("--keep-similar", boolean(options.keep_similar),
+                   "Also keep a picture that looks like the one before");
+  collect.add_flags_of(options.camera, {"timeout", "width", "height", "framerate"});
+  collect.add_flags_of(options.log, {"level"});
+  collect.check([&options = options] { check_label(options.label); });
+}
+
+}  // namespace lookout
