@@ -1,0 +1,62 @@
+#include "app/options/resolved_run.h"
+
+#include "pipeline/core/error.h"
+#include "tests/support/source_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class ResolvedRunTest : public testing::Test {
+ protected:
+  ResolvedRunTest() { options_.camera.source = "test://red"; }
+
+  TempDir directory_;
+  RunOptions options_;
+};
+
+TEST_F(ResolvedRunTest, HasWhatFilesAndAddressesSay) {
+  options_.http.address = "0.0.0.0:8090";
+  options_.http.token_file = directory_.write("token", "1234567890123456\nmore\n");
+  options_.http.hosts = {"camera.example"};
+  options_.profile.trace = directory_ / "trace.json";
+  options_.log.stats_interval = std::chrono::seconds(5);
+  const ResolvedRun run = resolve(options_);
+  EXPECT_TRUE(run.trace);
+  EXPECT_EQ(run.http_address.value().host, "0.0.0.0");
+  EXPECT_EQ(run.http_access.token, "1234567890123456");
+  EXPECT_THAT(run.http_access.hosts, Contains("camera.example"));
+  EXPECT_FALSE(run.mqtt);
+  EXPECT_EQ(run.stats_interval, std::chrono::seconds(5));
+  EXPECT_FALSE(run.one_picture);
+}
+
+TEST_F(ResolvedRunTest, ABrokerIsDescribedWithItsPassword) {
+  options_.mqtt.url = "mqtt://me@broker";
+  options_.mqtt.password_file = directory_.write("password", "secret\n");
+  const MqttLinkOptions link = resolve_mqtt(options_.mqtt).value();
+  EXPECT_EQ(link.settings.host, "broker");
+  EXPECT_EQ(link.settings.port, 1883);
+  EXPECT_EQ(link.settings.user, "me");
+  EXPECT_EQ(link.settings.password, "secret");
+  EXPECT_EQ(link.party.broker, "mqtt://broker:1883");
+}
+
+TEST_F(ResolvedRunTest, TheFirstProblemOfARunIsTold) {
+  options_.events.snapshot_on_change = directory_ / "no/pictures";
+  options_.camera.source = directory_ / "none";
+  options_.http.address = "0.0.0.0:8090";
+  const auto resolve_run = [this] { resolve(options_); };
+  expect_error(ErrorKind::kConfig, HasSubstr("without a token"), resolve_run);
+  options_.http.insecure = true;
+  expect_error(ErrorKind::kNoInput, HasSubstr("no such device, file or folder"), resolve_run);
+  options_.camera.source = "test://red";
+  expect_error(ErrorKind::kOutput, HasSubstr("snapshots cannot be written"), resolve_run);
+  EXPECT_NO_THROW(resolve_start(options_)) << "which looks at no folder";
+}
+
+}  // namespace
+}  // namespace lookout
