@@ -42,8 +42,6 @@ void MetricsText::add_line(const std::string& suffix, const MetricLabels& labels
   text_ += fmt::format("{} {}\n", labels.empty() ? "" : "}", value);
 }
 
-void MetricsText::add(const MetricLabels& labels, double value) { add_line("", labels, value); }
-
 void MetricsText::add(const MetricLabels& labels, const DurationBuckets& buckets) {
   MetricLabels with_bound = labels;
   with_bound.emplace_back("le", "");

@@ -26,13 +26,40 @@ struct DurationBuckets {
   double sum = 0;  // s
 };
 
+// The labels and one more.
+inline MetricLabels with_label(MetricLabels labels, const char* name, std::string content) {
+  labels.emplace_back(name, std::move(content));
+  return labels;
+}
+
 // Builds the text. Independent of the locale; values of labels may hold any bytes.
 class MetricsText {
  public:
   // Begins a metric, whose values follow. `type`: "counter", "gauge" or "histogram".
   void begin(const std::string& name, const char* type, const char* help);
-  void add(const MetricLabels& labels, double value);
+  template <typename Number>
+  void add(const MetricLabels& labels, Number value) {
+    add_line("", labels, static_cast<double>(value));
+  }
   void add(const MetricLabels& labels, const DurationBuckets& buckets);
+  // A value for each of `rows`: pairs of what `label` has, and the value.
+  template <typename Rows>
+  void add_each(const char* label, const Rows& rows, const MetricLabels& labels = {}) {
+    for (const auto& [content, value] : rows) add(with_label(labels, label, content), value);
+  }
+
+  // Metrics of one value.
+  template <typename Number>
+  void counter(const std::string& name, const char* help, const MetricLabels& labels,
+               Number value) {
+    begin(name, "counter", help);
+    add(labels, value);
+  }
+  template <typename Number>
+  void gauge(const std::string& name, const char* help, const MetricLabels& labels, Number value) {
+    begin(name, "gauge", help);
+    add(labels, value);
+  }
 
   const std::string& text() const { return text_; }
 

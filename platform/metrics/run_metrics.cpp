@@ -33,17 +33,6 @@ std::string fact_of(const RunInfo& info, const char* name) {
              : std::string();
 }
 
-MetricLabels with(MetricLabels labels, const char* name, std::string value) {
-  labels.emplace_back(name, std::move(value));
-  return labels;
-}
-
-void append_one(MetricsText& text, const char* name, const char* type, const char* help,
-                const MetricLabels& labels, double value) {
-  text.begin(name, type, help);
-  text.add(labels, value);
-}
-
 constexpr std::size_t kHashDigits = 12;  // of a model's SHA-256: enough to tell models apart
 
 // In seconds since 1970. Computed once: the clocks that it is made of are read one after the other,
@@ -56,20 +45,16 @@ double process_start() {
 
 void append_process(MetricsText& text) {
   const ProcessUsage usage = process_usage();
-  append_one(text, "process_resident_memory_bytes", "gauge", "Resident memory.", {},
-             static_cast<double>(usage.resident_bytes));
-  append_one(text, "process_cpu_seconds_total", "counter", "Processor time of all threads.", {},
-             seconds_of(usage.cpu));
-  append_one(text, "process_start_time_seconds", "gauge", "Start, in seconds since 1970.", {},
-             process_start());
+  text.gauge("process_resident_memory_bytes", "Resident memory.", {}, usage.resident_bytes);
+  text.counter("process_cpu_seconds_total", "Processor time of all threads.", {},
+               seconds_of(usage.cpu));
+  text.gauge("process_start_time_seconds", "Start, in seconds since 1970.", {}, process_start());
   std::error_code unreadable;
   const std::filesystem::directory_iterator fds("/proc/self/fd", unreadable);
-  append_one(text, "process_open_fds", "gauge", "Open file descriptors.", {},
-             static_cast<double>(std::distance(begin(fds), end(fds))));
+  text.gauge("process_open_fds", "Open file descriptors.", {}, std::distance(begin(fds), end(fds)));
   struct rlimit limit {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  append_one(text, "process_max_fds", "gauge", "Limit of open file descriptors.", {},
-             static_cast<double>(limit.rlim_cur));
+  text.gauge("process_max_fds", "Limit of open file descriptors.", {}, limit.rlim_cur);
 }
 
 // https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
@@ -82,6 +67,59 @@ void append_throttled(std::uint32_t bits, MetricsText& text) {
     text.add({{"reason", kReasons[bit]}, {"when", "now"}}, bits >> bit & 1U);
     text.add({{"reason", kReasons[bit]}, {"when", "boot"}}, bits >> (bit + kSinceBoot) & 1U);
   }
+}
+
+void append_machine(const MachineState& machine, MetricsText& text) {
+  if (machine.temperature) {
+    text.gauge("lookout_soc_temperature_celsius", "Temperature of the processor.", {},
+               *machine.temperature);
+  }
+  if (machine.clock_mhz) {
+    text.gauge("lookout_cpu_frequency_hertz", "Clock of the first processor.", {},
+               *machine.clock_mhz * 1e6);
+  }
+  if (machine.throttled) append_throttled(*machine.throttled, text);
+}
+
+void append_operators(const OperatorTable& table, const MetricLabels& camera, MetricsText& text) {
+  struct Sums {
+    double calls = 0;
+    double sampled = 0;
+    double self = 0;
+    double total = 0;
+  };
+  std::map<std::string, Sums> operators;
+  for (const OperatorRow& row : table.rows) {
+    const bool known =
+        operators.count(row.name) > 0 || operators.size() < RunMetrics::kMaxOperators;
+    Sums& sums = operators[known ? row.name : "(other)"];
+    sums.calls += row.calls;
+    sums.sampled += static_cast<double>(row.sampled);
+    sums.self += seconds_of(row.self);
+    sums.total += seconds_of(row.total);
+  }
+  const auto append = [&](const char* name, const char* help, double Sums::*member) {
+    text.begin(name, "counter", help);
+    for (const auto& [type, sums] : operators) {
+      text.add(with_label(camera, "operator", type), sums.*member);
+    }
+  };
+  append("lookout_operator_calls_total", "Calls, estimated from those sampled.", &Sums::calls);
+  append("lookout_operator_sampled_calls_total", "Calls that were measured.", &Sums::sampled);
+  append("lookout_operator_self_seconds_total",
+         "Time without the operators that it called, estimated.", &Sums::self);
+  append("lookout_operator_seconds_total", "Time, estimated.", &Sums::total);
+}
+
+void append_mqtt(const MqttFigures& mqtt, const MetricLabels& camera, MetricsText& text) {
+  text.gauge("lookout_mqtt_connected",
+             "1: connected to the broker, and publishing: no other machine has the name.", camera,
+             mqtt.connected);
+  text.counter("lookout_mqtt_messages_total", "Messages that the broker received.", camera,
+               mqtt.messages);
+  text.counter("lookout_mqtt_dropped_total",
+               "Messages that were not sent: a newer one came first, or there was no connection.",
+               camera, mqtt.dropped);
 }
 
 }  // namespace
@@ -143,150 +181,77 @@ void RunMetrics::record(const CameraStatus& status) {
   counters_.last_result = {};  // the time without a camera belongs to no state
 }
 
-void RunMetrics::append_camera(const Counters& counters, MetricsText& text) const {
-  append_one(text, "lookout_camera_up", "gauge", "1: the camera delivers frames; 0: it is away.",
-             camera_, counters.online ? 1 : 0);
-  append_one(text, "lookout_camera_losses_total", "counter", "How often the camera went away.",
-             camera_, static_cast<double>(counters.losses));
-  append_one(text, "lookout_frames_captured_total", "counter", "Frames read from the source.",
-             camera_, static_cast<double>(counters.captured));
-  append_one(text, "lookout_frames_classified_total", "counter", "Frames classified.", camera_,
-             static_cast<double>(counters.classified));
-  append_one(text, "lookout_frames_skipped_total", "counter", "Frames that could not be read.",
-             camera_, static_cast<double>(counters.skipped));
-  append_one(text, "lookout_frames_dropped_total", "counter",
-             "Frames that were never classified, since a newer one came first.", camera_,
-             static_cast<double>(counters.dropped));
-}
-
-void RunMetrics::append_durations(const Counters& counters, MetricsText& text) const {
+void RunMetrics::append_frames(const Counters& counters, const std::vector<double>& state_seconds,
+                               MetricsText& text) const {
+  text.gauge("lookout_camera_up", "1: the camera delivers frames; 0: it is away.", camera_,
+             counters.online);
+  text.counter("lookout_camera_losses_total", "How often the camera went away.", camera_,
+               counters.losses);
+  text.counter("lookout_frames_captured_total", "Frames read from the source.", camera_,
+               counters.captured);
+  text.counter("lookout_frames_classified_total", "Frames classified.", camera_,
+               counters.classified);
+  text.counter("lookout_frames_skipped_total", "Frames that could not be read.", camera_,
+               counters.skipped);
+  text.counter("lookout_frames_dropped_total",
+               "Frames that were never classified, since a newer one came first.", camera_,
+               counters.dropped);
   text.begin("lookout_stage_duration_seconds", "histogram", "Time of a frame in each stage.");
-  text.add(with(camera_, "stage", "capture"), counters.capture);
-  text.add(with(camera_, "stage", "preprocess"), counters.preprocess);
-  text.add(with(camera_, "stage", "inference"), counters.inference);
-  text.add(with(camera_, "stage", "total"), counters.total);
+  text.add(with_label(camera_, "stage", "capture"), counters.capture);
+  text.add(with_label(camera_, "stage", "preprocess"), counters.preprocess);
+  text.add(with_label(camera_, "stage", "inference"), counters.inference);
+  text.add(with_label(camera_, "stage", "total"), counters.total);
   text.begin("lookout_frame_age_seconds", "histogram",
              "Time from the capture of a frame to its result.");
   text.add(camera_, counters.frame_age);
-}
-
-void RunMetrics::append_state(const Counters& counters, const std::vector<double>& seconds,
-                              MetricsText& text) const {
-  append_one(text, "lookout_state_changes_total", "counter", "Changes of the state.", camera_,
-             static_cast<double>(counters.changes));
+  text.counter("lookout_state_changes_total", "Changes of the state.", camera_, counters.changes);
   if (counters.has_class) {
-    append_one(text, "lookout_state_score", "gauge", "Smoothed score of the state's class.",
-               camera_, counters.state_score);
+    text.gauge("lookout_state_score", "Smoothed score of the state's class.", camera_,
+               counters.state_score);
   }
   if (counters.has_state && counters.changes > 0) {
-    append_one(text, "lookout_state_start_time_seconds", "gauge",
-               "When the state began, in seconds since 1970.", camera_, counters.state_start);
+    text.gauge("lookout_state_start_time_seconds", "When the state began, in seconds since 1970.",
+               camera_, counters.state_start);
   }
-  if (seconds.empty()) return;
+  if (state_seconds.empty()) return;
   text.begin("lookout_state_seconds_total", "counter", "Time that each state lasted.");
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const bool is_class = i < labels_.size();
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
     // Two classes of one label are one state.
-    const auto first = std::find(labels_.begin(), labels_.end(), is_class ? labels_[i] : "");
-    if (is_class && first != labels_.begin() + static_cast<std::ptrdiff_t>(i)) continue;
-    text.add(with(camera_, "state", is_class ? labels_[i] : "(unknown)"), seconds[i]);
+    const auto here = labels_.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(labels_.begin(), here, *here) != here) continue;
+    text.add(with_label(camera_, "state", *here), state_seconds[i]);
   }
-}
-
-void RunMetrics::append_operators(MetricsText& text) const {
-  if (!sources_.operators) return;
-  struct Sums {
-    double calls = 0;
-    double sampled = 0;
-    double self = 0;
-    double total = 0;
-  };
-  std::map<std::string, Sums> operators;
-  for (const OperatorRow& row : sources_.operators().rows) {
-    const bool known = operators.count(row.name) > 0 || operators.size() < kMaxOperators;
-    Sums& sums = operators[known ? row.name : "(other)"];
-    sums.calls += row.calls;
-    sums.sampled += static_cast<double>(row.sampled);
-    sums.self += seconds_of(row.self);
-    sums.total += seconds_of(row.total);
-  }
-  const auto append = [&](const char* name, const char* help, double Sums::*member) {
-    text.begin(name, "counter", help);
-    for (const auto& [name_of, sums] : operators) {
-      text.add(with(camera_, "operator", name_of), sums.*member);
-    }
-  };
-  append("lookout_operator_calls_total", "Calls, estimated from those sampled.", &Sums::calls);
-  append("lookout_operator_sampled_calls_total", "Calls that were measured.", &Sums::sampled);
-  append("lookout_operator_self_seconds_total",
-         "Time without the operators that it called, estimated.", &Sums::self);
-  append("lookout_operator_seconds_total", "Time, estimated.", &Sums::total);
-}
-
-void RunMetrics::append_api_usage(MetricsText& text) const {
-  if (!sources_.api_usage) return;
-  const auto usage = sources_.api_usage();
-  if (usage.empty()) return;
-  text.begin("lookout_libtorch_api_usage", "gauge",
-             "How often LibTorch reported that a feature is used, since the start.");
-  for (const auto& [event, reports] : usage) {
-    text.add({{"event", event}}, static_cast<double>(reports));
-  }
-}
-
-void RunMetrics::append_mqtt(MetricsText& text) const {
-  if (!sources_.mqtt) return;
-  const MqttFigures mqtt = sources_.mqtt();
-  append_one(text, "lookout_mqtt_connected", "gauge",
-             "1: connected to the broker, and publishing: no other machine has the name.", camera_,
-             mqtt.connected ? 1 : 0);
-  append_one(text, "lookout_mqtt_messages_total", "counter", "Messages that the broker received.",
-             camera_, static_cast<double>(mqtt.messages));
-  append_one(text, "lookout_mqtt_dropped_total", "counter",
-             "Messages that were not sent: a newer one came first, or there was no connection.",
-             camera_, static_cast<double>(mqtt.dropped));
-}
-
-void RunMetrics::append_machine(MetricsText& text) const {
-  if (!sources_.machine) return;
-  const MachineState machine = sources_.machine();
-  if (machine.temperature) {
-    append_one(text, "lookout_soc_temperature_celsius", "gauge", "Temperature of the processor.",
-               {}, *machine.temperature);
-  }
-  if (machine.clock_mhz) {
-    append_one(text, "lookout_cpu_frequency_hertz", "gauge", "Clock of the first processor.", {},
-               *machine.clock_mhz * 1e6);
-  }
-  if (machine.throttled) append_throttled(*machine.throttled, text);
+  text.add(with_label(camera_, "state", "(unknown)"), state_seconds.back());
 }
 
 std::string RunMetrics::text() const {
   Counters counters;
-  std::vector<double> seconds;
+  std::vector<double> state_seconds;
   {
     const MutexLock lock(mutex_);
     counters = counters_;
-    seconds = state_seconds_;
+    state_seconds = state_seconds_;
   }
   MetricsText text;
-  append_one(text, "lookout_build_info", "gauge", "Versions of the program and its libraries.",
+  text.gauge("lookout_build_info", "Versions of the program and its libraries.",
              {{"version", LOOKOUT_VERSION}, {"library", library_}, {"opencv", CV_VERSION}}, 1);
-  append_one(text, "lookout_model_info", "gauge", "The model.", model_, 1);
-  if (has_source_) {
-    append_camera(counters, text);
-    append_durations(counters, text);
-    append_state(counters, seconds, text);
+  text.gauge("lookout_model_info", "The model.", model_, 1);
+  if (has_source_) append_frames(counters, state_seconds, text);
+  if (sources_.operators) append_operators(sources_.operators(), camera_, text);
+  const auto usage =
+      sources_.api_usage ? sources_.api_usage() : std::map<std::string, std::uint64_t>();
+  if (!usage.empty()) {
+    text.begin("lookout_libtorch_api_usage", "gauge",
+               "How often LibTorch reported that a feature is used, since the start.");
+    text.add_each("event", usage);
   }
-  append_operators(text);
-  append_api_usage(text);
   if (sources_.pictures != nullptr) {
-    append_one(text, "lookout_pictures_before_frames_total", "counter",
-               "Pictures of clients that went before a frame, after waiting for 2 s.", camera_,
-               static_cast<double>(sources_.pictures->displaced()));
+    text.counter("lookout_pictures_before_frames_total",
+                 "Pictures of clients that went before a frame, after waiting for 2 s.", camera_,
+                 sources_.pictures->displaced());
   }
-  append_mqtt(text);
-  append_machine(text);
+  if (sources_.mqtt) append_mqtt(sources_.mqtt(), camera_, text);
+  if (sources_.machine) append_machine(sources_.machine(), text);
   append_process(text);
   return text.text();
 }

@@ -72,14 +72,8 @@ class RunMetrics {
     Clock::time_point last_result;
   };
 
-  void append_camera(const Counters& counters, MetricsText& text) const;
-  void append_durations(const Counters& counters, MetricsText& text) const;
-  void append_state(const Counters& counters, const std::vector<double>& seconds,
-                    MetricsText& text) const;
-  void append_operators(MetricsText& text) const;
-  void append_api_usage(MetricsText& text) const;
-  void append_mqtt(MetricsText& text) const;
-  void append_machine(MetricsText& text) const;
+  void append_frames(const Counters& counters, const std::vector<double>& state_seconds,
+                     MetricsText& text) const;
 
   const bool has_source_;
   const MetricLabels camera_;
