@@ -29,7 +29,6 @@
 #include "platform/system/atomic_file.h"
 #include "platform/system/paths_in.h"
 #include "platform/system/process.h"
-#include "platform/system/run_in_child.h"
 
 namespace lookout {
 namespace {

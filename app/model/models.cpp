@@ -12,9 +12,9 @@
 #include "pipeline/core/log.h"
 #include "pipeline/core/lower_case.h"
 #include "pipeline/core/model_spec.h"
-#include "platform/system/free_processors.h"
 #include "platform/system/input_file.h"
-#include "platform/system/run_in_child.h"
+#include "platform/system/process.h"
+#include "platform/system/process_usage.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
 

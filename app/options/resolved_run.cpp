@@ -18,7 +18,6 @@
 #include "platform/sources/picture_folder.h"
 #include "platform/system/input_file.h"
 #include "platform/system/journal.h"
-#include "platform/system/machine_id.h"
 #include "platform/system/process.h"
 #include "platform/system/results_output.h"
 #include "platform/system/service.h"

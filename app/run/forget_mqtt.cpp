@@ -7,7 +7,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/printable.h"
 #include "platform/mqtt/mqtt_client.h"
-#include "platform/system/machine_id.h"
+#include "platform/system/system_info.h"
 
 namespace lookout {
 

@@ -21,7 +21,6 @@
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/reporters/systemd_notifier.h"
 #include "platform/system/journal.h"
-#include "platform/system/machine_id.h"
 #include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
 

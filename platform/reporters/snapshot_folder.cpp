@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "pipeline/core/error.h"
-#include "platform/system/temp_file.h"
+#include "platform/system/atomic_file.h"
 
 namespace lookout {
 namespace {

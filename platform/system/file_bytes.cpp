@@ -4,11 +4,6 @@
 #include <system_error>
 
 namespace lookout {
-namespace {
-
-constexpr std::size_t kWindow = 64 * 1024;
-
-}  // namespace
 
 FileBytes::FileBytes(const std::string& path) : file_(path, std::ios::binary) {
   std::error_code error;
@@ -16,19 +11,18 @@ FileBytes::FileBytes(const std::string& path) : file_(path, std::ios::binary) {
   if (error) size_ = 0;
 }
 
-void FileBytes::read_window(std::uint64_t place) {
-  window_.resize(kWindow);
-  file_.clear();
-  file_.seekg(static_cast<std::streamoff>(place));
-  file_.read(window_.data(), static_cast<std::streamsize>(window_.size()));
-  window_.resize(static_cast<std::size_t>(file_.gcount()));
-  window_place_ = place;
-}
-
 std::string FileBytes::text(std::uint64_t place, std::size_t count) {
   if (place >= size_) return {};
+  constexpr std::size_t kWindow = 64 * 1024;
   const bool inside = place >= window_place_ && place - window_place_ + count <= window_.size();
-  if (!inside) read_window(place);
+  if (!inside) {
+    window_.resize(kWindow);
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(place));
+    file_.read(window_.data(), static_cast<std::streamsize>(window_.size()));
+    window_.resize(static_cast<std::size_t>(file_.gcount()));
+    window_place_ = place;
+  }
   return window_.substr(static_cast<std::size_t>(place - window_place_), count);
 }
 

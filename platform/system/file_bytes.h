@@ -25,8 +25,6 @@ class FileBytes {
   std::uint64_t little_endian(std::uint64_t place, std::size_t count);
 
  private:
-  void read_window(std::uint64_t place);
-
   std::ifstream file_;
   std::uint64_t size_ = 0;
   std::string window_;

@@ -25,17 +25,6 @@ Error cannot_read(const std::string& what, const std::error_code& reason) {
 
 namespace {
 
-std::ifstream open_input(const std::string& what, const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  int reason = file ? 0 : errno;
-  std::error_code ignored;
-  // A folder can be opened, but not read.
-  if (file && std::filesystem::is_directory(path, ignored)) reason = EISDIR;
-  if (reason != 0) throw cannot_read(what + " " + path, {reason, std::generic_category()});
-  return file;
-}
-
 // Files of /dev and /proc are descriptors, and nothing that chmod could close.
 bool can_be_closed(const std::filesystem::path& path) {
   const auto parent = std::filesystem::absolute(path).lexically_normal().parent_path();
@@ -70,7 +59,13 @@ void warn_if_exposed(const std::string& what, const std::string& path) {
 
 void read_input(const std::string& what, const std::string& path,
                 const std::function<void(std::istream&)>& read) {
-  std::ifstream file = open_input(what, path);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  int reason = file ? 0 : errno;
+  std::error_code ignored;
+  // A folder can be opened, but not read.
+  if (file && std::filesystem::is_directory(path, ignored)) reason = EISDIR;
+  if (reason != 0) throw cannot_read(what + " " + path, {reason, std::generic_category()});
   try {
     read(file);
   } catch (const std::ios_base::failure& error) {  // of the buffer: the device failed

@@ -1,4 +1,4 @@
-// Facts about the machine from /proc and /sys.
+// Facts about the machine from /proc and /sys, and which one it is.
 #pragma once
 
 #include <cstdint>
@@ -50,5 +50,15 @@ inline constexpr bool kBuiltForArm = false;
 
 // Number of processors, at least 1.
 int processors();
+
+// 12 hexadecimal digits that stay the same on this machine and tell nothing about it: made of
+// /etc/machine-id for lookout alone, or, where there is none, of the host's name.
+std::string machine_id();
+
+// The host's name, with its domain where it has one; empty when it has none.
+std::string full_host_name();
+
+// The same without its domain.
+std::string host_name();
 
 }  // namespace lookout

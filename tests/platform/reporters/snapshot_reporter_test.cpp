@@ -7,7 +7,7 @@
 #include <csignal>
 #include <opencv2/imgcodecs.hpp>
 
-#include "platform/system/temp_file.h"
+#include "platform/system/atomic_file.h"
 #include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"

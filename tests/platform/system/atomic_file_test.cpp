@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "pipeline/core/error.h"
-#include "platform/system/temp_file.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,4 +1,4 @@
-#include "platform/system/free_processors.h"
+#include "platform/system/process_usage.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

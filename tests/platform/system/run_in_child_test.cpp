@@ -1,4 +1,4 @@
-#include "platform/system/run_in_child.h"
+#include "platform/system/process.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
