@@ -21,7 +21,7 @@
 namespace lookout {
 namespace {
 
-constexpr int kMaxCpu = 1023;  // of CPU_SET(3)
+constexpr int kMaxCpu = 1023;            // of CPU_SET(3)
 constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
 constexpr double kMaxClients = 1000;
 constexpr double kMaxPredictRate = 100'000;
