@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "pipeline/core/append_format.h"
@@ -21,7 +21,7 @@ std::string read_text(const std::string& path) {
   try {
     return read_input("configuration", path);
   } catch (const Error& error) {
-    // What a right of the user's would mend is no mistake in the file.
+    // A missing permission is no mistake in the file.
     const bool is_right = error.kind() == ErrorKind::kPermission;
     throw Error(is_right ? error.kind() : ErrorKind::kConfig, error.what());
   }
@@ -48,86 +48,54 @@ std::string missing_quotes(std::string_view text, int number) {
                      value);
 }
 
-class Reader {
- public:
-  Reader(const std::string& path, Settings& settings) : path_(path), settings_(settings) {}
+// So that the first mistake in the file is the one that is reported.
+auto in_order(const TomlNode& table) {
+  auto members = table.members;
+  std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.line, a.second.column) < std::tie(b.second.line, b.second.column);
+  });
+  return members;
+}
 
-  void read(const TomlNode& document) {
-    for (const auto* member : in_order(document)) {
-      const auto& [name, node] = *member;
-      if (node.type == TomlType::kTable && settings_.has_section(name)) {
-        read_section(name, node);
-      } else {
-        throw at(node).error(name + ": " + no_section(name, node));
-      }
-    }
+std::string no_section(const std::string& name, const TomlNode& node, const Settings& settings) {
+  if (node.type != TomlType::kTable) {
+    const Setting* setting = settings.find_key(name);
+    if (setting != nullptr) return fmt::format("it belongs under [{}]", setting->section);
+    if (settings.has_section(name)) return fmt::format("expected a section, [{}]", name);
   }
+  return settings.no_section(name);
+}
 
- private:
-  using Member = std::pair<std::string, TomlNode>;
-
-  // So that the first mistake in the file is the one that is reported.
-  static std::vector<const Member*> in_order(const TomlNode& table) {
-    std::vector<const Member*> members;
-    for (const Member& member : table.members) members.push_back(&member);
-    std::stable_sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
-      return std::tie(a->second.line, a->second.column) <
-             std::tie(b->second.line, b->second.column);
-    });
-    return members;
+std::string value_of(const Value& value, const TomlNode& node, const Origin& origin) {
+  const auto expect = [&](const std::vector<TomlType>& types, TomlType type, const char* where) {
+    if (std::find(types.begin(), types.end(), type) != types.end()) return;
+    throw origin.error(fmt::format("expected {}, not {}{}", value.expected, where, to_text(type)));
+  };
+  expect(value.accepted, node.type, "");
+  if (node.type != TomlType::kArray) return node.text;
+  std::vector<std::string> parts;
+  for (const TomlNode& element : node.elements) {
+    expect(value.elements, element.type, "an array with ");
+    parts.push_back(element.text);
   }
+  return joined(parts, ",");
+}
 
-  Origin at(const TomlNode& node) const {
-    return {Origin::Place::kFile,
-            fmt::format("configuration {}:{}:{}", path_, node.line, node.column)};
+// `place`: begins the sentence of an error.
+using Place = std::function<std::string(const TomlNode&)>;
+
+void read_section(const std::string& section, const TomlNode& table, const Place& place,
+                  Settings& settings) {
+  for (const auto& [key, node] : in_order(table)) {
+    const Origin origin{Origin::Place::kFile, fmt::format("{}: {}.{}", place(node), section, key)};
+    const Setting* setting = settings.find(section, key);
+    if (setting == nullptr) throw origin.error(settings.no_key(section, key));
+    const std::string text = value_of(setting->value, node, origin);
+    const bool empty_list = node.type == TomlType::kArray && text.empty();
+    if (empty_list && setting->value.needs_text) continue;  // the default, written down
+    settings.set(*setting, text, origin);
   }
-
-  std::string no_section(const std::string& name, const TomlNode& node) const {
-    if (node.type != TomlType::kTable) {
-      const Setting* setting = settings_.find_key(name);
-      if (setting != nullptr) return fmt::format("it belongs under [{}]", setting->section);
-      if (settings_.has_section(name)) return fmt::format("expected a section, [{}]", name);
-    }
-    return settings_.no_section(name);
-  }
-
-  void read_section(const std::string& section, const TomlNode& table) {
-    for (const auto* member : in_order(table)) {
-      const auto& [key, node] = *member;
-      Origin origin = at(node);
-      origin.name += fmt::format(": {}.{}", section, key);
-      const Setting* setting = settings_.find(section, key);
-      if (setting == nullptr) throw origin.error(settings_.no_key(section, key));
-      const std::string text = value_of(*setting, node, origin);
-      const bool empty_list = node.type == TomlType::kArray && text.empty();
-      if (empty_list && setting->value.needs_text) continue;  // the default, written down
-      settings_.set(*setting, text, origin);
-    }
-  }
-
-  static std::string value_of(const Setting& setting, const TomlNode& node, const Origin& origin) {
-    const std::vector<TomlType>& accepted = setting.value.accepted;
-    const auto refuse = [&setting, &origin](const std::string& found) {
-      throw origin.error(fmt::format("expected {}, not {}", setting.value.expected, found));
-    };
-    if (std::find(accepted.begin(), accepted.end(), node.type) == accepted.end()) {
-      refuse(to_text(node.type));
-    }
-    if (node.type != TomlType::kArray) return node.text;
-    std::vector<std::string> parts;
-    for (const TomlNode& element : node.elements) {
-      const std::vector<TomlType>& elements = setting.value.elements;
-      if (std::find(elements.begin(), elements.end(), element.type) == elements.end()) {
-        refuse("an array with " + to_text(element.type));
-      }
-      parts.push_back(element.text);
-    }
-    return joined(parts, ",");
-  }
-
-  const std::string& path_;
-  Settings& settings_;
-};
+}
 
 }  // namespace
 
@@ -141,7 +109,16 @@ void read_config_file(const std::string& path, Settings& settings) {
     throw Error(ErrorKind::kConfig, fmt::format("configuration {}:{}:{}: {}", path, error.line,
                                                 error.column, hint.empty() ? error.what() : hint));
   }
-  Reader(path, settings).read(document);
+  const Place place = [&path](const TomlNode& node) {
+    return fmt::format("configuration {}:{}:{}", path, node.line, node.column);
+  };
+  for (const auto& [name, node] : in_order(document)) {
+    if (node.type != TomlType::kTable || !settings.has_section(name)) {
+      throw Error(ErrorKind::kConfig,
+                  fmt::format("{}: {}: {}", place(node), name, no_section(name, node, settings)));
+    }
+    read_section(name, node, place, settings);
+  }
 }
 
 }  // namespace lookout

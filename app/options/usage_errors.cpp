@@ -45,15 +45,6 @@ const std::map<std::string_view, Guess> kGuesses{
     {"debug", {"log-level", "debug", ""}},
 };
 
-// As did_you_mean(), also for the beginning of a name.
-std::string suggest_command(const std::string& word, const std::vector<std::string>& names) {
-  constexpr std::size_t kMinBeginning = 3;
-  const auto begun = std::find_if(names.begin(), names.end(), [&word](const std::string& name) {
-    return word.size() >= kMinBeginning && name.rfind(word, 0) == 0;
-  });
-  return did_you_mean(begun == names.end() ? word : *begun, names, "{}");
-}
-
 bool is_source_guess(std::string_view word) {
   return word == "camera" || word == "input" || word == "source" || word == "video";
 }
@@ -158,7 +149,11 @@ void CommandLine::check_source(const std::string& source) const {
   if (!is_word || std::filesystem::exists(source, ignored)) return;
   std::vector<std::string> names;
   for (const CLI::App* command : commands_in(app_)) names.push_back(command->get_name());
-  const std::string meant = suggest_command(source, names);
+  constexpr std::size_t kMinBeginning = 3;
+  const auto begun = std::find_if(names.begin(), names.end(), [&source](const std::string& name) {
+    return source.size() >= kMinBeginning && name.rfind(source, 0) == 0;
+  });
+  const std::string meant = did_you_mean(begun == names.end() ? source : *begun, names, "{}");
   if (meant.empty()) return;
   throw Error(ErrorKind::kUsage,
               fmt::format("there is no command or file {}{}; see lookout --help", source, meant));
