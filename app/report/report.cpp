@@ -15,7 +15,7 @@ namespace lookout {
 namespace {
 
 constexpr std::size_t kMinColumn = 8;  // of a text that is shortened
-constexpr std::size_t kMinName = 14;   // columns of the names of facts
+constexpr std::size_t kMinName = 15;   // columns of the names of facts
 
 // The rows of a table as a format shows them, with its head first.
 std::vector<Row> shown_rows(const Table& table, ReportFormat format) {
@@ -36,7 +36,7 @@ std::vector<Row> shown_rows(const Table& table, ReportFormat format) {
 
 struct TextColumn {
   bool left = false;
-  std::size_t width = std::string::npos;  // npos: any, of the last one
+  std::size_t width = 0;
 };
 
 std::string shortened(const std::string& text, std::size_t columns) {
@@ -166,7 +166,10 @@ class Writer {
     std::string out;
     if (rows.size() == 1) return out;
     if (markdown_) return markdown_table(rows);
-    for (std::size_t n = 1; n < rows.size(); ++n) append_row(rows[n], {{true, width}, {true}}, out);
+    for (std::size_t n = 1; n < rows.size(); ++n) {
+      const std::string pad(width - columns_of(rows[n].front()), ' ');
+      append_format(out, "{}{} {}\n", rows[n].front(), pad, rows[n].back());
+    }
     return out;
   }
   std::string operator()(const Statements& statements) const {
