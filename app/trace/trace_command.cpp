@@ -5,7 +5,6 @@
 
 #include "app/report/report.h"
 #include "app/trace/trace_compare.h"
-#include "app/trace/trace_fleet.h"
 #include "app/trace/trace_report.h"
 #include "pipeline/core/error.h"
 #include "platform/system/input_file.h"

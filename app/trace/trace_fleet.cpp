@@ -1,4 +1,4 @@
-#include "app/trace/trace_fleet.h"
+// The traces of several boards side by side.
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "pipeline/profile/stage.h"
+#include "app/trace/trace_report.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {

@@ -114,6 +114,10 @@ std::string ms_text(Clock::duration time) { return fmt::format("{:.2f}", to_ms(t
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+std::string busy_text(const TraceSummary& summary, const ThreadTime& thread) {
+  return percent_text(share_of(thread.busy, summary.duration)) + " busy";
+}
+
 std::vector<Tile> make_tiles(const TraceSummary& summary) {
   const VerdictShares& shares = summary.verdict.shares;
   const Percentiles total = summary.total();
@@ -163,10 +167,7 @@ Part time_breakdown(const TraceSummary& summary) {
   };
   for (const ThreadTime& thread : summary.threads) {
     const StageTime all = thread.in_stages();
-    Bar bar{thread.name,
-            percent_text(share_of(thread.busy, summary.duration)) + " busy",
-            {},
-            std::nullopt};
+    Bar bar{thread.name, busy_text(summary, thread), {}, std::nullopt};
     Row row{thread.name};
     const auto add = [&](Clock::duration time) {
       bar.parts.push_back(to_ms(time));
@@ -221,16 +222,6 @@ Part idle_breakdown(const TraceSummary& summary) {
           "capture, while a frame is copied, converted or decoded; for the model, when the capture "
           "thread has no room for a frame, or the thread that reports has no result.",
           {Chart{bar_chart(bars, idle_legend())}, Block(std::move(table), Shown::kHtml)}};
-}
-
-Part busy_threads(const TraceSummary& summary) {
-  Table table{"Percent of the time", {"thread", "busy", "idle"}, {}};
-  for (const ThreadTime& thread : summary.threads) {
-    const double busy = percent_of(thread.busy, summary.duration);
-    table.rows.push_back(
-        {thread.name, fmt::format("{:.1f}", busy), fmt::format("{:.1f}", 100 - busy)});
-  }
-  return {"Threads", "", {std::move(table)}};
 }
 
 TimeColumn column_of(std::uint64_t number, const FrameTimes& times, bool by_pytorch) {
@@ -489,7 +480,11 @@ Report make_report(const TraceFile& trace) {
     report.warnings = {
         "PyTorch's profiler wrote this trace. It has no stages of frames, so that waiting and the "
         "machine are left out."};
-    report.parts = {busy_threads(summary)};
+    Facts busy;
+    for (const ThreadTime& thread : summary.threads) {
+      busy.emplace_back(thread.name, busy_text(summary, thread));
+    }
+    report.parts = {{"Threads", "", {std::move(busy)}}};
   } else {
     report.parts = {time_breakdown(summary), idle_breakdown(summary)};
   }

@@ -1,7 +1,8 @@
-// The summary of one trace as a report.
+// What traces say, as reports: one, several side by side. See trace_compare.h for two.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/report/charts.h"
 #include "app/report/json.h"
@@ -15,8 +16,10 @@ struct TraceFile {
   TraceSummary summary;
 };
 
-// The report refers to `trace`.
+// The reports refer to the traces.
 Report make_report(const TraceFile& trace);
+// Which of several boards is slowest, and which operator differs. At least two, each with a frame.
+Report make_report(const std::vector<TraceFile>& boards);
 
 Json to_json(const TraceSummary& summary);
 

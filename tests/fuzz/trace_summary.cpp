@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/trace/trace_fleet.h"
 #include "app/trace/trace_report.h"
 #include "pipeline/core/error.h"
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/time_charts.h"
-#include "app/trace/trace_fleet.h"
 #include "paths.h"
 #include "platform/system/process.h"
 #include "tests/support/temp_dir.h"
