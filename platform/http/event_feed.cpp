@@ -105,19 +105,18 @@ std::unique_ptr<HttpStream> EventFeed::open(const ListenerOptions& options, Cloc
     now_ = now;
   }
   auto listener = std::make_unique<Listener>(*this, options.rate);
-  begin(*listener, options.last_id);
-  return listener;
-}
-
-void EventFeed::begin(Listener& listener, const std::string& last_id) {
-  if (!last_id.empty()) {
-    for (const LiveResult& change : changes_since(last_id)) listener.put(state_event(change));
+  const bool comes_back = !options.last_id.empty();
+  if (comes_back) {
+    for (const LiveResult& change : changes_since(options.last_id)) {
+      listener->put(state_event(change));
+    }
   }
   const std::string stats = lines_.stats();
   const auto change = slots_.last_change();
-  listener.put(event("status", lines_.status()));
-  if (!stats.empty()) listener.put(event("stats", stats));
-  if (last_id.empty() && change && slots_.status().online) listener.put(state_event(*change));
+  listener->put(event("status", lines_.status()));
+  if (!stats.empty()) listener->put(event("stats", stats));
+  if (!comes_back && change && slots_.status().online) listener->put(state_event(*change));
+  return listener;
 }
 
 // All are news to an id of another run.
@@ -149,23 +148,19 @@ void EventFeed::advance(Clock::time_point now) {
   if (!is_away) send_states(counts.changes);
   if (counts.stats != seen_.stats) send(event("stats", lines_.stats()));
   seen_ = counts;
-  send_classification();
-  for (Listener* listener : listeners_) listener->notify();
+  Event newest;  // for all for whom one is due
+  for (Listener* listener : listeners_) {
+    if (listener->is_due()) {
+      if (!newest) newest = event("classification", lines_.classification());
+      listener->put_classification(newest);
+    }
+    listener->notify();
+  }
 }
 
 // Those of the first `count` changes that are new.
 void EventFeed::send_states(std::uint64_t count) {
   for (const LiveResult& change : slots_.changes(seen_.changes, count)) send(state_event(change));
-}
-
-// To those for whom one is due.
-void EventFeed::send_classification() {
-  Event newest;
-  for (Listener* listener : listeners_) {
-    if (!listener->is_due()) continue;
-    if (!newest) newest = event("classification", lines_.classification());
-    listener->put_classification(newest);
-  }
 }
 
 void EventFeed::send(const Event& event) {

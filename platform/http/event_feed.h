@@ -9,7 +9,6 @@
 
 #include "pipeline/core/frame.h"
 #include "platform/http/http_message.h"
-#include "platform/http/live_lines.h"
 #include "platform/http/live_slots.h"
 
 namespace lookout {
@@ -49,11 +48,9 @@ class EventFeed {
   class Listener;
   using Event = std::shared_ptr<const std::string>;
 
-  void begin(Listener& listener, const std::string& last_id);
   std::vector<LiveResult> changes_since(const std::string& id) const;
   Event state_event(const LiveResult& change);
   void send_states(std::uint64_t count);
-  void send_classification();
   void send(const Event& event);
 
   LiveSlots& slots_;

@@ -193,8 +193,6 @@ HttpConnection::HttpConnection(Socket socket, std::string address, const Owner& 
       timer_(socket_.get_executor()),
       buffer_(kMaxBuffer) {}
 
-void HttpConnection::start() { read_header(); }
-
 void HttpConnection::refuse() {
   phase_ = Phase::kHandling;
   answer(http_error(503, kTooManyClients, "as many clients as allowed are connected"));
@@ -230,10 +228,7 @@ void HttpConnection::clear_deadline() {
 }
 
 void HttpConnection::on_deadline() {
-  if (phase_ != Phase::kHeader && phase_ != Phase::kBody) {
-    close();
-    return;
-  }
+  if (phase_ != Phase::kHeader && phase_ != Phase::kBody) return close();
   timed_out_ = true;
   Error ignored;
   socket_.cancel(ignored);  // on_header() or on_body() follows
@@ -241,10 +236,7 @@ void HttpConnection::on_deadline() {
 
 void HttpConnection::wait_for_request() {
   skip_empty_lines();
-  if (buffer_.size() > 0) {
-    read_header();
-    return;
-  }
+  if (buffer_.size() > 0) return read_header();
   phase_ = Phase::kIdle;
   set_deadline(owner_.limits.keep_alive);
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const Error& error) {
@@ -307,11 +299,21 @@ void HttpConnection::on_header(const Error& error) {
   phase_ = Phase::kHandling;
   asked_ = Clock::now();
   route_ = kOtherRoute;
-  if (error) {
-    on_bad_header(error);
-    return;
+  if (error) return on_bad_header(error);
+  const http::request_header<>& header = parser_->get();
+  head_only_ = header.method() == http::verb::head;
+  // What follows a body that is not read cannot be understood.
+  keep_alive_ = parser_->is_done() && parser_->keep_alive() && !is_coded(header);
+  if (auto mistake = mistake_of(header)) return answer(std::move(*mistake));
+  request_ = to_request(header);
+  request_.address = address_;
+  request_.gone = gone_;
+  route_ = owner_.handler.route(request_);
+  if (!parser_->is_done() && has_body(request_)) {
+    begin_body();
+  } else {
+    handle();
   }
-  on_request();
 }
 
 void HttpConnection::on_bad_header(const Error& error) {
@@ -328,37 +330,11 @@ void HttpConnection::on_bad_header(const Error& error) {
   }
 }
 
-void HttpConnection::on_request() {
-  const http::request_header<>& header = parser_->get();
-  head_only_ = header.method() == http::verb::head;
-  // What follows a body that is not read cannot be understood.
-  keep_alive_ = parser_->is_done() && parser_->keep_alive() && !is_coded(header);
-  if (auto mistake = mistake_of(header)) {
-    answer(std::move(*mistake));
-    return;
-  }
-  request_ = to_request(header);
-  request_.address = address_;
-  request_.gone = gone_;
-  route_ = owner_.handler.route(request_);
-  if (!parser_->is_done() && has_body(request_)) {
-    begin_body();
-  } else {
-    handle();
-  }
-}
-
 void HttpConnection::begin_body() {
   const HttpLimits& limits = owner_.limits;
-  if (auto refused = owner_.handler.refusal(request_)) {
-    answer(std::move(*refused));
-    return;
-  }
+  if (auto refused = owner_.handler.refusal(request_)) return answer(std::move(*refused));
   const auto length = parser_->content_length();
-  if (length && *length > limits.upload) {
-    answer(large_body(limits.upload));
-    return;
-  }
+  if (length && *length > limits.upload) return answer(large_body(limits.upload));
   upload_ = std::make_unique<UploadShare>(owner_.uploads, address_);
   parser_->eager(true);
   parser_->body_limit(limits.upload);
@@ -387,10 +363,7 @@ void HttpConnection::read_body() {
 void HttpConnection::on_body(const Error& error) {
   if (phase_ != Phase::kBody) return;
   const bool has_room = upload_->grow_to(parser_->get().body().size());
-  if (!error && has_room && !parser_->is_done()) {
-    read_body();
-    return;
-  }
+  if (!error && has_room && !parser_->is_done()) return read_body();
   clear_deadline();
   phase_ = Phase::kHandling;
   asked_ = Clock::now();
@@ -430,16 +403,14 @@ void HttpConnection::handle() {
 // sends on.
 void HttpConnection::watch() {
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const Error&) {
-    if (self->phase_ != Phase::kHandling || !self->is_at_end()) return;
+    if (self->phase_ != Phase::kHandling) return;
+    char byte = 0;
+    const auto count = ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const bool is_at_end = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+    if (!is_at_end) return;
     self->owner_.metrics.count_rejected("client_gone");
     self->close();
   });
-}
-
-bool HttpConnection::is_at_end() {
-  char byte = 0;
-  const auto count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 void HttpConnection::answer(HttpResponse response) {
@@ -464,20 +435,15 @@ void HttpConnection::on_answered(const Error& error) {
   if (error) {
     close();
   } else if (stream_) {
-    begin_stream(std::move(stream_));
+    phase_ = Phase::kStream;
+    stream_->on_ready([this] { send_part(); });
+    discard();
+    send_part();
   } else if (keep_alive_) {
     wait_for_request();
   } else {
     linger();
   }
-}
-
-void HttpConnection::begin_stream(std::unique_ptr<HttpStream> stream) {
-  phase_ = Phase::kStream;
-  stream_ = std::move(stream);
-  stream_->on_ready([this] { send_part(); });
-  discard();
-  send_part();
 }
 
 void HttpConnection::send_part() {

@@ -41,7 +41,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // `address`: HttpRequest's. `owner` outlives this.
   HttpConnection(Socket socket, std::string address, const Owner& owner);
 
-  void start();
+  void start() { read_header(); }
   // Answers 503 instead.
   void refuse();
   void close();
@@ -67,16 +67,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string_view buffered() const;
   void on_header(const Error& error);
   void on_bad_header(const Error& error);
-  void on_request();
   void begin_body();
   void read_body();
   void on_body(const Error& error);
   void handle();
   void watch();
-  bool is_at_end();
   void answer(HttpResponse response);
   void on_answered(const Error& error);
-  void begin_stream(std::unique_ptr<HttpStream> stream);
   void send_part();
   void discard();
   void linger();

@@ -35,8 +35,8 @@ using Descriptor = asio::posix::stream_descriptor;
 constexpr std::chrono::milliseconds kBeat{100};
 constexpr std::chrono::milliseconds kStop{200};
 constexpr std::chrono::milliseconds kAcceptAgain{100};  // when the system has no descriptor left
-constexpr std::size_t kMaxRefused = 16;  // clients that are told so; others are closed
-constexpr int kSendBuffer = 128 * 1024;  // the kernel doubles it; more would only age in it
+constexpr std::ptrdiff_t kMaxRefused = 16;  // clients that are told so; others are closed
+constexpr int kSendBuffer = 128 * 1024;     // the kernel doubles it; more would only age in it
 
 union PeerAddress {
   sockaddr any;
@@ -182,7 +182,9 @@ class HttpServer::Impl {
     socket.assign(asio::generic::stream_protocol(peer.any.sa_family, 0), fd);
     const std::string place = place_of(peer);
     const bool room = make_room(place);
-    if (!room && refused() >= kMaxRefused) {
+    const auto refused = std::count_if(clients_.begin(), clients_.end(),
+                                       [](const Client& client) { return client.refused; });
+    if (!room && refused >= kMaxRefused) {
       metrics_.count_rejected(HttpConnection::kTooManyClients);
       return;
     }
@@ -194,11 +196,6 @@ class HttpServer::Impl {
     } else {
       connection->refuse();
     }
-  }
-
-  std::size_t refused() const {
-    return static_cast<std::size_t>(std::count_if(
-        clients_.begin(), clients_.end(), [](const Client& client) { return client.refused; }));
   }
 
   // Whether there is room for a client from `place`.

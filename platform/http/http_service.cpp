@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "pipeline/core/log.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* kRead = "GET, HEAD";
 constexpr const char* kPredict = "POST, PUT";
-constexpr const char* kPredictions = "/predictions/";
+constexpr std::string_view kPredictions = "/predictions/";
 constexpr const char* kMetrics = "/metrics";
 
 bool reads(const std::string& method) { return method == "GET" || method == "HEAD"; }
@@ -47,6 +48,13 @@ std::string with(std::string text, const std::string& place, const std::string& 
     text.replace(at, place.size(), value);
   }
   return text;
+}
+
+HttpResponse http_stream(std::string type, std::unique_ptr<HttpStream> stream) {
+  HttpResponse response;
+  response.type = std::move(type);
+  response.stream = std::move(stream);
+  return response;
 }
 
 // An error with one more header.
@@ -106,7 +114,8 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   if (route == nullptr || route->needs != Needs::kNothing) {
     if (auto refused = token_refusal(request)) return refused;
   }
-  if (is_other_model(path)) {
+  const bool names_model = path.rfind(kPredictions, 0) == 0;
+  if (names_model && !predict_->is_model(path.substr(kPredictions.size()))) {
     return http_error(404, "no_such_model", "this server has another model");
   }
   return rate_refusal(request);
@@ -167,11 +176,6 @@ std::optional<HttpResponse> HttpService::rate_refusal(const HttpRequest& request
                     *wait);
 }
 
-bool HttpService::is_other_model(const std::string& path) const {
-  return path.rfind(kPredictions, 0) == 0 &&
-         !predict_->is_model(path.substr(std::string(kPredictions).size()));
-}
-
 HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options)
     : slots_(slots),
       access_(std::move(options.access)),
@@ -189,8 +193,8 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
 HttpServiceCounts HttpService::counts() {
   HttpServiceCounts counts;
   if (predict_) {
-    counts.predict_queue = predict_->waiting();
-    counts.decoders = &predict_->decoders();
+    counts.predict_queue = predict_->predictor().waiting();
+    counts.decoders = &predict_->predictor().decoders();
   }
   counts.encoded = view_.encoded();
   counts.passed = view_.passed();
@@ -201,11 +205,11 @@ HttpServiceCounts HttpService::counts() {
 
 void HttpService::set_wake(const std::function<void()>& wake) {
   slots_.set_wake(wake);
-  if (predict_) predict_->set_wake(wake);
+  if (predict_) predict_->predictor().set_wake(wake);
 }
 
 void HttpService::poll() {
-  if (predict_) predict_->deliver();
+  if (predict_) predict_->predictor().deliver();
   const Clock::time_point now = Clock::now();
   view_.advance(now);
   feed_.advance(now);
@@ -230,22 +234,14 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
   } else if (!has_source_ && route != nullptr && route->needs == Needs::kCamera) {
     respond(http_error(503, "no_camera", "this server has no camera"));
   } else if (sends(request.method)) {
-    take_picture(request, respond);
+    if (has_rate(request)) predictions_.count(request.address, Clock::now());
+    predict_->predict(request, respond, request.path != "/predict");
   } else if (route == nullptr) {
     respond(page(path));
   } else if (route->answer == nullptr) {
     view_.snapshot(respond, Clock::now());
   } else {
     respond((this->*route->answer)(request));
-  }
-}
-
-void HttpService::take_picture(const HttpRequest& request, const HttpRespond& respond) {
-  if (has_rate(request)) predictions_.count(request.address, Clock::now());
-  if (request.path == "/predict") {
-    predict_->predict(request, respond);
-  } else {
-    predict_->predict_like_torchserve(request, respond);
   }
 }
 
@@ -301,10 +297,9 @@ HttpResponse HttpService::events(const HttpRequest& request) {
     }
     options.rate = *rate;
   }
-  HttpResponse response;
-  response.type = "text/event-stream";
-  response.stream = feed_.open(options, Clock::now());
-  if (response.stream) return response;
+  if (auto stream = feed_.open(options, Clock::now())) {
+    return http_stream("text/event-stream", std::move(stream));
+  }
   return http_error(503, "too_many_listeners", "as many clients as allowed get the events");
 }
 
@@ -318,11 +313,10 @@ HttpResponse HttpService::stream(const HttpRequest& request) {
     fps = *number;
   }
   const auto advance = request.query.find("advance_headers");
-  HttpResponse response;
-  response.type = LiveView::stream_type();
-  response.stream =
-      view_.open(fps, advance != request.query.end() && advance->second == "1", Clock::now());
-  if (response.stream) return response;
+  const bool advances = advance != request.query.end() && advance->second == "1";
+  if (auto stream = view_.open(fps, advances, Clock::now())) {
+    return http_stream(LiveView::stream_type(), std::move(stream));
+  }
   return http_error(503, "too_many_viewers", "as many clients as allowed watch the stream");
 }
 

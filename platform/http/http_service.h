@@ -10,12 +10,10 @@
 #include "platform/http/http_access.h"
 #include "platform/http/http_message.h"
 #include "platform/http/http_metrics.h"
-#include "platform/http/live_lines.h"
 #include "platform/http/live_slots.h"
 #include "platform/http/live_view.h"
 #include "platform/http/predict_service.h"
 #include "platform/http/rate_limit.h"
-#include "platform/http/refusal_log.h"
 
 namespace lookout {
 
@@ -77,14 +75,12 @@ class HttpService : public HttpHandler {
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   bool has_rate(const HttpRequest& request) const;
   std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
-  bool is_other_model(const std::string& path) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);
   HttpResponse metrics(const HttpRequest& request);
   HttpResponse state(const HttpRequest& request);
   HttpResponse health(const HttpRequest& request);
   HttpResponse ping(const HttpRequest& request);
   HttpResponse page(const std::string& path) const;
-  void take_picture(const HttpRequest& request, const HttpRespond& respond);
   HttpResponse events(const HttpRequest& request);
   HttpResponse stream(const HttpRequest& request);
 

@@ -14,6 +14,8 @@
 #include "pipeline/core/mutex.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/core/result.h"
+#include "pipeline/results/format.h"
+#include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
 
 namespace lookout {
@@ -90,6 +92,29 @@ class LiveSlots {
   CameraStatus status_ GUARDED_BY(mutex_){true, std::chrono::system_clock::now()};
   std::optional<LivePicture> picture_ GUARDED_BY(mutex_);
   Counts counts_ GUARDED_BY(mutex_);
+};
+
+// JSON lines of what is new, without newlines; empty when there is none yet. Used by one thread.
+class LiveLines {
+ public:
+  LiveLines(const LiveSlots& slots, const RunInfo& info);
+
+  std::string classification();
+  // The last change of the state; none while the camera is away.
+  std::string state();
+  std::string state(const LiveResult& change);
+  std::string stats();
+  std::string status();
+  // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
+  // there is not. `about` does not change: `version` of the program, `source`, `region`,
+  // `archive`.
+  std::string all();
+
+ private:
+  const LiveSlots& slots_;
+  const std::string camera_;  // as JSON
+  const std::string about_;   // a JSON object
+  JsonFormat format_;
 };
 
 }  // namespace lookout

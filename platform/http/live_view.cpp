@@ -24,8 +24,6 @@ std::string seconds_of(std::chrono::system_clock::time_point time) {
   return text;
 }
 
-bool is_upright(const View& view) { return view.rotation == 0 && !view.hflip && !view.vflip; }
-
 cv::Mat away_picture(std::chrono::system_clock::time_point since) {
   cv::Mat picture(kAwaySize, CV_8UC3, cv::Scalar(48, 40, 40));
   const cv::Scalar white(230, 230, 230);
@@ -104,7 +102,9 @@ class LiveView::Viewer : public HttpStream {
 };
 
 LiveView::LiveView(LiveSlots& slots, const LiveViewOptions& options)
-    : slots_(slots), options_(options), forwards_jpegs_(is_upright(options.view)) {}
+    : slots_(slots),
+      options_(options),
+      forwards_jpegs_(options.view.rotation == 0 && !options.view.hflip && !options.view.vflip) {}
 
 LiveView::~LiveView() = default;
 
@@ -155,14 +155,21 @@ void LiveView::advance(Clock::time_point now) {
 void LiveView::take_picture() {
   auto picture = slots_.take_picture();
   if (!picture || !is_busy()) return;
+  if (picture->jpeg.empty()) {
+    ++encoded_;
+    picture->jpeg = encode_jpeg(turned(picture->bgr, options_.view), options_.quality);
+  } else {
+    auto complete = complete_jpeg(std::move(picture->jpeg));
+    // After a JPEG that is like no other, pictures are encoded.
+    forwards_jpegs_ = complete.has_value();
+    if (!complete) return;
+    ++passed_;
+    picture->jpeg = std::move(*complete);
+  }
   Encoded encoded;
   encoded.sequence = picture->sequence;
   encoded.time = picture->time;
-  if (picture->jpeg.empty()) {
-    encode(turned(picture->bgr, options_.view), std::move(encoded));
-  } else {
-    pass(std::move(picture->jpeg), std::move(encoded));
-  }
+  set(std::move(picture->jpeg), std::move(encoded));
 }
 
 void LiveView::take_status() {
@@ -171,21 +178,8 @@ void LiveView::take_status() {
   Encoded encoded;
   encoded.time = status.since;
   encoded.away = true;
-  encode(away_picture(status.since), std::move(encoded));
-}
-
-void LiveView::encode(const cv::Mat& bgr, Encoded encoded) {
   ++encoded_;
-  set(encode_jpeg(bgr, options_.quality), std::move(encoded));
-}
-
-// After a JPEG that is like no other, pictures are encoded.
-void LiveView::pass(std::string jpeg, Encoded encoded) {
-  auto complete = complete_jpeg(std::move(jpeg));
-  forwards_jpegs_ = complete.has_value();
-  if (!complete) return;
-  ++passed_;
-  set(std::move(*complete), std::move(encoded));
+  set(encode_jpeg(away_picture(status.since), options_.quality), std::move(encoded));
 }
 
 void LiveView::set(std::string jpeg, Encoded encoded) {

@@ -77,8 +77,6 @@ class LiveView {
   };
 
   void want_picture(Clock::time_point now);
-  void encode(const cv::Mat& bgr, Encoded encoded);
-  void pass(std::string jpeg, Encoded encoded);
   void set(std::string jpeg, Encoded encoded);
   void take_picture();
   void take_status();

@@ -89,33 +89,15 @@ PredictService::PredictService(PictureQueue& pictures, const RunInfo& info,
   }
 }
 
-void PredictService::predict(const HttpRequest& request, const HttpRespond& respond) {
-  auto pictures = pictures_of(request);
-  if (auto* mistake = std::get_if<HttpResponse>(&pictures)) {
-    respond(std::move(*mistake));
-    return;
-  }
-  put(request, std::get<Pictures>(std::move(pictures)), respond,
-      [this, respond](const std::vector<PredictedPicture>& done) { respond(answer(done)); });
-}
-
-void PredictService::predict_like_torchserve(const HttpRequest& request,
-                                             const HttpRespond& respond) {
-  auto pictures = pictures_of(request);
-  if (auto* mistake = std::get_if<HttpResponse>(&pictures)) {
-    respond(std::move(*mistake));
-    return;
-  }
-  auto& first = std::get<Pictures>(pictures);
-  first.resize(1);
-  put(request, std::move(first), respond,
-      [this, respond](const std::vector<PredictedPicture>& done) {
-        respond(answer_like_torchserve(done.front()));
-      });
-}
-
-void PredictService::put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
-                         const HttpRespond& respond, const Predictor::Done& done) {
+void PredictService::predict(const HttpRequest& request, const HttpRespond& respond,
+                             bool like_torchserve) {
+  auto taken = pictures_of(request);
+  if (auto* mistake = std::get_if<HttpResponse>(&taken)) return respond(std::move(*mistake));
+  auto& pictures = std::get<Pictures>(taken);
+  if (like_torchserve) pictures.resize(1);
+  const auto done = [this, respond, like_torchserve](const std::vector<PredictedPicture>& done) {
+    respond(like_torchserve ? answer_like_torchserve(done.front()) : answer(done));
+  };
   if (predictor_.put({request.body, std::move(pictures), done, request.gone, request.address})) {
     return;
   }

@@ -1,7 +1,6 @@
 // Answers to clients who send pictures: `/predict`, and TorchServe's `/predictions/MODEL`.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,26 +18,19 @@ class PredictService {
   // `pictures` outlives this. Throws as Predictor.
   PredictService(PictureQueue& pictures, const RunInfo& info, const PredictLimits& limits);
 
-  // `wake` is called by another thread when deliver() has something to do.
-  void set_wake(std::function<void()> wake) { predictor_.set_wake(std::move(wake)); }
-  void deliver() { predictor_.deliver(); }
-  const DecoderCounters& decoders() const { return predictor_.decoders(); }
-  std::size_t waiting() { return predictor_.waiting(); }  // requests, also those in work
+  Predictor& predictor() { return predictor_; }
 
-  // A form with files, or the file itself. One: `{"class_id":...,"class_name":...,"score":...,
-  // "results":[...],"model":...,"timing_ms":{...}}`. Several: `{"predictions":[...]}`, each with
-  // its `file`, or with `error` instead of a result. Names as of PyTorch's tutorial on Flask.
-  void predict(const HttpRequest& request, const HttpRespond& respond);
-
-  // `{"tabby":0.61,"tiger cat":0.33,...}`, the five best of one file, as TorchServe answers.
-  void predict_like_torchserve(const HttpRequest& request, const HttpRespond& respond);
+  // Answers to a form with files, or to the file itself. One: `{"class_id":...,"class_name":...,
+  // "score":...,"results":[...],"model":...,"timing_ms":{...}}`. Several: `{"predictions":[...]}`,
+  // each with its `file`, or with `error` instead of a result. Names as of PyTorch's tutorial on
+  // Flask. `like_torchserve`: `{"tabby":0.61,"tiger cat":0.33,...}`, the five best of the first
+  // file.
+  void predict(const HttpRequest& request, const HttpRespond& respond, bool like_torchserve);
 
   // Whether `/predictions/NAME` means this run's model.
   bool is_model(const std::string& name) const { return name == model_name_; }
 
  private:
-  void put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
-           const HttpRespond& respond, const Predictor::Done& done);
   std::string class_fields(const Prediction& prediction) const;
   std::string fields_of(const PredictedPicture& picture) const;
   HttpResponse answer(const std::vector<PredictedPicture>& pictures) const;

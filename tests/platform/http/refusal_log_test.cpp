@@ -1,4 +1,4 @@
-#include "platform/http/refusal_log.h"
+#include "platform/http/rate_limit.h"
 
 #include <gtest/gtest.h>
 
