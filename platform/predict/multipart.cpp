@@ -1,6 +1,7 @@
 #include "platform/predict/multipart.h"
 
 #include <array>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -80,22 +81,17 @@ std::map<std::string, std::string> parse_parameters(std::string_view text) {
   return parameters;
 }
 
-int digit_of(char character) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto at = kDigits.find(lower_case(std::string(1, character)));
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
-
 // `utf-8''caf%C3%A9.jpg` (RFC 5987).
 std::string decode_extended(const std::string& value) {
   const auto language = value.find('\'');
   const auto end = language == std::string::npos ? language : value.find('\'', language + 1);
   std::string decoded;
   for (std::size_t i = end == std::string::npos ? 0 : end + 1; i < value.size(); ++i) {
-    const bool escape = value[i] == '%' && i + 2 < value.size() && digit_of(value[i + 1]) >= 0 &&
-                        digit_of(value[i + 2]) >= 0;
-    decoded +=
-        escape ? static_cast<char>(digit_of(value[i + 1]) * 16 + digit_of(value[i + 2])) : value[i];
+    unsigned char byte = 0;
+    const char* const hex = value.data() + i + 1;
+    const bool escape = value[i] == '%' && i + 2 < value.size() &&
+                        std::from_chars(hex, hex + 2, byte, 16).ptr == hex + 2;
+    decoded += escape ? static_cast<char>(byte) : value[i];
     if (escape) i += 2;
   }
   return decoded;
