@@ -10,7 +10,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "platform/reporters/snapshot_folder.h"
+#include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 
 namespace lookout {

@@ -23,7 +23,7 @@
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
 #include "platform/mqtt/mqtt_client.h"
-#include "platform/reporters/snapshot_folder.h"
+#include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/atomic_file.h"

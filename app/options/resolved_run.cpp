@@ -13,7 +13,7 @@
 #include "pipeline/core/lower_case.h"
 #include "platform/mqtt/mqtt_address.h"
 #include "platform/mqtt/mqtt_client.h"
-#include "platform/reporters/snapshot_folder.h"
+#include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
 #include "platform/system/input_file.h"

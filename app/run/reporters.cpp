@@ -15,7 +15,6 @@
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/mqtt/mqtt_reporter.h"
 #include "platform/mqtt/mqtt_topics.h"
-#include "platform/reporters/changes_reporter.h"
 #include "platform/reporters/on_change_reporter.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/reporters/stdout_reporters.h"

@@ -41,9 +41,13 @@ class OnChangeReporter::Runner {
     } catch (const std::exception& error) {
       failure = error.what();
     }
-    count(task.dropped(), !failure.empty());
-    if (failure.empty()) return;
-    failures_.warn(fmt::format("--on-change {}: {}", options_.command[0], failure));
+    if (!failure.empty()) {
+      failures_.warn(fmt::format("--on-change {}: {}", options_.command[0], failure));
+    }
+    const MutexLock lock(mutex_);
+    ++counts_.runs;
+    if (!failure.empty()) ++counts_.failed;
+    counts_.coalesced += task.dropped();
   }
 
   Counts counts() const {
@@ -60,13 +64,6 @@ class OnChangeReporter::Runner {
       if (Clock::now() >= limit || task.expired()) return "";
     }
     return change.snapshot.get().string();
-  }
-
-  void count(std::uint64_t coalesced, bool failed) {
-    const MutexLock lock(mutex_);
-    ++counts_.runs;
-    if (failed) ++counts_.failed;
-    counts_.coalesced += coalesced;
   }
 
   const OnChangeOptions options_;

@@ -55,9 +55,10 @@ void TextReporter::report(const Result& result, const Frame& frame) {
   output_.write(line_);
 }
 
-void JsonReporter::begin() { line_ = pending_state_; }
-
-void JsonReporter::end() {
+template <typename Append>
+void JsonReporter::write(Append append) {
+  line_ = pending_state_;
+  append(line_);
   if (output_.write(line_)) pending_state_.clear();
 }
 
@@ -66,26 +67,19 @@ void JsonReporter::report(const Result& result, const Frame& frame) {
     pending_state_.clear();
     format_.append_state(result, frame.origin, pending_state_);
   }
-  begin();
-  format_.append(result, frame.origin, line_);
-  end();
+  write([&](std::string& line) { format_.append(result, frame.origin, line); });
 }
 
 void JsonReporter::tick(const StatsSnapshot& stats) {
-  begin();
-  if (operators_) {
+  write([&](std::string& line) {
+    if (!operators_) return format_.append(stats, line);
     const OperatorTable table = operators_();
-    format_.append(stats, line_, &table);
-  } else {
-    format_.append(stats, line_);
-  }
-  end();
+    format_.append(stats, line, &table);
+  });
 }
 
 void JsonReporter::status(const CameraStatus& status) {
-  begin();
-  format_.append(status, line_);
-  end();
+  write([&](std::string& line) { format_.append(status, line); });
 }
 
 TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,14 +50,30 @@ class JsonReporter : public Reporter {
   void status(const CameraStatus& status) override;
 
  private:
-  void begin();
-  void end();
+  // `append` gets the lines to write, which it adds to.
+  template <typename Append>
+  void write(Append append);
 
   NonBlockingWriter& output_;
   JsonFormat format_;
   std::function<OperatorTable()> operators_;
   std::string pending_state_;  // a line, until it is written
   std::string line_;
+};
+
+// For a journal: passes on the results that change the state, and everything that is not a result.
+class ChangesReporter : public Reporter {
+ public:
+  explicit ChangesReporter(std::unique_ptr<Reporter> to) : to_(std::move(to)) {}
+  void report(const Result& result, const Frame& frame) override {
+    if (result.state_changed) to_->report(result, frame);
+  }
+  void tick(const StatsSnapshot& stats) override { to_->tick(stats); }
+  void status(const CameraStatus& status) override { to_->status(status); }
+  void poll() override { to_->poll(); }
+
+ private:
+  std::unique_ptr<Reporter> to_;
 };
 
 // Prints the result of one picture: its name, and its predictions with bars. Predictions below half

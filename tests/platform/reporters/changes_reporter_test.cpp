@@ -1,4 +1,4 @@
-#include "platform/reporters/changes_reporter.h"
+#include "platform/reporters/stdout_reporters.h"
 
 #include <gtest/gtest.h>
 
