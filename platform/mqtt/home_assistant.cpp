@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pipeline/core/json_text.h"
-#include "platform/mqtt/mqtt_payloads.h"
+#include "platform/mqtt/mqtt_topics.h"
 
 namespace lookout {
 namespace {

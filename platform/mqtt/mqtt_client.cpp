@@ -101,47 +101,20 @@ std::string choose_camera(const FoundCameras& cameras, const ForgetOptions& opti
                                  : ""));
 }
 
-// The topics of the devices with this name that go.
-std::set<std::string> removed_devices(const FoundCameras& cameras, const std::string& name,
-                                      const ForgetOptions& options) {
-  std::set<std::string> topics;
-  for (const DiscoveredCamera& camera : cameras) {
-    const bool goes = options.all_machines || camera.machine == options.machine;
-    if (goes && camera.name == name) topics.insert(camera.config);
-  }
-  return topics;
-}
-
-// The other machines that have the name and keep it.
-std::vector<std::string> remaining_machines(const FoundCameras& cameras, const std::string& name,
-                                            const ForgetOptions& options,
-                                            const std::optional<MqttMachine>& owner) {
-  if (options.all_machines) return {};
-  std::map<std::string, std::string> hosts;  // by machine
-  for (const DiscoveredCamera& camera : cameras) {
-    const bool stays = camera.machine != options.machine;
-    if (stays && camera.name == name) hosts[camera.machine];
-  }
-  if (owner) hosts[owner->id] = owner->host;
-  std::vector<std::string> machines;
-  machines.reserve(hosts.size());
-  for (const auto& [id, host] : hosts) machines.push_back(to_text(MqttMachine{id, host}));
-  return machines;
-}
-
 // What removes the devices and, unless they stay, the camera's topics.
 std::vector<MqttMessage> empty_messages(const MqttTopics& topics, std::set<std::string> devices,
                                         bool keeps_topics) {
-  std::vector<std::string> names;
-  if (!keeps_topics) {
-    if (!topics.config.empty()) devices.insert(topics.config);
-    names = {topics.available, topics.camera,  topics.state, topics.attributes,
-             topics.snapshot,  topics.enabled, topics.owner};
-  }
-  names.insert(names.begin(), devices.begin(), devices.end());
   std::vector<MqttMessage> empty;
-  empty.reserve(names.size());
-  for (const std::string& name : names) empty.push_back({name, "", /*qos=*/1, /*retained=*/true});
+  const auto add = [&empty](const std::string& topic) {
+    empty.push_back({topic, "", /*qos=*/1, /*retained=*/true});
+  };
+  if (!keeps_topics && !topics.config.empty()) devices.insert(topics.config);
+  for (const std::string& topic : devices) add(topic);
+  if (keeps_topics) return empty;
+  for (const auto& topic : {topics.available, topics.camera, topics.state, topics.attributes,
+                            topics.snapshot, topics.enabled, topics.owner}) {
+    add(topic);
+  }
   return empty;
 }
 
@@ -209,15 +182,27 @@ Forgotten forget_camera(MqttClient& visit, const ForgetOptions& options) {
   const MqttTopics topics =
       mqtt_topics(options.prefix, forgotten.camera, options.machine, options.discovery);
   const auto owner = other_owner(visit, topics.owner, options.machine);
-  const std::set<std::string> devices = removed_devices(cameras, forgotten.camera, options);
-  forgotten.remaining = remaining_machines(cameras, forgotten.camera, options, owner);
+  std::set<std::string> devices;              // the topics of those that go
+  std::map<std::string, std::string> others;  // the machines that keep the name: id, host
+  for (const DiscoveredCamera& camera : cameras) {
+    if (camera.name != forgotten.camera) continue;
+    if (options.all_machines || camera.machine == options.machine) {
+      devices.insert(camera.config);
+    } else {
+      others[camera.machine];
+    }
+  }
   const bool keeps_topics = owner && !options.all_machines;
   if (keeps_topics && devices.empty()) {
     throw Error(ErrorKind::kNoInput,
                 fmt::format("{} is a camera of {}, not of this machine: --all-machines removes it",
                             printable(forgotten.camera), to_text(*owner)));
   }
-  visit.publish(empty_messages(topics, devices, keeps_topics));
+  if (keeps_topics) others[owner->id] = owner->host;
+  for (const auto& [id, host] : others) {
+    forgotten.remaining.push_back(to_text(MqttMachine{id, host}));
+  }
+  visit.publish(empty_messages(topics, std::move(devices), keeps_topics));
   return forgotten;
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "platform/mqtt/mqtt_link.h"
-#include "platform/mqtt/mqtt_poll.h"
 
 namespace lookout {
 

@@ -4,11 +4,14 @@
 #include <utility>
 
 #include "pipeline/core/log.h"
-#include "platform/mqtt/mqtt_payloads.h"
+#include "platform/mqtt/mqtt_topics.h"
 #include "platform/pictures/encode_picture.h"
 
 namespace lookout {
 namespace {
+
+// Whether it was wanted; it is not any more.
+bool take_flag(std::atomic<bool>& wanted) { return wanted && wanted.exchange(false); }
 
 constexpr int kPictureQuality = 80;  // of JPEG
 constexpr const char* kOnline = "online";
@@ -20,6 +23,74 @@ bool is_due(std::optional<Clock::time_point>& time, Clock::time_point now) {
 }
 
 }  // namespace
+
+void MqttSwitch::command(bool enabled, Clock::time_point now) {
+  if (!can_switch()) return;
+  if (now - last_command_ >= kRest) lines_ = 0;
+  last_command_ = now;
+  wanted_ = enabled;
+}
+
+bool MqttSwitch::advance(Clock::time_point now) {
+  if (!wanted_ || now < next_) return false;
+  next_ = now + kBetween;
+  const bool wanted = *std::exchange(wanted_, std::nullopt);
+  const bool changes = std::exchange(enabled_, wanted) != wanted;
+  if (changes && ++lines_ <= kLines + 1) log();
+  enable_(wanted);
+  return true;
+}
+
+void MqttSwitch::log() const {
+  if (lines_ > kLines) {
+    log_warn(
+        "mqtt: commands switch the camera on and off again and again: not logged any more until "
+        "there is none for a minute; is an automation to blame?");
+    return;
+  }
+  log_info("mqtt: {} by a command", enabled_ ? "switched on" : "switched off");
+}
+
+void MqttSlots::put(const Result& result, const Frame& frame) {
+  const bool changed = result.state_changed;
+  const bool with_picture =
+      take_flag(picture_wanted_) || (changed && take_flag(change_picture_wanted_));
+  const bool with_result = take_flag(result_wanted_);
+  if (!changed && !with_picture && !with_result) return;
+  std::optional<cv::Mat> picture;
+  if (with_picture) picture = frame.bgr.clone();
+  {
+    const MutexLock lock(mutex_);
+    if (changed) {
+      news_.change = MqttResult{result, frame.origin};
+      ++news_.changes;
+    }
+    if (with_result) news_.result = MqttResult{result, frame.origin};
+    if (picture) news_.picture = std::move(picture);
+  }
+  if (wake_) wake_();
+}
+
+void MqttSlots::put(const StatsSnapshot& stats) {
+  {
+    const MutexLock lock(mutex_);
+    news_.stats = stats;
+  }
+  if (wake_) wake_();
+}
+
+void MqttSlots::put(const CameraStatus& status) {
+  {
+    const MutexLock lock(mutex_);
+    news_.status = status;
+  }
+  if (wake_) wake_();
+}
+
+MqttNews MqttSlots::take() {
+  const MutexLock lock(mutex_);
+  return std::exchange(news_, {});
+}
 
 MqttFeed::MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters,
                    MqttFeedOptions options)
@@ -56,21 +127,18 @@ void MqttFeed::hear(const MqttMessage& message) {
   if (message.topic == topics.owner) {
     owner_.hear(message.payload, message.retained, options_.now());
   } else if (message.topic == topics.available) {
-    hear_available(message.payload);
+    // Another machine's will, or a connection of ours that the broker gave up late, may overwrite
+    // it.
+    if (!publishes()) {
+      others_available_ = message.payload;
+    } else if (message.payload != kOnline) {
+      available_again_ = std::max(options_.now(), next_correction_);
+    }
   } else if (message.topic != topics.state) {
     execute(message);
   } else if (!ever_begun_) {
     told_state_.reset();
     if (!message.payload.empty()) told_state_ = state_label(message.payload);
-  }
-}
-
-// Another machine's will, or a connection of ours that the broker gave up late, may overwrite it.
-void MqttFeed::hear_available(const std::string& payload) {
-  if (!publishes()) {
-    others_available_ = payload;
-  } else if (payload != kOnline) {
-    available_again_ = std::max(options_.now(), next_correction_);
   }
 }
 
@@ -131,8 +199,15 @@ void MqttFeed::give_way() {
   counters_.publishes = false;
   if (link_.has_will()) link_.reconnect(/*with_will=*/false);
   if (std::exchange(others_logged_, true)) return;
-  log_warn("mqtt: {}", foreign_topics_text(topics.base, owner_.other(), others_available_,
-                                           options_.info.camera));
+  // Anybody may have written something else.
+  const std::string& available = others_available_;
+  const bool is_known = available == kOnline || available == "offline" || available == "stopped";
+  log_warn(
+      "mqtt: {} belongs to {}{}: nothing is published until one of the two cameras has another "
+      "camera.name or, when the other one is gone for good, 'lookout mqtt forget --all-machines "
+      "--set camera.name={}' has removed it",
+      printable(topics.base), to_text(owner_.other()), is_known ? ", which is " + available : "",
+      printable(options_.info.camera));
 }
 
 void MqttFeed::begin() {

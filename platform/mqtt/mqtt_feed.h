@@ -1,26 +1,106 @@
 // Decides what is published about a camera, and when.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
 
 #include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/core/result.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/results/format.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
-#include "platform/mqtt/mqtt_commands.h"
 #include "platform/mqtt/mqtt_link.h"
 #include "platform/mqtt/mqtt_owner.h"
-#include "platform/mqtt/mqtt_slots.h"
-#include "platform/mqtt/mqtt_switch.h"
 #include "platform/mqtt/mqtt_topics.h"
 
 namespace lookout {
+
+// Switches the camera on and off by commands. However fast they come, the newest counts, once a
+// second. Used by one thread.
+class MqttSwitch {
+ public:
+  static constexpr std::chrono::seconds kBetween{1};
+  // Lines in the log: that many, and one that says that there are more; as many again after a
+  // minute without a command.
+  static constexpr int kLines = 10;
+  static constexpr std::chrono::minutes kRest{1};
+
+  // `enable` pauses the source (false) or lets it run; empty: it cannot be paused, and commands are
+  // ignored.
+  explicit MqttSwitch(std::function<void(bool)> enable) : enable_(std::move(enable)) {}
+
+  bool can_switch() const { return static_cast<bool>(enable_); }
+  bool enabled() const { return enabled_; }
+
+  void command(bool enabled, Clock::time_point now);
+  // Carries out what is due. Returns whether a command was carried out, which may have changed
+  // nothing.
+  bool advance(Clock::time_point now);
+  // When advance() has to be called.
+  Clock::time_point next_due() const { return wanted_ ? next_ : Clock::time_point::max(); }
+
+ private:
+  void log() const;
+
+  const std::function<void(bool)> enable_;
+  bool enabled_ = true;
+  std::optional<bool> wanted_;
+  Clock::time_point next_;
+  Clock::time_point last_command_;
+  int lines_ = 0;  // since the last rest
+};
+
+struct MqttResult {
+  Result result;
+  std::string origin;
+};
+
+// What is new in a run, for the thread "mqtt". Each member holds the newest element since the last
+// take(); empty: there was none.
+struct MqttNews {
+  std::optional<MqttResult> change;  // the newest result that changed the state
+  std::uint64_t changes = 0;         // how many there were
+  std::optional<MqttResult> result;  // the one that was wanted
+  std::optional<cv::Mat> picture;    // a copy, B G R, as the source delivered it
+  std::optional<StatsSnapshot> stats;
+  std::optional<CameraStatus> status;
+};
+
+// Where the frame loop puts what is new. put() is called by it, all else by one other thread. A
+// frame that changes nothing and that nobody wants costs three loads.
+class MqttSlots {
+ public:
+  // `wake` is called by the frame loop when there is news. To be set before the first put().
+  void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
+
+  void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
+  void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
+  void put(const CameraStatus& status) EXCLUDES(mutex_);
+
+  MqttNews take() EXCLUDES(mutex_);
+
+  // Each is for one frame: the next one; the next one's picture; the picture of the next change.
+  void want_result() { result_wanted_ = true; }
+  void want_picture() { picture_wanted_ = true; }
+  void want_picture_of_change() { change_picture_wanted_ = true; }
+
+ private:
+  std::function<void()> wake_;
+  std::atomic<bool> result_wanted_ = false;
+  std::atomic<bool> picture_wanted_ = false;
+  std::atomic<bool> change_picture_wanted_ = false;
+  Mutex mutex_;
+  MqttNews news_ GUARDED_BY(mutex_);
+};
 
 struct MqttFeedOptions {
   MqttTopics topics;
@@ -73,7 +153,6 @@ class MqttFeed {
  private:
   void on_connected();
   void hear(const MqttMessage& message);
-  void hear_available(const std::string& payload);
   void execute(const MqttMessage& message);
   void want_picture();
 

@@ -1,25 +1,166 @@
 #include "platform/mqtt/mqtt_link.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
 #include <random>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {
 
+// Codes of MQTT 5: something was refused from the first one on.
+constexpr int kMqttRefused = 128;
+constexpr int kMqttNoVersion = 132;  // the broker does not speak this version
+constexpr int kMqttNotAuthorized = 135;
+constexpr int kMqttTooLarge = 149;
+
+// " (detail)", or nothing.
+std::string in_brackets(const std::string& detail) {
+  return detail.empty() ? detail : fmt::format(" ({})", printable(detail));
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// For a service, whose unit gives it no network.
+std::string network_hint(const MqttParty& party) {
+  const bool needs_network = party.is_service && !contains(party.broker, "unix:");
+  return needs_network ? "; the service has no network unless its unit says so: see "
+                         "/usr/share/doc/lookout/examples/mqtt.conf"
+                       : "";
+}
+
+std::string tls_text(const std::string& detail, const MqttParty& party) {
+  if (contains(detail, "host name")) {
+    return fmt::format(
+        "the certificate of {} is for another name: mqtt.url has to have one that "
+        "is in it",
+        party.broker);
+  }
+  if (contains(detail, "certificate verify failed")) {
+    return fmt::format(
+        "the certificate of {} cannot be trusted{}: set mqtt.ca to the file of the "
+        "CA that issued it",
+        party.broker, in_brackets(detail));
+  }
+  if (contains(detail, "Unable to load") || contains(detail, "inconsistent")) {
+    return fmt::format("mqtt.ca, mqtt.certificate or mqtt.key cannot be used{}",
+                       in_brackets(detail));
+  }
+  return fmt::format("{} and lookout cannot agree on TLS{}: is its port one for TLS?", party.broker,
+                     in_brackets(detail));
+}
+
+std::string connecting_text(const MqttFailure& failure, const MqttParty& party) {
+  const std::string detail = in_brackets(failure.detail);
+  switch (failure.kind) {
+    case MqttFailure::Kind::kLost:
+      return fmt::format(
+          "{} closed the connection before it answered{}: is its port one for MQTT, "
+          "and with TLS (mqtts://)?",
+          party.broker, detail);
+    case MqttFailure::Kind::kSilent:
+      return fmt::format("{} did not answer within 10 s: is it an MQTT broker?{}", party.broker,
+                         network_hint(party));
+    default:
+      return fmt::format("{} cannot be reached{}: is a broker running there?{}", party.broker,
+                         detail, network_hint(party));
+  }
+}
+
+// A code of version 3.1.1 as that of version 5.
+int as_version_5(int reason) {
+  constexpr std::array<int, 5> kOfVersion311{132, 133, 136, 134, 135};
+  const bool is_old = reason >= 1 && reason <= static_cast<int>(kOfVersion311.size());
+  return is_old ? kOfVersion311[static_cast<std::size_t>(reason) - 1] : reason;
+}
+
+struct MqttRefusal {
+  int code;
+  const char* sentence;  // {0}: the broker, {1}: our client's name
+};
+
+constexpr const char* kNotLetIn =
+    "{0} does not let this client in: check the user in mqtt.url, mqtt.password-file, and the "
+    "broker's access list";
+constexpr const char* kBusy = "{0} is busy or stopping";
+constexpr const char* kElsewhere =
+    "{0} says that clients should use another broker: change mqtt.url";
+constexpr MqttRefusal kRefusals[] = {
+    {kMqttNoVersion, "{0} speaks neither MQTT 5 nor 3.1.1"},
+    {133, "{0} does not accept the client's name {1}"},
+    {134,
+     "{0} refuses the user name or password: check the user in mqtt.url, and "
+     "mqtt.password-file"},
+    {kMqttNotAuthorized, kNotLetIn},
+    {136, kBusy},
+    {137, kBusy},
+    {138, kNotLetIn},
+    {139, kBusy},
+    {142,
+     "another client took the name {1}: two runs of this machine have the same camera.name, "
+     "or the machine was cloned with its /etc/machine-id"},
+    {kMqttTooLarge, "{0} closed the connection, since a message was too large"},
+    {151, kBusy},
+    {156, kElsewhere},
+    {157, kElsewhere},
+};
+
 constexpr std::chrono::seconds kLinkBeat{1};  // libmosquitto's keepalive counts seconds
 
+constexpr std::size_t kKb = 1024;
+
 // A broker that refuses a size closes the connection at once, and only large messages are suspect.
-constexpr std::size_t kLarge = 1024;
+constexpr std::size_t kLarge = kKb;
 constexpr std::chrono::seconds kSuspicion{5};
 constexpr int kMaxEnded = 2;
 
 }  // namespace
+
+std::string problem_text(const MqttFailure& failure, MqttPhase phase, const MqttParty& party) {
+  if (failure.kind == MqttFailure::Kind::kTls) return tls_text(failure.detail, party);
+  if (failure.kind == MqttFailure::Kind::kName) {
+    return fmt::format("the name in {} cannot be resolved{}: check mqtt.url{}", party.broker,
+                       in_brackets(failure.detail), network_hint(party));
+  }
+  if (phase == MqttPhase::kConnecting) return connecting_text(failure, party);
+  if (failure.kind == MqttFailure::Kind::kSilent) {
+    return fmt::format("{} does not answer any more", party.broker);
+  }
+  return fmt::format("the connection to {} was lost{}", party.broker, in_brackets(failure.detail));
+}
+
+// https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html, 2.4
+std::string refusal_text(int reason, const MqttParty& party) {
+  const int code = as_version_5(reason);
+  for (const MqttRefusal& refusal : kRefusals) {
+    if (refusal.code != code) continue;
+    return fmt::format(fmt::runtime(refusal.sentence), party.broker, party.client_id);
+  }
+  return fmt::format("{} ended the connection with MQTT's code {}", party.broker, reason);
+}
+
+std::string refused_message_text(const std::string& topic, int reason, const MqttParty& party) {
+  if (reason == kMqttNotAuthorized) {
+    return fmt::format("{} does not permit {} to be written: add it to the broker's access list",
+                       party.broker, printable(topic));
+  }
+  return fmt::format("{} refuses {} with MQTT's code {}", party.broker, printable(topic), reason);
+}
 
 double random_share() {
   static thread_local std::mt19937 engine{std::random_device()()};
@@ -73,7 +214,7 @@ void MqttLink::begin() {
 void MqttLink::end(const MqttFailure& failure) {
   const auto now = options_.now();
   const bool other_version =
-      !connected_ && options_.settings.version_5 && reason_ != 0 && is_version_refused(reason_);
+      !connected_ && options_.settings.version_5 && as_version_5(reason_) == kMqttNoVersion;
   if (other_version) {
     options_.settings.version_5 = false;
     next_attempt_ = now;
@@ -103,7 +244,13 @@ void MqttLink::forget_messages() {
 
 std::string MqttLink::reason_text(const MqttFailure& failure, bool flapping) const {
   if (reason_ != 0) return refusal_text(reason_, options_.party);
-  if (flapping) return flapping_text(options_.party);
+  if (flapping) {
+    // Mosquitto does not tell a client why it closes a connection.
+    return fmt::format(
+        "the connection to {} is lost again and again: has another client the name {} (two runs of "
+        "this machine with the same camera.name)? The broker's log tells",
+        options_.party.broker, options_.party.client_id);
+  }
   const MqttPhase phase = connected_ ? MqttPhase::kConnected : MqttPhase::kConnecting;
   return problem_text(failure, phase, options_.party);
 }
@@ -131,7 +278,10 @@ bool MqttLink::check_suspect(const MqttFailure& failure, Clock::time_point now) 
 void MqttLink::ban(const Sent& sent) {
   banned_[sent.topic] = sent.size;
   if (logged_once_.insert(sent.topic).second) {
-    log_warn("mqtt: {}", too_large_text(sent.topic, sent.size, options_.party));
+    log_warn(
+        "mqtt: {} takes no message of {} KB, as {} has: such are left out from now on; raise its "
+        "limit of size, or set mqtt.pictures=none",
+        options_.party.broker, sent.size / kKb + 1, printable(sent.topic));
   }
 }
 
@@ -173,7 +323,11 @@ void MqttLink::settle(const Sent& sent, int reason) {
 
 void MqttLink::on_subscribed(int reason) {
   if (reason < kMqttRefused || !logged_once_.insert("").second) return;
-  log_warn("mqtt: {}", refused_subscription_text(reason, options_.party));
+  log_warn(
+      "mqtt: {} does not permit lookout to listen (code {}): commands and Home Assistant's start "
+      "are "
+      "not noticed; add the topics to the broker's access list",
+      options_.party.broker, reason);
 }
 
 void MqttLink::on_message(const MqttMessage& message) {
@@ -217,15 +371,13 @@ void MqttLink::reconnect(bool with_will) {
   logged_.insert("connected");  // nothing was lost that a line would have told of
 }
 
-bool MqttLink::is_on_its_way(const std::string& topic) const {
-  return std::any_of(sent_.begin(), sent_.end(),
-                     [&topic](const auto& sent) { return sent.second.topic == topic; });
-}
-
 void MqttLink::send_waiting() {
   std::vector<MqttMessage> later;
   for (MqttMessage& message : waiting_) {
-    if (is_on_its_way(message.topic) || !send(message)) later.push_back(std::move(message));
+    const bool is_on_its_way = std::any_of(sent_.begin(), sent_.end(), [&](const auto& sent) {
+      return sent.second.topic == message.topic;
+    });
+    if (is_on_its_way || !send(message)) later.push_back(std::move(message));
   }
   waiting_ = std::move(later);
 }
@@ -265,6 +417,37 @@ void MqttLink::close() {
   counters_->publishes = false;
   connected_ = false;
   transport_.reset();
+}
+
+MqttWake::MqttWake() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (fd_ >= 0) return;
+  throw Error(ErrorKind::kPermission,
+              "mqtt: cannot start: " + std::generic_category().message(errno));
+}
+
+MqttWake::~MqttWake() { close(fd_); }
+
+void MqttWake::wake() const {
+  const std::uint64_t one = 1;
+  static_cast<void>(write(fd_, &one, sizeof one));
+}
+
+void MqttWake::clear() const {
+  std::uint64_t count = 0;
+  static_cast<void>(read(fd_, &count, sizeof count));
+}
+
+MqttReady poll_link(const MqttLink& link, const MqttWake& wake, Clock::time_point deadline) {
+  constexpr std::chrono::milliseconds kMax{60'000};
+  const auto left = std::clamp<Clock::duration>(deadline - Clock::now(), {}, kMax);
+  const auto write = static_cast<short>(link.wants_write() ? POLLOUT : 0);
+  std::array<pollfd, 2> fds{pollfd{wake.fd(), POLLIN, 0},
+                            pollfd{link.fd(), static_cast<short>(POLLIN | write), 0}};
+  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  if (poll(fds.data(), fds.size(), static_cast<int>(timeout)) <= 0) return {};
+  if (fds[0].revents != 0) wake.clear();
+  const auto events = static_cast<unsigned int>(fds[1].revents);
+  return {(events & (POLLIN | POLLHUP | POLLERR)) != 0, (events & (POLLOUT | POLLERR)) != 0};
 }
 
 }  // namespace lookout

@@ -1,4 +1,5 @@
-// Keeps a connection to a broker, and sends the newest message of each topic.
+// Keeps a connection to a broker, sends the newest message of each topic, and tells in sentences
+// for the log what goes wrong.
 #pragma once
 
 #include <atomic>
@@ -13,10 +14,26 @@
 #include <vector>
 
 #include "pipeline/core/frame.h"
-#include "platform/mqtt/mqtt_problems.h"
 #include "platform/mqtt/mqtt_transport.h"
 
 namespace lookout {
+
+// What the sentences name.
+struct MqttParty {
+  std::string broker;     // as logs show it: "mqtt://broker:1883"
+  std::string client_id;  // ours
+  bool is_service = false;
+};
+
+// When in the life of a connection it fails.
+enum class MqttPhase { kConnecting, kConnected };
+
+// Each is without "mqtt: " at its beginning and without a full stop, and names the way out.
+std::string problem_text(const MqttFailure& failure, MqttPhase phase, const MqttParty& party);
+// For a connection that the broker refuses or ends; codes of MQTT 3.1.1 and 5.
+std::string refusal_text(int reason, const MqttParty& party);
+// For a message that the broker refuses.
+std::string refused_message_text(const std::string& topic, int reason, const MqttParty& party);
 
 // Read by other threads.
 struct MqttCounters {
@@ -113,7 +130,6 @@ class MqttLink : private MqttListener {
   bool check_suspect(const MqttFailure& failure, Clock::time_point now);
   void send_waiting();
   bool send(const MqttMessage& message);
-  bool is_on_its_way(const std::string& topic) const;
   void settle(const Sent& sent, int reason);
   void ban(const Sent& sent);
   void warn(const std::string& sentence);
@@ -143,5 +159,29 @@ class MqttLink : private MqttListener {
   std::set<std::string> logged_once_;
   std::string last_problem_;
 };
+
+// Ends a poll_link() of another thread.
+class MqttWake {
+ public:
+  MqttWake();  // throws Error(kPermission) when the process has too many files open
+  ~MqttWake();
+  MqttWake(const MqttWake&) = delete;
+  MqttWake& operator=(const MqttWake&) = delete;
+
+  void wake() const;  // any thread
+  int fd() const { return fd_; }
+  void clear() const;
+
+ private:
+  int fd_;
+};
+
+struct MqttReady {
+  bool readable = false;
+  bool writable = false;
+};
+
+// Returns when the connection is ready, somebody woke it, or `deadline` has passed.
+MqttReady poll_link(const MqttLink& link, const MqttWake& wake, Clock::time_point deadline);
 
 }  // namespace lookout

@@ -43,29 +43,23 @@ void MqttOwner::ask(Clock::time_point now) {
 }
 
 void MqttOwner::hear(const std::string& payload, bool retained, Clock::time_point now) {
-  if (payload.empty()) return hear_nobody(now);
+  if (payload.empty()) {  // nobody owns the topics
+    returning_ = false;
+    if (state_ == State::kOurs) return claim_again(now);
+    if (!claimed_) ask_until(now + kQuiet);
+    return;
+  }
   MqttMachine machine = parse_machine(payload);
-  if (machine.id == machine_.id) return hear_this(now);
-  hear_other(std::move(machine), retained, now);
-}
-
-void MqttOwner::hear_nobody(Clock::time_point now) {
-  returning_ = false;
-  if (state_ == State::kOurs) return claim_again(now);
-  if (!claimed_) ask_until(now + kQuiet);
-}
-
-void MqttOwner::hear_this(Clock::time_point now) {
-  if (state_ == State::kAsking) own(now);
-  // The broker has our claim, which was the last one. The owner repeats its own now.
-  if (state_ == State::kTheirs) ask_until(now + kQuiet);
-}
-
-void MqttOwner::hear_other(MqttMachine other, bool retained, Clock::time_point now) {
+  if (machine.id == machine_.id) {
+    if (state_ == State::kAsking) own(now);
+    // The broker has our claim, which was the last one. The owner repeats its own now.
+    if (state_ == State::kTheirs) ask_until(now + kQuiet);
+    return;
+  }
   const bool is_established = state_ == State::kOurs && now - since_ >= kProbation;
   if (is_established && !retained) return claim_again(now);
   state_ = State::kTheirs;
-  other_ = std::move(other);
+  other_ = std::move(machine);
   claimed_ = false;
   due_ = Clock::time_point::max();
 }

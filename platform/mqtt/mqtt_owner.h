@@ -61,9 +61,6 @@ class MqttOwner {
   const MqttMachine& other() const { return other_; }
 
  private:
-  void hear_nobody(Clock::time_point now);
-  void hear_this(Clock::time_point now);
-  void hear_other(MqttMachine other, bool retained, Clock::time_point now);
   void ask_until(Clock::time_point due);
   void own(Clock::time_point now);
   void claim_again(Clock::time_point now);

@@ -161,7 +161,7 @@ sources=(
   platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
   platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_message.cpp
   platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
-  platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_commands.cpp platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_payloads.cpp platform/mqtt/mqtt_topics.cpp
+  platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_topics.cpp
   platform/pictures/decode_bytes.cpp platform/pictures/decode_upload.cpp platform/pictures/exif_orientation.cpp platform/pictures/exif_time.cpp
   platform/pictures/jpeg_decoder.cpp platform/pictures/jpeg_segments.cpp platform/pictures/motion_jpeg.cpp
   platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp platform/pictures/picture_size.cpp

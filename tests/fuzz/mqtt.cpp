@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "platform/mqtt/home_assistant.h"
-#include "platform/mqtt/mqtt_commands.h"
 #include "platform/mqtt/mqtt_owner.h"
+#include "platform/mqtt/mqtt_topics.h"
 
 namespace {
 

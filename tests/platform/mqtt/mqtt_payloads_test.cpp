@@ -1,4 +1,3 @@
-#include "platform/mqtt/mqtt_payloads.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +5,6 @@
 #include <string>
 
 #include "pipeline/results/format.h"
-#include "platform/mqtt/mqtt_commands.h"
 #include "platform/mqtt/mqtt_topics.h"
 #include "tests/platform/mqtt/mqtt_testing.h"
 

@@ -1,4 +1,4 @@
-#include "platform/mqtt/mqtt_statistics.h"
+#include "platform/mqtt/mqtt_reporter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "platform/mqtt/mqtt_switch.h"
+#include "platform/mqtt/mqtt_feed.h"
 
 #include <gtest/gtest.h>
 
