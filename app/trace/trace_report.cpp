@@ -110,12 +110,12 @@ std::pair<std::vector<double>, std::vector<Mark>> latencies(const TraceSummary& 
 
 // ---- Parts
 
-std::string ms_text(Clock::duration time) { return fmt::format("{:.2f}", to_ms(time)); }
+std::string trace_ms(Clock::duration time) { return fmt::format("{:.2f}", to_ms(time)); }
 
-std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string trace_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string busy_text(const TraceSummary& summary, const ThreadTime& thread) {
-  return percent_text(share_of(thread.busy, summary.duration)) + " busy";
+  return trace_percent(share_of(thread.busy, summary.duration)) + " busy";
 }
 
 std::vector<Tile> make_tiles(const TraceSummary& summary) {
@@ -132,9 +132,9 @@ std::vector<Tile> make_tiles(const TraceSummary& summary) {
                      fmt::format("median; p99 {:.1f} ms", to_ms(total.p99))});
   }
   if (!summary.by_pytorch) {
-    tiles.push_back({"waited for the camera", percent_text(shares.camera), "of the model's time"});
-    tiles.push_back({"did not run", percent_text(shares.processor), "of the time in stages"});
-    tiles.push_back({"waited for the writer", percent_text(shares.writer), "of the time"});
+    tiles.push_back({"waited for the camera", trace_percent(shares.camera), "of the model's time"});
+    tiles.push_back({"did not run", trace_percent(shares.processor), "of the time in stages"});
+    tiles.push_back({"waited for the writer", trace_percent(shares.writer), "of the time"});
   }
   return tiles;
 }
@@ -178,10 +178,10 @@ Part time_breakdown(const TraceSummary& summary) {
     bars.push_back(std::move(bar));
     shares.rows.push_back(std::move(row));
     for (const auto& [name, time] : thread.stages) {
-      Row stage{thread.name + ": " + name, ms_text(time.wall())};
+      Row stage{thread.name + ": " + name, trace_ms(time.wall())};
       Row share{"  " + name};
       for (const StagePart& part : kStageParts) {
-        stage.push_back(ms_text(time.*part.time));
+        stage.push_back(trace_ms(time.*part.time));
         share.push_back(share_text(time.*part.time));
       }
       share.resize(shares.head.size());
@@ -207,11 +207,11 @@ Part idle_breakdown(const TraceSummary& summary) {
   Table table{"Milliseconds without a stage", {"thread", "idle"}, {}};
   for (const IdlePart& part : kIdleParts) table.head.emplace_back(part.name);
   for (const ThreadTime& thread : summary.threads) {
-    const std::string idle = ms_text(thread.idle.sum());
+    const std::string idle = trace_ms(thread.idle.sum());
     Row row{thread.name, idle};
     Bar bar{thread.name, idle + " ms", {}, std::nullopt};
     for (const IdlePart& part : kIdleParts) {
-      row.push_back(ms_text(thread.idle.*part.time));
+      row.push_back(trace_ms(thread.idle.*part.time));
       bar.parts.push_back(to_ms(thread.idle.*part.time));
     }
     table.rows.push_back(std::move(row));
@@ -253,7 +253,7 @@ Part each_frame(const TraceSummary& summary) {
   for (const auto& [name, time] : named(Percentiles())) stages.head.emplace_back(name);
   for (const auto& [stage, percentiles] : summary.stages) {
     Row row{stage};
-    for (const auto& [name, time] : named(percentiles)) row.push_back(ms_text(time));
+    for (const auto& [name, time] : named(percentiles)) row.push_back(trace_ms(time));
     stages.rows.push_back(std::move(row));
   }
   std::string note = by_pytorch ? "The time of each step of PyTorch's profiler."
@@ -298,8 +298,8 @@ Part slow_frames(const TraceSummary& summary) {
               kMaxOutliers};
   for (const Outlier& frame : summary.outliers) {
     const std::string operators = parts_text(frame.operators);
-    table.rows.push_back({std::to_string(frame.number), ms_text(frame.total),
-                          ms_text(frame.use.off_cpu), ms_text(frame.use.writer),
+    table.rows.push_back({std::to_string(frame.number), trace_ms(frame.total),
+                          trace_ms(frame.use.off_cpu), trace_ms(frame.use.writer),
                           summary.by_pytorch ? operators : parts_text(frame.stages),
                           summary.by_pytorch ? "" : operators});
   }
@@ -335,7 +335,7 @@ void add_operators(const std::string& title, const std::string& note,
   const bool with_bytes = std::any_of(rows.begin(), rows.end(), has_bytes);
   if (with_bytes) table.head.emplace_back("MB");
   for (const OperatorTime& row : rows) {
-    Row cells{row.name, ms_text(row.self), percent_text(row.share), ms_text(row.total),
+    Row cells{row.name, trace_ms(row.self), trace_percent(row.share), trace_ms(row.total),
               std::to_string(row.calls)};
     for (const double ms : {to_ms(row.min), row.mean_ms, to_ms(row.max), row.deviation_ms}) {
       cells.push_back(fmt::format("{:.3f}", ms));
@@ -345,7 +345,7 @@ void add_operators(const std::string& title, const std::string& note,
   }
   const std::vector<Bar> bars = largest(rows, [](const OperatorTime& row) -> Bar {
     return {row.name,
-            fmt::format("{} ms, {}", ms_text(row.self), percent_text(row.share)),
+            fmt::format("{} ms, {}", trace_ms(row.self), trace_percent(row.share)),
             {to_ms(row.self)},
             std::nullopt};
   });
