@@ -6,7 +6,8 @@
     check_links.py --installed DIR    every .md file in DIR: the package's /usr/share/doc/lookout
 
 A link is relative, to a file or folder, or to a heading (#anchor) of a document. Other addresses are not
-looked at.
+looked at. What the architecture, pipeline/README.md, writes as code and looks like a file, a function or a
+type of the project has to be there, too.
 """
 
 import pathlib
@@ -16,6 +17,11 @@ import sys
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(
+    r"[\w./*-]*\w\.(cpp|h|py|sh|cmake|toml|in|md|h2m)|(app|pipeline|platform|models|tests|deploy)/[\w./*-]*"
+)
+NAME = re.compile(r"(?:\w+(?:::|\.))?(\w+)\(\)|(?:\w+::)?(\w*(?:_|[a-z][A-Z]|[A-Z][a-z])\w*)(?:<T>)?")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -64,6 +70,24 @@ def check_installed(root):
                 yield f"{document}: {link}: deploy/documents.list does not install it"
 
 
+def check_architecture(root):
+    """Yields a sentence for each file and name that pipeline/README.md speaks of and nobody has."""
+    document = root / "pipeline" / "README.md"
+    listed = ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
+    sources = [root / file for file in files if file.endswith((".cpp", ".h", ".cmake", ".py", ".in", ".txt"))]
+    words = {pathlib.Path(file).stem for file in files}
+    for source in filter(pathlib.Path.exists, sources):
+        words.update(re.findall(r"\w+", source.read_text(encoding="utf-8")))
+    for code in CODE.findall(text_of(document)):
+        if FILE.fullmatch(code):
+            if not any(root.glob(code)) and not any(root.glob(f"*/**/{code}")):
+                yield f"{document}: there is no {code}"
+        elif name := NAME.fullmatch(code):
+            if not words.intersection(name.groups()):
+                yield f"{document}: no source has {code}"
+
+
 def documents_of(root):
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
@@ -81,7 +105,7 @@ def main():
     elif len(sys.argv) == 2:
         root = pathlib.Path(sys.argv[1])
         documents = documents_of(root)
-        problems = [*check(documents), *check_installed(root)]
+        problems = [*check(documents), *check_installed(root), *check_architecture(root)]
     else:
         sys.exit(__doc__)
     if not documents:
