@@ -303,7 +303,7 @@ void add_foreign_classes(const Trainer& trainer, TrainingSet& set) {
 void measure_foreign(const TrainedModel& model, const TrainingSet& set,
                      const std::optional<TrainingSet>& other, ForeignReport& report) {
   if (set.foreign.size() > 0) {
-    report.classes_of_base = {count_unknown(model.familiarity, set.foreign), set.foreign.size()};
+    report.classes_of_base = {count_unknown(model.detector, set.foreign), set.foreign.size()};
   }
   if (!other) return;
   report.pictures = {0, other->pictures()};
@@ -383,7 +383,7 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
   if (!options.other.empty()) {
     other = embed(foreign_pictures(options.other), Variants::kNone).set;
     for (std::size_t i = 0; i < other->pictures(); ++i) {
-      set.other.add_row(other->familiar()[other->row(i)], other->familiar().width());
+      set.other.add_row(other->ood_features()[other->row(i)], other->ood_features().width());
     }
   }
   report.foreign.folder = options.other;

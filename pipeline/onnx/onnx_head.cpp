@@ -85,8 +85,8 @@ class Head {
     const auto width = static_cast<std::int64_t>(model_.head.weights.size() / model_.head.outputs);
     add_direction(kFeatures, width, "direction");
     add_scores(width);
-    if (model_.familiarity.of_profiles) add_profile();
-    add_unknown(static_cast<std::int64_t>(model_.familiarity.examples.width()));
+    if (model_.detector.of_profiles) add_profile();
+    add_unknown(static_cast<std::int64_t>(model_.detector.examples.width()));
     const auto classes = static_cast<std::int64_t>(model_.classes);
     std::vector<std::int64_t> kept(model_.classes);
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = static_cast<std::int64_t>(i);
@@ -100,8 +100,8 @@ class Head {
     node("Max", {"difference", scalar("zero", 0)}, "rest");
     node("Concat", {"scores of classes", "rest"}, kLogits, "axis");
     value(kLogits, static_cast<std::int64_t>(model_.classes) + 1);
-    if (model_.familiarity.of_profiles) {
-      value(kBaseScores, static_cast<std::int64_t>(model_.familiarity.examples.width()));
+    if (model_.detector.of_profiles) {
+      value(kBaseScores, static_cast<std::int64_t>(model_.detector.examples.width()));
     }
   }
 
@@ -124,7 +124,7 @@ class Head {
 
   // As profile_of().
   void add_profile() {
-    const std::size_t classes = model_.familiarity.examples.width();
+    const std::size_t classes = model_.detector.examples.width();
     floats("mean of base scores", {static_cast<std::int64_t>(classes), 1},
            std::vector<float>(classes, 1.0F / static_cast<float>(classes)));
     node("MatMul", {kBaseScores, "mean of base scores"}, "center");
@@ -149,19 +149,19 @@ class Head {
   }
 
   void add_unknown(std::int64_t width) {
-    const OodDetector& familiarity = model_.familiarity;
-    const std::size_t count = familiarity.examples.size();
-    const std::size_t neighbours = std::min(familiarity.neighbours, count);
+    const OodDetector& detector = model_.detector;
+    const std::size_t count = detector.examples.size();
+    const std::size_t neighbours = std::min(detector.neighbours, count);
     floats("examples", {width, static_cast<std::int64_t>(count)},
-           transposed(familiarity.examples.values(), count));
-    node("MatMul", {familiarity.of_profiles ? "profile" : "direction", "examples"}, "cosines");
+           transposed(detector.examples.values(), count));
+    node("MatMul", {detector.of_profiles ? "profile" : "direction", "examples"}, "cosines");
     integers("neighbours", {static_cast<std::int64_t>(neighbours)});
     node("TopK", {"cosines", "neighbours"}, "nearest", "axis", "places of the nearest");
     floats("mean", {static_cast<std::int64_t>(neighbours), 1},
            std::vector<float>(neighbours, 1.0F / static_cast<float>(neighbours)));
     node("MatMul", {"nearest", "mean"}, "similarity");
-    node("Sub", {scalar("threshold", familiarity.threshold), "similarity"}, "distance");
-    node("Mul", {"distance", scalar("steepness", familiarity.steepness)}, "unknown logit");
+    node("Sub", {scalar("threshold", detector.threshold), "similarity"}, "distance");
+    node("Mul", {"distance", scalar("steepness", detector.steepness)}, "unknown logit");
     node("Sigmoid", {"unknown logit"}, "unknown");
   }
 
@@ -288,7 +288,7 @@ std::string graph_with_head(std::string_view base, const TrainedModel& model) {
   const std::vector<Field> fields = fields_of(base);
   std::set<std::string> needed{kFeatures};
   const bool has_base_scores = has_output(fields, kBaseScores);
-  if (model.familiarity.of_profiles) needed.insert(has_base_scores ? kBaseScores : kLogits);
+  if (model.detector.of_profiles) needed.insert(has_base_scores ? kBaseScores : kLogits);
   needed = needed_values(fields, std::move(needed));
   std::string graph;
   for (const Field& field : fields) {

@@ -18,7 +18,7 @@ inline constexpr const char* kBaseScores = "base_scores";
 
 // The ONNX file `base` with a head behind kFeatures that gives, as kLogits, the probabilities of
 // the classes and of "unknown". What led to other outputs is left out; kFeatures stays an output,
-// and with a familiarity of profiles the base's scores, as kBaseScores.
+// and with a detector of profiles the base's scores, as kBaseScores.
 // `texts` become its metadata_props, in place of the base's. The operators are those of opset 11
 // and later. Throws std::runtime_error when `base` is no ONNX file.
 std::string with_head(std::string_view base, const TrainedModel& model,

@@ -50,8 +50,8 @@ constexpr const char* kScore = R"py(
     return torch.cat([known, rest], 1)
 )py";
 
-std::string forward_of(const OodDetector& familiarity) {
-  const std::string begin = familiarity.of_profiles ? kEmbedWithProfile : kEmbed;
+std::string forward_of(const OodDetector& detector) {
+  const std::string begin = detector.of_profiles ? kEmbedWithProfile : kEmbed;
   return begin.substr(0, begin.size() - 1) + kScore;
 }
 
@@ -132,17 +132,17 @@ class TorchTrainer : public Trainer {
     trained.register_module(kBackbone, backbone_);
     trained.register_parameter("weight", tensor_of(model.head.weights, model.head.outputs), false);
     trained.register_parameter("bias", torch::tensor(model.head.biases), false);
-    const OodDetector& familiarity = model.familiarity;
-    const Embeddings& examples = familiarity.examples;
+    const OodDetector& detector = model.detector;
+    const Embeddings& examples = detector.examples;
     trained.register_parameter("examples", tensor_of(examples.values(), examples.size()), false);
-    trained.register_buffer("threshold", torch::tensor(familiarity.threshold));
-    trained.register_buffer("steepness", torch::tensor(familiarity.steepness));
-    const std::size_t neighbours = std::min(familiarity.neighbours, examples.size());
+    trained.register_buffer("threshold", torch::tensor(detector.threshold));
+    trained.register_buffer("steepness", torch::tensor(detector.steepness));
+    const std::size_t neighbours = std::min(detector.neighbours, examples.size());
     trained.register_attribute("neighbours", c10::IntType::get(),
                                static_cast<std::int64_t>(neighbours));
     trained.register_attribute("classes", c10::IntType::get(),
                                static_cast<std::int64_t>(model.classes));
-    trained.define(forward_of(familiarity));
+    trained.define(forward_of(detector));
     const ExtraFile producer_info("producer_info.json", model.producer_info);
     std::ostringstream bytes;
     trained.save(bytes, {{"metadata.json", model.metadata}, {"labels.txt", model.labels}});

@@ -110,7 +110,8 @@ class CrossValidation {
       detector.examples = choose_examples(set_, outside_fold(fold));
       for_fold(fold, [&](std::size_t picture) {
         for (std::size_t view = 0; view < set_.views; ++view) {
-          const float similarity = detector.similarity(set_.familiar()[set_.row(picture, view)]);
+          const float similarity =
+              detector.similarity(set_.ood_features()[set_.row(picture, view)]);
           if (view == 0) validation_.pictures[picture].similarity = similarity;
           if (set_.is_counter_example(picture)) continue;
           views.push_back(similarity);
@@ -262,7 +263,7 @@ Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use)
     const std::size_t count = std::min(room, pictures.size());
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t picture = pictures[i * pictures.size() / count];
-      examples.add_row(set.familiar()[set.row(picture)], set.familiar().width());
+      examples.add_row(set.ood_features()[set.row(picture)], set.ood_features().width());
     }
   }
   return examples;
@@ -278,10 +279,10 @@ std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_
   return scores;
 }
 
-std::size_t count_unknown(const OodDetector& familiarity, const Embeddings& scenes) {
+std::size_t count_unknown(const OodDetector& detector, const Embeddings& scenes) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < scenes.size(); ++i) {
-    if (familiarity.similarity(scenes[i]) < familiarity.threshold) ++count;
+    if (detector.similarity(scenes[i]) < detector.threshold) ++count;
   }
   return count;
 }
@@ -293,10 +294,10 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
   for (float& weight : model.head.weights) weight /= validation.temperature;
   for (float& bias : model.head.biases) bias /= validation.temperature;
   model.classes = set.classes;
-  model.familiarity.examples = choose_examples(set, all);
-  model.familiarity.of_profiles = set.profiles.size() > 0;
-  model.familiarity.threshold = validation.threshold;
-  model.familiarity.steepness = validation.steepness;
+  model.detector.examples = choose_examples(set, all);
+  model.detector.of_profiles = set.profiles.size() > 0;
+  model.detector.threshold = validation.threshold;
+  model.detector.steepness = validation.steepness;
   return model;
 }
 
@@ -305,9 +306,8 @@ std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,
   const std::size_t row = set.row(picture);
   std::vector<float> logits;
   model.head.apply(set.embeddings[row], logits);
-  const float similarity = model.familiarity.similarity(set.familiar()[row]);
-  return with_unknown(probabilities(logits, 1), model.classes,
-                      model.familiarity.unknown(similarity));
+  const float similarity = model.detector.similarity(set.ood_features()[row]);
+  return with_unknown(probabilities(logits, 1), model.classes, model.detector.unknown(similarity));
 }
 
 }  // namespace lookout

@@ -57,8 +57,8 @@ Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use)
 std::vector<float> with_unknown(const std::vector<float>& calibrated, std::size_t classes,
                                 float unknown);
 
-// How many scenes, given as TrainingSet::familiar(), are less similar than the threshold.
-std::size_t count_unknown(const OodDetector& familiarity, const Embeddings& scenes);
+// How many scenes, given as TrainingSet::ood_features(), are less similar than the threshold.
+std::size_t count_unknown(const OodDetector& detector, const Embeddings& scenes);
 
 // The model that was validated, trained with all pictures. Its texts are empty.
 TrainedModel train(const TrainingSet& set, const Validation& validation);

@@ -44,7 +44,7 @@ struct TrainedModel {
   // there are classes.
   Head head;
   std::size_t classes = 0;
-  OodDetector familiarity;
+  OodDetector detector;
   std::string metadata;       // metadata.json
   std::string labels;         // labels.txt: of the classes, and "unknown"
   std::string producer_info;  // producer_info.json
@@ -76,7 +76,7 @@ class Trainer {
   virtual Embeddings class_rows() const = 0;
 
   // The bytes of an archive that contains the base without its last layer, and gives for each
-  // picture the probabilities of the classes and of "unknown". With a familiarity of profiles it
+  // picture the probabilities of the classes and of "unknown". With a detector of profiles it
   // keeps the base's last layer, too. The same model gives the same bytes.
   virtual std::string write(const TrainedModel& model) = 0;
 };

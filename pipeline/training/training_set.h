@@ -24,13 +24,13 @@ struct TrainingSet {
   std::size_t row(std::size_t picture, std::size_t view = 0) const {
     return picture * views + view;
   }
-  // Foreign scenes, for the threshold of "unknown" alone, as familiar(): of foreign_profiles(), and
-  // of pictures of none of the classes. Either may be empty.
+  // Foreign scenes, for the threshold of "unknown" alone, as ood_features(): of foreign_profiles(),
+  // and of pictures of none of the classes. Either may be empty.
   Embeddings foreign;
   Embeddings other;
 
   // What similarity is measured with.
-  const Embeddings& familiar() const { return profiles.size() > 0 ? profiles : embeddings; }
+  const Embeddings& ood_features() const { return profiles.size() > 0 ? profiles : embeddings; }
   bool is_counter_example(std::size_t picture) const { return picture_classes[picture] == classes; }
   bool has_counter_examples() const;
   // The weight of each picture; 0 of those that are not to be used.

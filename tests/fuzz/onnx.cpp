@@ -17,7 +17,7 @@ lookout::TrainedModel trained() {
   lookout::TrainedModel model;
   model.classes = 2;
   model.head = {2, {1, 0, 0, 1}, {0, 0}};
-  model.familiarity.examples.add({1, 0});
+  model.detector.examples.add({1, 0});
   return model;
 }
 

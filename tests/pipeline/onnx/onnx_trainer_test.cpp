@@ -106,7 +106,7 @@ TEST_F(OnnxTrainerTest, WritesAModelThatGivesTheScoresOfTheTraining) {
     model.head.apply(row[0], logits);
     const double first = 1 / (1 + std::exp(static_cast<double>(logits[1] - logits[0])));
     const auto unknown =
-        static_cast<double>(model.familiarity.unknown(model.familiarity.similarity(row[0])));
+        static_cast<double>(model.detector.unknown(model.detector.similarity(row[0])));
     std::vector<float> scores;
     classifier->classify(image_of(red), {}, scores);
     ASSERT_EQ(scores.size(), 3U);
@@ -170,7 +170,7 @@ TEST_F(OnnxTrainerTest, RecognisesByProfilesOfABaseOfManyClasses) {
   ASSERT_EQ(rows.width(), 12U);
   EXPECT_NEAR(rows[2][5], std::sin(29.0), 1e-5);
   const TrainedModel model = trained(*trainer);
-  ASSERT_TRUE(model.familiarity.of_profiles);
+  ASSERT_TRUE(model.detector.of_profiles);
   const ModelArchive archive = write(trainer->write(model));
   const auto classifier = std::move(open_onnx_models(archive, {}, 1).front());
   const auto again = open_onnx_trainer(archive, {});
@@ -181,7 +181,7 @@ TEST_F(OnnxTrainerTest, RecognisesByProfilesOfABaseOfManyClasses) {
     trainer->embed(image_of(red), embedding, base_scores);
     Embeddings profile;
     profile.add(profile_of(base_scores));
-    const float unknown = model.familiarity.unknown(model.familiarity.similarity(profile[0]));
+    const float unknown = model.detector.unknown(model.detector.similarity(profile[0]));
     std::vector<float> scores;
     classifier->classify(image_of(red), {}, scores);
     ASSERT_EQ(scores.size(), 3U);

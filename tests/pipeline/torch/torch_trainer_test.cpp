@@ -138,7 +138,7 @@ TEST_F(TrainedArchive, GivesTheScoresThatWereComputedInTraining) {
     model.head.apply(direction[0], logits);
     const double first = 1 / (1 + std::exp(static_cast<double>(logits[1] - logits[0])));
     const auto unknown =
-        static_cast<double>(model.familiarity.unknown(model.familiarity.similarity(direction[0])));
+        static_cast<double>(model.detector.unknown(model.detector.similarity(direction[0])));
     const std::vector<float> scores = classify(*classifier, image_of(*trainer, red));
     ASSERT_EQ(scores.size(), 3U);
     EXPECT_NEAR(scores[0], first * (1 - unknown), 1e-4) << red;
@@ -169,10 +169,10 @@ TEST_F(TrainedArchive, HoldsNothingOfTheLastLayerThatItReplaces) {
   options.count_parameters = true;
   const auto before = open_torch_model(base, options);
   const auto after = open_torch_model(ModelArchive(save(trainer->write(model))), options);
-  const std::size_t width = model.familiarity.examples.width();
+  const std::size_t width = model.detector.examples.width();
   const std::size_t replaced = before->spec().labels.size() * (width + 1);
   const std::size_t added = model.head.weights.size() + model.head.biases.size() +
-                            model.familiarity.examples.values().size();
+                            model.detector.examples.values().size();
   // And the threshold and the steepness of unknown, which are no weights.
   EXPECT_EQ(after->facts().parameters, before->facts().parameters - replaced + added);
 }
@@ -204,8 +204,8 @@ TEST_F(TrainedArchive, OfABaseOfManyClassesGivesItsScores) {
 TEST_F(TrainedArchive, OfABaseOfManyClassesRecognisesByProfiles) {
   const auto trainer = open_torch_trainer(ModelArchive(write(kManyClasses)), {});
   const TrainedModel model = trained(*trainer);
-  ASSERT_TRUE(model.familiarity.of_profiles);
-  EXPECT_EQ(model.familiarity.examples.width(), 120U);
+  ASSERT_TRUE(model.detector.of_profiles);
+  EXPECT_EQ(model.detector.examples.width(), 120U);
   const std::string path = save(trainer->write(model));
   const auto classifier = open_torch_model(ModelArchive(path), {});
   const auto again = open_torch_trainer(ModelArchive(path), {});
@@ -216,7 +216,7 @@ TEST_F(TrainedArchive, OfABaseOfManyClassesRecognisesByProfiles) {
     trainer->embed(image_of(*trainer, red), embedding, base_scores);
     Embeddings profile;
     profile.add(profile_of(base_scores));
-    const float unknown = model.familiarity.unknown(model.familiarity.similarity(profile[0]));
+    const float unknown = model.detector.unknown(model.detector.similarity(profile[0]));
     const std::vector<float> scores = classify(*classifier, image_of(*trainer, red));
     ASSERT_EQ(scores.size(), 3U);
     EXPECT_NEAR(scores[2], unknown, 1e-4) << red;

@@ -249,18 +249,18 @@ TEST(WithUnknown, TakesItsShareOfAllScores) {
 }
 
 TEST(OodDetector, IsTheMeanOfTheNearest) {
-  OodDetector familiarity;
-  familiarity.neighbours = 2;
-  familiarity.examples.add({1, 0});
-  familiarity.examples.add({0, 1});
-  familiarity.examples.add({-1, 0});
+  OodDetector detector;
+  detector.neighbours = 2;
+  detector.examples.add({1, 0});
+  detector.examples.add({0, 1});
+  detector.examples.add({-1, 0});
   const std::vector<float> direction{1, 0};
-  EXPECT_FLOAT_EQ(familiarity.similarity(direction.data()), 0.5F);
-  familiarity.threshold = 0.5F;
-  familiarity.steepness = 10;
-  EXPECT_FLOAT_EQ(familiarity.unknown(0.5F), 0.5F);
-  EXPECT_LT(familiarity.unknown(1), 0.01F);
-  EXPECT_GT(familiarity.unknown(0), 0.99F);
+  EXPECT_FLOAT_EQ(detector.similarity(direction.data()), 0.5F);
+  detector.threshold = 0.5F;
+  detector.steepness = 10;
+  EXPECT_FLOAT_EQ(detector.unknown(0.5F), 0.5F);
+  EXPECT_LT(detector.unknown(1), 0.01F);
+  EXPECT_GT(detector.unknown(0), 0.99F);
 }
 
 }  // namespace

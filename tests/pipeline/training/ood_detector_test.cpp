@@ -88,7 +88,7 @@ std::size_t unknown_among_others(const TrainedModel& model, const Embeddings& ro
   for (std::size_t i = 0; i < 100; ++i) {
     profiles.add(profile_of(scores_of(rows, 2 * kinds + i, 0, noise, random)));
   }
-  return count_unknown(model.familiarity, profiles);
+  return count_unknown(model.detector, profiles);
 }
 
 TEST(ForeignProfiles, LeaveOutTheClassesOfTheTraining) {
@@ -103,9 +103,9 @@ TEST(Unknown, IsEverythingForeignToAFixedScene) {
   const Embeddings rows = make_rows();
   const TrainingSet set = make_profiles(rows, 1, 2, 0.01F);
   const TrainedModel model = trained(set);
-  EXPECT_TRUE(model.familiarity.of_profiles);
-  EXPECT_EQ(count_unknown(model.familiarity, set.profiles), 0U);
-  EXPECT_EQ(count_unknown(model.familiarity, set.foreign), set.foreign.size());
+  EXPECT_TRUE(model.detector.of_profiles);
+  EXPECT_EQ(count_unknown(model.detector, set.profiles), 0U);
+  EXPECT_EQ(count_unknown(model.detector, set.foreign), set.foreign.size());
   EXPECT_EQ(unknown_among_others(model, rows, 1, 0.01F), 100U);
 }
 
@@ -113,7 +113,7 @@ TEST(Unknown, IsMostOfWhatIsForeignToVariedPictures) {
   const Embeddings rows = make_rows();
   const TrainingSet set = make_profiles(rows, 5, 0, 0.06F);
   const TrainedModel model = trained(set);
-  EXPECT_LE(count_unknown(model.familiarity, set.profiles), set.pictures() / 20);
+  EXPECT_LE(count_unknown(model.detector, set.profiles), set.pictures() / 20);
   EXPECT_GE(unknown_among_others(model, rows, 5, 0.06F), 80U);
 }
 
