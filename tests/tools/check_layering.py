@@ -7,10 +7,13 @@ A folder that is not in the table below is an error: a new one says here what it
 library of an engine stays in the engine's folder, in .cpp files and headers that nobody else includes,
 and nobody else includes the folder; OpenCV's devices, windows and files stay in platform/.
 
+A header that one file alone includes, and no test, belongs into that file, unless ONE_USER says why not.
+
 Sessions of ONNX Runtime are made in few files, all with lookout's settings: without them, scores are
 wrong on processors that the author of a test may not have.
 """
 
+import collections
 import os
 import pathlib
 import re
@@ -241,6 +244,21 @@ ENGINES_HEADERS = {
     "pipeline/torch/torch_graph.h",
     "pipeline/torch/torch_network.h",
 }
+# Headers with one user -> why they are files of their own.
+ONE_USER = {
+    "app/bench/measure.h": "what runs in the process of a combination",
+    "app/inspect/device_report.h": "a part of the report that has its own source of figures",
+    "app/inspect/model_code.h": "two commands in one: --code and --graph",
+    "app/options/value.h": "the values of settings.h, through which everybody has them",
+    "app/report/style.h": "CSS",
+    "app/run/reporters.h": "the place that a new reporter is chosen in",
+    "pipeline/profile/stage_mark.h": "reads the clocks of a thread for Trace",
+    "pipeline/run/capture.h": "a thread with a contract",
+    "pipeline/torch/operator_sampling.h": "a listener of LibTorch's calls with a contract",
+    "pipeline/torch/torch_backbone.h": "rewrites a module's graph, apart from the training",
+    "platform/http/http_pages.h": "its .cpp is made by CMake",
+    "platform/sources/video_source.h": "the module lookout-video is loaded by its name",
+}
 # Makes a session of ONNX Runtime, or settings for one.
 SESSION = re.compile(r"\bInferenceSession\(|\bSessionOptions(\(\)| \w+;)")
 SESSIONS_FILES = {
@@ -295,10 +313,27 @@ def backward_rows():
         seen.add(folder)
 
 
+def headers_with_one_user():
+    """Yields a sentence for each header that belongs into the one file that includes it."""
+    users = collections.defaultdict(set)
+    for path in files_of((*TOPS, "models", "tests"), (".h", ".cpp")):
+        for header in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            users[header].add(path.with_suffix(""))
+    for path in files_of(TOPS, (".h",)):
+        others = users[str(path)] - {path.with_suffix("")}
+        is_command = others == {pathlib.Path("app/main")}
+        if len(others) <= 1 and not is_command and str(path) not in ONE_USER:
+            whose = ", ".join(f"{other}.*" for other in others) or "nobody"
+            yield f"{path} is included by {whose} alone: join them, or say in ONE_USER why not"
+    for name in sorted(set(ONE_USER) - {str(path) for path in files_of(TOPS, (".h",))}):
+        yield f"check_layering.py: ONE_USER names {name}, which is not there"
+
+
 def check():
     """Yields a sentence for each problem of the tree in the current folder."""
     yield from sessions()
     yield from backward_rows()
+    yield from headers_with_one_user()
     for path in files_of(TOPS, (".h", ".cpp")):
         folder = str(path.parent)
         if folder in ALLOWED:
