@@ -131,7 +131,7 @@ Json to_json(const Description& description) {
             {"weight_bytes",
              contents.onnx ? contents.onnx->weight_bytes : sizes_of(contents)["weights"].bytes},
             {"producer_info", producer_info_json(contents)},
-            {"operators_needed", contents.foreign_operators},
+            {"operators_needed", contents.custom_operators},
             {"members", std::move(members)},
             {"onnx", onnx_json(contents)},
             {"device", device_json(description.device_use)}};
@@ -180,7 +180,7 @@ std::string training_text(const ArchiveContents& contents) {
 
 Report make_report(const Description& description) {
   const ArchiveContents& contents = description.contents;
-  const OperatorNames& foreign = contents.foreign_operators;
+  const OperatorNames& foreign = contents.custom_operators;
   Facts facts = to_facts(description.model);
   facts.insert(facts.end(), {{"training", training_text(contents)},
                              {"contents", contents_text(contents)},

@@ -140,7 +140,7 @@ class Contents {
 
   const ModelArchive& archive_;
   ArchiveContents contents_;
-  TorchCodeScanner code_{contents_.foreign_operators};
+  TorchCodeScanner code_{contents_.custom_operators};
   std::set<std::string> names_;
   std::string pickle_;  // how data.pkl begins
   std::string folder_;
@@ -172,7 +172,7 @@ ArchiveContents read_onnx_contents(const ModelArchive& archive) {
     if (!foreign.empty()) refuse_model(archive.path(), foreign);
     refuse_onnx(archive.path(), error.what());
   }
-  contents.foreign_operators = contents.onnx->foreign_operators;
+  contents.custom_operators = contents.onnx->custom_operators;
   const auto take = [&](const char* key, std::string& text) {
     const auto found = contents.onnx->texts.find(key);
     if (found == contents.onnx->texts.end()) return;

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/archive/custom_operators.h"
 #include "pipeline/archive/engine_facts.h"
-#include "pipeline/archive/foreign_operators.h"
 #include "pipeline/archive/onnx_contents.h"
 #include "pipeline/core/model_spec.h"
 
@@ -69,7 +69,7 @@ struct ArchiveContents {
   std::optional<OnnxContents> onnx;    // of an ONNX file
   // That the model needs and its engine does not have, as far as the file tells: they come from
   // libraries.
-  OperatorNames foreign_operators;
+  OperatorNames custom_operators;
   // Its texts: members of an archive; in an ONNX file, metadata_props called lookout.metadata,
   // lookout.labels, lookout.class_ids and lookout.producer_info.
   std::string metadata;   // metadata.json; empty: there is none

@@ -234,7 +234,7 @@ class Graph {
   }
 
   void finish() {
-    for (const std::string& name : functions_) contents_.foreign_operators.erase(name);
+    for (const std::string& name : functions_) contents_.custom_operators.erase(name);
     for (const auto& [name, tensor] : constants_) {
       const bool weights =
           tensor.type != onnx::kInt64 && tensor.type != onnx::kBool && !tensor.scalar;
@@ -264,7 +264,7 @@ class Graph {
   // Of a node and of the graphs in it.
   void add_custom_operators(const Node& node, int nesting) {
     if (nesting > kMaxNesting) throw std::runtime_error("its graphs are nested too deeply");
-    OperatorNames& names = contents_.foreign_operators;
+    OperatorNames& names = contents_.custom_operators;
     if (is_custom_domain(node.domain) && names.size() < kMaxCustomOperators) {
       names.insert(node.domain + "::" + node.type);
     }

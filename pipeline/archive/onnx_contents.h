@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/archive/foreign_operators.h"
+#include "pipeline/archive/custom_operators.h"
 #include "pipeline/core/model_spec.h"
 
 namespace lookout {
@@ -28,7 +28,7 @@ struct OnnxContents {
   std::map<std::string, int> operators;  // how often each is used
   // As ArchiveContents: those whose domain neither ONNX nor ONNX Runtime defines, and that are none
   // of the model's own functions. Up to 1000.
-  OperatorNames foreign_operators;
+  OperatorNames custom_operators;
   std::vector<OnnxValue> inputs;  // without constants
   std::vector<OnnxValue> outputs;
   std::map<std::string, std::string> texts;  // metadata_props

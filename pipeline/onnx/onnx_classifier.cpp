@@ -76,15 +76,15 @@ class OnnxModel {
   // sizes.
   Ort::Value choose_output(const std::vector<float>& values,
                            const std::array<std::int64_t, 4>& shape) {
-    std::vector<Ort::Value> values_of_all = session_->run(values, shape);
+    std::vector<Ort::Value> all_values = session_->run(values, shape);
     const std::vector<std::string>& names = session_->outputs();
     std::vector<NetworkOutput> outputs;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      outputs.push_back(describe_output(names[i], values_of_all[i]));
+      outputs.push_back(describe_output(names[i], all_values[i]));
     }
     const std::size_t chosen = choose_scores(archive_, outputs, spec_.labels.size());
     output_ = names[chosen];
-    return std::move(values_of_all[chosen]);
+    return std::move(all_values[chosen]);
   }
 
   void choose_threads(const ModelArchive& archive, const ClassifierOptions& options,

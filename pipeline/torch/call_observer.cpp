@@ -47,10 +47,11 @@ const std::shared_ptr<Allocations>& allocations() {
 void begin_call(const at::RecordFunction& function, bool sampled) {
   CallObserver* observer = CallObserver::current();
   if (observer == nullptr || !observer->takes(function, sampled)) return;
-  if (open_calls.empty() || open_calls.back().function != &function) {
-    open_calls.emplace_back().function = &function;
+  auto& calls = open_calls;
+  if (calls.empty() || calls.back().function != &function) {
+    calls.emplace_back().function = &function;
   }
-  ObservedCall& call = open_calls.back();
+  ObservedCall& call = calls.back();
   call.sampled = call.sampled || sampled;
   observer->begin(call, sampled);
   call.start = Clock::now();
@@ -68,10 +69,11 @@ std::unique_ptr<at::ObserverContext> begin_sampled(const at::RecordFunction& fun
 
 void end_call(const at::RecordFunction& function, at::ObserverContext* /*unused*/) {
   const auto now = Clock::now();
-  if (open_calls.empty() || open_calls.back().function != &function) return;
-  const ObservedCall call = std::move(open_calls.back());
-  open_calls.pop_back();
-  if (!open_calls.empty()) open_calls.back().inner += now - call.start;
+  auto& calls = open_calls;
+  if (calls.empty() || calls.back().function != &function) return;
+  const ObservedCall call = std::move(calls.back());
+  calls.pop_back();
+  if (!calls.empty()) calls.back().inner += now - call.start;
   if (call.watch != at::INVALID_CALLBACK_HANDLE) at::removeCallback(call.watch);
   if (CallObserver* observer = CallObserver::current()) observer->end(call, now);
 }

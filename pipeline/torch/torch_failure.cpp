@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "pipeline/archive/custom_operators.h"
 #include "pipeline/archive/engine_facts.h"
-#include "pipeline/archive/foreign_operators.h"
 #include "pipeline/archive/metadata.h"
 #include "pipeline/archive/operator_library.h"
 #include "pipeline/archive/torch_code.h"

@@ -38,7 +38,7 @@ TEST(TorchOperators, AnArchiveRunsWithItsLibrary) {
   write_archive(path, "return lookout_example.calibrated_scores(x.mean([2, 3]), 2.0, 1.0)",
                 small_metadata(), "red\ngreen\nblue\nunknown\n", "x", "lookout_example");
   const ModelArchive archive(path);
-  EXPECT_EQ(read_contents(archive).foreign_operators,
+  EXPECT_EQ(read_contents(archive).custom_operators,
             OperatorNames{"lookout_example::calibrated_scores"});
 
   ClassifierOptions options;

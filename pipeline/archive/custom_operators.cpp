@@ -1,4 +1,4 @@
-#include "pipeline/archive/foreign_operators.h"
+#include "pipeline/archive/custom_operators.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "pipeline/archive/foreign_operators.h"
+#include "pipeline/archive/custom_operators.h"
 
 #include <gtest/gtest.h>
 
@@ -49,16 +49,16 @@ TEST(TorchCodeScanner, PiecesEndAnywhere) {
             OperatorNames{"acme::scores"});
 }
 
-TEST(OnnxForeignOperators, AreThoseOfForeignDomains) {
+TEST(OnnxCustomOperators, AreThoseOfForeignDomains) {
   OnnxFile file = OnnxFile::sums_of_planes();
-  EXPECT_EQ(read_onnx(file.bytes()).foreign_operators, OperatorNames());
+  EXPECT_EQ(read_onnx(file.bytes()).custom_operators, OperatorNames());
   file.after = {"Scores", "Sort"};
   file.after_domain = "acme";
-  EXPECT_EQ(read_onnx(file.bytes()).foreign_operators,
+  EXPECT_EQ(read_onnx(file.bytes()).custom_operators,
             (OperatorNames{"acme::Scores", "acme::Sort"}));
   for (const char* own : {"com.microsoft", "ai.onnx", "ai.onnx.ml"}) {
     file.after_domain = own;
-    EXPECT_EQ(read_onnx(file.bytes()).foreign_operators, OperatorNames()) << own;
+    EXPECT_EQ(read_onnx(file.bytes()).custom_operators, OperatorNames()) << own;
   }
 }
 
@@ -74,7 +74,7 @@ void add_node(pbf_writer& parent, int field, const std::string& domain, const st
 
 void add_opset(pbf_writer& model) { pbf_writer(model, 8).add_int64(2, 13); }
 
-TEST(OnnxForeignOperators, FunctionsOfTheModelAreNotButWhatTheyUseIs) {
+TEST(OnnxCustomOperators, FunctionsOfTheModelAreNotButWhatTheyUseIs) {
   std::string bytes;
   pbf_writer model(bytes);
   add_opset(model);
@@ -88,10 +88,10 @@ TEST(OnnxForeignOperators, FunctionsOfTheModelAreNotButWhatTheyUseIs) {
     add_node(function, 7, "acme", "Scores");
     function.add_string(10, "own");
   }
-  EXPECT_EQ(read_onnx(bytes).foreign_operators, OperatorNames{"acme::Scores"});
+  EXPECT_EQ(read_onnx(bytes).custom_operators, OperatorNames{"acme::Scores"});
 }
 
-TEST(OnnxForeignOperators, BranchesAreSearchedButNotWithoutEnd) {
+TEST(OnnxCustomOperators, BranchesAreSearchedButNotWithoutEnd) {
   const auto nested = [](int depth) {
     std::string graph;
     pbf_writer inner(graph);
@@ -108,7 +108,7 @@ TEST(OnnxForeignOperators, BranchesAreSearchedButNotWithoutEnd) {
     writer.add_message(7, graph);
     return model;
   };
-  EXPECT_EQ(read_onnx(nested(2)).foreign_operators, OperatorNames{"acme::Scores"});
+  EXPECT_EQ(read_onnx(nested(2)).custom_operators, OperatorNames{"acme::Scores"});
   EXPECT_THROW(read_onnx(nested(200)), std::runtime_error);
 }
 
