@@ -17,12 +17,6 @@ std::string about(const RunInfo& info) {
 
 }  // namespace
 
-void LiveSlots::set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
-
-void LiveSlots::wake() const {
-  if (wake_) wake_();
-}
-
 void LiveSlots::want_picture() {
   if (!picture_wanted_) wanted_since_ = Clock::now();
   picture_wanted_ = true;
@@ -131,11 +125,6 @@ std::string LiveLines::classification() {
   return without_newline(std::move(line));
 }
 
-std::string LiveLines::state() {
-  const auto change = slots_.last_change();
-  return change && slots_.status().online ? state(*change) : std::string();
-}
-
 std::string LiveLines::state(const LiveResult& change) {
   std::string line;
   format_.append_state(change.result, change.origin, line);
@@ -155,8 +144,11 @@ std::string LiveLines::status() {
 }
 
 std::string LiveLines::all() {
+  const auto change = slots_.last_change();
+  // While the camera is away, there is no state.
+  const std::string line = change && slots_.status().online ? state(*change) : std::string();
   return fmt::format(R"({{"camera":{},"about":{},"result":{},"state":{},"stats":{},"status":{}}})",
-                     camera_, about_, or_null(classification()), or_null(state()), or_null(stats()),
+                     camera_, about_, or_null(classification()), or_null(line), or_null(stats()),
                      or_null(status()));
 }
 

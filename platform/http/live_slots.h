@@ -8,6 +8,7 @@
 #include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pipeline/core/frame.h"
@@ -45,7 +46,7 @@ class LiveSlots {
 
   // `wake` is called by the frame loop when there is something new that somebody waits for: a
   // picture, or, while somebody listens, anything but a result that changes no state.
-  void set_wake(std::function<void()> wake);
+  void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
   void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
   void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
@@ -76,8 +77,9 @@ class LiveSlots {
   Counts counts() const EXCLUDES(mutex_);
 
  private:
-  void wake() const;
-
+  void wake() const {
+    if (wake_) wake_();
+  }
   bool is_early(const Frame& frame) const;
 
   std::atomic<bool>* const jpegs_wanted_;
@@ -100,8 +102,6 @@ class LiveLines {
   LiveLines(const LiveSlots& slots, const RunInfo& info);
 
   std::string classification();
-  // The last change of the state; none while the camera is away.
-  std::string state();
   std::string state(const LiveResult& change);
   std::string stats();
   std::string status();

@@ -187,35 +187,27 @@ void Predictor::run() {
   }
 }
 
-PredictFailure Predictor::decode(const Request& request, const UploadedPicture& picture,
-                                 DecoderProcess& decoder, cv::Mat& bgr) const {
-  const std::string name = picture.name.empty() ? "the picture" : picture.name;
-  const PredictFailure failure = check_format(name, picture.bytes);
-  if (failure.status != 0) return failure;
-  DecodeLimits limits;
-  limits.pixels = limits_.pixels;
-  limits.side = limits_.side;
-  limits.reduce = true;
-  limits.key = "http.max-pixels";
-  limits.cancelled = [this, &request] { return is_over(request); };
-  const DecodedPicture decoded = decoder.decode(picture.bytes, limits);
-  bgr = decoded.bgr;
-  return failure_of(name, decoded);
-}
-
 PredictedPicture Predictor::predict(const Request& request, const UploadedPicture& picture,
                                     DecoderProcess& decoder) {
+  const std::string name = picture.name.empty() ? "the picture" : picture.name;
   PredictedPicture predicted;
   predicted.name = picture.name;
   try {
-    cv::Mat bgr;
+    predicted.failure = check_format(name, picture.bytes);
+    if (predicted.failure.status != 0) return predicted;
+    DecodeLimits limits;
+    limits.pixels = limits_.pixels;
+    limits.side = limits_.side;
+    limits.reduce = true;
+    limits.key = "http.max-pixels";
+    limits.cancelled = [this, &request] { return is_over(request); };
     const auto start = Clock::now();
-    predicted.failure = decode(request, picture, decoder, bgr);
+    const DecodedPicture decoded = decoder.decode(picture.bytes, limits);
     predicted.decoding = Clock::now() - start;
-    if (predicted.failure.status == 0) predicted.result = pictures_.classify(bgr);
-    if (predicted.failure.status == 0 && !predicted.result) {
-      predicted.failure = {503, "stopping", "the run has ended"};
-    }
+    predicted.failure = failure_of(name, decoded);
+    if (predicted.failure.status != 0) return predicted;
+    predicted.result = pictures_.classify(decoded.bgr);
+    if (!predicted.result) predicted.failure = {503, "stopping", "the run has ended"};
   } catch (const std::exception& error) {
     predicted.failure = {500, "internal", error.what()};
   }

@@ -104,9 +104,6 @@ class Predictor {
   std::optional<Request> take() EXCLUDES(mutex_);
   PredictedPicture predict(const Request& request, const UploadedPicture& picture,
                            DecoderProcess& decoder);
-  // Returns why there is no picture; its status is 0 when there is one.
-  PredictFailure decode(const Request& request, const UploadedPicture& picture,
-                        DecoderProcess& decoder, cv::Mat& bgr) const;
 
   PictureQueue& pictures_;
   const PredictLimits limits_;
