@@ -15,6 +15,7 @@
 #include <ctime>
 #include <exception>
 #include <map>
+#include <numeric>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/core/version.hpp>
@@ -27,7 +28,6 @@
 #include <vector>
 
 #include "platform/overlay/overlay_layout.h"
-#include "platform/overlay/overlay_protocol.h"
 
 namespace lookout {
 namespace {
@@ -72,66 +72,56 @@ int used_width(const cv::Mat& picture) {
 class WindowFont : public OverlayFont {
  public:
   // Whether OpenCV's windows are Qt's, as Debian's are. To be asked when there is one.
-  static bool is_there();
+  static bool is_there() {
+    try {
+      drawn("");
+      return true;
+    } catch (const cv::Exception&) {
+      return false;
+    }
+  }
 
-  cv::Mat picture(const std::string& text, int width) override;
+  cv::Mat picture(const std::string& text, int width) override {
+    const auto key = std::make_pair(text, width);
+    if (const auto found = pictures_.find(key); found != pictures_.end()) return found->second;
+    if (pictures_.size() >= kMaxPictures) pictures_.clear();
+    for (const std::string& character : characters_of(text)) look_for(character);
+    return pictures_[key] = cut(text, width);
+  }
 
   // The first character so far that no font has, UTF-8; empty: none.
   const std::string& missing() const { return missing_; }
 
  private:
-  cv::Mat drawn(const std::string& text) const;
-  cv::Mat cut(const std::string& text, int width) const;
-  void look_for(const std::string& character);
+  static cv::Mat drawn(const std::string& text) {
+    cv::Mat bgr(kTextHeight, kMaxTextWidth, CV_8UC3, cv::Scalar::all(0));
+    cv::addText(bgr, text, {0, kBaseline}, "Sans Serif", kPoints, cv::Scalar(255, 255, 255),
+                kNormalWeight);
+    cv::Mat gray;
+    cv::cvtColor(bgr, gray, cv::COLOR_BGR2GRAY);
+    return gray;
+  }
+
+  static cv::Mat cut(const std::string& text, int width) {
+    cv::Mat whole = drawn(text);
+    std::vector<std::string> left = characters_of(text);
+    while (used_width(whole) > width && !left.empty()) {
+      left.pop_back();
+      whole = drawn(std::accumulate(left.begin(), left.end(), std::string()) + kEllipsis);
+    }
+    return whole.colRange(0, std::min(width, used_width(whole)));
+  }
+
+  void look_for(const std::string& character) {
+    if (!missing_.empty() || character.size() == 1 || !seen_.insert(character).second) return;
+    const bool is_box = cv::norm(drawn(character), drawn(kNoCharacter), cv::NORM_INF) == 0;
+    if (is_box) missing_ = character;
+  }
 
   std::map<std::pair<std::string, int>, cv::Mat> pictures_;
   std::set<std::string> seen_;  // characters
   std::string missing_;
 };
-
-bool WindowFont::is_there() {
-  try {
-    WindowFont().drawn("");
-    return true;
-  } catch (const cv::Exception&) {
-    return false;
-  }
-}
-
-cv::Mat WindowFont::picture(const std::string& text, int width) {
-  const auto key = std::make_pair(text, width);
-  if (const auto found = pictures_.find(key); found != pictures_.end()) return found->second;
-  if (pictures_.size() >= kMaxPictures) pictures_.clear();
-  for (const std::string& character : characters_of(text)) look_for(character);
-  return pictures_[key] = cut(text, width);
-}
-
-cv::Mat WindowFont::cut(const std::string& text, int width) const {
-  cv::Mat whole = drawn(text);
-  std::vector<std::string> left = characters_of(text);
-  while (used_width(whole) > width && !left.empty()) {
-    left.pop_back();
-    std::string shorter;
-    for (const std::string& character : left) shorter += character;
-    whole = drawn(shorter + kEllipsis);
-  }
-  return whole.colRange(0, std::min(width, used_width(whole)));
-}
-
-void WindowFont::look_for(const std::string& character) {
-  if (!missing_.empty() || character.size() == 1 || !seen_.insert(character).second) return;
-  const bool is_box = cv::norm(drawn(character), drawn(kNoCharacter), cv::NORM_INF) == 0;
-  if (is_box) missing_ = character;
-}
-
-cv::Mat WindowFont::drawn(const std::string& text) const {
-  static const std::string font = "Sans Serif";
-  cv::Mat bgr(kTextHeight, kMaxTextWidth, CV_8UC3, cv::Scalar::all(0));
-  cv::addText(bgr, text, {0, kBaseline}, font, kPoints, cv::Scalar(255, 255, 255), kNormalWeight);
-  cv::Mat gray;
-  cv::cvtColor(bgr, gray, cv::COLOR_BGR2GRAY);
-  return gray;
-}
 
 class Window {
  public:

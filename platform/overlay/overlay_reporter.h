@@ -10,7 +10,7 @@
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
-#include "platform/overlay/overlay_protocol.h"
+#include "platform/overlay/overlay_layout.h"
 #include "platform/system/child_process.h"
 
 namespace lookout {
