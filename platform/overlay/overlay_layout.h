@@ -1,5 +1,6 @@
 // The overlay window: its look, a picture and its predictions on one canvas, and the memory that
-// lookout shares with lookout-overlay, the process that draws it. Both programs come from one build.
+// lookout shares with lookout-overlay, the process that draws it. Both programs come from one
+// build.
 #pragma once
 
 #include <sys/types.h>
