@@ -120,56 +120,29 @@ printf '{"name":%s%s}' "$(printf '[%.0s' {1..100000})" "$(printf ']%.0s' {1..100
 
 # What the targets use of the program.
 sources=(
-  app/options/command_line.cpp app/options/config_file.cpp app/options/help.cpp app/options/settings.cpp
-  app/options/toml_node.cpp app/options/usage_errors.cpp app/options/value.cpp app/report/charts.cpp
-  app/report/html.cpp app/report/json.cpp app/report/machine_facts.cpp app/report/report.cpp
+  app/options/command_line.cpp app/options/config_file.cpp app/options/declarations.cpp app/options/help.cpp
+  app/options/settings.cpp app/options/toml_node.cpp app/options/usage_errors.cpp app/options/value.cpp
+  app/report/charts.cpp app/report/html.cpp app/report/json.cpp app/report/machine_facts.cpp app/report/report.cpp
   app/report/time_charts.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_report.cpp
-  app/trace/trace_summary.cpp app/trace/verdict.cpp pipeline/archive/foreign_format.cpp
-  pipeline/archive/foreign_names.cpp pipeline/archive/foreign_spec.cpp pipeline/archive/metadata.cpp
-  pipeline/archive/onnx_contents.cpp pipeline/archive/onnx_graph.cpp pipeline/core/append_format.cpp
-  pipeline/core/input_spec.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp pipeline/core/model_spec.cpp
-  pipeline/core/printable.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp pipeline/onnx/onnx_head.cpp
-  pipeline/onnx/onnx_profile.cpp pipeline/results/format.cpp pipeline/results/statistics.cpp
-  pipeline/training/embeddings.cpp platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp
-  platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
-  platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_message.cpp
-  platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp
-  platform/mqtt/home_assistant.cpp platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_owner.cpp
-  platform/mqtt/mqtt_topics.cpp platform/pictures/decode_picture.cpp platform/pictures/decode_upload.cpp
-  platform/pictures/exif.cpp platform/pictures/jpeg_decoder.cpp platform/pictures/jpeg_segments.cpp
-  platform/pictures/motion_jpeg.cpp platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp
-  platform/pictures/png_decoder.cpp platform/pictures/webp_decoder.cpp platform/predict/multipart.cpp
-  platform/reporters/terminal.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp
-  platform/sources/test_pattern.cpp platform/system/atomic_file.cpp platform/system/child_process.cpp
-  platform/system/input_file.cpp platform/system/non_blocking_writer.cpp platform/system/process.cpp
-  platform/system/results_output.cpp)
-  app/options/command_line.cpp app/options/config_file.cpp app/options/help.cpp app/options/http_options.cpp app/options/mqtt_options.cpp app/options/options.cpp
-  app/options/run_options.cpp app/options/settings.cpp app/options/toml_guard.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
-  app/options/command_line.cpp app/options/config_file.cpp app/options/declarations.cpp app/options/help.cpp app/options/settings.cpp app/options/toml_node.cpp app/options/usage_errors.cpp
-  app/options/value.cpp app/output/json.cpp app/report/charts.cpp app/report/html.cpp app/report/time_charts.cpp
-  app/trace/fleet_page.cpp app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
-  app/options/value.cpp app/report/json.cpp app/report/charts.cpp app/report/html.cpp app/report/report.cpp app/report/time_charts.cpp
-  app/trace/counter_summary.cpp app/trace/fleet_page.cpp app/trace/frame_times.cpp app/trace/operator_times.cpp app/trace/time_use.cpp
-  app/trace/trace_events.cpp app/trace/trace_fleet.cpp app/trace/trace_json.cpp app/trace/trace_page.cpp app/trace/trace_summary.cpp
-  app/trace/trace_text.cpp app/trace/verdict.cpp pipeline/core/append_format.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
-  pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/onnx_contents.cpp
-  pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/archive/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
-  pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/custom_operators.cpp pipeline/archive/foreign_spec.cpp pipeline/core/input_spec.cpp pipeline/core/model_spec.cpp pipeline/archive/metadata.cpp pipeline/archive/onnx_contents.cpp
-  pipeline/archive/onnx_graph.cpp pipeline/core/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
-  pipeline/profile/stage.cpp pipeline/core/result.cpp pipeline/results/format.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
-  pipeline/archive/onnx_graph.cpp pipeline/archive/onnx_spec.cpp pipeline/core/sha256.cpp pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/core/printable.cpp
-  pipeline/core/result.cpp pipeline/results/format.cpp pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/bt709.cpp
-  platform/cameras/camera_controls.cpp platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp platform/http/http_access.cpp
-  platform/http/http_address.cpp platform/http/http_connection.cpp platform/http/http_message.cpp
-  platform/http/http_metrics.cpp platform/http/upload_budget.cpp platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp
-  platform/mqtt/mqtt_address.cpp platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_topics.cpp
-  platform/pictures/decode_bytes.cpp platform/pictures/decode_upload.cpp platform/pictures/exif_orientation.cpp platform/pictures/exif_time.cpp
-  platform/pictures/jpeg_decoder.cpp platform/pictures/jpeg_segments.cpp platform/pictures/motion_jpeg.cpp
-  platform/pictures/opencv_decoder.cpp platform/pictures/picture_format.cpp platform/pictures/picture_size.cpp
-  platform/pictures/png_decoder.cpp platform/pictures/tiff_file.cpp platform/pictures/tiff_numbers.cpp
-  platform/pictures/webp_decoder.cpp platform/pictures/webp_orientation.cpp platform/predict/multipart.cpp platform/sources/network_url.cpp platform/sources/source_uri.cpp
-  platform/reporters/terminal.cpp platform/sources/test_pattern.cpp platform/system/child_process.cpp platform/system/input_file.cpp
-  platform/system/non_blocking_writer.cpp platform/system/process.cpp
+  app/trace/trace_summary.cpp app/trace/verdict.cpp pipeline/archive/custom_operators.cpp
+  pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_spec.cpp
+  pipeline/archive/metadata.cpp pipeline/archive/onnx_contents.cpp pipeline/archive/onnx_graph.cpp
+  pipeline/core/append_format.cpp pipeline/core/input_spec.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
+  pipeline/core/model_spec.cpp pipeline/core/printable.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp
+  pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/results/format.cpp
+  pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/camera_controls.cpp
+  platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp
+  platform/http/http_access.cpp platform/http/http_address.cpp platform/http/http_connection.cpp
+  platform/http/http_message.cpp platform/http/http_metrics.cpp platform/http/upload_budget.cpp
+  platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp platform/mqtt/mqtt_address.cpp
+  platform/mqtt/mqtt_owner.cpp platform/mqtt/mqtt_topics.cpp platform/pictures/decode_picture.cpp
+  platform/pictures/decode_upload.cpp platform/pictures/exif.cpp platform/pictures/jpeg_decoder.cpp
+  platform/pictures/jpeg_segments.cpp platform/pictures/motion_jpeg.cpp platform/pictures/opencv_decoder.cpp
+  platform/pictures/picture_format.cpp platform/pictures/png_decoder.cpp platform/pictures/webp_decoder.cpp
+  platform/predict/multipart.cpp platform/reporters/terminal.cpp platform/sources/network_url.cpp
+  platform/sources/source_uri.cpp platform/sources/test_pattern.cpp platform/system/atomic_file.cpp
+  platform/system/child_process.cpp platform/system/input_file.cpp platform/system/non_blocking_writer.cpp
+  platform/system/process.cpp platform/system/results_output.cpp
 )
 flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
   '-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)
