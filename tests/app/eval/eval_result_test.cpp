@@ -187,8 +187,10 @@ TEST(EvalResult, TheTablesFitTheTerminal) {
   const std::string wide = to_text(make_report(report));
   EXPECT_THAT(wide, HasSubstr("\n0 " + name + "  1 " + name + " and cream         1\n"));
   const std::string narrow = to_text(make_report(report), 60);
-  EXPECT_THAT(narrow, HasSubstr("\n0 köttbullar with mashe…  1 köttbullar with mashe…         1\n"));
-  EXPECT_THAT(narrow, HasSubstr("\n0 köttbullar with mashed potatoes a…    0.0      0         1\n"));
+  EXPECT_THAT(narrow,
+              HasSubstr("\n0 köttbullar with mashe…  1 köttbullar with mashe…         1\n"));
+  EXPECT_THAT(narrow,
+              HasSubstr("\n0 köttbullar with mashed potatoes a…    0.0      0         1\n"));
 }
 
 }  // namespace
