@@ -1,3 +1,5 @@
+// A report as one HTML page that needs nothing else: no script, no file, no network. It follows the
+// reader's light or dark scheme and fits phones, wide screens and paper.
 #include "app/report/html.h"
 
 #include <fmt/format.h>
@@ -6,7 +8,6 @@
 
 #include "app/report/style.h"
 #include "pipeline/core/append_format.h"
-#include "pipeline/core/lower_case.h"
 #include "pipeline/core/printable.h"
 #include "pipeline/results/format.h"
 
@@ -38,10 +39,21 @@ std::string table_html(const Table& table, const std::string& caption, std::size
   return out + "</tbody></table></div>\n";
 }
 
+std::string details(const std::string& summary, const std::string& html) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(summary), html);
+}
+
 struct HtmlWriter {
   std::string operator()(const Table& table) const { return to_html(table); }
-  std::string operator()(const Facts& facts) const { return to_html(facts); }
-  std::string operator()(const Statements& statements) const { return to_html(statements.facts); }
+  std::string operator()(const Facts& facts) const {
+    std::string out = "<dl class=\"facts\">\n";
+    for (const auto& [name, value] : facts) {
+      if (value.empty()) continue;
+      append_format(out, "<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
+    }
+    return out + "</dl>\n";
+  }
+  std::string operator()(const Statements& statements) const { return (*this)(statements.facts); }
   std::string operator()(const Lines& lines) const {
     std::string out;
     for (const std::string& line : lines.lines) append_format(out, "<p>{}</p>\n", escaped(line));
@@ -54,6 +66,39 @@ struct HtmlWriter {
   }
   std::string operator()(const Chart& chart) const { return chart.html; }
 };
+
+// Above all parts.
+std::string top_of(const Report& report) {
+  std::string out;
+  if (!report.verdict.empty()) {
+    append_format(out, "<p class=\"verdict\">{}</p>\n", escaped(report.verdict));
+  }
+  if (!report.tiles.empty() && is_shown(report.tiles_shown, ReportFormat::kHtml)) {
+    out += "<dl class=\"tiles\">\n";
+    for (const auto& [name, value, note] : report.tiles) {
+      append_format(out, "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", escaped(name),
+                    escaped(value), escaped(note));
+    }
+    out += "</dl>\n";
+  }
+  for (const std::string& warning : report.warnings) {
+    append_format(out, "<p class=\"warning\">{}</p>\n", escaped(warning));
+  }
+  return out;
+}
+
+std::string html_of(const Part& part) {
+  std::string blocks;
+  for (const auto& [content, shown] : part.blocks) {
+    if (is_shown(shown, ReportFormat::kHtml)) blocks += std::visit(HtmlWriter(), content);
+  }
+  if (blocks.empty()) return {};
+  return fmt::format(
+      "<section{}>\n<h2>{}</h2>\n{}{}</section>\n",
+      part.width == Width::kFull ? " class=\"full\"" : "", escaped(part.title),
+      part.note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escaped(part.note)),
+      blocks);
+}
 
 }  // namespace
 
@@ -83,17 +128,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-bool is_html(const std::string& file) { return lower_case_extension(file) == ".html"; }
-
-std::string to_html(const std::vector<Tile>& tiles) {
-  std::string out = "<dl class=\"tiles\">\n";
-  for (const Tile& tile : tiles) {
-    append_format(out, "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", escaped(tile.name),
-                  escaped(tile.value), escaped(tile.note));
-  }
-  return out + "</dl>\n";
-}
-
 std::string to_html(const Table& table) {
   if (!table.folded.empty()) {
     Table open = table;
@@ -115,75 +149,19 @@ Row row_of(const std::string& stage, const Percentiles& percentiles) {
   return row;
 }
 
-std::string to_html(const Facts& facts) {
-  std::string out = "<dl class=\"facts\">\n";
-  for (const auto& [name, value] : facts) {
-    if (value.empty()) continue;
-    append_format(out, "<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
-  }
-  return out + "</dl>\n";
-}
-
-std::string details(const std::string& summary, const std::string& html) {
-  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(summary), html);
-}
-
-std::string to_html(Table table, std::size_t shown) {
-  table.shown = shown;
-  return to_html(table);
-}
-
-Page::Page(const std::string& kind, const std::string& title, const std::string& note)
-    : head_(
-          fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                      "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-                      "<title>{0}: {1}</title>\n<style>{2}</style>\n</head>\n<body>\n"
-                      "<header><p class=\"kind\">{0}</p>\n<h1>{1}</h1>\n<p>{3}</p></header>\n",
-                      escaped(kind), escaped(title), kStyle, escaped(note))) {}
-
-void Page::add_top(const std::string& html) { top_ += html; }
-
-void Page::add_verdict(const std::string& text) {
-  top_ += fmt::format("<p class=\"verdict\">{}</p>\n", escaped(text));
-}
-
-void Page::add_warning(const std::string& text) {
-  top_ += fmt::format("<p class=\"warning\">{}</p>\n", escaped(text));
-}
-
-void Page::add_part(const std::string& title, const std::string& note, const std::string& html,
-                    Width width) {
-  append_format(parts_, "<section{}>\n<h2>{}</h2>\n",
-                width == Width::kFull ? " class=\"full\"" : "", escaped(title));
-  if (!note.empty()) {
-    append_format(parts_, "<p class=\"note\">{}</p>\n", escaped(note));
-  }
-  parts_ += html + "</section>\n";
-}
-
-std::string Page::to_html(const std::string& footer) const {
-  return fmt::format(
-      "{}<main>\n{}<div class=\"parts\">\n{}</div>\n</main>\n<footer>{}</footer>\n"
-      "</body>\n</html>\n",
-      head_, top_, parts_, escaped(footer));
-}
-
 std::string to_html(const Report& report, const std::string& made_by) {
-  Page page(report.kind, report.title, report.note);
-  if (!report.verdict.empty()) page.add_verdict(report.verdict);
-  if (!report.tiles.empty() && is_shown(report.tiles_shown, ReportFormat::kHtml)) {
-    page.add_top(to_html(report.tiles));
-  }
-  for (const std::string& warning : report.warnings) page.add_warning(warning);
-  for (const Part& part : report.parts) {
-    std::string html;
-    for (const auto& [content, shown] : part.blocks) {
-      if (is_shown(shown, ReportFormat::kHtml)) html += std::visit(HtmlWriter(), content);
-    }
-    if (!html.empty()) page.add_part(part.title, part.note, html, part.width);
-  }
-  return page.to_html(made_by);
+  std::string parts;
+  for (const Part& part : report.parts) parts += html_of(part);
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+      "<title>{0}: {1}</title>\n<style>{2}</style>\n</head>\n<body>\n"
+      "<header><p class=\"kind\">{0}</p>\n<h1>{1}</h1>\n<p>{3}</p></header>\n"
+      "<main>\n{4}<div class=\"parts\">\n{5}</div>\n</main>\n<footer>{6}</footer>\n"
+      "</body>\n</html>\n",
+      escaped(report.kind), escaped(report.title), kStyle, escaped(report.note), top_of(report),
+      parts, escaped(made_by));
 }
 
 }  // namespace lookout
