@@ -56,11 +56,11 @@ TEST(EvalResult, Text) {
   EXPECT_EQ(to_text(make_report(report)),
             "fish (m.pt) on pictures, 4 pictures\n"
             "2 of 6 pictures could not be read and are not counted.\n"
-            "mean over classes  25.00 %, 1 class, top-1, 95 % interval 4.6 to 69.9 %\n"
-            "top-1 accuracy     25.00 %, 1 of 4, 95 % interval 4.6 to 69.9 %\n"
-            "top-5 accuracy     50.00 %, 2 of 4\n"
-            "calibration error  15.0 %, ECE: score against accuracy\n"
-            "inference          0.0 ms, median; 20.0 pictures a second\n"
+            "mean over classes 25.00 %, 1 class, top-1, 95 % interval 4.6 to 69.9 %\n"
+            "top-1 accuracy    25.00 %, 1 of 4, 95 % interval 4.6 to 69.9 %\n"
+            "top-5 accuracy    50.00 %, 2 of 4\n"
+            "calibration error 15.0 %, ECE: score against accuracy\n"
+            "inference         0.0 ms, median; 20.0 pictures a second\n"
             "\nMost frequent confusions\n"
             "class       taken for             pictures\n"
             "1 goldfish  0 tench, Tinca tinca         2\n"
@@ -87,7 +87,7 @@ TEST(EvalResult, APartOfTheSetDoesNotLookLikeAllOfIt) {
   report.missing = 3;
   EXPECT_THAT(to_text(make_report(report)),
               AllOf(HasSubstr("\nInterrupted after 2 of 5 pictures.\n"),
-                    HasSubstr("\ntop-1 accuracy     100.00 %, 1 of 1, ")));
+                    HasSubstr("\ntop-1 accuracy    100.00 %, 1 of 1, ")));
   EXPECT_EQ(nlohmann::json::parse(to_json(make_report(report)))["complete"], false);
 }
 

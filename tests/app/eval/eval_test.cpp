@@ -102,7 +102,7 @@ TEST_F(Eval, CountsAndSaysWhatWasSkipped) {
   const std::string output = elsewhere / "o.json";
   const ProgramResult ran = run_lookout(arguments({"--output", output}));
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("top-1 accuracy     83.33 %, 5 of 6, 95 % interval "));
+  EXPECT_THAT(ran.out, HasSubstr("top-1 accuracy    83.33 %, 5 of 6, 95 % interval "));
   EXPECT_THAT(ran.out, HasSubstr("\n1 of 7 pictures could not be read and are not counted.\n"));
   EXPECT_THAT(ran.out, HasSubstr("\n6 green  7 blue         1\n"));
   EXPECT_THAT(ran.out, HasSubstr("\nLatency: Milliseconds of each stage\n"));
@@ -195,7 +195,7 @@ TEST_F(Eval, IsPrintedWhenItCannotBeSaved) {
   labels.close();
   const ProgramResult ran = program.finish();
   EXPECT_EQ(ran.status, 74) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("\ntop-1 accuracy     100.00 %, 1 of 1, "));
+  EXPECT_THAT(ran.out, HasSubstr("\ntop-1 accuracy    100.00 %, 1 of 1, "));
   EXPECT_THAT(ran.err, HasSubstr("lookout: results " + gone + "/o.json cannot be written"));
 }
 

@@ -62,7 +62,7 @@ TEST_F(TrainReportTest, TheHeadlineIsTheMeanOverTheClasses) {
   EXPECT_GT(accuracy["mean_class_interval_percent"][1], 72);
   EXPECT_NEAR(accuracy["percent"].get<double>(), 100 * 102.0 / 108, 1e-6);
   EXPECT_THAT(to_text(make_report(report_)),
-              HasSubstr("\naccuracy           62.5 %, mean over the classes (95 % interval "));
+              HasSubstr("\naccuracy          62.5 %, mean over the classes (95 % interval "));
   EXPECT_THAT(to_text(make_report(report_)), HasSubstr("; 102 of 108, 94.44 % of the pictures\n"));
   EXPECT_THAT(to_html(make_report(report_), ""), HasSubstr("62.5 %"));
   EXPECT_EQ(json::parse(producer_info(report_, ""))["accuracy"], accuracy);
@@ -123,7 +123,7 @@ TEST_F(TrainReportTest, TheCalibrationErrorIsThatOfEval) {
   EXPECT_NEAR(*report_.counts.calibration().error, error, 1e-6);
   const std::string text = fmt::format("{:.1f}", 100 * error);
   EXPECT_THAT(to_text(make_report(report_)),
-              HasSubstr("\ncalibration error  " + text + " %, ECE; "));
+              HasSubstr("\ncalibration error " + text + " %, ECE; "));
   EXPECT_THAT(to_html(make_report(report_), ""), HasSubstr(text + " %"));
 }
 

@@ -182,10 +182,10 @@ TEST_F(Train, SaysHowGoodItIsInWords) {
   const ProgramResult ran = train();
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
-              HasSubstr("\npictures           16, of 2 classes; 5 folds, in blocks of the time of "
+              HasSubstr("\npictures          16, of 2 classes; 5 folds, in blocks of the time of "
                         "capture"));
   EXPECT_THAT(ran.out, HasSubstr("- go has 8 pictures: take 20 and more"));
-  EXPECT_THAT(ran.out, HasSubstr("\nAccuracy by the number of pictures\n5 of each class  "));
+  EXPECT_THAT(ran.out, HasSubstr("\nAccuracy by the number of pictures\n5 of each class "));
 }
 
 TEST_F(Train, TheSamePicturesGiveTheSameArchive) {
