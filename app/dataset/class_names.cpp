@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "app/options/settings.h"
+#include "pipeline/core/text.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -16,11 +17,8 @@ namespace {
 
 constexpr const char* kEndsOfWords = " ,\t";
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlanks = " \t\r\n\f\v";
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+std::string without_spaces(const std::string& text) {
+  return std::string(trimmed(text, " \t\r\n\f\v"));
 }
 
 std::string without_wordnet_number(const std::string& name) {
@@ -54,7 +52,7 @@ void add(std::vector<std::size_t>& indices, std::size_t index) {
 }  // namespace
 
 std::string folded(const std::string& text) {
-  std::string plain = trimmed(text);
+  std::string plain = without_spaces(text);
   utf8proc_uint8_t* mapped = nullptr;
   const auto options = static_cast<utf8proc_option_t>(
       UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE | UTF8PROC_CASEFOLD);
@@ -95,9 +93,9 @@ ClassNames::Indices ClassNames::find_all(const std::string& name) const {
   };
   Indices found = in(whole_, name);
   if (!found.empty()) return found;
-  const auto index = parse_number<std::size_t>(trimmed(name));
+  const auto index = parse_number<std::size_t>(without_spaces(name));
   if (index && *index < count_) return {*index};
-  const std::string plain = without_wordnet_number(trimmed(name));
+  const std::string plain = without_wordnet_number(without_spaces(name));
   found = by_convention(whole_, starts_, name, plain);
   if (found.empty()) found = in(folded_whole_, folded(name));
   if (found.empty()) {
@@ -118,9 +116,10 @@ std::string ClassNames::problem(const std::string& name) const {
     return fmt::format("'{}' means more than one label, {} and {}: use the index", name, found[0],
                        found[1]);
   }
-  const std::string plain = without_wordnet_number(trimmed(name));
-  return fmt::format("'{}' is none of the model's {} labels, nor the index of one{}", name, count_,
-                     did_you_mean(plain.empty() ? trimmed(name) : plain, suggestions_, "{}"));
+  const std::string plain = without_wordnet_number(without_spaces(name));
+  return fmt::format(
+      "'{}' is none of the model's {} labels, nor the index of one{}", name, count_,
+      did_you_mean(plain.empty() ? without_spaces(name) : plain, suggestions_, "{}"));
 }
 
 }  // namespace lookout

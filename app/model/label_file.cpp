@@ -20,6 +20,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/json_text.h"
 #include "pipeline/core/model_spec.h"
+#include "pipeline/core/text.h"
 
 namespace lookout {
 namespace {
@@ -30,17 +31,12 @@ constexpr const char* kWayOut =
 
 [[noreturn]] void fail_labels(const std::string& what) { throw Error(ErrorKind::kBadData, what); }
 
-std::string_view trimmed_line(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(kLineBlanks), line.size()));
-  return line.substr(0, line.find_last_not_of(kLineBlanks) + 1);
-}
-
 // The lines, whatever they end with: "\n", "\r\n" or "\r".
 std::vector<std::string> lines_of_text(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of("\r\n"), text.size());
-    lines.emplace_back(trimmed_line(text.substr(0, end)));
+    lines.emplace_back(trimmed(text.substr(0, end), kLineBlanks));
     const std::size_t separator = text.substr(end, 2) == "\r\n" ? 2 : 1;
     text.remove_prefix(std::min(end + separator, text.size()));
   }
@@ -172,7 +168,7 @@ std::optional<std::string> without_number(const std::string& line, std::size_t n
   if (rest.empty() || std::string_view(" \t:,;").find(rest.front()) == std::string_view::npos) {
     return std::nullopt;
   }
-  rest = trimmed_line(rest.substr(1));
+  rest = trimmed(rest.substr(1), kLineBlanks);
   return rest.empty() ? std::nullopt : std::optional<std::string>(rest);
 }
 

@@ -12,6 +12,7 @@
 
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/text.h"
 #include "platform/system/input_file.h"
 
 namespace lookout {
@@ -27,25 +28,18 @@ std::string read_text(const std::string& path) {
   }
 }
 
-std::string_view without_blanks(std::string_view text) {
-  const auto first = std::min(text.find_first_not_of(" \t\r"), text.size());
-  const auto last = text.find_last_not_of(" \t\r");
-  return text.substr(first, last == text.npos ? 0 : last + 1 - first);
-}
-
 // For the usual mistake in a line, a text without quotes: `a text needs quotes: name = "front"`.
 // Empty for others.
 std::string missing_quotes(std::string_view text, int number) {
   for (int i = 1; i < number; ++i) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
   const std::string_view line = text.substr(0, text.find_first_of("#\n"));
   const auto equals = line.find('=');
-  if (equals == line.npos || without_blanks(line.substr(0, equals)).empty()) return "";
-  const std::string_view value = without_blanks(line.substr(equals + 1));
+  if (equals == line.npos || trimmed(line.substr(0, equals)).empty()) return "";
+  const std::string_view value = trimmed(line.substr(equals + 1));
   const bool has_letters = std::any_of(
       value.begin(), value.end(), [](unsigned char c) { return std::isalpha(c) != 0 || c == '/'; });
   if (!has_letters || value.find_first_of("\"'[{\\") != value.npos) return "";
-  return fmt::format("a text needs quotes: {} = \"{}\"", without_blanks(line.substr(0, equals)),
-                     value);
+  return fmt::format("a text needs quotes: {} = \"{}\"", trimmed(line.substr(0, equals)), value);
 }
 
 // So that the first mistake in the file is the one that is reported.

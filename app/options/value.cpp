@@ -11,6 +11,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
 #include "pipeline/core/printable.h"
+#include "pipeline/core/text.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -28,16 +29,10 @@ constexpr Unit kTimeUnits[] = {{"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'
 constexpr Unit kSizeUnits[] = {{"", 1},           {"B", 1},          {"KB", 1LL << 10},
                                {"MB", 1LL << 20}, {"GB", 1LL << 30}, {"TB", 1LL << 40}};
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return text;
-}
-
 std::vector<std::string> split_at_commas(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) parts.emplace_back(trimmed(part));
+  for (std::string part; std::getline(stream, part, ',');) parts.emplace_back(trimmed(part, " "));
   return parts;
 }
 
@@ -64,7 +59,7 @@ std::optional<milliseconds> parse_time(const std::string& text, const TimeForm& 
   if (text == "auto" && form.zero_is_auto) return milliseconds(0);
   const auto unit_at = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
   const std::string unit = text.substr(unit_at);
-  const auto number = parse_finite(trimmed(std::string_view(text).substr(0, unit_at)));
+  const auto number = parse_finite(trimmed(text.substr(0, unit_at), " "));
   if (number > 0 && unit.empty()) {
     throw Error(ErrorKind::kUsage, fmt::format("{0} needs a unit: {0}s or {0}ms", text));
   }
@@ -78,7 +73,7 @@ std::optional<std::uint64_t> parse_size(const std::string& text) {
   const std::string_view all = text;
   const auto unit_at = all.find_last_of("0123456789") + 1;
   const auto number = parse_number<std::int64_t>(all.substr(0, unit_at));
-  const std::int64_t size = unit_size(kSizeUnits, trimmed(all.substr(unit_at)));
+  const std::int64_t size = unit_size(kSizeUnits, trimmed(all.substr(unit_at), " "));
   if (!number || *number <= 0 || size == 0) return std::nullopt;
   if (*number > (std::int64_t{1} << 62U) / size) return std::nullopt;
   return static_cast<std::uint64_t>(*number * size);

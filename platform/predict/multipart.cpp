@@ -6,18 +6,14 @@
 #include <utility>
 
 #include "pipeline/core/lower_case.h"
+#include "pipeline/core/text.h"
 
 namespace lookout {
 namespace {
 
 constexpr std::size_t kMaxBoundary = 70;  // RFC 2046, 5.1.1
 constexpr std::string_view kLineEnd = "\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
+constexpr std::string_view kBlanks = " \t";
 
 // Takes what stands before `end` off the text, and `end`. Empty: there is no `end`.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
@@ -52,7 +48,7 @@ std::string take_value(std::string_view& text) {
   text = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
   std::string value;
   if (text.empty() || text.front() != '"') {
-    value = trimmed(text.substr(0, text.find(';')));
+    value = trimmed(text.substr(0, text.find(';')), kBlanks);
   } else {
     std::size_t at = 1;
     for (std::size_t size = 0; at < text.size() && text[at] != '"'; at += size) {
@@ -68,13 +64,13 @@ std::string take_value(std::string_view& text) {
 // case; of several with one name the first counts.
 std::map<std::string, std::string> parse_parameters(std::string_view text) {
   std::map<std::string, std::string> parameters;
-  parameters.emplace("", lower_case(std::string(trimmed(text.substr(0, text.find(';'))))));
+  parameters.emplace("", lower_case(std::string(trimmed(text.substr(0, text.find(';')), kBlanks))));
   text.remove_prefix(std::min(text.find(';'), text.size()));
   while (!text.empty()) {
     text.remove_prefix(1);  // the semicolon
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) break;
-    std::string name = lower_case(std::string(trimmed(text.substr(0, equals))));
+    std::string name = lower_case(std::string(trimmed(text.substr(0, equals), kBlanks)));
     text.remove_prefix(equals + 1);
     parameters.emplace(std::move(name), take_value(text));
   }
@@ -147,7 +143,7 @@ std::optional<std::vector<FormPart>> parse_multipart(std::string_view body,
   std::vector<FormPart> parts;
   while (body.substr(0, 2) != "--") {
     const auto padding = take_until(body, kLineEnd);
-    if (!padding || !trimmed(*padding).empty() || parts.size() == FormPart::kMax) {
+    if (!padding || !trimmed(*padding, kBlanks).empty() || parts.size() == FormPart::kMax) {
       return std::nullopt;
     }
     FormPart& part = parts.emplace_back();

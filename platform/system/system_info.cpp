@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "pipeline/core/sha256.h"
+#include "pipeline/core/text.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -35,12 +36,6 @@ std::optional<double> thousandths(const fs::path& path) {
   const auto number = parse_leading_number<long>(first_line(path));
   if (!number) return std::nullopt;
   return static_cast<double>(*number) / 1000;
-}
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 // The first value of each key of lines `key : value`.
