@@ -20,7 +20,7 @@
 namespace lookout {
 
 // The archive that was measured.
-struct BenchModel {
+struct BenchModel {  // NOLINT(bugprone-exception-escape): the move of Json throws nothing
   // In the JSON of bench: name, file, sha256, input, ..., and operators, the libraries of
   // --operators with their hashes.
   Json json;
@@ -45,7 +45,7 @@ struct RateSpread {
 };
 
 // The measurement of one combination.
-struct BenchResult {
+struct BenchResult {  // NOLINT(bugprone-exception-escape): as above
   BenchModel model;
   int threads = 1;            // that shared the computation of a frame
   bool auto_threads = false;  // `threads` was chosen automatically

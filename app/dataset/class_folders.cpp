@@ -62,7 +62,7 @@ using SetPart = std::string SplitFolders::*;
 
 // The part that a folder of this name holds: "train", "Training_set", "VAL"; null: none.
 SetPart part_of(const std::string& name) {
-  static const std::map<std::string_view, SetPart> kParts{
+  static const std::map<std::string_view, SetPart> parts{
       {"train", &SplitFolders::train},    {"training", &SplitFolders::train},
       {"val", &SplitFolders::val},        {"valid", &SplitFolders::val},
       {"validation", &SplitFolders::val}, {"eval", &SplitFolders::val},
@@ -74,8 +74,8 @@ SetPart part_of(const std::string& name) {
     word.erase(word.find_last_not_of("_- ") + 1);
     break;
   }
-  const auto found = kParts.find(word);
-  return found == kParts.end() ? nullptr : found->second;
+  const auto found = parts.find(word);
+  return found == parts.end() ? nullptr : found->second;
 }
 
 struct PartFolder {
@@ -120,6 +120,7 @@ SetFolders read_set_folders(const Contents& set) {
 
 std::string names_of(const std::vector<PartFolder>& folders) {
   std::vector<std::string> names;
+  names.reserve(folders.size());
   for (const PartFolder& folder : folders) names.push_back(folder.path.filename().string());
   return joined(names, ", ");
 }

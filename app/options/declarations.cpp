@@ -54,6 +54,7 @@ Value source_value(std::string& member) {
 
 Value words(std::string& member, const std::vector<std::string>& words) {
   std::vector<std::pair<std::string, std::string>> choices;
+  choices.reserve(words.size());
   for (const std::string& word : words) choices.emplace_back(word, word);
   return choice(member, choices);
 }

@@ -131,7 +131,7 @@ std::string CommandLine::option_groups(const CLI::App& app) const {
   }
   std::string text;
   for (const auto& [name, lines] : groups) {
-    if (!lines.empty()) text += "\n" + name + ":\n" + lines;
+    if (!lines.empty()) text += fmt::format("\n{}:\n{}", name, lines);
   }
   return text;
 }

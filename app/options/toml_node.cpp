@@ -170,7 +170,8 @@ std::string to_text(TomlType type) {
 }
 
 TomlNode parse_toml(const std::string& text) {
-  const std::string_view content = std::string_view(text).substr(byte_order_mark(text));
+  std::string_view content = text;
+  content.remove_prefix(byte_order_mark(text));
   check(content);
   const std::string ascii = to_ascii(content);
   try {

@@ -27,8 +27,8 @@ struct TomlNode {
 std::string to_text(TomlType type);
 
 struct TomlError : std::runtime_error {
-  TomlError(int line_, int column_, const std::string& what)
-      : std::runtime_error(what), line(line_), column(column_) {}
+  TomlError(int at_line, int at_column, const std::string& what)
+      : std::runtime_error(what), line(at_line), column(at_column) {}
 
   int line;
   int column;

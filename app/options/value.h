@@ -42,8 +42,9 @@ Value parsed(T& member, const std::string& expected, const std::string& placehol
   Value value;
   value.set = [&member, parse](const std::string& text) {
     auto result = parse(text);
-    if (result) member = *std::move(result);
-    return result.has_value();
+    if (!result) return false;
+    member = *std::move(result);
+    return true;
   };
   value.expected = expected;
   value.placeholder = placeholder;

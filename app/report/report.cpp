@@ -174,7 +174,9 @@ class Writer {
   }
   std::string operator()(const Statements& statements) const {
     std::vector<std::string> lines;
-    for (const auto& [name, sentence] : statements.facts) lines.push_back(name + ": " + sentence);
+    for (const auto& [name, sentence] : statements.facts) {
+      lines.push_back(fmt::format("{}: {}", name, sentence));
+    }
     return joined_lines(lines, markdown_ ? "- " : "");
   }
   std::string operator()(const Lines& lines) const { return joined_lines(lines.lines, ""); }
@@ -217,7 +219,7 @@ Facts facts_of(const Report& report, ReportFormat format) {
   Facts facts;
   if (!is_shown(report.tiles_shown, format)) return facts;
   for (const auto& [name, value, note] : report.tiles) {
-    facts.emplace_back(name, value + (note.empty() ? "" : ", " + note));
+    facts.emplace_back(name, fmt::format("{}{}{}", value, note.empty() ? "" : ", ", note));
   }
   return facts;
 }

@@ -51,10 +51,12 @@ struct Column {
   // The first column that is shown is aligned left, the others right, as numbers are.
   enum class Align { kDefault, kLeft };
 
+  // NOLINTBEGIN(google-explicit-constructor): a name alone is a column, and a table alone a block.
   Column(std::string name, Shown shown = Shown::kEverywhere, Align align = Align::kDefault)
       : name(std::move(name)), shown(shown), align(align) {}
   Column(const char* name, Shown shown = Shown::kEverywhere, Align align = Align::kDefault)
       : Column(std::string(name), shown, align) {}
+  // NOLINTEND(google-explicit-constructor)
 
   std::string name;
   Shown shown;
@@ -99,7 +101,7 @@ struct Chart {
 struct Block {
   using Content = std::variant<Table, Facts, Statements, Lines, List, Chart>;
 
-  template <typename Kind>
+  template <typename Kind>  // NOLINTNEXTLINE(google-explicit-constructor)
   Block(Kind content, Shown shown = Shown::kEverywhere)
       : content(std::move(content)), shown(shown) {}
 

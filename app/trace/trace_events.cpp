@@ -76,10 +76,11 @@ struct Kind {
 std::optional<Kind> kind_of(const ForeignJson& event) {
   const std::string category = text_field(event, "cat");
   const std::string name = text_field(event, "name");
-  static const std::map<std::string, SliceKind> kOurs{{"stage", SliceKind::kStage},
-                                                      {"operator", SliceKind::kOperator},
-                                                      {"label", SliceKind::kLabel}};
-  if (const auto ours = kOurs.find(category); ours != kOurs.end()) return Kind{ours->second};
+  static const std::map<std::string, SliceKind> our_kinds{{"stage", SliceKind::kStage},
+                                                          {"operator", SliceKind::kOperator},
+                                                          {"label", SliceKind::kLabel}};
+  if (const auto ours = our_kinds.find(category); ours != our_kinds.end())
+    return Kind{ours->second};
   const bool is_plain = category.empty() && text_field(event, "pid") == "CPU functions";
   if (category == "cpu_op" || category == "Operator" || category == "user_annotation" || is_plain) {
     // lookout's own steps say the same as its stages.

@@ -333,8 +333,10 @@ CounterSummary counter_summary(const std::string& name, const TraceCounter& coun
   for (std::size_t i = 0; i < summary.count; ++i) {
     const auto& [time, value] = summary.values[i];
     const TraceTime until = i + 1 < summary.count ? summary.values[i + 1].first : end;
-    sorted.push_back({value, static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                 0, std::chrono::nanoseconds(until - time).count()))});
+    sorted.push_back(
+        {value,
+         static_cast<std::uint64_t>(std::max<std::int64_t>(
+             0, std::chrono::duration_cast<std::chrono::nanoseconds>(until - time).count()))});
     whole += sorted.back().ns;
   }
   if (whole == 0) {  // Values that held for no time at all still count when all of them did.
@@ -387,7 +389,9 @@ bool StageOrder::operator()(const std::string& a, const std::string& b) const {
                                     [&](Stage stage) { return name == to_text(stage); });
     return found - kAllStages.begin() + (name == kTotalTime ? 1 : 0);
   };
-  return std::pair(place(a), std::string_view(a)) < std::pair(place(b), std::string_view(b));
+  const auto place_of_a = place(a);
+  const auto place_of_b = place(b);
+  return place_of_a != place_of_b ? place_of_a < place_of_b : a < b;
 }
 
 StageTime ThreadTime::in_stages() const {

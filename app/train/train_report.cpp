@@ -165,9 +165,10 @@ Part doubtful_part(const TrainReport& report) {
     const std::string& predicted = report.labels[picture.predicted];
     const auto score = static_cast<double>(picture.score());
     table.rows.push_back({file, expected, predicted, fmt::format("{:.0f} %", 100 * score)});
-    html += picture_html({file, report.thumbnail ? report.thumbnail(file) : "",
-                          is_right(report, i) ? expected : predicted + " instead of " + expected,
-                          score});
+    html += picture_html(
+        {file, report.thumbnail ? report.thumbnail(file) : "",
+         is_right(report, i) ? expected : fmt::format("{} instead of {}", predicted, expected),
+         score});
   }
   return {"The most doubtful pictures",
           "First the wrong ones, the surest mistakes first: they are often labelled wrong. Then "
