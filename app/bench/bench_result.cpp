@@ -41,7 +41,7 @@ const BenchResult* better_with_less(const BenchResult& result, const std::vector
                                     int BenchResult::*count, int BenchResult::*other) {
   const BenchResult* best = nullptr;
   for (const BenchResult& candidate : all) {
-    const bool comparable = candidate.model.json["file"] == result.model.json["file"] &&
+    const bool comparable = candidate.model.text("file") == result.model.text("file") &&
                             candidate.*other == result.*other && candidate.*count < result.*count;
     const bool as_fast =
         candidate.stats.classified_fps >= (1 - kSame) * result.stats.classified_fps &&
