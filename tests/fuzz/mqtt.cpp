@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   message.retained = false;
   const auto unasked = lookout::parse_command(message, topics, /*commands=*/false);
   for (const auto& harmless : {retained, unasked}) {
-    if (harmless && *harmless != MqttCommand::kGreet) std::abort();
+    if (harmless && *harmless != MqttCommand::kRepublish) std::abort();
   }
   if (command == MqttCommand::kDisable && message.payload != "OFF") std::abort();
   const auto camera = lookout::discovered_camera(message);
