@@ -19,6 +19,15 @@ import pathlib
 import re
 import sys
 
+# What the folder of each engine may include.
+MAY_ENGINES = {
+    "pipeline/archive",
+    "pipeline/core",
+    "pipeline/model",
+    "pipeline/profile",
+    "pipeline/run",
+    "pipeline/training",
+}
 # Folder -> folders whose headers it may include, besides its own. A folder stands for itself alone, not
 # for those in it. Each comes after those that it includes, so that there is no way back.
 ALLOWED = {
@@ -36,22 +45,8 @@ ALLOWED = {
         "pipeline/results",
         "pipeline/training",
     },
-    "pipeline/onnx": {
-        "pipeline/archive",
-        "pipeline/core",
-        "pipeline/model",
-        "pipeline/profile",
-        "pipeline/run",
-        "pipeline/training",
-    },
-    "pipeline/torch": {
-        "pipeline/archive",
-        "pipeline/core",
-        "pipeline/model",
-        "pipeline/profile",
-        "pipeline/run",
-        "pipeline/training",
-    },
+    "pipeline/onnx": MAY_ENGINES,
+    "pipeline/torch": MAY_ENGINES,
     "platform/libcamera": set(),
     "platform/pictures": {"pipeline/core", "pipeline/model"},
     "platform/system": {"pipeline/core", "pipeline/results"},
