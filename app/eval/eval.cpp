@@ -21,7 +21,6 @@
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/pipeline.h"
 #include "platform/sources/open_source.h"
-#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
@@ -62,11 +61,9 @@ void describe(const LoadedModel& loaded, const Source& source, EvalResult& resul
 
 void add_page_facts(const Classifier& model, EvalResult& result) {
   const ModelFacts& facts = model.facts();
-  const SystemInfo system = read_system_info();
   result.model_facts =
       to_facts({result.file, result.sha256, 0, model.spec(), facts, {}, model.threads()});
-  result.machine_facts = machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
-                                       fmt::format("{}, {}", library_text(facts), facts.engine));
+  result.machine_facts = machine_facts(facts);
   result.thumbnail = thumbnail_of;
 }
 

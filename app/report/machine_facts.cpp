@@ -24,6 +24,12 @@ Facts machine_facts(const SystemInfo& system, const std::string& kind, int proce
       {"engine", engine}};
 }
 
+Facts machine_facts(const ModelFacts& model) {
+  const SystemInfo system = read_system_info();
+  return machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
+                       fmt::format("{}, {}", library_text(model), model.engine));
+}
+
 std::string made_by(const std::string& version) {
   return fmt::format("lookout {}, {:%Y-%m-%d %H:%M}", version, fmt::localtime(std::time(nullptr)));
 }

@@ -32,7 +32,6 @@
 #include "pipeline/training/scenes.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
-#include "platform/system/system_info.h"
 
 namespace lookout {
 namespace {
@@ -350,10 +349,8 @@ HeldOut validate(const TrainedModel& model, const EmbeddedPictures& embedded,
 
 void add_page_facts(const Trainer& trainer, TrainReport& report) {
   const ModelFacts& facts = trainer.facts();
-  const SystemInfo system = read_system_info();
   report.base_facts = to_facts({report.base_file, report.base_sha256, 0, trainer.spec(), facts});
-  report.machine_facts = machine_facts(system, machine_kind(system, kBuiltForArm), processors(),
-                                       fmt::format("{}, {}", library_text(facts), facts.engine));
+  report.machine_facts = machine_facts(facts);
   report.thumbnail = thumbnail_of;
 }
 
