@@ -93,13 +93,13 @@ void collect(const CollectOptions& options, const std::atomic<bool>& stop) {
     const auto time = frame.media_time ? Clock::time_point(*frame.media_time) : frame.captured;
     if (last_time && time - *last_time < options.every) continue;
     last_time = time;
-    if (!options.keep_similar && is_similar(frame.bgr, last_picture)) {
+    if (!options.keep_similar && is_similar(whole_picture(frame), last_picture)) {
       ++similar;
       continue;
     }
     // Names have milliseconds, so that no two pictures have the same.
     stamp = std::max(stamp_of(frame, first_stamp), stamp + milliseconds(1));
-    folder.write(frame.bgr, options.label, stamp);
+    folder.write(whole_picture(frame), options.label, stamp);
     ++written;
     if (Clock::now() - reported < kBetweenReports) continue;
     reported = Clock::now();

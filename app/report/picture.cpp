@@ -23,7 +23,7 @@ std::string thumbnail_of(const std::string& path) {
     Frame frame;
     PictureSource source(path);
     if (source.read(frame, std::chrono::milliseconds(0)) != ReadStatus::kFrame) return {};
-    return thumbnail_uri(frame.bgr, kThumbnailSide);
+    return thumbnail_uri(whole_picture(frame), kThumbnailSide);
   } catch (const Error&) {
     return {};
   }

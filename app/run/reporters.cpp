@@ -174,7 +174,6 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   service.access = run.resolved.http_access;
   service.view.view = run.options.camera.view;
   service.view.max_viewers = http.viewers;
-  service.jpegs_wanted = &run.jpegs_wanted;
   service.pictures = &run.pictures;
   service.predict.pixels = http.max_pixels;
   service.predict_rate = http.predict_rate;

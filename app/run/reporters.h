@@ -40,7 +40,6 @@ struct ReporterParts {
   PictureQueue& pictures;                     // those of HTTP clients
   std::atomic<bool>& stop;                    // set by a reporter that ends the run
   std::atomic<bool>& operators_asked;         // set from outside: log the table of the operators
-  std::atomic<bool>& jpegs_wanted;            // set for the source: see SourceOptions
   std::shared_ptr<std::atomic<bool>> paused;  // set by a reporter; null: the source goes on
 };
 

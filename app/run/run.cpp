@@ -137,9 +137,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const LoadedModel loaded = load_run_models(options, resolved, profile);
   const Classifier& model = *loaded.classifiers.front();
 
-  std::atomic<bool> jpegs_wanted = false;
-  SourceOptions wishes = source_options(options.camera, model.spec().input);
-  wishes.jpegs_wanted = &jpegs_wanted;
+  const SourceOptions wishes = source_options(options.camera, model.spec().input);
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
   const std::string& description = source->info().description;
@@ -148,9 +146,8 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const RunInfo info = describe_run(options, loaded, source->info());
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
-  const RunReporters reporters =
-      make_reporters({options, resolved, info, operators, output, pictures, stop, operators_asked,
-                      jpegs_wanted, paused});
+  const RunReporters reporters = make_reporters(
+      {options, resolved, info, operators, output, pictures, stop, operators_asked, paused});
   PipelineOptions pipeline = pipeline_options(options, resolved, model.spec().unknown);
   const auto trace = make_trace(resolved.trace, options, info, model.facts(), output.lines);
   pipeline.trace = trace.get();

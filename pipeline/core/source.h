@@ -35,9 +35,9 @@ class Source {
 
   virtual const SourceInfo& info() const = 0;
 
-  // Waits at most about `timeout` for the next frame and writes it over `frame`: pixels,
-  // `captured`, `capture_duration`, `origin`, of a video `media_time`, and of a camera that may
-  // send JPEGs `is_jpeg` and `jpeg`; the caller sets `sequence`. Unless it returns kFrame, the
+  // Waits at most about `timeout` for the next frame and writes it over `frame`: pixels or the
+  // camera's `picture`, `captured`, `capture_duration`, `origin`, and of a video `media_time`; the
+  // caller sets `sequence`. Unless it returns kFrame, the
   // content of `frame` is unspecified. Throws Error(kDeviceLost) when the device is gone,
   // Error(kNoInput) when a file ends too early.
   virtual ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) = 0;

@@ -18,7 +18,7 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const FrameContext context{frame.sequence, traced ? trace : nullptr};
   const StageMark start = mark_now(traced);
-  preprocessor_.run(frame.bgr, image_);
+  preprocessor_.run(whole_picture(frame), image_);
   const StageMark preprocessed = mark_now(traced);
   classifier_.classify(image_, context, logits_);
   const StageMark inferred = mark_now(traced);

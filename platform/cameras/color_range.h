@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "platform/cameras/raw_picture.h"
+#include "pipeline/core/raw_picture.h"
 
 namespace lookout {
 

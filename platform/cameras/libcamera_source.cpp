@@ -21,6 +21,7 @@
 #include "pipeline/core/thread.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/frame_time.h"
+#include "platform/cameras/raw_converter.h"
 
 namespace lookout {
 namespace {
@@ -444,7 +445,7 @@ ReadStatus LibcameraSource::take(const LookoutFrame& raw, Frame& frame) {
   {
     const FrameAccess access(raw);
     if (range_) picture.encoding.full_range = range_->is_full(picture);
-    converter_.convert(picture, frame.bgr);
+    take_picture(picture, frame);
   }
   module_.give_back(camera_.get(), &raw);
   good_seen_ = true;

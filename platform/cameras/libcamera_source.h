@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/core/raw_picture.h"
 #include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/color_range.h"
 #include "platform/cameras/libcamera_name.h"
-#include "platform/cameras/raw_picture.h"
 #include "platform/cameras/sensor_mode.h"
 #include "platform/cameras/source_options.h"
 #include "platform/libcamera/libcamera_module.h"
@@ -106,9 +106,8 @@ class LibcameraSource : public Source {
   LibcameraBuffers memory_;  // after the camera's end
   LibcameraHandle camera_;
   LookoutStream stream_{};
-  SensorMode sensor_mode_;  // width 0: libcamera's choice
-  RawPicture layout_;       // as granted; without planes
-  RawConverter converter_;
+  SensorMode sensor_mode_;           // width 0: libcamera's choice
+  RawPicture layout_;                // as granted; without planes
   std::optional<RangeMeter> range_;  // of a camera that declares none
   bool good_seen_ = false;
 };

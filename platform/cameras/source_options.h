@@ -1,7 +1,6 @@
 // The wishes of the user and the model, and how long to wait for a camera.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -29,9 +28,6 @@ struct SourceOptions {
   std::string credentials;  // of a network camera, a file with USER:PASSWORD; empty: none
   bool rtsp_udp = false;    // the packets of RTSP come by UDP, else by TCP
   std::int64_t max_pixels = kDefaultMaxPixels;  // of a picture, or of a frame of a video
-  // By the run: true while somebody wants the JPEGs that the camera sends; null: nobody does.
-  // Outlives the source.
-  const std::atomic<bool>* jpegs_wanted = nullptr;
 };
 
 }  // namespace lookout

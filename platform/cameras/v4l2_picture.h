@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "platform/cameras/raw_picture.h"
+#include "pipeline/core/raw_picture.h"
 
 namespace lookout {
 

@@ -16,6 +16,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "platform/cameras/frame_time.h"
+#include "platform/cameras/raw_converter.h"
 #include "platform/pictures/jpeg_decoder.h"
 
 namespace lookout {
@@ -25,6 +26,16 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxGap = 10'000;  // frames; beyond that the driver's count jumped
 constexpr std::int64_t kMaxSide = 8192;    // pixels: a larger one is a damaged header
+
+bool decode_camera_jpeg(const CameraPicture& jpeg, int /*eighths*/, cv::Mat& bgr) {
+  const std::string_view bytes(reinterpret_cast<const char*>(jpeg.bytes.data()), jpeg.bytes.size());
+  DecodedPicture picture;
+  picture.bgr = bgr;  // for its memory
+  decode_jpeg(bytes, {kMaxSide * kMaxSide, kMaxSide}, JpegTolerance::kFrame, picture);
+  if (picture.problem != DecodeProblem::kNone) return false;
+  bgr = picture.bgr;
+  return true;
+}
 
 // FFmpeg reads nearly all of what cameras send; what is encoded already is piped as it is.
 UnusableDevice no_readable_format(const std::string& path,
@@ -248,7 +259,6 @@ std::string probe_camera(const std::string& path) {
 V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
     : path_(path),
       wish_(wish_of(options)),
-      jpegs_wanted_(options.jpegs_wanted),
       device_(path),
       stream_(device_, path, choose(device_, path, wish_)),
       raw_(raw_picture_of(stream_.format())) {
@@ -275,8 +285,8 @@ ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
   if (!buffer) return ReadStatus::kTimeout;
   count_dropped(buffer->sequence);
   const auto start = Clock::now();
-  const bool good = !buffer->damaged && convert(*buffer, frame.bgr);
-  if (good) keep_jpeg(*buffer, frame);
+  const bool good =
+      !buffer->damaged && (raw_ ? take_raw(*buffer, frame) : take_jpeg(*buffer, frame.picture));
   stream_.give_back(*buffer);
   if (!good) return ReadStatus::kSkipped;
   frame.captured = buffer->captured;
@@ -292,32 +302,23 @@ void V4l2Source::count_dropped(std::uint32_t sequence) {
 }
 
 // False when the frame is damaged.
-bool V4l2Source::convert(const V4l2Buffer& buffer, cv::Mat& bgr) {
-  if (!raw_) {
-    const std::string_view jpeg(reinterpret_cast<const char*>(buffer.data), buffer.size);
-    DecodedPicture picture;
-    picture.bgr = bgr;  // for its memory
-    decode_jpeg(jpeg, {kMaxSide * kMaxSide, kMaxSide}, JpegTolerance::kFrame, picture);
-    if (picture.problem != DecodeProblem::kNone) return false;
-    bgr = picture.bgr;
-    note_size(bgr.size());
-    return true;
-  }
+bool V4l2Source::take_raw(const V4l2Buffer& buffer, Frame& frame) {
   if (buffer.size < contiguous_size(*raw_)) return false;
   RawPicture picture = *raw_;
   set_planes(buffer.data, picture);
   if (range_) picture.encoding.full_range = range_->is_full(picture);
-  converter_.convert(picture, bgr);
+  take_picture(picture, frame);
   return true;
 }
 
-void V4l2Source::keep_jpeg(const V4l2Buffer& buffer, Frame& frame) const {
-  frame.is_jpeg = !raw_;
-  if (frame.is_jpeg && jpegs_wanted_ != nullptr && *jpegs_wanted_) {
-    frame.jpeg.assign(buffer.data, buffer.data + buffer.size);
-  } else if (!frame.jpeg.empty()) {
-    frame.jpeg = std::vector<unsigned char>();  // which frees its memory, unlike clear()
-  }
+// Likewise.
+bool V4l2Source::take_jpeg(const V4l2Buffer& buffer, CameraPicture& picture) {
+  picture.begin(CameraPicture::Kind::kJpeg, decode_camera_jpeg);
+  picture.bytes.assign(buffer.data, buffer.data + buffer.size);
+  if (!decode_camera_jpeg(picture, picture.eighths, picture.reduced)) return false;
+  picture.has_reduced = true;
+  note_size(picture.reduced.size());
+  return true;
 }
 
 // Some cameras ignore the size that their driver granted.

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/core/raw_picture.h"
 #include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/color_range.h"
-#include "platform/cameras/raw_picture.h"
 #include "platform/cameras/source_options.h"
 #include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_picture.h"
@@ -96,24 +96,22 @@ class V4l2Source : public Source {
   // frames are skipped: those that the driver marks, raw ones of fewer bytes than their picture
   // has, and JPEGs that are damaged by JpegTolerance::kFrame, or have a side of more than 8192
   // pixels. A JPEG of another size than was granted is used at its own size, and info().shortfall
-  // says so from then on. Fills `frame.jpeg` while options.jpegs_wanted. The destructor logs at
-  // level debug how many frames the driver dropped, by its own count.
+  // says so from then on. The destructor logs at level debug how many frames the
+  // driver dropped, by its own count.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
   void count_dropped(std::uint32_t sequence);
   void note_size(const cv::Size& size);
-  bool convert(const V4l2Buffer& buffer, cv::Mat& bgr);
-  void keep_jpeg(const V4l2Buffer& buffer, Frame& frame) const;
+  bool take_raw(const V4l2Buffer& buffer, Frame& frame);
+  bool take_jpeg(const V4l2Buffer& buffer, CameraPicture& picture);
 
   std::string path_;
   ModeWish wish_;
-  const std::atomic<bool>* jpegs_wanted_;
   SourceInfo info_;
   V4l2Device device_;
   V4l2Stream stream_;
-  std::optional<RawPicture> raw_;  // without planes; nothing: JPEGs
-  RawConverter converter_;
+  std::optional<RawPicture> raw_;          // without planes; nothing: JPEGs
   std::optional<RangeMeter> range_;        // of a camera that declares none
   std::optional<std::uint32_t> sequence_;  // of the last frame
   std::uint64_t dropped_ = 0;              // by the driver, as far as its count shows

@@ -20,7 +20,6 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
                            HttpServiceOptions options, const HttpLimits& limits,
                            MetricSources metrics)
     : metrics_(info, std::move(metrics)),
-      slots_(options.jpegs_wanted),
       service_(
           slots_, info,
           with_metrics(std::move(options),

@@ -24,10 +24,9 @@ struct HttpServiceOptions {
   PictureQueue* pictures =
       nullptr;  // classifies pictures of clients; outlives the service; null: no
   PredictLimits predict;
-  int predict_rate = 0;              // requests with pictures a second of an address; 0: any
-  std::size_t max_upload = 8 << 20;  // HttpLimits', which the form tells
-  std::atomic<bool>* jpegs_wanted = nullptr;  // LiveSlots'
-  std::function<std::string()> metrics;       // text for Prometheus; empty: there are none
+  int predict_rate = 0;                  // requests with pictures a second of an address; 0: any
+  std::size_t max_upload = 8 << 20;      // HttpLimits', which the form tells
+  std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
 };
 
 // `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,

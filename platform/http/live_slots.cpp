@@ -17,30 +17,18 @@ std::string about(const RunInfo& info) {
 
 }  // namespace
 
-void LiveSlots::want_picture() {
-  if (!picture_wanted_) wanted_since_ = Clock::now();
-  picture_wanted_ = true;
-}
-
-void LiveSlots::want_jpegs(bool wanted) {
-  if (jpegs_wanted_ != nullptr && *jpegs_wanted_ != wanted) *jpegs_wanted_ = wanted;
-}
-
-// Whether it was read before its JPEG was wanted, so that it is better to take the next one.
-bool LiveSlots::is_early(const Frame& frame) const {
-  return frame.is_jpeg && frame.jpeg.empty() && jpegs_wanted_ != nullptr && *jpegs_wanted_ &&
-         Clock::now() - wanted_since_.load() < kJpegWait;
-}
-
 void LiveSlots::put(const Result& result, const Frame& frame) {
-  const bool wanted = picture_wanted_ && !is_early(frame);
+  const bool wanted = picture_wanted_.exchange(false);
   std::optional<LivePicture> picture;
   if (wanted) {
-    picture_wanted_ = false;
-    picture = LivePicture{{frame.jpeg.begin(), frame.jpeg.end()},
-                          frame.jpeg.empty() ? frame.bgr.clone() : cv::Mat(),
-                          result.sequence,
-                          result.timestamp};
+    picture.emplace();
+    picture->sequence = result.sequence;
+    picture->time = result.timestamp;
+    if (frame.picture.kind == CameraPicture::Kind::kJpeg && jpegs_wanted_) {
+      picture->jpeg.assign(frame.picture.bytes.begin(), frame.picture.bytes.end());
+    } else {
+      picture->bgr = whole_picture(frame).clone();
+    }
   }
   {
     const MutexLock lock(mutex_);

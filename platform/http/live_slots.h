@@ -23,7 +23,7 @@ namespace lookout {
 
 struct LivePicture {
   std::string jpeg;  // as the camera sent it; empty: `bgr` is there instead
-  cv::Mat bgr;       // a copy, as the source delivered it
+  cv::Mat bgr;       // a copy
   std::uint64_t sequence = 0;
   std::chrono::system_clock::time_point time;
 };
@@ -38,11 +38,7 @@ struct LiveResult {
 // the frame loop, all else by one other thread.
 class LiveSlots {
  public:
-  static constexpr std::size_t kMaxChanges = 64;              // of the state, that are kept
-  static constexpr std::chrono::milliseconds kJpegWait{500};  // for a frame that has its JPEG
-
-  // `jpegs_wanted`: tells the camera to keep its JPEGs; null: it cannot. Outlives this.
-  explicit LiveSlots(std::atomic<bool>* jpegs_wanted = nullptr) : jpegs_wanted_(jpegs_wanted) {}
+  static constexpr std::size_t kMaxChanges = 64;  // of the state, that are kept
 
   // `wake` is called by the frame loop when there is something new that somebody waits for: a
   // picture, or, while somebody listens, anything but a result that changes no state.
@@ -52,9 +48,9 @@ class LiveSlots {
   void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void put(const CameraStatus& status) EXCLUDES(mutex_);
 
-  // The next frame is copied, once; or its JPEG is, if there are any.
-  void want_picture();
-  void want_jpegs(bool wanted);
+  // The next frame is copied, once; or its JPEG is, if the camera sends them and they are wanted.
+  void want_picture() { picture_wanted_ = true; }
+  void want_jpegs(bool wanted) { jpegs_wanted_ = wanted; }
   void set_listened(bool listened) { listened_ = listened; }
 
   // The picture that was wanted, once.
@@ -80,12 +76,10 @@ class LiveSlots {
   void wake() const {
     if (wake_) wake_();
   }
-  bool is_early(const Frame& frame) const;
 
-  std::atomic<bool>* const jpegs_wanted_;
   std::function<void()> wake_;
   std::atomic<bool> picture_wanted_ = false;
-  std::atomic<Clock::time_point> wanted_since_{Clock::time_point()};
+  std::atomic<bool> jpegs_wanted_ = true;
   std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
   LiveResult result_ GUARDED_BY(mutex_);

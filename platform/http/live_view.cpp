@@ -142,10 +142,7 @@ void LiveView::want_picture(Clock::time_point now) {
 void LiveView::advance(Clock::time_point now) {
   now_ = now;
   take_picture();
-  if (!is_busy()) {
-    slots_.want_jpegs(false);
-    return;
-  }
+  if (!is_busy()) return;
   take_status();
   answer_snapshots(false);
   want_picture(now);

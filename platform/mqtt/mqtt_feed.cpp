@@ -58,7 +58,7 @@ void MqttSlots::put(const Result& result, const Frame& frame) {
   const bool with_result = take_flag(result_wanted_);
   if (!changed && !with_picture && !with_result) return;
   std::optional<cv::Mat> picture;
-  if (with_picture) picture = frame.bgr.clone();
+  if (with_picture) picture = whole_picture(frame).clone();
   {
     const MutexLock lock(mutex_);
     if (changed) {

@@ -130,7 +130,7 @@ void OverlayReporter::report(const Result& result, const Frame& frame) {
   for (std::size_t i = 0; i < content.rows; ++i) {
     content.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
   }
-  copy(frame.bgr, *shared_);
+  copy(whole_picture(frame), *shared_);
   show();
 }
 

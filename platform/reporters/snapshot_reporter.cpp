@@ -315,7 +315,7 @@ std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,
     return {};
   }
   Picture picture;
-  picture.bgr = frame.bgr.clone();
+  picture.bgr = whole_picture(frame).clone();
   // An unsure frame has the label that a person may confirm.
   picture.label = unsure ? std::string(result.top.empty() ? "unknown" : result.top.front().label)
                          : std::string(result.state.name());

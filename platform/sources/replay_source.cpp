@@ -11,6 +11,10 @@ namespace {
 
 std::size_t bytes_of(const cv::Mat& picture) { return picture.total() * picture.elemSize(); }
 
+std::size_t bytes_of(const Frame& frame) {
+  return bytes_of(frame.bgr) + bytes_of(frame.picture.reduced) + frame.picture.bytes.size();
+}
+
 }  // namespace
 
 std::vector<Frame> record_frames(Source& source, const RecordLimits& limits) {
@@ -20,10 +24,11 @@ std::vector<Frame> record_frames(Source& source, const RecordLimits& limits) {
     const ReadStatus status = source.read(frame, std::chrono::milliseconds(100));
     if (status == ReadStatus::kEnd) break;
     if (status != ReadStatus::kFrame) continue;
-    bytes += bytes_of(frame.bgr);
+    bytes += bytes_of(frame);
     if (bytes > limits.bytes && !frames.empty()) break;
     frames.push_back(frame);
     frames.back().bgr = frame.bgr.clone();
+    frames.back().picture.reduced = frame.picture.reduced.clone();
   }
   if (frames.empty()) {
     throw Error(ErrorKind::kNoInput, fmt::format("{}: there is no frame in it that can be read",
@@ -34,7 +39,7 @@ std::vector<Frame> record_frames(Source& source, const RecordLimits& limits) {
 
 std::size_t pixel_bytes(const std::vector<Frame>& frames) {
   std::size_t bytes = 0;
-  for (const Frame& frame : frames) bytes += bytes_of(frame.bgr);
+  for (const Frame& frame : frames) bytes += bytes_of(frame);
   return bytes;
 }
 
@@ -51,6 +56,10 @@ ReadStatus ReplaySource::read(Frame& frame, std::chrono::milliseconds /*timeout*
   next_ = (next_ + 1) % frames_.size();
   frame.captured = Clock::now();
   recorded.bgr.copyTo(frame.bgr);
+  cv::Mat reduced = frame.picture.reduced;  // for its memory
+  recorded.picture.reduced.copyTo(reduced);
+  frame.picture = recorded.picture;
+  frame.picture.reduced = reduced;
   frame.origin = recorded.origin;
   frame.capture_duration = Clock::now() - frame.captured;
   return ReadStatus::kFrame;

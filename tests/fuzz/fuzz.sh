@@ -128,10 +128,10 @@ sources=(
   pipeline/archive/foreign_format.cpp pipeline/archive/foreign_names.cpp pipeline/archive/foreign_spec.cpp
   pipeline/archive/metadata.cpp pipeline/archive/onnx_contents.cpp pipeline/archive/onnx_graph.cpp
   pipeline/core/append_format.cpp pipeline/core/input_spec.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
-  pipeline/core/model_spec.cpp pipeline/core/printable.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp
+  pipeline/core/model_spec.cpp pipeline/core/printable.cpp pipeline/core/raw_picture.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp
   pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/results/format.cpp
   pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/camera_controls.cpp
-  platform/cameras/color_range.cpp platform/cameras/raw_picture.cpp platform/cameras/v4l2_picture.cpp
+  platform/cameras/color_range.cpp platform/cameras/raw_converter.cpp platform/cameras/v4l2_picture.cpp
   platform/http/http_access.cpp platform/http/http_address.cpp platform/http/http_connection.cpp
   platform/http/http_message.cpp platform/http/http_metrics.cpp platform/http/upload_budget.cpp
   platform/metrics/metrics_text.cpp platform/mqtt/home_assistant.cpp platform/mqtt/mqtt_address.cpp

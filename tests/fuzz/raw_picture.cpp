@@ -1,6 +1,6 @@
 // A camera's format and buffers, with any stride and sizes: a picture of the granted size, or none.
 // Its first bytes are the format, the rest is what the driver gave.
-#include "platform/cameras/raw_picture.h"
+#include "platform/cameras/raw_converter.h"
 
 #include <linux/videodev2.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pipeline/run/pipeline.h"
-#include "platform/cameras/raw_picture.h"
+#include "platform/cameras/raw_converter.h"
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/sources/test_source.h"
 #include "tests/support/fakes.h"

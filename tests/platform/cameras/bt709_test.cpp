@@ -1,4 +1,4 @@
-#include "platform/cameras/raw_picture.h"
+#include "platform/cameras/raw_converter.h"
 
 #include <gtest/gtest.h>
 

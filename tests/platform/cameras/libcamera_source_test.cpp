@@ -127,8 +127,8 @@ TEST_F(LibcameraSourceTest, StartupFramesAreNeitherClassifiedNorCounted) {
   LibcameraSource source(module_, "0", {});
   Frame frame;
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
-  EXPECT_EQ(frame.bgr.size(), cv::Size(298, 224));
-  EXPECT_EQ(frame.bgr.at<cv::Vec3b>(0, 0), cv::Vec3b(77, 77, 77));
+  EXPECT_EQ(whole_picture(frame).size(), cv::Size(298, 224));
+  EXPECT_EQ(whole_picture(frame).at<cv::Vec3b>(0, 0), cv::Vec3b(77, 77, 77));
   EXPECT_EQ(fake_libcamera.given_back, 4);
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kSkipped) << "damaged, after a good one";
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout);
@@ -156,7 +156,7 @@ TEST_F(LibcameraSourceTest, RangeThatIsNotDeclaredIsMeasured) {
     fake_libcamera.frames = {LOOKOUT_FRAME_SUCCESS};
     Frame frame;
     EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
-    return static_cast<int>(frame.bgr.at<cv::Vec3b>(0, 0)[0]);
+    return static_cast<int>(whole_picture(frame).at<cv::Vec3b>(0, 0)[0]);
   };
   const CapturedLog log;
   {

@@ -52,12 +52,12 @@ TEST_F(FaultyCameraTest, ComesBackWithAnotherSize) {
   const auto source = open_source(camera_, {});
   Frame frame;
   ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
-  const cv::Size size = frame.bgr.size();
+  const cv::Size size = whole_picture(frame).size();
   set_fault("lost");
   read_until(*source, frame, false);
   set_fault("resized");
   read_until(*source, frame, true);
-  EXPECT_NE(frame.bgr.size(), size);
+  EXPECT_NE(whole_picture(frame).size(), size);
 }
 
 TEST_F(FaultyCameraTest, LostWhileItIsOpenedIsAnError) {
@@ -121,7 +121,7 @@ TEST_F(FaultyCameraTest, RangeThatIsNotDeclaredIsMeasured) {
     Frame frame;
     ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
     cv::Mat bars;
-    cv::extractChannel(frame.bgr, bars, 1);
+    cv::extractChannel(whole_picture(frame), bars, 1);
     double darkest = 0;
     double brightest = 0;
     cv::minMaxLoc(bars, &darkest, &brightest);
@@ -143,7 +143,7 @@ TEST_F(FaultyCameraTest, SizeThatIsNotListedCanBeAskedForAllTheSame) {
   V4l2Source source(camera_, jpeg_);
   Frame frame;
   ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-  EXPECT_EQ(frame.bgr.size(), cv::Size(640, 480));
+  EXPECT_EQ(whole_picture(frame).size(), cv::Size(640, 480));
 }
 
 TEST_F(FaultyCameraTest, LostWhileItStreamsIsAnError) {
@@ -198,21 +198,21 @@ TEST_F(FaultyCameraTest, JpegOfAnotherSizeThanWasGrantedHasItsOwn) {
   Frame frame;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
-    EXPECT_EQ(frame.bgr.size(), cv::Size(352, 288));
+    EXPECT_EQ(whole_picture(frame).size(), cv::Size(352, 288));
   }
   const std::string text = log.text();
   EXPECT_THAT(text, HasSubstr("granted 640x480, but its pictures are 352x288"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
   set_fault("");
   ASSERT_EQ(read_next(*source, frame), ReadStatus::kFrame);
-  EXPECT_EQ(frame.bgr.size(), cv::Size(640, 480));
+  EXPECT_EQ(whole_picture(frame).size(), cv::Size(640, 480));
 }
 
 TEST_F(FaultyCameraTest, JpegOfTheGrantedSizeIsNothingToTell) {
   V4l2Source source(camera_, jpeg_);
   Frame frame;
   ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
-  EXPECT_TRUE(frame.is_jpeg);
+  EXPECT_EQ(frame.picture.kind, CameraPicture::Kind::kJpeg);
   EXPECT_EQ(source.info().shortfall, "");
 }
 
@@ -285,7 +285,7 @@ TEST_F(FaultyCameraTest, RangeOfThePictureIsTheGrantedOne) {
     V4l2Source source(camera_, {});
     Frame frame;
     EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-    return static_cast<int>(frame.bgr.at<cv::Vec3b>(10, 10)[1]);
+    return static_cast<int>(whole_picture(frame).at<cv::Vec3b>(10, 10)[1]);
   };
   EXPECT_NEAR(gray(), 192, 2);
   set_fault("fullrange");
@@ -299,7 +299,7 @@ TEST_F(FaultyCameraTest, ColorsAreThoseOfTheGrantedColorSpace) {
     V4l2Source source(camera_, {});
     Frame frame;
     EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
-    return frame.bgr.clone();
+    return whole_picture(frame).clone();
   };
   const cv::Mat sd = picture("");
   const cv::Mat hd = picture("bt709");
@@ -368,7 +368,7 @@ TEST_F(FaultyCameraTest, JpegWithWrongBytesIsSkippedOrAPicture) {
   Frame frame;
   for (int i = 0; i < 60; ++i) {
     if (read_next(source, frame) == ReadStatus::kFrame) {
-      EXPECT_FALSE(frame.bgr.empty());
+      EXPECT_FALSE(whole_picture(frame).empty());
     }
   }
   // Decoders print messages of their own.

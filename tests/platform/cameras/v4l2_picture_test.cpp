@@ -6,6 +6,8 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
+#include "platform/cameras/raw_converter.h"
+
 namespace lookout {
 namespace {
 

@@ -1,45 +1,33 @@
-#include "platform/cameras/raw_picture.h"
+#include "platform/cameras/raw_converter.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <opencv2/imgproc.hpp>
 
 namespace lookout {
 namespace {
 
-// Where the samples of a format lie, and how OpenCV converts it.
-struct Layout {
-  int pixel_bytes;  // in the first plane
-  int conversion;   // a cv::ColorConversionCodes
-  // For formats whose pixels share U and V, else 0; see SampleLine.
-  int luma_offset = 0;
-  int luma_step = 0;
-  std::size_t u_plane = 0;
-  int u_offset = 0;
-  std::size_t v_plane = 0;
-  int v_offset = 0;
-  int chroma_step = 0;
-};
-
 constexpr int kCopied = -1;  // in place of a conversion
 
-// In the order of RawFormat. The planes of chroma are interleaved for OpenCV.
-constexpr std::array<Layout, 12> kLayouts{{
-    {3, kCopied},                                      // kBgr
-    {3, cv::COLOR_RGB2BGR},                            // kRgb
-    {4, cv::COLOR_BGRA2BGR},                           // kBgrx
-    {2, cv::COLOR_BGR5652BGR},                         // kRgb565
-    {1, cv::COLOR_GRAY2BGR},                           // kGray
-    {2, cv::COLOR_YUV2BGR_YUY2, 0, 2, 0, 1, 0, 3, 4},  // kYuyv
-    {2, cv::COLOR_YUV2BGR_YVYU, 0, 2, 0, 3, 0, 1, 4},  // kYvyu
-    {2, cv::COLOR_YUV2BGR_UYVY, 1, 2, 0, 0, 0, 2, 4},  // kUyvy
-    {1, cv::COLOR_YUV2BGR_NV12, 0, 1, 1, 0, 1, 1, 2},  // kNv12
-    {1, cv::COLOR_YUV2BGR_NV21, 0, 1, 1, 1, 1, 0, 2},  // kNv21
-    {1, cv::COLOR_YUV2BGR_NV12, 0, 1, 1, 0, 2, 0, 1},  // kI420
-    {1, cv::COLOR_YUV2BGR_NV21, 0, 1, 2, 0, 1, 0, 1},  // kYv12
+// How OpenCV converts a format: a cv::ColorConversionCodes. In the order of RawFormat. The planes
+// of chroma are interleaved for OpenCV.
+constexpr std::array<int, 12> kConversions{{
+    kCopied,                 // kBgr
+    cv::COLOR_RGB2BGR,       // kRgb
+    cv::COLOR_BGRA2BGR,      // kBgrx
+    cv::COLOR_BGR5652BGR,    // kRgb565
+    cv::COLOR_GRAY2BGR,      // kGray
+    cv::COLOR_YUV2BGR_YUY2,  // kYuyv
+    cv::COLOR_YUV2BGR_YVYU,  // kYvyu
+    cv::COLOR_YUV2BGR_UYVY,  // kUyvy
+    cv::COLOR_YUV2BGR_NV12,  // kNv12
+    cv::COLOR_YUV2BGR_NV21,  // kNv21
+    cv::COLOR_YUV2BGR_NV12,  // kI420
+    cv::COLOR_YUV2BGR_NV21,  // kYv12
 }};
 
-const Layout& layout_of(RawFormat format) { return kLayouts.at(static_cast<std::size_t>(format)); }
+int conversion_of(RawFormat format) { return kConversions.at(static_cast<std::size_t>(format)); }
 
 // OpenCV converts the limited range only.
 unsigned char limited_luma(int value) {
@@ -57,28 +45,10 @@ cv::Mat make_table(First first, Second second) {
   for (int i = 0; i < 256; ++i) table.at<cv::Vec2b>(i) = {first(i), second(i)};
   return table;
 }
-
-// The chroma planes of kI420 and kYv12 have half of the first plane's stride, all others the same.
-std::size_t stride_of(RawFormat format, std::size_t stride, std::size_t plane) {
-  return plane_count(format) == 3 && plane > 0 ? stride / 2 : stride;
-}
-
-// The offset of a plane in contiguous memory. With an odd number of lines the last one has a line
-// of chroma, too.
-std::size_t offset_of(const RawPicture& picture, std::size_t plane) {
-  const int luma_lines = std::max(picture.lines, picture.height);
-  std::size_t offset = 0;
-  for (std::size_t i = 0; i < plane; ++i) {
-    const int lines = i == 0 ? luma_lines : (luma_lines + 1) / 2;
-    offset += static_cast<std::size_t>(lines) * stride_of(picture.format, picture.stride, i);
-  }
-  return offset;
-}
-
 // A header of one plane. OpenCV only reads it, although its type allows writing.
 cv::Mat plane(const RawPicture& picture, std::size_t index, int height, int width, int type) {
   auto* data = const_cast<unsigned char*>(picture.planes[index]);
-  return {height, width, type, data, stride_of(picture.format, picture.stride, index)};
+  return {height, width, type, data, plane_stride(picture, index)};
 }
 
 constexpr int kShift = 14;  // of fixed-point numbers
@@ -153,47 +123,28 @@ void convert_bt709(const RawPicture& picture, cv::Mat& bgr) {
 
 }  // namespace
 
-std::size_t plane_count(RawFormat format) {
-  return std::max(layout_of(format).u_plane, layout_of(format).v_plane) + 1;
-}
-
-bool is_subsampled(RawFormat format) { return layout_of(format).chroma_step > 0; }
-
-std::size_t min_stride(RawFormat format, int width) {
-  return static_cast<std::size_t>(layout_of(format).pixel_bytes) * static_cast<std::size_t>(width);
-}
-
-std::size_t plane_stride(const RawPicture& picture, std::size_t plane) {
-  return stride_of(picture.format, picture.stride, plane);
-}
-
-SampleLine sample_line(const RawPicture& picture, int y) {
-  const Layout& layout = layout_of(picture.format);
-  const auto line = [&](std::size_t plane) {
-    const auto number = static_cast<std::size_t>(plane == 0 ? y : y / 2);
-    return picture.planes.at(plane) + number * plane_stride(picture, plane);
-  };
-  return {line(0) + layout.luma_offset, line(layout.u_plane) + layout.u_offset,
-          line(layout.v_plane) + layout.v_offset, layout.luma_step, layout.chroma_step};
-}
-
-std::size_t plane_size(RawFormat format, int width, int height, std::size_t stride,
-                       std::size_t plane) {
-  const auto lines = static_cast<std::size_t>(plane == 0 ? height : height / 2);
-  const std::size_t line = stride_of(format, min_stride(format, width), plane);
-  return lines == 0 ? 0 : (lines - 1) * stride_of(format, stride, plane) + line;
-}
-
-void set_planes(const unsigned char* memory, RawPicture& picture) {
-  for (std::size_t i = 0; i < plane_count(picture.format); ++i) {
-    picture.planes[i] = memory + offset_of(picture, i);
+void take_picture(const RawPicture& picture, Frame& frame) {
+  if (!is_subsampled(picture.format)) {
+    frame.picture.begin(CameraPicture::Kind::kNone, nullptr);
+    RawConverter().convert(picture, frame.bgr);
+    return;
   }
-}
-
-std::size_t contiguous_size(const RawPicture& picture) {
-  const std::size_t last = plane_count(picture.format) - 1;
-  return offset_of(picture, last) +
-         plane_size(picture.format, picture.width, picture.height, picture.stride, last);
+  CameraPicture& taken = frame.picture;
+  taken.begin(CameraPicture::Kind::kRaw,
+              [](const CameraPicture& raw, int /*eighths*/, cv::Mat& bgr) {
+                RawConverter().convert(raw.raw(), bgr);
+                return true;
+              });
+  taken.layout = picture;
+  taken.layout.lines = picture.height;
+  taken.bytes.resize(contiguous_size(taken.layout));
+  RawPicture copy = taken.raw();
+  for (std::size_t i = 0; i < plane_count(picture.format); ++i) {
+    const auto* const from = picture.planes[i];
+    const std::size_t size =
+        plane_size(picture.format, picture.width, picture.height, picture.stride, i);
+    std::copy(from, from + size, taken.bytes.data() + (copy.planes[i] - taken.bytes.data()));
+  }
 }
 
 void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
@@ -201,15 +152,15 @@ void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
     convert_bt709(picture, bgr);
     return;
   }
-  const Layout& layout = layout_of(picture.format);
   if (plane_count(picture.format) > 1) return convert_planes(picture, bgr);
   if (is_subsampled(picture.format)) return convert_packed(picture, bgr);
-  const cv::Mat pixels =
-      plane(picture, 0, picture.height, picture.width, CV_8UC(layout.pixel_bytes));
-  if (layout.conversion == kCopied) {
+  const auto pixel_bytes = static_cast<int>(min_stride(picture.format, 1));
+  const cv::Mat pixels = plane(picture, 0, picture.height, picture.width, CV_8UC(pixel_bytes));
+  const int conversion = conversion_of(picture.format);
+  if (conversion == kCopied) {
     pixels.copyTo(bgr);
   } else {
-    cv::cvtColor(pixels, bgr, layout.conversion);
+    cv::cvtColor(pixels, bgr, conversion);
   }
 }
 
@@ -222,7 +173,7 @@ void RawConverter::convert_packed(const RawPicture& picture, cv::Mat& bgr) {
     cv::LUT(packed, luma_first ? yuyv_table : uyvy_table, limited_[0]);
     packed = limited_[0];
   }
-  cv::cvtColor(packed, bgr, layout_of(picture.format).conversion);
+  cv::cvtColor(packed, bgr, conversion_of(picture.format));
 }
 
 void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
@@ -246,7 +197,7 @@ void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
     luma = limited_[0].reshape(1);
     chroma = limited_[1];
   }
-  cv::cvtColorTwoPlane(luma, chroma, bgr, layout_of(picture.format).conversion);
+  cv::cvtColorTwoPlane(luma, chroma, bgr, conversion_of(picture.format));
 }
 
 }  // namespace lookout

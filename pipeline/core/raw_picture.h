@@ -1,9 +1,8 @@
-// Uncompressed pictures of cameras, and their conversion to BGR. Touches no device.
+// Uncompressed pictures in the formats of cameras.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <opencv2/core/mat.hpp>
 
 namespace lookout {
 
@@ -74,19 +73,5 @@ void set_planes(const unsigned char* memory, RawPicture& picture);
 
 // The minimum size of that memory in bytes.
 std::size_t contiguous_size(const RawPicture& picture);
-
-class RawConverter {
- public:
-  // Writes `bgr` (CV_8UC3), which is allocated when its size differs. Otherwise only the first
-  // picture of a size allocates memory. BT.601 is converted by OpenCV, which knows no BT.709.
-  void convert(const RawPicture& picture, cv::Mat& bgr);
-
- private:
-  void convert_planes(const RawPicture& picture, cv::Mat& bgr);
-  void convert_packed(const RawPicture& picture, cv::Mat& bgr);
-
-  cv::Mat chroma_;                  // both planes of chroma, interleaved for OpenCV
-  std::array<cv::Mat, 2> limited_;  // the planes of a full-range picture, in the limited range
-};
 
 }  // namespace lookout
