@@ -19,8 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kMaxTimeMs = 10.0 * 365 * 24 * 3'600'000;  // far from where clocks overflow
-
 struct Unit {
   const char* name;
   std::int64_t size;
@@ -64,9 +62,22 @@ std::optional<milliseconds> parse_time(const std::string& text, const TimeForm& 
     throw Error(ErrorKind::kUsage, fmt::format("{0} needs a unit: {0}s or {0}ms", text));
   }
   const auto size = static_cast<double>(unit.empty() ? 1 : unit_size(kTimeUnits, unit));
-  if (!number || size == 0 || !(*number >= 0 && *number * size <= kMaxTimeMs)) return std::nullopt;
+  const auto max = static_cast<double>(form.max.count());
+  if (!number || size == 0 || !(*number >= 0 && *number * size <= max)) return std::nullopt;
   const milliseconds time(*number > 0 ? std::max(std::llround(*number * size), 1LL) : 0);
   return time < form.min ? std::nullopt : std::optional(time);
+}
+
+std::string expected_time(const TimeForm& form) {
+  constexpr const char* kAsIn = "as in 500ms, 10s, 5min or 1h";
+  if (form.min > milliseconds(1) || form.max < kMaxTime) {
+    const std::string max =
+        form.max < kMaxTime ? with_unit(kTimeUnits, form.max.count()) : "ten years";
+    return fmt::format("a time from {} to {}, {}", with_unit(kTimeUnits, form.min.count()), max,
+                       kAsIn);
+  }
+  return fmt::format("a time{}, {}, of at most ten years", form.min.count() > 0 ? " above 0" : "",
+                     kAsIn);
 }
 
 std::optional<std::uint64_t> parse_size(const std::string& text) {
@@ -147,10 +158,8 @@ Value number_value(bool integer, double min, double max, std::function<void(doub
 
 Value time_value(milliseconds& member, const TimeForm& form) {
   const bool is_auto = form.zero_is_auto;
-  const std::string expected =
-      fmt::format("{}a time{}, as in 500ms, 10s, 5min or 1h, of at most ten years",
-                  is_auto ? "auto or " : "", form.min.count() > 0 ? " above 0" : "");
-  Value value = parsed(member, expected, is_auto ? "auto|TIME" : "TIME",
+  Value value = parsed(member, (is_auto ? "auto or " : "") + expected_time(form),
+                       is_auto ? "auto|TIME" : "TIME",
                        [form](const std::string& text) { return parse_time(text, form); });
   value.accepted = {TomlType::kString, TomlType::kInteger};
   value.default_text =

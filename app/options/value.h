@@ -86,12 +86,16 @@ Value number(T& member, double min, double max) {
   return value;
 }
 
+// Ten years, far from where clocks overflow.
+inline constexpr std::chrono::milliseconds kMaxTime = std::chrono::hours(10 * 365 * 24);
+
 struct TimeForm {
   std::chrono::milliseconds min{0};
   bool zero_is_auto = false;  // 0 is written "auto"
+  std::chrono::milliseconds max = kMaxTime;
 };
 
-// 500ms, 10s, 5min, 1h, at most ten years; a number other than 0 needs its unit. A time above 0
+// 500ms, 10s, 5min, 1h; a number other than 0 needs its unit. A time above 0
 // never becomes 0.
 Value time_value(std::chrono::milliseconds& member, const TimeForm& form = {});
 

@@ -148,6 +148,7 @@ TEST(Options, WrongStatesAreUsageErrors) {
       "--set state.enter-threshold: expected a number from 0 to 1, not 2; see lookout run --help");
   expect_error({"--on-change", "echo >x"}, ErrorKind::kUsage, "--on-change: ");
   expect_error({"--set", "events.on-change-timeout=0"}, ErrorKind::kUsage, "a time above 0");
+  expect_error({"--set", "mqtt.interval=500ms"}, ErrorKind::kUsage, "a time from 1s to ten years");
   for (const char* wrong : {"0", "lots", "", "-1", "1.5MB", "5XB", "99999999999TB"}) {
     expect_error({"--set", std::string("events.snapshot-limit=") + wrong}, ErrorKind::kUsage,
                  "--set events.snapshot-limit: expected a size of 1 byte or more, as in 500KB");
