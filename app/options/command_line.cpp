@@ -27,6 +27,37 @@ Error given_twice(const std::string& flag) {
   return {ErrorKind::kUsage, flag + ": given twice, but it takes one value"};
 }
 
+// The edges of `region` and of the rectangles along one axis, from `first` on, in order.
+std::vector<double> edges(const cv::Rect2d& region, const std::vector<cv::Rect2d>& rectangles,
+                          double cv::Rect2d::*first, double cv::Rect2d::*size) {
+  const double end = region.*first + region.*size;
+  std::vector<double> all{region.*first, end};
+  for (const cv::Rect2d& rectangle : rectangles) {
+    for (const double edge : {rectangle.*first, rectangle.*first + rectangle.*size}) {
+      all.push_back(std::clamp(edge, region.*first, end));
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// Which part of the region no rectangle covers, 0..1.
+double uncovered(const cv::Rect2d& region, const std::vector<cv::Rect2d>& rectangles) {
+  const auto xs = edges(region, rectangles, &cv::Rect2d::x, &cv::Rect2d::width);
+  const auto ys = edges(region, rectangles, &cv::Rect2d::y, &cv::Rect2d::height);
+  double area = 0;
+  for (std::size_t i = 1; i < xs.size(); ++i) {
+    for (std::size_t j = 1; j < ys.size(); ++j) {
+      const cv::Point2d middle((xs[i - 1] + xs[i]) / 2, (ys[j - 1] + ys[j]) / 2);
+      const bool is_covered = std::any_of(
+          rectangles.begin(), rectangles.end(),
+          [&middle](const cv::Rect2d& rectangle) { return rectangle.contains(middle); });
+      if (!is_covered) area += (xs[i] - xs[i - 1]) * (ys[j] - ys[j - 1]);
+    }
+  }
+  return area / region.area();
+}
+
 }  // namespace
 
 CLI::Option* Command::add_option(const std::string& name, const Value& value,
@@ -207,6 +238,12 @@ void CommandLine::check_combinations() const {
       options_.events.snapshot_on_change.empty()) {
     throw settings_.origin({"events.snapshot-when"})
         .error("pictures need a folder: --snapshot-on-change DIR");
+  }
+  // A sliver of a picture tells nothing.
+  constexpr double kMinUncovered = 0.001;
+  if (uncovered(options_.camera.view.roi, options_.still.ignore) < kMinUncovered) {
+    throw settings_.origin({"still.ignore", "camera.roi"})
+        .error("the rectangles of still.ignore cover all that is classified: leave a part out");
   }
   check_thresholds();
 }

@@ -26,6 +26,7 @@ constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
 constexpr double kMaxClients = 1000;
 constexpr double kMaxPredictRate = 100'000;
 constexpr double kMinRegion = 0.001;
+constexpr std::size_t kMaxIgnored = 32;
 constexpr std::size_t kHashDigits = 64;
 
 // Adds the settings of one section.
@@ -120,27 +121,49 @@ Value files(std::vector<std::string>& member) {
   });
 }
 
-std::optional<cv::Rect2d> parse_region(const std::string& text) {
-  const std::vector<double> parsed = parse_numbers(text);
-  if (parsed.size() != 4) return std::nullopt;
-  const cv::Rect2d region(parsed[0], parsed[1], parsed[2], parsed[3]);
-  const double max = 1 + 1e-9;  // for 0.7 + 0.3
-  const bool inside = region.x >= 0 && region.y >= 0 && region.x + region.width <= max &&
-                      region.y + region.height <= max;
-  const bool visible = region.width >= kMinRegion && region.height >= kMinRegion;
-  return inside && visible ? std::optional(region) : std::nullopt;
+constexpr const char* kRegion =
+    "x,y,width,height, each from 0 to 1, inside the picture, width and height at least {}";
+
+std::optional<std::vector<cv::Rect2d>> parse_regions(const std::string& text, std::size_t max) {
+  const std::vector<double> numbers = parse_numbers(text);
+  constexpr std::size_t kNumbers = 4;
+  const bool is_none = numbers.empty() && !text.empty();
+  if (is_none || numbers.size() % kNumbers != 0 || numbers.size() / kNumbers > max) {
+    return std::nullopt;
+  }
+  std::vector<cv::Rect2d> regions;
+  for (std::size_t i = 0; i < numbers.size(); i += kNumbers) {
+    const cv::Rect2d region(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]);
+    const double end = 1 + 1e-9;  // for 0.7 + 0.3
+    const bool inside = region.x >= 0 && region.y >= 0 && region.x + region.width <= end &&
+                        region.y + region.height <= end;
+    const bool visible = region.width >= kMinRegion && region.height >= kMinRegion;
+    if (!inside || !visible) return std::nullopt;
+    regions.push_back(region);
+  }
+  return regions;
 }
 
 // Part of a picture, as x,y,width,height from 0 to 1.
 Value region(cv::Rect2d& member) {
-  Value value = parsed(
-      member,
-      fmt::format(
-          "x,y,width,height, each from 0 to 1, inside the picture, width and height at least {}",
-          kMinRegion),
-      "X,Y,W,H", parse_region);
+  const auto parse = [](const std::string& text) {
+    const auto regions = parse_regions(text, 1);
+    return regions && !regions->empty() ? std::optional(regions->front()) : std::nullopt;
+  };
+  Value value = parsed(member, fmt::format(kRegion, kMinRegion), "X,Y,W,H", parse);
   value.accepted = {TomlType::kString, TomlType::kArray};
   value.default_text = fmt::format("{},{},{},{}", member.x, member.y, member.width, member.height);
+  return value;
+}
+
+// Parts of a picture, one after the other; in a file also an array with one in each string.
+Value regions(std::vector<cv::Rect2d>& member) {
+  const std::string expected =
+      fmt::format("at most {} rectangles, each {}", kMaxIgnored, fmt::format(kRegion, kMinRegion));
+  Value value = parsed(member, expected, "X,Y,W,H,...",
+                       [](const std::string& text) { return parse_regions(text, kMaxIgnored); });
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements.push_back(TomlType::kString);
   return value;
 }
 
@@ -230,7 +253,7 @@ void declare_picture(Settings& settings, CameraOptions& options) {
   Value rotation =
       choice<int>(options.view.rotation, {{"0", 0}, {"90", 90}, {"180", 180}, {"270", 270}});
   rotation.accepted = {TomlType::kInteger};
-  add("rotation", rotation, "Turn the picture clockwise, in degrees", "--rotation");
+  add("rotation", rotation, "Turn the picture clockwise, in degrees");
   add("hflip", boolean(options.view.hflip), "Mirror left and right, after turning");
   add("vflip", boolean(options.view.vflip), "Mirror top and bottom, after turning");
   add("roi", region(options.view.roi),
@@ -283,6 +306,8 @@ void declare(Settings& settings, CameraOptions& options) {
   declare_picture(settings, options);
   declare_controls(settings, options.source_options.controls);
   declare_files(settings, options.source_options);
+  add("max-rate", number(options.max_rate, 0.01, 1000),
+      "Classify at most N frames per second, evenly spaced; default: every frame", "--max-rate");
   add("timeout", time_value(options.timeout), "End after this time: 500ms, 10s, 5min, 1h; 0: never",
       "-t,--timeout");
   add("wait",
@@ -383,6 +408,30 @@ void declare(Settings& settings, SceneOptions& options) {
       "How long a new state must last to be reported");
 }
 
+void declare(Settings& settings, StillOptions& options) {
+  const Section add{settings, "still"};
+  add("enabled",
+      choice<Still>(options.enabled,
+                    {{"auto", Still::kAuto}, {"yes", Still::kYes}, {"no", Still::kNo}}),
+      "While nothing changes in the picture, take the last result instead of computing it again; "
+      "auto: yes for cameras and other live sources, no for files",
+      "--still");
+  add("at-least-every",
+      time_value(options.at_least_every,
+                 {std::chrono::milliseconds(100), false, std::chrono::hours(1)}),
+      "Classify a frame at least once in this time, whatever it shows");
+  add("ignore", regions(options.ignore),
+      "Rectangles of the picture in which changes do not count, such as a clock that the camera "
+      "draws: x,y,width,height from 0 to 1 for each");
+}
+
+void declare(Settings& settings, HeatOptions& options) {
+  const Section add{settings, "heat"};
+  add("limit", number(options.limit, 40, 100),
+      "Classify fewer frames per second to keep the processor below this temperature, in degrees "
+      "Celsius; default: no limit");
+}
+
 void declare(Settings& settings, EventOptions& options) {
   const Section add{settings, "events"};
   add("on-change", command(options.on_change),
@@ -401,8 +450,7 @@ void declare(Settings& settings, EventOptions& options) {
                                                    {"unsure", SnapshotWhen::kUnsure},
                                                    {"both", SnapshotWhen::kBoth}}),
       "Save the frame there when the state changes, when the model is unsure (a picture to "
-      "train with), or both",
-      "--snapshot-when");
+      "train with), or both");
   add("unsure-below", number(options.unsure_below, 0, 1),
       "A frame is unsure when its best score is lower, 0 to 1, or it is unknown");
   add("snapshot-cooldown", time_value(options.snapshot_cooldown),
@@ -504,6 +552,8 @@ void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.model);
   declare(settings, options.results);
   declare(settings, options.state);
+  declare(settings, options.still);
+  declare(settings, options.heat);
   declare(settings, options.events);
   declare(settings, options.http);
   declare(settings, options.mqtt);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <opencv2/core/types.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ struct CameraOptions {
   SourceOptions source_options;
   Wait wait = Wait::kAuto;
   View view;
+  std::optional<double> max_rate;        // classifications a second; nothing: every frame
   Scheduling capture;                    // of the thread that reads the camera
   std::chrono::milliseconds timeout{0};  // 0: run until stopped
 };
@@ -71,6 +73,22 @@ struct SceneOptions {
   std::optional<double> enter_threshold;   // nothing: ResultOptions::threshold
   std::optional<double> leave_threshold;   // nothing: that for entering
   std::chrono::milliseconds min_duration{0};
+};
+
+// Whether a frame that shows what the last classified one showed takes over its result. Auto: for a
+// live source.
+enum class Still { kAuto, kYes, kNo };
+
+struct StillOptions {
+  Still enabled = Still::kAuto;
+  std::chrono::milliseconds at_least_every{1000};  // a frame is classified whatever it shows
+  // What may change meanwhile: x, y, width, height as fractions 0..1 of the turned and mirrored
+  // picture. They leave a part of View::roi.
+  std::vector<cv::Rect2d> ignore;
+};
+
+struct HeatOptions {
+  std::optional<double> limit;  // degrees Celsius of the processor; nothing: none
 };
 
 // When a picture is saved: when the state changes, or when the model is unsure.
@@ -132,6 +150,8 @@ void declare(Settings& settings, CameraOptions& options);
 void declare(Settings& settings, ModelOptions& options);
 void declare(Settings& settings, ResultOptions& options);
 void declare(Settings& settings, SceneOptions& options);
+void declare(Settings& settings, StillOptions& options);
+void declare(Settings& settings, HeatOptions& options);
 void declare(Settings& settings, EventOptions& options);
 void declare(Settings& settings, HttpOptions& options);
 void declare(Settings& settings, MqttOptions& options);
@@ -144,6 +164,8 @@ struct RunOptions {
   ModelOptions model;
   ResultOptions results;
   SceneOptions state;
+  StillOptions still;
+  HeatOptions heat;
   EventOptions events;
   HttpOptions http;
   MqttOptions mqtt;

@@ -23,9 +23,9 @@ struct Guess {
 
 const std::map<std::string_view, Guess> kGuesses{
     {"fps", {"framerate", "N", "camera.framerate"}},
-    {"rate", {"framerate", "N", "camera.framerate"}},
+    {"rate", {"max-rate", "N", ""}},
     {"crop", {"roi", "X,Y,W,H", ""}},
-    {"rotate", {"rotation", "90", ""}},
+    {"rotate", {"rotation", "90", "camera.rotation"}},
     {"flip", {"", "true", "camera.hflip"}},
     {"mirror", {"", "true", "camera.hflip"}},
     {"duration", {"timeout", "10s", ""}},
@@ -56,7 +56,7 @@ Error CommandLine::usage_error(const std::string& sentence) const {
   return {ErrorKind::kUsage, fmt::format("{}; see lookout {} --help", sentence, command)};
 }
 
-// "--snapshot-when needs a value: change|unsure|both"; CLI11's sentence begins with the flag.
+// "--format needs a value: text|json"; CLI11's sentence begins with the flag.
 std::string CommandLine::needs_value(const std::string& sentence) const {
   const std::string flag = sentence.substr(0, sentence.find(':'));
   for (const CLI::App* app : {chosen(), static_cast<const CLI::App*>(&app_)}) {

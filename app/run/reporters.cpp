@@ -77,7 +77,7 @@ std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run) {
 std::unique_ptr<Reporter> make_change_reporter(const EventOptions& events, const RunInfo& info) {
   if (events.snapshot_when == SnapshotWhen::kChange &&
       events.unsure_below != EventOptions().unsure_below) {
-    log_warn("events.unsure-below does nothing without --snapshot-when unsure or both");
+    log_warn("events.unsure-below does nothing unless events.snapshot-when is unsure or both");
   }
   std::unique_ptr<SnapshotReporter> snapshots;
   if (!events.snapshot_on_change.empty()) {

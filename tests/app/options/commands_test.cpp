@@ -153,8 +153,7 @@ TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
 
 TEST(Commands, AFlagWithoutItsValueIsAUsageError) {
   expect_error({"--top-k"}, ErrorKind::kUsage, "--top-k needs a value: N; see lookout run --help");
-  expect_error({"run", "--snapshot-when"}, ErrorKind::kUsage,
-               "--snapshot-when needs a value: change|unsure|both");
+  expect_error({"run", "--still"}, ErrorKind::kUsage, "--still needs a value: auto|yes|no");
   expect_error({"bench", "--report"}, ErrorKind::kUsage, "--report needs a value: FILE");
 }
 
@@ -186,9 +185,10 @@ std::string text_of(const std::vector<std::string>& arguments) {
 // All pages of --help.
 std::vector<std::vector<std::string>> pages() {
   std::vector<std::vector<std::string>> all{{"--help"}};
-  for (const char* command : {"run", "inspect", "doctor", "list-cameras", "bench", "eval", "train",
-                              "collect", "trace-summary", "serve", "mqtt", "camera", "model",
-                              "results", "state", "events", "http", "profile", "log"}) {
+  for (const char* command :
+       {"run",     "inspect",       "doctor", "list-cameras", "bench",  "eval",    "train",
+        "collect", "trace-summary", "serve",  "mqtt",         "camera", "model",   "results",
+        "state",   "still",         "heat",   "events",       "http",   "profile", "log"}) {
     all.push_back({"help", command});
   }
   all.push_back({"mqtt", "forget", "--help"});
@@ -258,6 +258,12 @@ TEST(Commands, FlagsOfOtherProgramsAreAnsweredWithOurs) {
       {{"--confidence", "0.5"}, "there is no --confidence; did you mean --threshold N?"},
       {{"--source", "x"}, "there is no --source; did you mean the argument SOURCE?"},
       {{"--framerate", "10"}, "there is no --framerate; did you mean --set camera.framerate=N?"},
+      {{"--rate", "10"}, "there is no --rate; did you mean --max-rate N?"},
+      {{"--rotation", "90"},
+       "there is no --rotation; did you mean --set camera.rotation=0|90|180|270?"},
+      {{"--rotate", "90"}, "there is no --rotate; did you mean --set camera.rotation=90?"},
+      {{"--snapshot-when", "unsure"},
+       "did you mean --set events.snapshot-when=change|unsure|both?"},
       {{"--live"}, "there is no --live; did you mean --set camera.live=true?"},
       {{"list-cameras", "--foo"}, "there is no --foo; see lookout list-cameras --help"}};
   for (const auto& [arguments, sentence] : guesses) {

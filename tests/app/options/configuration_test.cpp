@@ -54,6 +54,11 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.state.enter_threshold, b.state.enter_threshold);
   EXPECT_EQ(a.state.leave_threshold, b.state.leave_threshold);
   EXPECT_EQ(a.state.min_duration, b.state.min_duration);
+  EXPECT_EQ(a.camera.max_rate, b.camera.max_rate);
+  EXPECT_EQ(a.still.enabled, b.still.enabled);
+  EXPECT_EQ(a.still.at_least_every, b.still.at_least_every);
+  EXPECT_EQ(a.still.ignore, b.still.ignore);
+  EXPECT_EQ(a.heat.limit, b.heat.limit);
   EXPECT_EQ(a.events.on_change, b.events.on_change);
   EXPECT_EQ(a.events.on_change_timeout, b.events.on_change_timeout);
   EXPECT_EQ(a.events.snapshot_on_change, b.events.snapshot_on_change);
@@ -211,6 +216,10 @@ TEST(Configuration, ValuesOfTheFileHaveTypes) {
   EXPECT_EQ(options.results.threshold, 0.1);
   EXPECT_EQ(options.events.snapshot_limit, 2048U);
   EXPECT_EQ(parse_file("[model]\nthreads = 'auto'\n").model.threads, 0);
+  const std::vector<cv::Rect2d> ignored{{0, 0, 0.3, 0.05}, {0.5, 0.5, 0.5, 0.5}};
+  EXPECT_EQ(parse_file("[still]\nignore = ['0,0,0.3,0.05', '0.5,0.5,0.5,0.5']\n").still.ignore,
+            ignored);
+  EXPECT_EQ(parse_file("[still]\nignore = [0, 0, 0.3, 0.05]\n").still.ignore.size(), 1U);
   EXPECT_EQ(parse_file("results.top-k = 3\n").results.top_k, 3U);
   EXPECT_EQ(parse_file("[camera]\nroi = '0,0,0.5,1'\ncapture-cpus = '1,3'\n").camera.capture.cpus,
             (std::vector<int>{1, 3}));
@@ -241,6 +250,8 @@ TEST(Configuration, MistakesAreNamedWithTheirPlace) {
       {"[results]\nformat = 'xml'\n", ":2:10: results.format: expected text or json"},
       {"[camera]\nsource = 'tset://all'\n", ":2:10: camera.source: "},
       {"[camera]\nroi = [0, 0, 1, 'x']\n", ":2:7: camera.roi: expected x,y,width,height"},
+      {"[still]\nenabled = true\n", ":2:11: still.enabled: expected auto, yes or no, not a bool"},
+      {"[still]\nignore = [[0, 0, 1, 1]]\n", ":2:10: still.ignore: expected at most 32 rect"},
       {"[camera]\ntimeout = 2020-01-01\n", ":2:11: camera.timeout: expected a time"},
       {"[model]\nworkers = []\n", ":2:11: model.workers: expected a whole number"},
       {"[events]\non-change = ['touch', 'x']\n", ":2:13: events.on-change: expected a command, "},

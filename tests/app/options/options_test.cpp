@@ -63,7 +63,7 @@ TEST(Options, EveryOptionIsUnderstood) {
                                         "--set",       "camera.hflip=true",
                                         "--set",       "camera.vflip=true",
                                         "--set",       "camera.max-pixels=5000000",
-                                        "--rotation",  "180",
+                                        "--set",       "camera.rotation=180",
                                         "--roi",       "0.25,0,0.5,1",
                                         "--top-k",     "3",
                                         "--threshold", "0.5",
@@ -199,9 +199,9 @@ TEST(Options, TimesHaveUnits) {
   // Seconds to some, milliseconds to rpicam-apps.
   expect_error({"-t", "5"}, ErrorKind::kUsage,
                "--timeout: 5 needs a unit: 5s or 5ms; see lookout run --help");
-  for (const char* name :
-       {"camera.timeout", "log.stats-interval", "camera.give-up-after", "state.smoothing",
-        "state.min-duration", "events.on-change-timeout", "events.snapshot-cooldown"}) {
+  for (const char* name : {"camera.timeout", "log.stats-interval", "camera.give-up-after",
+                           "state.smoothing", "state.min-duration", "events.on-change-timeout",
+                           "events.snapshot-cooldown", "still.at-least-every"}) {
     const std::string setting = std::string(name) + "=30";
     expect_error({"--set", setting}, ErrorKind::kUsage, "30 needs a unit: 30s or 30ms");
     EXPECT_NO_THROW(parse_set(setting + "s")) << setting;
@@ -244,7 +244,7 @@ TEST(Options, WrongValuesAreUsageErrorsThatSayWhatIsRight) {
       {{"--threads", "lots"}, "expected auto or a whole number"},
       {{"--set", "model.workers=0"}, "expected a whole number from 1 to 64"},
       {{"--format", "xml"}, "--format: expected text or json, not xml; see lookout run --help"},
-      {{"--rotation", "45"}, "expected 0, 90, 180 or 270"},
+      {{"--set", "camera.rotation=45"}, "expected 0, 90, 180 or 270"},
       {{"--timeout", "10 years"}, "expected a time"},
       {{"--timeout", "-1"}, "expected a time"},
       {{"--set", "results.write=few"}, "expected auto, all or changes"},
@@ -275,6 +275,72 @@ TEST(Options, ARegionIsARectangleInsideThePicture) {
   }
   EXPECT_EQ(parse_run({"--roi", "0.7,0,0.3,0.001"}).camera.view.roi,
             cv::Rect2d(0.7, 0, 0.3, 0.001));
+}
+
+TEST(Options, StillScenesAreUnderstood) {
+  const StillOptions defaults = parse_run({}).still;
+  EXPECT_EQ(defaults.enabled, Still::kAuto);
+  EXPECT_EQ(defaults.at_least_every, std::chrono::seconds(1));
+  EXPECT_TRUE(defaults.ignore.empty());
+  EXPECT_EQ(parse_run({"--still", "yes"}).still.enabled, Still::kYes);
+  EXPECT_EQ(parse_run({"--still", "no"}).still.enabled, Still::kNo);
+  EXPECT_EQ(parse_set("still.at-least-every=100ms").still.at_least_every,
+            std::chrono::milliseconds(100));
+  EXPECT_EQ(parse_set("still.at-least-every=1h").still.at_least_every, std::chrono::hours(1));
+  for (const char* wrong : {"0", "99ms", "61min", "often"}) {
+    expect_error({"--set", std::string("still.at-least-every=") + wrong}, ErrorKind::kUsage,
+                 "still.at-least-every: expected a time from 100ms to 1h, as in");
+  }
+}
+
+TEST(Options, IgnoredRectanglesLieInThePicture) {
+  const auto ignored = [](const std::string& text) {
+    return parse_set("still.ignore=" + text).still.ignore;
+  };
+  EXPECT_EQ(ignored("0,0,0.3,0.05"), (std::vector{cv::Rect2d(0, 0, 0.3, 0.05)}));
+  EXPECT_EQ(ignored("0,0,0.3,0.05, 0.5,0.5,0.5,0.5"),
+            (std::vector{cv::Rect2d(0, 0, 0.3, 0.05), cv::Rect2d(0.5, 0.5, 0.5, 0.5)}));
+  EXPECT_TRUE(ignored("").empty());
+  std::string many = "0,0,0.1,0.1";
+  for (int i = 1; i < 32; ++i) many += ",0,0,0.1,0.1";
+  EXPECT_EQ(ignored(many).size(), 32U);
+  for (const std::string& wrong :
+       {std::string("0,0,1"), std::string("0,0,0.1,0.1,0"), std::string("0.5,0,0.6,0.1"),
+        std::string("0,0,0,0.1"), std::string("a,0,0.1,0.1"), many + ",0,0,0.1,0.1"}) {
+    expect_error({"--set", "still.ignore=" + wrong}, ErrorKind::kUsage,
+                 "still.ignore: expected at most 32 rectangles, each x,y,width,height, each from");
+  }
+}
+
+TEST(Options, IgnoredRectanglesLeaveAPartOfWhatIsClassified) {
+  constexpr const char* kSentence =
+      "the rectangles of still.ignore cover all that is classified: leave a part out";
+  const std::string halves = "still.ignore=0,0,0.6,1,0.6,0,0.4,1";
+  expect_error({"--set", "still.ignore=0,0,1,1"}, ErrorKind::kUsage,
+               std::string("--set still.ignore: ") + kSentence);
+  expect_error({"--set", halves}, ErrorKind::kUsage, kSentence);
+  expect_error({"--set", "still.ignore=0,0,0.5,1", "--roi", "0.1,0.1,0.3,0.9"}, ErrorKind::kUsage,
+               kSentence);
+  EXPECT_NO_THROW(parse_set("still.ignore=0,0,0.6,1,0.6,0,0.4,0.9"));
+  EXPECT_NO_THROW(parse_run({"--set", "still.ignore=0,0,0.5,1", "--roi", "0.4,0,0.3,1"}));
+  const Environment ignore("LOOKOUT_STILL_IGNORE", "0,0,1,1");
+  expect_error({}, ErrorKind::kConfig, kSentence);
+}
+
+TEST(Options, RateAndHeatAreUnderstood) {
+  EXPECT_FALSE(parse_run({}).camera.max_rate);
+  EXPECT_FALSE(parse_run({}).heat.limit);
+  EXPECT_EQ(parse_run({"--max-rate", "0.01"}).camera.max_rate, 0.01);
+  EXPECT_EQ(parse_run({"--max-rate", "1000"}).camera.max_rate, 1000);
+  EXPECT_EQ(parse_set("heat.limit=72.5").heat.limit, 72.5);
+  for (const char* wrong : {"0", "0.009", "1001", "fast", "nan"}) {
+    expect_error({"--max-rate", wrong}, ErrorKind::kUsage,
+                 "--max-rate: expected a number from 0.01 to 1000");
+  }
+  for (const char* wrong : {"39", "101", "hot"}) {
+    expect_error({"--set", std::string("heat.limit=") + wrong}, ErrorKind::kUsage,
+                 "heat.limit: expected a number from 40 to 100");
+  }
 }
 
 TEST(Options, AnHttpAddressAndItsNamesAreChecked) {
