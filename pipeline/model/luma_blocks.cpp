@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <opencv2/core/hal/intrin.hpp>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,9 @@ constexpr int kBlocksASide = 30;  // of a square region, about
 // A column of 7/8 of so many lines fits 16 bits.
 constexpr int kMaxSide = 256;
 constexpr int kLines = 4;  // that are read of each block of a whole picture
+// Fixed point: a mean is a sum times a number with so many bits of fraction.
+constexpr unsigned kFraction = 32;
+constexpr std::uint64_t kHalf = std::uint64_t{1} << (kFraction - 1);
 
 // How luma is read; kStep: bytes from one pixel to the next.
 struct LumaByte {
@@ -47,14 +51,49 @@ void add_lines(const std::uint8_t* line, std::size_t step, int width,
   }
 }
 
-unsigned sum_of(const std::uint16_t* columns, int count) {
-  unsigned sum = 0;
-  int i = 0;
-  for (; i + kCell <= count; i += kCell) {
-    for (int k = 0; k < kCell; ++k) sum += columns[i + k];
+// Adds up columns to cells, which are kCell columns wide in a whole picture.
+void add_columns(const std::uint16_t* columns, std::vector<unsigned>& cells, int width) {
+  if (width == kCell) {
+    for (unsigned& cell : cells) {
+      cell = cv::v_reduce_sum(cv::v_load(columns));
+      columns += kCell;
+    }
+    return;
   }
-  for (; i < count; ++i) sum += columns[i];
-  return sum;
+  for (unsigned& cell : cells) {
+    cell = 0;
+    for (int x = 0; x < width; ++x) cell += columns[x];
+    columns += width;
+  }
+}
+
+// Writes the means of blocks that are `side` cells wide. kSide: the same, where the compiler is to
+// know it, or 0.
+template <int kSide>
+void add_cells(const unsigned* cells, const int* lefts, std::size_t blocks, int side,
+               std::uint64_t scale, std::uint16_t* means) {
+  const int count = kSide > 0 ? kSide : side;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += cells[lefts[block] + i];
+    means[block] = static_cast<std::uint16_t>((sum * scale + kHalf) >> kFraction);
+  }
+}
+
+void add_cells(const unsigned* cells, const int* lefts, std::size_t blocks, int side,
+               std::uint64_t scale, std::uint16_t* means) {
+  switch (side) {
+    case 1:
+      return add_cells<1>(cells, lefts, blocks, side, scale, means);
+    case 2:
+      return add_cells<2>(cells, lefts, blocks, side, scale, means);
+    case 3:
+      return add_cells<3>(cells, lefts, blocks, side, scale, means);
+    case 4:
+      return add_cells<4>(cells, lefts, blocks, side, scale, means);
+    default:
+      return add_cells<0>(cells, lefts, blocks, side, scale, means);
+  }
 }
 
 int round_down(int pixels) { return pixels / kCell * kCell; }
@@ -140,12 +179,14 @@ void LumaGrid::plan(const cv::Size& frame) {
   left_ = area.x;
   width_ = area.width;
   columns_.resize(static_cast<std::size_t>(width_));
+  cells_.resize(columns_.size() / kCell);
   for (const int top : starts_of(first.y, last.y, side_)) {
     Row row{top, lefts_.size(), 0};
     for (const int left : starts_of(first.x, last.x, side_)) {
       const cv::Rect block(left, top, side_, side_);
       const auto covers = [&](const cv::Rect& part) { return !(part & block).empty(); };
-      if (std::none_of(ignored.begin(), ignored.end(), covers)) lefts_.push_back(left - left_);
+      if (std::none_of(ignored.begin(), ignored.end(), covers))
+        lefts_.push_back((left - left_) / kCell);
     }
     row.end = lefts_.size();
     if (row.end > row.begin) rows_.push_back(row);
@@ -156,18 +197,17 @@ void LumaGrid::plan(const cv::Size& frame) {
 template <typename Luma>
 void LumaGrid::measure_as(const std::uint8_t* pixels, std::size_t stride, int eighths,
                           LumaBlocks& blocks) {
-  constexpr unsigned kFraction = 16;  // bits
   blocks.means.resize(lefts_.size());
   blocks.row_ends.resize(rows_.size());
+  if (rows_.empty()) return;
   const bool whole = eighths == kCell;
   const int side = side_ * eighths / kCell;
   const int width = width_ * eighths / kCell;
   const int lines = whole ? kLines : side;
   const std::size_t step = whole ? stride * static_cast<std::size_t>(side / kLines) : stride;
   const auto pixels_read = static_cast<unsigned>(side * lines);
-  const unsigned scale = (LumaBlocks::kUnit << kFraction) / pixels_read;
+  const std::uint64_t scale = (std::uint64_t{LumaBlocks::kUnit} << kFraction) / pixels_read;
   std::uint16_t* columns = columns_.data();
-  std::uint16_t* mean = blocks.means.data();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     const int top = row.top * eighths / kCell + (whole ? side / kLines / 2 : 0);
@@ -179,10 +219,9 @@ void LumaGrid::measure_as(const std::uint8_t* pixels, std::size_t stride, int ei
       add_lines<Luma, kLines>(line, step, width, columns);
     }
     for (; read < lines; ++read, line += step) add_lines<Luma, 1>(line, step, width, columns);
-    for (std::size_t block = row.begin; block < row.end; ++block) {
-      const unsigned sum = sum_of(columns + lefts_[block] * eighths / kCell, side);
-      *mean++ = static_cast<std::uint16_t>((sum * scale + (1U << (kFraction - 1))) >> kFraction);
-    }
+    add_columns(columns, cells_, eighths);
+    add_cells(cells_.data(), lefts_.data() + row.begin, row.end - row.begin, side_ / kCell, scale,
+              blocks.means.data() + row.begin);
     blocks.row_ends[i] = row.end;
   }
 }

@@ -63,8 +63,9 @@ class LumaGrid {
   int left_ = 0;                        // of all blocks
   int width_ = 0;                       // of all blocks
   std::vector<Row> rows_;               // those with blocks
-  std::vector<int> lefts_;              // where each block starts, from left_
+  std::vector<int> lefts_;              // where each block starts, cells from left_
   std::vector<std::uint16_t> columns_;  // sums of the lines of a row of blocks
+  std::vector<unsigned> cells_;         // the same of 8 columns
 };
 
 }  // namespace lookout

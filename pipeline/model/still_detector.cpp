@@ -29,7 +29,7 @@ constexpr float kFlickerMargin = 1.25F;    // the smallest of some windows is an
 constexpr float kToAndFro = 2.5F;
 // Half of a normal distribution is within so many standard deviations.
 constexpr float kMedianOfNormal = 0.6745F;
-constexpr std::size_t kSampled = 4;  // one block in so many is used for the noise
+constexpr std::size_t kSampled = 8;  // one block in so many is used for the noise
 
 // How much brighter a row is than it was. Bounded, since a row may be black.
 float gain_of(float now, float before) {
