@@ -23,6 +23,7 @@
 #include "app/train/train.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/core/wake_event.h"
 #include "platform/system/non_blocking_writer.h"
 #include "platform/system/results_output.h"
 
@@ -31,14 +32,23 @@ namespace {
 std::atomic<bool> stop{false};
 std::atomic<int> stop_signal{0};
 std::atomic<bool> operators_asked{false};
+std::atomic<const lookout::WakeEvent*> wake{nullptr};  // of a run; null: there is none
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "set by a signal handler");
+
+void wake_run() {
+  if (const lookout::WakeEvent* event = wake) event->wake();
+}
 
 extern "C" void request_stop(int signal) {
   stop_signal = signal;
   stop = true;
+  wake_run();
 }
-extern "C" void ask_for_operators(int /*signal*/) { operators_asked = true; }
+extern "C" void ask_for_operators(int /*signal*/) {
+  operators_asked = true;
+  wake_run();
+}
 
 // A descriptor from 0 to 2 that the parent closed is opened: else the next file that is opened gets
 // its number, and results or log lines are written into it. Writing to a closed stdout still fails.
@@ -142,7 +152,9 @@ void add_commands(lookout::CommandLine& line) {
   const auto run = [](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
     log_warnings(options);
-    lookout::run(options, stop, operators_asked);
+    static const lookout::WakeEvent run_wake;
+    wake = &run_wake;
+    lookout::run(options, stop, operators_asked, run_wake);
     return 0;
   };
   lookout::add_run(line, run);

@@ -152,7 +152,12 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
   feed.pictures = mqtt.pictures == MqttPictures::kChanges;
   feed.interval = mqtt.interval;
   feed.commands = mqtt.commands;
-  if (run.paused) feed.enable = [paused = run.paused](bool enabled) { *paused = !enabled; };
+  if (run.paused) {
+    feed.enable = [paused = run.paused, &wake = run.wake](bool enabled) {
+      *paused = !enabled;
+      wake.wake();
+    };
+  }
   if (!mqtt.discovery.empty()) {
     feed.discovery = discovery_payload(feed.topics, feed.info, discovery_facts(run));
   }

@@ -10,6 +10,7 @@
 #include "app/options/resolved_run.h"
 #include "app/output/log.h"
 #include "pipeline/core/reporter.h"
+#include "pipeline/core/wake_event.h"
 #include "pipeline/results/operator_table.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/run/picture_queue.h"
@@ -41,6 +42,7 @@ struct ReporterParts {
   std::atomic<bool>& stop;                    // set by a reporter that ends the run
   std::atomic<bool>& operators_asked;         // set from outside: log the table of the operators
   std::shared_ptr<std::atomic<bool>> paused;  // set by a reporter; null: the source goes on
+  const WakeEvent& wake;                      // who sets `paused` wakes it
 };
 
 struct RunReporters {

@@ -117,12 +117,13 @@ std::unique_ptr<Source> open_run_source(const RunOptions& options, SourceOptions
       [name = options.camera.source, source_settings] {
         return open_source(name, source_settings);
       },
-      paused);
+      paused, source_settings.wake);
 }
 
 }  // namespace
 
-void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked) {
+void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
+         const WakeEvent& wake) {
   const ResolvedRun resolved = resolve(options);
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
@@ -137,7 +138,8 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const LoadedModel loaded = load_run_models(options, resolved, profile);
   const Classifier& model = *loaded.classifiers.front();
 
-  const SourceOptions wishes = source_options(options.camera, model.spec().input);
+  SourceOptions wishes = source_options(options.camera, model.spec().input);
+  wishes.wake = &wake;
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
   const std::string& description = source->info().description;
@@ -147,10 +149,11 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(
-      {options, resolved, info, operators, output, pictures, stop, operators_asked, paused});
+      {options, resolved, info, operators, output, pictures, stop, operators_asked, paused, wake});
   PipelineOptions pipeline = pipeline_options(options, resolved, model.spec().unknown);
   const auto trace = make_trace(resolved.trace, options, info, model.facts(), output.lines);
   pipeline.trace = trace.get();
+  pipeline.wake = &wake;
   if (reporters.take_pictures) pipeline.pictures = &pictures;
   output.lines.wait_until(pipeline.end);
   const StatsSnapshot total =

@@ -4,12 +4,14 @@
 #include <atomic>
 
 #include "app/options/options.h"
+#include "pipeline/core/wake_event.h"
 
 namespace lookout {
 
 // Ends with the source, the timeout, or when `stop` becomes true. When `operators_asked` becomes
-// true, the table of the operators goes to the log. Throws Error, among others Error(kNoInput) at
-// the end of a source of which nothing could be read.
-void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked);
+// true, the table of the operators goes to the log. Who sets one of them wakes `wake`. Throws
+// Error, among others Error(kNoInput) at the end of a source of which nothing could be read.
+void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
+         const WakeEvent& wake);
 
 }  // namespace lookout

@@ -12,7 +12,8 @@
 
 namespace lookout {
 
-// Upper bound of each wait in the frame loop: a stop flag is seen within this time.
+// Upper bound of each wait in the frame loop, unless the source is idle: a stop flag is seen within
+// this time.
 inline constexpr std::chrono::milliseconds kMaxWait{100};
 
 enum class TakeStatus { kTaken, kTimeout, kClosed };

@@ -26,7 +26,7 @@ class Reporter {
   virtual void status(const CameraStatus& /*status*/) {}
 
   // Called in each turn of the frame loop: at least every 100 ms + one inference, also without
-  // frames.
+  // frames; while the source is idle, every second.
   virtual void poll() {}
 };
 

@@ -44,6 +44,10 @@ class Source {
 
   // False while a camera is away and may come back. Called by the thread that reads.
   virtual bool online() const { return true; }
+
+  // True while no frame can come soon: a read() may then be given seconds, since a WakeEvent, with
+  // which the source was made, ends it. Called by the thread that reads.
+  virtual bool idle() const { return false; }
 };
 
 }  // namespace lookout

@@ -6,11 +6,18 @@
 #include "pipeline/core/thread.h"
 
 namespace lookout {
+namespace {
 
-Capture::Capture(Source& source, Scheduling scheduling, Trace* trace)
+// For an idle source, whose wait is ended by a WakeEvent.
+constexpr std::chrono::seconds kMaxIdleRead{5};
+
+}  // namespace
+
+Capture::Capture(Source& source, Scheduling scheduling, Trace* trace, const WakeEvent* wake)
     : source_(source),
       scheduling_(std::move(scheduling)),
       trace_(trace),
+      wake_(wake),
       thread_(start_thread("capture", [this] { run(); })) {}
 
 CaptureCounts Capture::counts() const {
@@ -40,6 +47,7 @@ void Capture::take_changes(std::uint64_t sequence, std::vector<CameraStatus>& ch
 
 void Capture::stop() {
   stop_ = true;
+  if (wake_ != nullptr) wake_->wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -58,8 +66,11 @@ void Capture::read_all() {
   Frame frame;
   while (!stop_) {
     if (is_traced(captured_)) cpu_before_read_ = thread_cpu_time();
-    const ReadStatus status = source_.read(frame, kMaxWait);
+    const ReadStatus status = source_.read(frame, idle_ ? kMaxIdleRead : kMaxWait);
     note_status(source_.online());
+    // The frame loop waits for long, too. It looks at what has woken the source.
+    idle_ = source_.idle();
+    if (idle_) frames_.interrupt();
     switch (status) {
       case ReadStatus::kFrame:
         put(frame, live);

@@ -12,6 +12,7 @@
 #include "pipeline/core/mutex.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/core/source.h"
+#include "pipeline/core/wake_event.h"
 #include "pipeline/profile/trace.h"
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/scheduling.h"
@@ -20,10 +21,11 @@ namespace lookout {
 
 // The thread, "capture", has all signals blocked. It puts frames into frames() and closes that at
 // the source's end or failure. All methods may be called by one other thread; `source` is used by
-// the capture thread alone, and outlives this, as does `trace` (null: none).
+// the capture thread alone, and outlives this, as do `trace` (null: none) and `wake`, which ends
+// the waits of an idle source (null: it is never idle).
 class Capture {
  public:
-  Capture(Source& source, Scheduling scheduling, Trace* trace);
+  Capture(Source& source, Scheduling scheduling, Trace* trace, const WakeEvent* wake);
   ~Capture() { stop(); }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -39,6 +41,9 @@ class Capture {
   // Overwrites `changes` with the camera's losses and returns before frame `sequence` was captured,
   // oldest first, and forgets them. There may be several during one inference.
   void take_changes(std::uint64_t sequence, std::vector<CameraStatus>& changes);
+
+  // Whether the source is idle: what ends that interrupts frames().
+  bool idle() const { return idle_; }
 
   // Ends the thread and waits for it.
   void stop();
@@ -63,6 +68,7 @@ class Capture {
   Source& source_;
   const Scheduling scheduling_;
   Trace* const trace_;
+  const WakeEvent* const wake_;
   Clock::time_point last_queued_;  // of the last traced frame; used by the capture thread alone
   Clock::duration
       cpu_before_read_{};  // of the capture thread, when it began to read a traced frame
@@ -71,6 +77,7 @@ class Capture {
   Mutex changes_mutex_;
   std::vector<Change> changes_ GUARDED_BY(changes_mutex_);
   std::atomic<bool> stop_{false};
+  std::atomic<bool> idle_{false};
   std::atomic<std::uint64_t> captured_{0};
   std::atomic<std::uint64_t> skipped_{0};
   std::exception_ptr error_;  // written by the thread, read after it was joined

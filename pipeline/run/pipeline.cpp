@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kMaxIdleTurn{1000};  // of the frame loop, without a camera
 constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 
 using Reporters = std::vector<std::unique_ptr<Reporter>>;
@@ -81,7 +82,7 @@ class FrameLoop {
         start_(Clock::now()),
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
-        capture_(source, options.capture, options.trace),
+        capture_(source, options.capture, options.trace, options.wake),
         inference_(capture_.frames(), std::move(classifiers), options.trace, options.pictures) {}
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
@@ -93,7 +94,7 @@ class FrameLoop {
       for (const auto& reporter : reporters_) reporter->poll();
       if (now >= next_tick_) report_interval(now);
       const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick_, end) - now);
-      if (!report_next(std::min(wait, kMaxWait))) return;
+      if (!report_next(std::min(wait, capture_.idle() ? kMaxIdleTurn : kMaxWait))) return;
     }
   }
 

@@ -13,6 +13,7 @@
 #include "pipeline/core/classifier.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/core/source.h"
+#include "pipeline/core/wake_event.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/profile/trace.h"
 #include "pipeline/results/machine_state.h"
@@ -39,11 +40,14 @@ struct PipelineOptions {
   std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
   Trace* trace = nullptr;                // outlives the run; null: none
   PictureQueue* pictures = nullptr;      // outlives the run, which closes it; null: none
+  // With which the source was made, if it can be idle. Outlives the run; null: it is never idle.
+  const WakeEvent* wake = nullptr;
 };
 
 // Classifies frames of `source` until it ends, `stop` becomes true or the end has come; then
 // every reporter gets the final statistics, which are returned. `stop` may be set by any thread or
-// a signal handler and is seen within 100 ms + one inference.
+// a signal handler and is seen within 100 ms + one inference. While the source is idle that takes
+// up to a second, or until somebody wakes `options.wake`.
 //
 // Several classifiers, which must have the same model, work side by side, each on a thread of its
 // own ("worker-1" and on). Either way reporters get results in the order of the frames.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "pipeline/core/error.h"
@@ -54,7 +53,7 @@ ReconnectingSource::ReconnectingSource(Open open, ReconnectOptions options)
       back_since_(options_.now()),
       delay_(options_.first_delay) {
   if (!options_.sleep) {
-    options_.sleep = [](Clock::duration duration) { std::this_thread::sleep_for(duration); };
+    options_.sleep = [wake = options_.wake](Clock::duration duration) { wait_for(wake, duration); };
   }
   info_.name = options_.name;
   info_.description = options_.name + ", which is not there yet";
@@ -232,7 +231,11 @@ bool ReconnectingSource::may_pass(const Error& error) const {
 }
 
 void ReconnectingSource::wait(std::chrono::milliseconds timeout) {
-  options_.sleep(std::min<Clock::duration>(next_attempt_ - options_.now(), timeout));
+  const auto now = options_.now();
+  auto wait = std::min<Clock::duration>(next_attempt_ - now, timeout);
+  if (options_.give_up_after.count() > 0 && lost_since_)
+    wait = std::min(wait, *lost_since_ + options_.give_up_after - now);
+  options_.sleep(wait);
 }
 
 // The duration of `stall_periods` periods; 0 if the rate is unknown.

@@ -12,6 +12,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/frame.h"
 #include "pipeline/core/source.h"
+#include "pipeline/core/wake_event.h"
 
 namespace lookout {
 
@@ -53,9 +54,10 @@ struct ReconnectOptions {
   // for longer than max_delay.
   std::chrono::milliseconds first_delay{250};
   std::chrono::milliseconds max_delay{10'000};
+  const WakeEvent* wake = nullptr;  // ends a wait for the next attempt; null: nothing does
   // The clock and a wait on it. Tests pass their own.
   std::function<Clock::time_point()> now = Clock::now;
-  std::function<void(Clock::duration)> sleep;  // empty: sleeps on the calling thread
+  std::function<void(Clock::duration)> sleep;  // empty: waits on the calling thread
 };
 
 // Live. Logs one line each when
@@ -91,6 +93,9 @@ class ReconnectingSource : public Source {
 
   // False from the loss to the first frame after it.
   bool online() const override { return was_there_ && !lost_since_; }
+
+  // Between attempts to open it.
+  bool idle() const override { return camera_ == nullptr && options_.wake != nullptr; }
 
  private:
   ReadStatus read_camera(Frame& frame, std::chrono::milliseconds timeout);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/core/wake_event.h"
 #include "platform/cameras/camera_controls.h"
 
 namespace lookout {
@@ -28,6 +29,9 @@ struct SourceOptions {
   std::string credentials;  // of a network camera, a file with USER:PASSWORD; empty: none
   bool rtsp_udp = false;    // the packets of RTSP come by UDP, else by TCP
   std::int64_t max_pixels = kDefaultMaxPixels;  // of a picture, or of a frame of a video
+  // By the run: ends the waits of a source without a camera; null: nothing does. Outlives the
+  // source.
+  const WakeEvent* wake = nullptr;
 };
 
 }  // namespace lookout

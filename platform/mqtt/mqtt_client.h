@@ -33,7 +33,7 @@ class MqttClient {
  private:
   void advance_until(Clock::time_point deadline, const std::function<bool()>& done);
 
-  MqttWake wake_;
+  WakeEvent wake_;
   MqttLink link_;
   std::vector<MqttMessage> received_;
 };

@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <random>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "pipeline/core/error.h"
@@ -120,7 +116,10 @@ constexpr MqttRefusal kRefusals[] = {
     {157, kElsewhere},
 };
 
-constexpr std::chrono::seconds kLinkBeat{1};  // libmosquitto's keepalive counts seconds
+// How often libmosquitto looks at its clock: while it connects, and then, when its keepalive of 15
+// s is all that it waits for. A broker closes a connection after 22.5 s without a message.
+constexpr std::chrono::seconds kConnectingBeat{1};
+constexpr std::chrono::seconds kConnectedBeat{3};
 
 constexpr std::size_t kKb = 1024;
 
@@ -176,7 +175,8 @@ MqttLink::MqttLink(MqttLinkOptions options, OpenMqtt open, std::shared_ptr<MqttC
 
 Clock::time_point MqttLink::next_due() const {
   if (closed_) return Clock::time_point::max();
-  return transport_ ? options_.now() + kLinkBeat : next_attempt_;
+  if (!transport_) return next_attempt_;
+  return options_.now() + (connected_ ? kConnectedBeat : kConnectingBeat);
 }
 
 void MqttLink::advance(bool readable, bool writable) {
@@ -419,25 +419,7 @@ void MqttLink::close() {
   transport_.reset();
 }
 
-MqttWake::MqttWake() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (fd_ >= 0) return;
-  throw Error(ErrorKind::kPermission,
-              "mqtt: cannot start: " + std::generic_category().message(errno));
-}
-
-MqttWake::~MqttWake() { close(fd_); }
-
-void MqttWake::wake() const {
-  const std::uint64_t one = 1;
-  static_cast<void>(write(fd_, &one, sizeof one));
-}
-
-void MqttWake::clear() const {
-  std::uint64_t count = 0;
-  static_cast<void>(read(fd_, &count, sizeof count));
-}
-
-MqttReady poll_link(const MqttLink& link, const MqttWake& wake, Clock::time_point deadline) {
+MqttReady poll_link(const MqttLink& link, const WakeEvent& wake, Clock::time_point deadline) {
   constexpr std::chrono::milliseconds kMax{60'000};
   const auto left = std::clamp<Clock::duration>(deadline - Clock::now(), {}, kMax);
   const auto write = static_cast<short>(link.wants_write() ? POLLOUT : 0);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pipeline/core/frame.h"
+#include "pipeline/core/wake_event.h"
 #include "platform/mqtt/mqtt_transport.h"
 
 namespace lookout {
@@ -160,28 +161,12 @@ class MqttLink : private MqttListener {
   std::string last_problem_;
 };
 
-// Ends a poll_link() of another thread.
-class MqttWake {
- public:
-  MqttWake();  // throws Error(kPermission) when the process has too many files open
-  ~MqttWake();
-  MqttWake(const MqttWake&) = delete;
-  MqttWake& operator=(const MqttWake&) = delete;
-
-  void wake() const;  // any thread
-  int fd() const { return fd_; }
-  void clear() const;
-
- private:
-  int fd_;
-};
-
 struct MqttReady {
   bool readable = false;
   bool writable = false;
 };
 
-// Returns when the connection is ready, somebody woke it, or `deadline` has passed.
-MqttReady poll_link(const MqttLink& link, const MqttWake& wake, Clock::time_point deadline);
+// Returns when the connection is ready, somebody woke `wake`, or `deadline` has passed.
+MqttReady poll_link(const MqttLink& link, const WakeEvent& wake, Clock::time_point deadline);
 
 }  // namespace lookout

@@ -78,7 +78,7 @@ class MqttReporter::Worker {
   }
 
   const std::shared_ptr<MqttCounters> counters_;
-  MqttWake wake_;
+  WakeEvent wake_;
   MqttSlots slots_;
   MqttLink link_;
   MqttFeed feed_;

@@ -80,6 +80,7 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   reconnect.name = camera;
   reconnect.wait_for_first = options.wait;
   reconnect.give_up_after = options.give_up_after;
+  reconnect.wake = options.wake;
   return reconnect;
 }
 
@@ -375,7 +376,9 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
               [&](const LocalPath& local) { return open_path(local.path, options); },
               [&](const Stdin& /*stream*/) { return open_stdin(options); },
               [&](const AutoCamera& /*camera*/) { return open_auto(options); },
-              [](const NoFrames& /*none*/) -> Opened { return std::make_unique<NoSource>(); }},
+              [&](const NoFrames& /*none*/) -> Opened {
+                return std::make_unique<NoSource>(options.wake);
+              }},
       parse_source_uri(text, options));
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/run/pipeline.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -103,6 +104,58 @@ TEST(Pipeline, StopsAStalledCamera) {
   FakeClassifier classifier;
   FakeReporter::Log log;
   expect_counts_add_up(run_pipeline(source, classifier, reporting_to(log), {}, stop));
+}
+
+// Without a camera; it waits until it is woken, however long that takes.
+class IdleSource : public FakeSource {
+ public:
+  IdleSource(const WakeEvent& wake, std::function<void()> on_read)
+      : FakeSource(/*live=*/true, {}), wake_(wake), on_read_(std::move(on_read)) {
+    set_online(false);
+  }
+
+  ReadStatus read(Frame& /*frame*/, milliseconds /*timeout*/) override {
+    on_read_();
+    pollfd event{wake_.fd(), POLLIN, 0};
+    poll(&event, 1, -1);
+    wake_.clear();
+    return ReadStatus::kTimeout;
+  }
+  bool idle() const override { return true; }
+
+ private:
+  const WakeEvent& wake_;
+  std::function<void()> on_read_;
+};
+
+TEST(Pipeline, WhoSetsTheStopFlagWakesAnIdleSource) {
+  const WakeEvent wake;
+  PipelineOptions options;
+  options.wake = &wake;
+  std::atomic<bool> stop{false};
+  Gate reads;
+  IdleSource source(wake, [&] { reads.open(); });
+  std::thread stopping([&] {
+    reads.wait();
+    stop = true;
+    wake.wake();
+  });
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  EXPECT_EQ(run_pipeline(source, classifier, reporting_to(log), options, stop).captured, 0U);
+  stopping.join();
+}
+
+TEST(Pipeline, ARunThatEndsByItselfWakesAnIdleSource) {
+  const WakeEvent wake;
+  PipelineOptions options;
+  options.wake = &wake;
+  options.end = Clock::now();
+  const std::atomic<bool> stop{false};
+  IdleSource source(wake, [] {});
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  EXPECT_EQ(run_pipeline(source, classifier, reporting_to(log), options, stop).captured, 0U);
 }
 
 TEST(Pipeline, StopsWhileAFilesFrameWaitsForTheClassifier) {

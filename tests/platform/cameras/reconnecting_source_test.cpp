@@ -22,6 +22,35 @@ TEST_F(ReconnectingSourceTest, AFirstOpeningThatFailsIsAnError) {
   }
 }
 
+TEST_F(ReconnectingSourceTest, IsIdleBetweenAttemptsWhenSomebodyCanWakeIt) {
+  const WakeEvent wake;
+  options_.wake = &wake;
+  options_.name = "video0";
+  options_.wait_for_first = true;
+  options_.give_up_after = milliseconds(400);
+  add_refusals(2, ErrorKind::kNoInput);
+  ReconnectingSource source = make();
+  EXPECT_TRUE(source.idle());
+  EXPECT_EQ(source.read(frame_, seconds(60)), ReadStatus::kTimeout);
+  EXPECT_EQ(max_sleep_, milliseconds(250)) << "the next attempt";
+  source.read(frame_, seconds(60));
+  source.read(frame_, seconds(60));
+  expect_error(ErrorKind::kDeviceLost, "camera video0 did not come within 0.4 s: not now",
+               [&] { source.read(frame_, seconds(60)); });
+  EXPECT_EQ(now_ - Clock::time_point(), milliseconds(400)) << "the end of its patience";
+}
+
+TEST_F(ReconnectingSourceTest, AnOpenCameraIsNotIdle) {
+  const WakeEvent wake;
+  options_.wake = &wake;
+  add_life(frames_then(1, lose));
+  ReconnectingSource source = make();
+  EXPECT_FALSE(source.idle());
+  read(source);
+  source.read(frame_, kTimeout);
+  EXPECT_TRUE(source.idle());
+}
+
 TEST_F(ReconnectingSourceTest, ALostCameraIsOpenedAgainAndEachIsSaidOnce) {
   add_life(frames_then(3, lose));
   add_refusals(1, ErrorKind::kNoInput);

@@ -70,7 +70,7 @@ class PredictRun {
         std::make_unique<HttpReporter>(std::move(sockets), info, std::move(options), limits);
     if (!classify) return;
     thread_ = std::thread([this] {
-      NoSource source;
+      NoSource source(nullptr);
       PipelineOptions pipeline;
       pipeline.pictures = &pictures_;
       run_pipeline(source, classifier_, {}, pipeline, stop_);

@@ -97,6 +97,18 @@ TEST_F(MqttLinkTest, DelaysAreRandomFromTheHalfOn) {
   EXPECT_EQ(link.next_due() - clock_.now(), std::chrono::milliseconds(500));
 }
 
+TEST_F(MqttLinkTest, AQuietConnectionIsLookedAtEveryThreeSeconds) {
+  broker_.set_greeting({});
+  attempt();
+  EXPECT_EQ(link_.next_due() - clock_.now(), seconds(1)) << "still connecting";
+  broker_.set_greeting(FakeBroker::accept);
+  MqttLink link(options(), broker_.open(), counters_);
+  link.advance(false, false);
+  link.advance(true, false);
+  ASSERT_TRUE(link.connected());
+  EXPECT_EQ(link.next_due() - clock_.now(), seconds(3)) << "a fifth of the keepalive";
+}
+
 TEST_F(MqttLinkTest, ASilentServerIsGivenUp) {
   broker_.set_greeting({});
   attempt();

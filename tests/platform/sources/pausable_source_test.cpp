@@ -22,7 +22,8 @@ TEST(PausableSource, IsClosedWhileItIsPausedAndThenOpenedAgain) {
     };
     return std::make_unique<Counted>(open);
   };
-  PausableSource source(counted(), counted, paused);
+  const WakeEvent wake;
+  PausableSource source(counted(), counted, paused, &wake);
   EXPECT_EQ(source.info().name, "fake");
   Frame frame;
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
@@ -31,7 +32,10 @@ TEST(PausableSource, IsClosedWhileItIsPausedAndThenOpenedAgain) {
   EXPECT_EQ(source.read(frame, std::chrono::milliseconds(1)), ReadStatus::kTimeout);
   EXPECT_EQ(open, 0);
   EXPECT_FALSE(source.online());
+  EXPECT_TRUE(source.idle());
   *paused = false;
+  EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kTimeout) << "opened";
+  EXPECT_FALSE(source.idle());
   EXPECT_EQ(source.read(frame, kTimeout), ReadStatus::kFrame);
   EXPECT_EQ(open, 1);
   EXPECT_TRUE(source.online());
