@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Instructions a frame on an emulated Cortex-A72: lookout against the bare run of its model.
 
-The whole process is counted by a plug-in of qemu-aarch64 (tcg_count.c), for n frames and for n + k:
+The whole process is counted by a plug-in of qemu-aarch64 (emulator.py), for n frames and for n + k:
 the difference, divided by k, is a frame's cost, without start and end. It is not time: an emulator
 has no caches, no memory bandwidth and no pipelines. The emulated /proc/cpuinfo is a Raspberry Pi
 4's: make-sysroot.sh writes it.
@@ -27,16 +27,16 @@ with qint8 and with quint8 activations (not for --csi).
 """
 
 import argparse
-import bisect
 import collections
 import concurrent.futures
 import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
+
+from emulator import Counts, Failure, build_plugin, count, sysroot_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -66,109 +66,6 @@ PARTS = (
     ("rest of lookout", r"^lookout "),
     ("rest: C library, C++ library, ...", r""),
 )
-
-
-class Failure(Exception):
-    pass
-
-
-def build_plugin(folder):
-    plugin = folder / "tcg_count.so"
-    command = ["gcc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden"]
-    subprocess.run(command + ["-o", str(plugin), str(HERE / "tcg_count.c")], check=True)
-    return plugin
-
-
-def count(plugin, sysroot, command, out):
-    """Runs it in the emulator; its counts are in the file `out` then."""
-    emulator = ["qemu-aarch64", "-plugin", f"{plugin},out={out}", "-cpu", "cortex-a72"]
-    emulator += ["-L", sysroot, "-U", "LD_LIBRARY_PATH"]
-    done = subprocess.run(
-        emulator + command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    if done.returncode != 0 or not os.path.exists(out):
-        raise Failure(f"{' '.join(emulator + command)}: {done.returncode}: {done.stderr[-300:]}")
-    return out
-
-
-class Symbols:
-    """The functions of an ELF file, by offset in the file."""
-
-    def __init__(self, path):
-        self.segments = []  # offset, address, size
-        headers = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True).stdout
-        for line in headers.splitlines():
-            words = line.split()
-            if words and words[0] == "LOAD":
-                self.segments.append(tuple(int(words[i], 16) for i in (1, 2, 4)))
-        self.functions = {}  # address: end, name
-        for table in ([], ["-D"]):
-            listing = subprocess.run(
-                ["nm", "-CS", "--defined-only", *table, path], capture_output=True, text=True
-            ).stdout
-            for line in listing.splitlines():
-                words = line.split(None, 3)
-                if len(words) == 4 and words[2] in "tTwWiu":
-                    address, size = (int(word, 16) for word in words[:2])
-                    self.functions.setdefault(address, (address + size, words[3]))
-        self.addresses = sorted(self.functions)
-
-    def find(self, offset):
-        for start, address, size in self.segments:
-            if start <= offset < start + size:
-                address += offset - start
-                place = bisect.bisect_right(self.addresses, address) - 1
-                end, name = self.functions[self.addresses[place]] if place >= 0 else (0, "")
-                return name if address < end else f"(local, near {name or 'the start'})"
-        return "(local)"
-
-
-class Counts:
-    """Reads counts; keeps the symbols of libraries, which most runs share."""
-
-    def __init__(self):
-        self.symbols = {}
-
-    def symbol(self, path, offset):
-        if path not in self.symbols:
-            self.symbols[path] = Symbols(path)
-        return self.symbols[path].find(offset)
-
-    def read(self, file):
-        """{(path, offset): instructions}; code outside of files is ("-", 0)."""
-        with open(file, encoding="utf-8") as lines:
-            maps = []
-            for line in lines:
-                if line == "\n":
-                    break
-                words = line.split(None, 5)
-                low, high = (int(word, 16) for word in words[0].split("-"))
-                maps.append((low, high, int(words[2], 16), words[5].strip() if words[5:] else ""))
-            maps.sort()
-            lows = [entry[0] for entry in maps]
-            counts = collections.Counter()
-            for line in lines:
-                address, instructions, executions = line.split()
-                address = int(address, 16)
-                low, high, offset, path = maps[bisect.bisect_right(lows, address) - 1]
-                key = ("-", 0)
-                if address < high and path.startswith("/"):
-                    key = (path, address - low + offset)
-                counts[key] += int(instructions) * int(executions)
-        return counts
-
-    def a_frame(self, few, many, frames):
-        """{"LIBRARY FUNCTION": instructions a frame}"""
-        first, second = self.read(few), self.read(many)
-        functions = collections.Counter()
-        for key in first.keys() | second.keys():
-            difference = (second[key] - first[key]) / frames
-            if difference:
-                path, offset = key
-                name = self.symbol(path, offset) if path != "-" else ""
-                functions[f"{os.path.basename(path)} {name}"] += difference
-        return functions
 
 
 def parts_of(surplus):
@@ -230,14 +127,6 @@ def csi_runs_of(options):
         for pixels in CSI_FORMATS
         for width, height in CSI_SIZES
     }
-
-
-def sysroot_of(build):
-    with open(f"{build}/CMakeCache.txt", encoding="utf-8") as cache:
-        for line in cache:
-            if line.startswith("LOOKOUT_SYSROOT:"):
-                return line.split("=", 1)[1].strip()
-    raise Failure(f"{build} is no cross build")
 
 
 def read_options():

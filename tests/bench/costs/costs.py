@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parent))
 
-import instructions
+import emulator
 import plot
 
 TABLE, PICTURE = HERE / "costs.csv", HERE / "costs.svg"
@@ -57,12 +57,12 @@ def export(folder, network, size):
 def count_frame(build, plugin, folder, row):
     """The instructions of one frame."""
     archive = export(folder, row["network"], row["size"])
-    counts = instructions.Counts()
+    counts = emulator.Counts()
     totals = []
     for frames in (FEW, MANY):
         command = [f"{build}/tests/bare_forward", str(archive), str(frames), row["size"]]
         out = f"{folder}/counts"
-        instructions.count(plugin, instructions.sysroot_of(build), command, out)
+        emulator.count(plugin, emulator.sysroot_of(build), command, out)
         totals.append(sum(counts.read(out).values()))
         os.remove(out)
     return (totals[1] - totals[0]) / (MANY - FEW)
@@ -72,7 +72,7 @@ def count(options):
     rows = read_table()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        plugin = instructions.build_plugin(folder)
+        plugin = emulator.build_plugin(folder)
         for row in rows:
             if options.networks and row["network"] not in options.networks:
                 continue
@@ -99,5 +99,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except instructions.Failure as failure:
+    except emulator.Failure as failure:
         sys.exit(f"costs.py: {failure}")
