@@ -43,25 +43,29 @@ std::size_t pixel_bytes(const std::vector<Frame>& frames) {
   return bytes;
 }
 
-ReplaySource::ReplaySource(std::vector<Frame> frames, const SourceInfo& of)
-    : frames_(std::move(frames)), info_(of) {
-  info_.live = false;
-  info_.description =
-      fmt::format("{} frame{} of {}, read beforehand and replayed as fast as they are taken",
-                  frames_.size(), frames_.size() == 1 ? "" : "s", of.description);
+ReplaySource::ReplaySource(std::vector<Frame> frames, const SourceInfo& of, double fps)
+    : frames_(std::move(frames)), info_(of), pacer_(fps) {
+  info_.live = fps > 0;
+  info_.fps = fps;
+  info_.description = fmt::format(
+      "{} frame{} of {}, read beforehand and replayed {}", frames_.size(),
+      frames_.size() == 1 ? "" : "s", of.description,
+      fps > 0 ? fmt::format("{} times a second", fps) : std::string("as fast as they are taken"));
 }
 
-ReadStatus ReplaySource::read(Frame& frame, std::chrono::milliseconds /*timeout*/) {
+ReadStatus ReplaySource::read(Frame& frame, std::chrono::milliseconds timeout) {
+  if (!pacer_.wait(timeout)) return ReadStatus::kTimeout;
   const Frame& recorded = frames_[next_];
   next_ = (next_ + 1) % frames_.size();
-  frame.captured = Clock::now();
+  const auto start = Clock::now();
+  frame.captured = pacer_.take();
   recorded.bgr.copyTo(frame.bgr);
   cv::Mat reduced = frame.picture.reduced;  // for its memory
   recorded.picture.reduced.copyTo(reduced);
   frame.picture = recorded.picture;
   frame.picture.reduced = reduced;
   frame.origin = recorded.origin;
-  frame.capture_duration = Clock::now() - frame.captured;
+  frame.capture_duration = Clock::now() - start;
   return ReadStatus::kFrame;
 }
 

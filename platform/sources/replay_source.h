@@ -1,5 +1,5 @@
-// Frames that were read beforehand, as fast as they are taken: the cost of reading is no part of
-// a measurement.
+// Frames that were read beforehand, as fast as they are taken or at a rate: the cost of reading is
+// no part of a measurement.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/core/source.h"
+#include "platform/sources/pacer.h"
 
 namespace lookout {
 
@@ -22,12 +23,13 @@ std::vector<Frame> record_frames(Source& source, const RecordLimits& limits);
 
 std::size_t pixel_bytes(const std::vector<Frame>& frames);
 
-// Not live; begins again after the last frame, without an end. The pixels are copied into the
-// reader's frame, as a camera's are.
+// Live when it has a rate; begins again after the last frame, without an end. The pixels are copied
+// into the reader's frame, as a camera's are.
 class ReplaySource : public Source {
  public:
   // `frames`: at least one, with pixels and origin. `of`: the source that they were read from.
-  ReplaySource(std::vector<Frame> frames, const SourceInfo& of);
+  // `fps`: frames a second, each captured when it is due; 0: as fast as they are taken.
+  ReplaySource(std::vector<Frame> frames, const SourceInfo& of, double fps = 0);
 
   const SourceInfo& info() const override { return info_; }
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
@@ -35,6 +37,7 @@ class ReplaySource : public Source {
  private:
   std::vector<Frame> frames_;
   SourceInfo info_;
+  Pacer pacer_;
   std::size_t next_ = 0;
 };
 

@@ -199,12 +199,14 @@ void apply(const Uri& uri, const std::string& key, const std::string& value,
     options.fps = parse_fps(uri, value);
   } else if (key == "noise") {
     options.noise = number_in(uri, key, value, 0.0, kMaxTestNoise);
+  } else if (key == "still") {
+    options.still = number_in(uri, key, value, 0, 1) != 0;
   } else if (key == "hold") {
     options.hold = number_in(uri, key, value, 1, 1'000'000);
   } else if (key == "frames") {
     options.frames = number_in<std::uint64_t>(uri, key, value, 0, 1'000'000'000);
   } else {
-    refuse("{}: there is no '{}', only size, fps, noise, hold and frames", uri.text, key);
+    refuse("{}: there is no '{}', only size, fps, noise, still, hold and frames", uri.text, key);
   }
 }
 

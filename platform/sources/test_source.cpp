@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/core.hpp>
-#include <thread>
 
 namespace lookout {
 namespace {
@@ -53,6 +52,7 @@ std::string describe(const TestSourceOptions& options) {
       fmt::format("test pattern {}, {}x{}, ", options.pattern ? to_text(*options.pattern) : "all",
                   options.width, options.height);
   text += options.fps > 0 ? fmt::format("{} fps", options.fps) : "unpaced";
+  if (options.still) text += ", still";
   if (options.noise > 0) text += fmt::format(", noise {}", options.noise);
   return text;
 }
@@ -60,11 +60,7 @@ std::string describe(const TestSourceOptions& options) {
 }  // namespace
 
 TestSource::TestSource(const TestSourceOptions& options)
-    : options_(options), info_{"test", describe(options), options.fps > 0} {
-  if (options_.fps > 0) {
-    period_ = std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(1 / options_.fps));
-  }
+    : options_(options), info_{"test", describe(options), options.fps > 0}, pacer_(options.fps) {
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     origins_[i] = fmt::format("test://{}", kPatternNames[i]);
   }
@@ -76,29 +72,14 @@ TestSource::TestSource(const TestSourceOptions& options)
 
 ReadStatus TestSource::read(Frame& frame, std::chrono::milliseconds timeout) {
   if (options_.frames > 0 && number_ == options_.frames) return ReadStatus::kEnd;
-  if (!wait_until_due(timeout)) return ReadStatus::kTimeout;
+  if (!pacer_.wait(timeout)) return ReadStatus::kTimeout;
   const auto start = Clock::now();
-  frame.captured = next_due_.value_or(start);
+  frame.captured = pacer_.take();
   frame.origin = origins_.at(static_cast<std::size_t>(pattern_of(number_)));
   draw(frame.bgr);
   frame.capture_duration = Clock::now() - start;
   ++number_;
-  if (next_due_) *next_due_ += period_;
   return ReadStatus::kFrame;
-}
-
-// On success, paced, next_due_ is less than a period ago.
-bool TestSource::wait_until_due(std::chrono::milliseconds timeout) {
-  if (period_ == Clock::duration::zero()) return true;
-  auto now = Clock::now();
-  if (!next_due_) next_due_ = now;
-  if (now < *next_due_) {
-    std::this_thread::sleep_until(std::min(*next_due_, now + timeout));
-    now = Clock::now();
-    if (now < *next_due_) return false;
-  }
-  *next_due_ += (now - *next_due_) / period_ * period_;
-  return true;
 }
 
 Pattern TestSource::pattern_of(std::uint64_t number) const {
@@ -120,7 +101,9 @@ void TestSource::draw(cv::Mat& bgr) {
   const Pattern pattern = pattern_of(number_);
   const int phase = static_cast<int>(number_ % kWave);
   bgr.create(options_.height, options_.width, CV_8UC3);
-  if (pattern == Pattern::kNoise) {
+  if (options_.still) {
+    picture(pattern).copyTo(bgr);
+  } else if (pattern == Pattern::kNoise) {
     const auto pixels = [this](int size) {
       return static_cast<int>(random_() % static_cast<unsigned>(size));
     };
@@ -130,7 +113,7 @@ void TestSource::draw(cv::Mat& bgr) {
   } else {
     copy_shifted(picture(pattern), sway(phase, options_.width), 0, bgr);
   }
-  draw_marker(marker(phase, bgr.size()), bgr);
+  if (!options_.still) draw_marker(marker(phase, bgr.size()), bgr);
   if (!noise_.empty()) add_noise(bgr);
 }
 

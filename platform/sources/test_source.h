@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/core/source.h"
+#include "platform/sources/pacer.h"
 #include "platform/sources/test_pattern.h"
 
 namespace lookout {
@@ -20,6 +21,7 @@ struct TestSourceOptions {
   int height = 480;                // pixels, likewise
   double fps = 30;                 // kMinTestFps..kMaxTestFps; 0: unpaced, and then not live
   double noise = 0;                // standard deviation in levels of 0..255, at most kMaxTestNoise
+  bool still = false;              // nothing moves: frames differ by their noise alone
   int hold = 30;                   // frames that each of all the patterns is shown for, >= 1
   std::uint64_t frames = 0;        // ends after so many; 0: never
 };
@@ -30,7 +32,8 @@ inline constexpr double kMinTestFps = 0.1;  // slower only looks like a stalled 
 inline constexpr double kMaxTestFps = 1000;
 inline constexpr double kMaxTestNoise = 128;
 
-// The picture sways to and fro and a marker wanders through its lower part, so that frames differ.
+// The picture sways to and fro and a marker wanders through its lower part, so that frames differ,
+// unless they are to be still.
 // The n-th frame has the same pixels in every run. Paced, a frame is captured at the moment it is
 // due; frames whose time has gone by when the reader comes are left out, not made up for. Memory is
 // allocated for the first frame of each pattern alone.
@@ -42,7 +45,6 @@ class TestSource : public Source {
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
-  bool wait_until_due(std::chrono::milliseconds timeout);
   Pattern pattern_of(std::uint64_t number) const;
   const cv::Mat& picture(Pattern pattern);
   void draw(cv::Mat& bgr);
@@ -50,10 +52,8 @@ class TestSource : public Source {
 
   TestSourceOptions options_;
   SourceInfo info_;
-  Clock::duration period_{};  // between frames; zero when not paced
-  std::optional<Clock::time_point>
-      next_due_;              // of the frame to come; nothing before the first read
-  std::uint64_t number_ = 0;  // of the frame to come
+  Pacer pacer_;
+  std::uint64_t number_ = 0;                            // of the frame to come
   std::array<cv::Mat, kPatternNames.size()> pictures_;  // drawn when first shown
   std::array<std::string, kPatternNames.size()> origins_;
   std::mt19937 random_;              // places in noise_, and how far the noise pattern moves

@@ -47,6 +47,8 @@ TEST(OpenSource, TestPatternHasDefaults) {
 TEST(OpenSource, TestPatternTakesItsQuery) {
   EXPECT_EQ(description("test://ramp?size=320x180&fps=12.5&noise=3.5&hold=1&frames=9"),
             "test pattern ramp, 320x180, 12.5 fps, noise 3.5");
+  EXPECT_EQ(description("test://ramp?still=1&noise=2"),
+            "test pattern ramp, 640x480, 30 fps, still, noise 2");
   EXPECT_FALSE(open_source("test://ramp?fps=0", {})->info().live);
   Frame frame;
   const auto source = open_source("test://all?fps=0&hold=1&frames=2", {});
@@ -87,6 +89,7 @@ TEST(OpenSource, BadQueryIsAnErrorThatNamesTheKey) {
   expect_usage("test://red?fps=1,5", HasSubstr("'1,5'"));
   expect_usage("test://red?noise=", HasSubstr("noise"));
   expect_usage("test://red?hold=0", HasSubstr("hold"));
+  expect_usage("test://red?still=2", HasSubstr("still"));
   expect_usage("test://red?frames=-3", HasSubstr("frames"));
   expect_usage("test://red?frames", HasSubstr("frames"));
 }

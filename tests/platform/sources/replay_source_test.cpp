@@ -9,6 +9,7 @@ namespace lookout {
 namespace {
 
 constexpr std::chrono::milliseconds kNoTime{0};
+constexpr std::chrono::seconds kLongTime{10};
 
 int first_value(const Frame& frame) { return frame.bgr.at<cv::Vec3b>(0, 0)[0]; }
 
@@ -25,6 +26,28 @@ TEST(ReplaySource, BeginsAgainAfterTheLastFrame) {
     EXPECT_EQ(first_value(frame), i % 3);
     EXPECT_GE(frame.captured, before);
   }
+}
+
+TEST(ReplaySource, ComesAtItsRate) {
+  FakeSource source(false, frames(2));
+  ReplaySource slow(record_frames(source, RecordLimits()), source.info(), 0.001);
+  EXPECT_TRUE(slow.info().live);
+  EXPECT_EQ(slow.info().fps, 0.001);
+  EXPECT_EQ(slow.info().description,
+            "2 frames of a fake source, read beforehand and replayed 0.001 times a second");
+  Frame frame;
+  ASSERT_EQ(slow.read(frame, kNoTime), ReadStatus::kFrame) << "the first one is due at once";
+  EXPECT_EQ(slow.read(frame, kNoTime), ReadStatus::kTimeout);
+
+  FakeSource again(false, frames(2));
+  ReplaySource fast(record_frames(again, RecordLimits()), again.info(), 1000);
+  ASSERT_EQ(fast.read(frame, kLongTime), ReadStatus::kFrame);
+  const auto first = frame.captured;
+  ASSERT_EQ(fast.read(frame, kLongTime), ReadStatus::kFrame);
+  const auto apart = frame.captured - first;
+  EXPECT_GE(apart, std::chrono::milliseconds(1));
+  EXPECT_EQ(apart % std::chrono::milliseconds(1), Clock::duration::zero())
+      << "captured when it was due, whenever it is read";
 }
 
 TEST(ReplaySource, TheReadersFrameIsItsOwn) {

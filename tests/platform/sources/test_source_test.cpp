@@ -79,6 +79,31 @@ TEST(TestSource, FramesDifferEvenWhenThePatternIsPlain) {
   }
 }
 
+TEST(TestSource, AStillOneDiffersByItsNoiseAlone) {
+  for (const Pattern pattern : {Pattern::kCross, Pattern::kNoise}) {
+    auto options = unpaced(pattern);
+    options.still = true;
+    TestSource still(options);
+    EXPECT_EQ(still.info().description,
+              "test pattern " + std::string(to_text(pattern)) + ", 160x96, unpaced, still");
+    cv::Mat drawn(96, 160, CV_8UC3);
+    draw_pattern(pattern, drawn);
+    options.noise = 3;
+    TestSource noisy(options);
+    Frame before;
+    Frame frame;
+    ASSERT_EQ(noisy.read(before, kTimeout), ReadStatus::kFrame);
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_EQ(still.read(frame, kTimeout), ReadStatus::kFrame);
+      EXPECT_TRUE(same_pixels(frame.bgr, drawn)) << "frame " << i;
+      ASSERT_EQ(noisy.read(frame, kTimeout), ReadStatus::kFrame);
+      EXPECT_FALSE(same_pixels(before.bgr, frame.bgr)) << "frame " << i + 1;
+      EXPECT_LT(cv::norm(frame.bgr, drawn, cv::NORM_INF), 20) << "noise of 3 levels";
+      std::swap(before, frame);
+    }
+  }
+}
+
 TEST(TestSource, PictureSwaysByASixteenthOfItsWidth) {
   TestSource source(unpaced(Pattern::kRamp));
   Frame frame;
