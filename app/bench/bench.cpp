@@ -147,7 +147,7 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
     for (const int thread_count : threads) {
       for (const int worker_count : options.workers) {
         if (worker_count > 1 && thread_count != 1) continue;
-        all.push_back({options.camera, model, options.frames});
+        all.push_back({options.camera, model, options.frames, options.pace});
         all.back().model.threads = thread_count;
         all.back().model.workers = worker_count;
       }

@@ -128,6 +128,7 @@ Part figures(const BenchReport& bench) {
             ms_text(result.stats.inference.p50),
             fmt::format("{:.2f}", jitter(result)),
             fmt::format("{:.1f}", result.cpu_ms),
+            fmt::format("{:.0f}", result.wakeups_per_s),
             fmt::format("{:.0f}", result.resident_mb),
             fmt::format("{:.2f}", result.start_s),
             std::to_string(result.stats.classified),
@@ -135,7 +136,7 @@ Part figures(const BenchReport& bench) {
   };
   return {"Figures",
           "Milliseconds a frame are 1000 / fps, model ms the median of inference, p99/p50 the "
-          "jitter of a frame's latency.",
+          "jitter of a frame's latency, wake-ups how often a thread waited.",
           {combinations_table(bench, "Every combination",
                               {"fps",
                                {"p10 to p90", Shown::kHtml},
@@ -143,6 +144,7 @@ Part figures(const BenchReport& bench) {
                                "model ms",
                                "p99/p50",
                                "CPU ms",
+                               "wake-ups/s",
                                "memory MB",
                                "start s",
                                {"frames", Shown::kFiles},
@@ -198,15 +200,20 @@ Part states(const BenchReport& bench) {
     };
     const MachineState& before = result.before;
     const MachineState& after = result.after;
-    return {change(number_or(before.temperature, "°C"), number_or(after.temperature, "°C")),
+    const std::string temperature =
+        change(number_or(before.temperature, "°C"), number_or(after.temperature, "°C"));
+    const auto& max = result.max_temperature;
+    return {max ? fmt::format("{}, at most {:.0f} °C", temperature, *max) : temperature,
             change(number_or(before.clock_mhz, "MHz"), number_or(after.clock_mhz, "MHz")),
             change(throttling_or(before.throttled), throttling_or(after.throttled))};
   };
+  const bool told = std::any_of(bench.results.begin(), bench.results.end(),
+                                [](auto& result) { return result.pace && result.max_temperature; });
   return {"Temperature, clock and throttling",
           "",
           {{combinations_table(bench, "Before → after", {"temperature", "clock", "throttling"},
                                figures_of),
-            Shown::kFiles}},
+            told ? Shown::kEverywhere : Shown::kFiles}},
           Width::kFull};
 }
 

@@ -130,7 +130,9 @@ Json to_json(const BenchResult& result, int decimals) {
           {"total_ms", number(total_ms(result))},
           {"model_ms", number(to_ms(stats.inference.p50))},
           {"jitter", number(jitter(result))},
+          {"pace_fps", or_null(result.pace)},
           {"cpu_ms", number(result.cpu_ms)},
+          {"wakeups_per_s", number(result.wakeups_per_s)},
           {"resident_mb", number(result.resident_mb)},
           {"start_s", number(result.start_s)},
           {"latency_ms",
@@ -141,6 +143,7 @@ Json to_json(const BenchResult& result, int decimals) {
             {"total", to_json(stats.total, decimals)}}},
           {"before", to_json(result.before)},
           {"after", to_json(result.after)},
+          {"max_temperature_c", or_null(result.max_temperature)},
           {"complete", result.complete},
           {"device", to_json(result.device, decimals)}};
 }
@@ -179,12 +182,15 @@ BenchResult result_of(const Json& json) {
   result.workers = json.at("workers");
   result.source = json.at("source");
   result.live = json.at("live");
+  result.pace = optional_of<double>(json.at("pace_fps"));
   result.cpu_ms = json.at("cpu_ms");
+  result.wakeups_per_s = json.at("wakeups_per_s");
   result.resident_mb = json.at("resident_mb");
   result.start_s = json.at("start_s");
   if (!json.at("fps_p10").is_null()) result.fps_spread = {json.at("fps_p10"), json.at("fps_p90")};
   result.before = state_of(json.at("before"));
   result.after = state_of(json.at("after"));
+  result.max_temperature = optional_of<double>(json.at("max_temperature_c"));
   result.complete = json.at("complete");
   result.device = device_of(json.at("device"));
   StatsSnapshot& stats = result.stats;

@@ -53,14 +53,17 @@ struct BenchResult {  // NOLINT(bugprone-exception-escape): as above
   std::string source;                    // its description
   bool live = false;                     // a camera, or test:// at a rate
   StatsSnapshot stats;                   // of the frames after the warm-up
+  std::optional<double> pace;            // frames a second of a replay; nothing: the fastest
   double cpu_ms = 0;                     // of all threads, a frame
+  double wakeups_per_s = 0;              // how often a thread waited for something
   double resident_mb = 0;                // at the end, without the recorded frames
   double start_s = 0;                    // from the start of the process to the first prediction
   std::optional<RateSpread> fps_spread;  // nothing: the measurement was too short
   MachineState before;
   MachineState after;
-  bool complete = true;               // false: the measurement was interrupted
-  std::optional<BenchDevice> device;  // nothing: the engine's own
+  std::optional<double> max_temperature;  // degrees Celsius, once a second and at both ends
+  bool complete = true;                   // false: the measurement was interrupted
+  std::optional<BenchDevice> device;      // nothing: the engine's own
 };
 
 // The machine, which all combinations share.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -69,6 +70,11 @@ class Stopwatch : public Reporter {
   // Between the last frame of the warm-up and the last one measured.
   StatsSnapshot stats() const { return statistics_->total(counts_, last_); }
   Clock::duration cpu() const { return last_usage_.cpu - begin_usage_.cpu; }
+  std::uint64_t wakeups() const {
+    return last_usage_.voluntary_switches - begin_usage_.voluntary_switches;
+  }
+  // Of the ends of whole seconds.
+  std::optional<double> max_temperature() const { return max_temperature_; }
   std::uint64_t resident_bytes() const { return last_usage_.resident_bytes; }
 
  private:
@@ -85,6 +91,7 @@ class Stopwatch : public Reporter {
     const std::chrono::duration<double> passed = Clock::now() - second_;
     if (passed < std::chrono::seconds(1)) return;
     rates_.push_back(static_cast<double>(in_second_) / passed.count());
+    max_temperature_ = std::max(max_temperature_, read_machine_state().temperature);
     in_second_ = 0;
     second_ = Clock::now();
   }
@@ -117,6 +124,7 @@ class Stopwatch : public Reporter {
   Clock::time_point second_;  // when the second began that is counted now
   std::uint64_t in_second_ = 0;
   std::vector<double> rates_;
+  std::optional<double> max_temperature_;
   ProcessUsage first_;
   ProcessUsage begin_usage_;
   ProcessUsage last_usage_;
@@ -172,15 +180,23 @@ struct MeasuredSource {
   Clock::duration recording{};
 };
 
-MeasuredSource open_measured_source(const CameraOptions& options, const InputSpec& input) {
+MeasuredSource open_measured_source(const Combination& combination, const InputSpec& input) {
+  const CameraOptions& options = combination.camera;
   MeasuredSource opened;
   opened.source = open_source(options.source, source_options(options, input));
   const SourceInfo& info = opened.source->info();
+  if (info.live && combination.pace) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--pace: {} has a rate of its own; --framerate asks a camera for "
+                            "another, test://PATTERN?fps=0 has none",
+                            shown_source(options.source)));
+  }
   if (info.live) return opened;
   const auto start = Clock::now();
   auto frames = record_frames(*opened.source, RecordLimits());
   opened.recorded_bytes = pixel_bytes(frames);
-  opened.source = std::make_unique<ReplaySource>(std::move(frames), info);
+  opened.source =
+      std::make_unique<ReplaySource>(std::move(frames), info, combination.pace.value_or(0));
   opened.recording = Clock::now() - start;
   return opened;
 }
@@ -190,7 +206,9 @@ void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, Clock
                BenchResult& result) {
   const auto frames = static_cast<double>(stopwatch.measured());
   const auto resident = static_cast<double>(stopwatch.resident_bytes());
+  const std::chrono::duration<double> interval = result.stats.interval;
   result.cpu_ms = to_ms(stopwatch.cpu()) / frames;
+  result.wakeups_per_s = static_cast<double>(stopwatch.wakeups()) / interval.count();
   result.resident_mb = (resident - static_cast<double>(measured.recorded_bytes)) / 1e6;
   result.start_s = std::chrono::duration<double>(stopwatch.first() - beside).count();
 }
@@ -207,7 +225,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   load.hash = true;
   const LoadedModel loaded = load_models(std::move(archive), combination.model, load);
   const Classifier& model = *loaded.classifiers.front();
-  const MeasuredSource measured = open_measured_source(combination.camera, model.spec().input);
+  const MeasuredSource measured = open_measured_source(combination, model.spec().input);
 
   const Limits limits{combination.frames, combination.camera.timeout};
   PipelineOptions pipeline_options;
@@ -233,8 +251,11 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   result.workers = combination.model.workers;
   result.source = measured.source->info().description;
   result.live = measured.source->info().live;
+  result.pace = combination.pace;
   result.stats = stopwatch.stats();
   result.fps_spread = spread_of(stopwatch.rates());
+  result.max_temperature =
+      std::max({result.before.temperature, stopwatch.max_temperature(), result.after.temperature});
   result.complete = !stopwatch.interrupted();
   set_usage(stopwatch, measured, measured.recording + files.hashing, result);
   return result;

@@ -15,14 +15,16 @@ namespace lookout {
 struct Combination {
   CameraOptions camera;
   ModelOptions model;
-  std::uint64_t frames = 0;  // the measurement ends after so many frames; 0: by camera.timeout
+  std::uint64_t frames = 0;    // the measurement ends after so many frames; 0: by camera.timeout
+  std::optional<double> pace;  // see BenchOptions
 };
 
 // Runs the pipeline of `lookout run`, without its reporters. Frames are counted after a warm-up,
 // until there are `combination.frames` of them (0: any number), the time `camera.timeout` is over
 // (0: any time), or `stop` becomes true. The first frames of a source that is not live are read
-// beforehand and replayed. Returns nothing when it was stopped before the first counted frame.
-// Throws Error as a run does, and kNoInput when no frame came after the warm-up.
+// beforehand and replayed, at the rate of `pace` where there is one. Returns nothing when it was
+// stopped before the first counted frame. Throws Error as a run does, kNoInput when no frame came
+// after the warm-up, and kUsage for a pace with a source that has a rate of its own.
 std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop);
 
 }  // namespace lookout

@@ -211,6 +211,9 @@ void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
                  "Frames classified at the same time, each number in turn, with one thread each");
   bench.add_flag("--frames", number(options.frames, 0, 1e9),
                  "End each measurement after this many frames; 0: by its time");
+  bench.add_flag("--pace", number(options.pace, 0.1, 1000),
+                 "Replay files and test patterns at this rate, frames a second, to measure what a "
+                 "camera costs; default: as fast as they are classified");
   add_sha256(bench, options.model, "model files");
   bench.add_flag("--combination", number(options.combination, 0, 1e6), "", /*group=*/"");  // hidden
   bench.add_flag("--report", report_file(options.report, {".html", ".md"}),

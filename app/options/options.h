@@ -209,8 +209,9 @@ struct BenchOptions {
   std::vector<int> threads;  // each as ModelOptions::threads; empty: some that fit the machine
   std::vector<int> workers{1};
   std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
-  std::string report;        // a file for the report, .md or .html; empty: none
-  int combination = -1;      // the one that a process of bench has another one measure; -1: none
+  std::optional<double> pace;  // frames a second of a source without a rate; nothing: the fastest
+  std::string report;          // a file for the report, .md or .html; empty: none
+  int combination = -1;        // the one that a process of bench has another one measure; -1: none
 };
 
 // Options of `lookout eval`.

@@ -42,18 +42,27 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-}  // namespace
-
-double cpu_seconds() {
+// Of all threads, also those that have ended.
+rusage read_resources() {
   rusage resources{};
   getrusage(RUSAGE_SELF, &resources);
+  return resources;
+}
+
+double cpu_seconds(const rusage& resources) {
   return seconds(resources.ru_utime) + seconds(resources.ru_stime);
 }
+
+}  // namespace
+
+double cpu_seconds() { return cpu_seconds(read_resources()); }
 
 ProcessUsage process_usage() {
   ProcessUsage usage;
   usage.age = to_duration(seconds_since_boot() - started_seconds_after_boot());
-  usage.cpu = to_duration(cpu_seconds());
+  const rusage resources = read_resources();
+  usage.cpu = to_duration(cpu_seconds(resources));
+  usage.voluntary_switches = static_cast<std::uint64_t>(resources.ru_nvcsw);
   std::ifstream statm("/proc/self/statm");
   std::uint64_t pages = 0;
   statm >> pages >> pages;  // the second one

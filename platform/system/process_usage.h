@@ -12,6 +12,8 @@ namespace lookout {
 struct ProcessUsage {
   Clock::duration age{};  // since its start, before its libraries were loaded; precise to 10 ms
   Clock::duration cpu{};  // all threads together
+  // How often a thread gave up its processor to wait; each time it has to be woken.
+  std::uint64_t voluntary_switches = 0;
   std::uint64_t resident_bytes = 0;  // libraries included
 };
 

@@ -33,6 +33,7 @@ BenchResult result(int threads = 1, int workers = 1, double fps = 50) {
   made.stats.inference = around(milliseconds(20));
   made.stats.total = around(milliseconds(24));
   made.cpu_ms = 21.5;
+  made.wakeups_per_s = 104;
   made.resident_mb = 190;
   made.start_s = 0.75;
   return made;
@@ -139,10 +140,10 @@ TEST(BenchReport, TextIsATableWithVerdicts) {
       "mobilenet, 2 threads, 1 worker: too many threads: 1 is better\n"
       "\n"
       "Figures: Every combination\n"
-      "                                    ms a  model            CPU  memory  start\n"
-      "model      threads  workers   fps  frame     ms  p99/p50    ms      MB      s\n"
-      "mobilenet        1        1  50.0   20.0   20.0     1.50  21.5     190   0.75\n"
-      "mobilenet        2        1  51.0   19.6   20.0     1.50  21.5     190   0.75\n"
+      "                                    ms a  model            CPU              memory  start\n"
+      "model      threads  workers   fps  frame     ms  p99/p50    ms  wake-ups/s      MB      s\n"
+      "mobilenet        1        1  50.0   20.0   20.0     1.50  21.5         104     190   0.75\n"
+      "mobilenet        2        1  51.0   19.6   20.0     1.50  21.5         104     190   0.75\n"
       "\n"
       "Stages: ms p50/p95/p99/max\n"
       "model      threads  workers          capture       preprocess            inference  "
@@ -170,8 +171,27 @@ TEST(BenchReport, JsonIsOneLineWithTheFigures) {
   EXPECT_EQ(first["total_ms"], 20);
   EXPECT_EQ(first["model_ms"], 20);
   EXPECT_EQ(first["jitter"], 1.5);
+  EXPECT_EQ(first["wakeups_per_s"], 104);
+  EXPECT_TRUE(first["pace_fps"].is_null());
+  EXPECT_TRUE(first["max_temperature_c"].is_null());
   EXPECT_TRUE(first["before"]["throttled"].is_null());
   EXPECT_EQ(first["latency_ms"]["total"]["p99"], 36);
+}
+
+TEST(BenchReport, APacedRunTellsItsTemperatures) {
+  BenchReport made = report();
+  const std::string row = "mobilenet        2        1  49 °C → 63 °C, at most 65 °C";
+  made.results[1].max_temperature = 64.8;
+  EXPECT_THAT(to_text(make_report(made)), testing::Not(HasSubstr("°C")));
+  EXPECT_THAT(to_markdown(make_report(made)), HasSubstr("| 49 °C → 63 °C, at most 65 °C | 600"));
+  made.results[1].pace = 30;
+  EXPECT_THAT(to_text(make_report(made)), HasSubstr(row));
+  EXPECT_THAT(to_html(make_report(made), ""), HasSubstr("49 °C → 63 °C, at most 65 °C"));
+  EXPECT_EQ(to_json(made)["results"][1]["max_temperature_c"], 64.8);
+  EXPECT_EQ(to_json(made)["results"][1]["pace_fps"], 30);
+  made.results[1].max_temperature.reset();
+  EXPECT_THAT(to_text(make_report(made)), testing::Not(HasSubstr("not told")))
+      << "without a sensor";
 }
 
 TEST(BenchMessage, EveryFigureSurvives) {
@@ -185,6 +205,9 @@ TEST(BenchMessage, EveryFigureSurvives) {
   sent.fps_spread = {28.5, 31.5};
   sent.before = {50.5, {}, 4};
   sent.after = {{}, 1500, {}};
+  sent.pace = 12.5;
+  sent.wakeups_per_s = 33.5;
+  sent.max_temperature = 61.5;
   sent.complete = false;
   sent.device = BenchDevice{"acme", 1, 2, 3, 0.25};
   const BenchResult received = from_message(to_message(sent));
@@ -208,7 +231,7 @@ TEST(BenchReport, MarkdownHasWhatMakesFiguresComparable) {
         "| lookout | 1.2.3 |", "| cooling, power supply, camera | (please fill in) |",
         "## Model mobilenet", "| file | m.pt |", "| sha256 | abcd |",
         "| runs on | LibTorch 2.9.1 |", "| engine | LibTorch 2.9.1 |",
-        "| mobilenet | 1 | 1 | 50.0 | 20.0 | 20.0 | 1.50 | 21.5 | 190 | 0.75 | 500 | 0 |",
+        "| mobilenet | 1 | 1 | 50.0 | 20.0 | 20.0 | 1.50 | 21.5 | 104 | 190 | 0.75 | 500 | 0 |",
         "| mobilenet | 1 | 1 | not told | not told | not told |",
         "| mobilenet | 2 | 1 | 49 °C → 63 °C | 600 MHz → 1500 MHz | none |",
         "- mobilenet, 2 threads, 1 worker: too many threads: 1 is better"}) {

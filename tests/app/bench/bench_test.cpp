@@ -52,14 +52,16 @@ TEST(BenchOptions, SomethingHasToEndAMeasurement) {
 }
 
 TEST(BenchOptions, EveryOptionIsUnderstood) {
-  const BenchOptions options = parse_bench(
-      {"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,auto,4", "--frames",
-       "100", "--format", "json", "--report", "r.md", "--width", "1280", "--rotation", "90"});
+  const BenchOptions options =
+      parse_bench({"--model", "a.pt", "pictures/", "--model", "b.pt", "--threads", "1,auto,4",
+                   "--frames", "100", "--format", "json", "--report", "r.md", "--width", "1280",
+                   "--rotation", "90", "--pace", "12.5"});
   EXPECT_THAT(options.models, ElementsAre("a.pt", "b.pt"));
   EXPECT_EQ(options.camera.source, "pictures/");
   EXPECT_THAT(options.threads, ElementsAre(1, 0, 4)) << "0: automatic";
   EXPECT_EQ(options.frames, 100U);
   EXPECT_EQ(options.camera.timeout, std::chrono::seconds(0)) << "frames end it";
+  EXPECT_EQ(options.pace, 12.5);
   EXPECT_EQ(options.results.format, Format::kJson);
   EXPECT_EQ(options.report, "r.md");
   EXPECT_EQ(options.camera.source_options.width, 1280);
@@ -121,6 +123,7 @@ TEST(BenchOptions, WrongValuesAreUsageErrors) {
   expect_usage_error({"--workers", "auto"}, "--workers: expected numbers of workers");
   expect_usage_error({"--workers", "none"}, "--workers");
   expect_usage_error({"--frames", "-1"}, "--frames");
+  expect_usage_error({"--pace", "0"}, "--pace");
   expect_usage_error({"--top-k", "3"}, "--top-k");
 }
 
@@ -186,6 +189,25 @@ TEST(Bench, APacedSourceIsMeasuredAtItsRateForItsTime) {
   EXPECT_GE(seconds, 0.1);
   // One frame more at each end of so short a time, and one that was late.
   EXPECT_LE(result["frames"], 200 * seconds + 3);
+}
+
+TEST(Bench, FilesAreReplayedAtThePaceThatWasAsked) {
+  const ProgramResult ran = run_lookout(
+      {"bench", "--pace", "200", "--threads", "1", "--frames", "20", "--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json result = json::parse(ran.out)["results"][0];
+  EXPECT_EQ(result["live"], true) << "the newest frame wins, as of a camera";
+  EXPECT_EQ(result["pace_fps"], 200);
+  EXPECT_THAT(result["source"].get<std::string>(), HasSubstr("replayed 200 times a second"));
+  EXPECT_LE(result["camera_fps"], 201);
+  EXPECT_GT(result["wakeups_per_s"], 0) << "a thread waited for each frame";
+}
+
+TEST(Bench, ASourceWithARateOfItsOwnTakesNoPace) {
+  const ProgramResult ran =
+      run_lookout({"bench", "test://all?fps=50", "--pace", "30", "--threads", "1"});
+  EXPECT_EQ(ran.status, 64) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("--pace: test://all?fps=50 has a rate of its own"));
 }
 
 TEST(Bench, ATableIsPrinted) {
