@@ -90,7 +90,7 @@ void collect(const CollectOptions& options, const std::atomic<bool>& stop) {
     const ReadStatus status = source->read(frame, kWait);
     if (status == ReadStatus::kEnd) break;
     if (status != ReadStatus::kFrame) continue;
-    const auto time = frame.media_time ? Clock::time_point(*frame.media_time) : frame.captured;
+    const auto time = time_of(frame);
     if (last_time && time - *last_time < options.every) continue;
     last_time = time;
     if (!options.keep_similar && is_similar(whole_picture(frame), last_picture)) {

@@ -17,6 +17,7 @@
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
+#include "pipeline/run/frame_selector.h"
 #include "pipeline/run/pipeline.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/pausable_source.h"
@@ -89,6 +90,15 @@ std::unique_ptr<Trace> make_trace(const std::optional<AtomicFile>& file, const R
       });
 }
 
+SelectionOptions selection_options(const RunOptions& options) {
+  SelectionOptions selection;
+  selection.still = options.still.enabled != Still::kNo;
+  selection.at_least_every = options.still.at_least_every;
+  selection.ignored = options.still.ignore;
+  selection.max_rate = options.camera.max_rate;
+  return selection;
+}
+
 PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& resolved,
                                  std::optional<std::size_t> unknown) {
   PipelineOptions pipeline;
@@ -99,6 +109,7 @@ PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& r
   pipeline.state.unknown = unknown;
   pipeline.capture = options.camera.capture;
   pipeline.stats_interval = resolved.stats_interval;
+  pipeline.heat_limit = options.heat.limit;
   pipeline.machine_state = [] { return read_machine_state(); };
   if (options.camera.timeout.count() > 0) pipeline.end = Clock::now() + options.camera.timeout;
   return pipeline;
@@ -138,10 +149,13 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const LoadedModel loaded = load_run_models(options, resolved, profile);
   const Classifier& model = *loaded.classifiers.front();
 
+  FrameSelector selector(selection_options(options), options.camera.view, model.spec().input);
   SourceOptions wishes = source_options(options.camera, model.spec().input);
   wishes.wake = &wake;
+  wishes.selector = &selector;
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
+  if (options.still.enabled == Still::kAuto) selector.set_still(source->info().live);
   const std::string& description = source->info().description;
   if (source->online() && !description.empty()) log_info("source: {}", description);
 
@@ -154,6 +168,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const auto trace = make_trace(resolved.trace, options, info, model.facts(), output.lines);
   pipeline.trace = trace.get();
   pipeline.wake = &wake;
+  pipeline.selector = &selector;
   if (reporters.take_pictures) pipeline.pictures = &pictures;
   output.lines.wait_until(pipeline.end);
   const StatsSnapshot total =

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/core/luma_blocks.h"
 #include "pipeline/core/raw_picture.h"
 
 namespace lookout {
@@ -34,6 +35,7 @@ struct CameraPicture {
     kind = new_kind;
     decode = new_decode;
     has_reduced = false;
+    has_blocks = false;
     has_whole = false;
   }
 
@@ -53,6 +55,9 @@ struct CameraPicture {
   int eighths = 8;
   cv::Mat reduced;
   bool has_reduced = false;
+  // Of the classified region, once somebody has measured them: see luma_grid.h.
+  LumaBlocks blocks;
+  bool has_blocks = false;
   // See whole_picture().
   mutable cv::Mat whole;
   mutable bool has_whole = false;
@@ -73,6 +78,11 @@ struct Frame {
   Clock::time_point queued;  // when it was handed to inference; set only for traces
   std::string origin;        // the file or test pattern; empty for a camera
 };
+
+// When the frame shows its scene: by a video's own clock, otherwise when it was captured.
+inline Clock::time_point time_of(const Frame& frame) {
+  return frame.media_time ? Clock::time_point(*frame.media_time) : frame.captured;
+}
 
 // All pixels of the frame, CV_8UC3. Those of a camera's picture are made at the first call, and
 // kept with the frame. A damaged JPEG is one black pixel. By one thread at a time.

@@ -47,6 +47,9 @@ struct Result {
   StageDurations durations;
   std::uint64_t dropped = 0;    // frames since the start that were dropped for a newer one
   std::vector<Prediction> top;  // best first; at most k, none below the threshold; not smoothed
+  // The frame shows what the last classified one showed, so that its predictions are taken: it was
+  // neither preprocessed nor classified.
+  bool reused = false;
   SceneState state;             // at this frame
   bool state_changed = false;   // with this frame
   SceneState previous_state;    // before the last change; kNone: this is the first state

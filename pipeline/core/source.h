@@ -23,6 +23,8 @@ struct SourceInfo {
   bool live = false;
   double fps = 0;        // frames per second that the camera granted; 0: unknown
   double asked_fps = 0;  // frames per second that it was asked for; 0: none
+  // The pictures are those of a sensor, whose noise makes each one differ from the last.
+  bool has_sensor = false;
   // The end of a sentence, set when a camera granted less than it was asked for: "asked for
   // 1280x720 at 30 fps, the camera gives 1280x720 at 10 fps".
   std::string shortfall{};

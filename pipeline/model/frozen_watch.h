@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "pipeline/core/frame.h"
-#include "pipeline/model/luma_blocks.h"
+#include "pipeline/core/luma_blocks.h"
 
 namespace lookout {
 

@@ -107,6 +107,12 @@ bool StillDetector::is_still(const LumaBlocks& blocks) {
   return reference_.has_grid_of(blocks) && is_like_reference(before_);
 }
 
+bool StillDetector::looks_still(const LumaBlocks& blocks) {
+  if (blocks.means.empty()) return false;
+  ahead_.set(blocks);
+  return reference_.has_grid_of(blocks) && is_like_reference(ahead_);
+}
+
 void StillDetector::measure_noise(const Picture& now) {
   differences_.clear();
   std::size_t begin = 0;

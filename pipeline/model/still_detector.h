@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pipeline/model/luma_blocks.h"
+#include "pipeline/core/luma_blocks.h"
 
 namespace lookout {
 
@@ -18,9 +18,8 @@ namespace lookout {
 //   than half of the picture does not count. Of the last second's averages the smallest holds, up
 //   to a bound, so that a scene that always moves does not pass for noise.
 // - Flicker is how far the brightness of a row swings to and fro within a few frames. (A camera
-// with
-//   a rolling shutter shows it as bands.) Again the smallest of the last second's, up to a bound.
-//   What rises or falls once is no flicker.
+//   with a rolling shutter shows it as bands.) Again the smallest of the last second's, up to a
+//   bound. What rises or falls once is no flicker.
 //
 // By one thread at a time, in the order of the frames. Allocates only when the grid changes.
 class StillDetector {
@@ -28,6 +27,9 @@ class StillDetector {
   // Whether the frame may have the last classified frame's result. Frames that are not asked about
   // do no harm. Blocks of another grid than those before, or none at all, are never still.
   bool is_still(const LumaBlocks& blocks);
+
+  // The same, but neither noise nor flicker is measured: for a look ahead at a frame.
+  bool looks_still(const LumaBlocks& blocks);
 
   // This frame's result is the last now. The frame may be older than the last one asked about.
   void classified(const LumaBlocks& blocks);
@@ -68,6 +70,7 @@ class StillDetector {
   bool is_like_reference(const Picture& now) const;
 
   Picture now_;
+  Picture ahead_;
   Picture before_;
   Picture reference_;
   float noise_ = 0;

@@ -13,17 +13,18 @@ namespace lookout {
 enum class Stage : std::uint8_t {
   kCapture,    // copying, converting or decoding the frame
   kQueueWait,  // in the double buffer, or waiting for room there
+  kCompare,    // with the last classified frame, while results are reused
   kPreprocess,
   kInference,
   kTopK,  // and the state
   kReport,
 };
-inline constexpr int kStages = 6;
-inline constexpr std::array<Stage, kStages> kAllStages{Stage::kCapture,    Stage::kQueueWait,
-                                                       Stage::kPreprocess, Stage::kInference,
-                                                       Stage::kTopK,       Stage::kReport};
+inline constexpr int kStages = 7;
+inline constexpr std::array<Stage, kStages> kAllStages{
+    Stage::kCapture,   Stage::kQueueWait, Stage::kCompare, Stage::kPreprocess,
+    Stage::kInference, Stage::kTopK,      Stage::kReport};
 inline constexpr std::array<const char*, kStages> kStageNames{
-    "capture", "queue-wait", "preprocess", "inference", "top-k", "report"};
+    "capture", "queue-wait", "compare", "preprocess", "inference", "top-k", "report"};
 
 // The name in traces: "queue-wait".
 inline const char* to_text(Stage stage) { return kStageNames.at(static_cast<std::size_t>(stage)); }

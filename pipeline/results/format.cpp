@@ -200,12 +200,16 @@ void append_text(const StatsSnapshot& stats, std::string& out) {
     append_format(out,
                   "summary of {:.1f} s: ", std::chrono::duration<double>(stats.interval).count());
   }
-  append_format(out, "camera {:.1f} fps, classified {:.1f} fps, dropped {}", stats.camera_fps,
-                stats.classified_fps, stats.dropped);
+  append_format(out, "camera {:.1f} fps, classified {:.1f} fps", stats.camera_fps,
+                stats.classified_fps);
+  if (stats.reused > 0) append_format(out, " ({:.1f} computed)", stats.computed_fps);
+  append_format(out, ", dropped {}", stats.dropped);
   if (stats.skipped > 0) append_format(out, ", skipped {}", stats.skipped);
   if (stats.final) {
-    append_format(out, "; {} captured = {} classified + {} dropped + {} in flight", stats.captured,
-                  stats.classified, stats.dropped, stats.in_flight);
+    append_format(out, "; {} captured = {} classified", stats.captured, stats.classified);
+    if (stats.reused > 0) append_format(out, " ({} reused)", stats.reused);
+    if (stats.unwanted > 0) append_format(out, " + {} not wanted", stats.unwanted);
+    append_format(out, " + {} dropped + {} in flight", stats.dropped, stats.in_flight);
   }
   if (const std::string machine = to_text(stats.machine); !machine.empty()) {
     append_format(out, "; {}", machine);
@@ -324,6 +328,7 @@ void JsonFormat::append(const Result& result, const std::string& origin, std::st
       out,
       R"(],"timing_ms":{{"capture":{:.3f},"preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}},)",
       to_ms(d.capture), to_ms(d.preprocess), to_ms(d.inference), to_ms(d.total));
+  if (result.reused) out += R"("reused":true,)";
   append_format(out, "\"dropped\":{}}}\n", result.dropped);
 }
 
@@ -334,14 +339,17 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
       stats.final ? "summary" : "stats", source_,
       std::chrono::duration<double>(stats.interval).count(), stats.classified_fps,
       stats.camera_fps);
-  append_format(out, R"("captured":{},"classified":{},"dropped":{},"skipped":{},"in_flight":{},)",
-                stats.captured, stats.classified, stats.dropped, stats.skipped, stats.in_flight);
+  append_format(out,
+                R"("captured":{},"classified":{},"reused":{},"unwanted":{},"dropped":{},)"
+                R"("skipped":{},"in_flight":{},)",
+                stats.captured, stats.classified, stats.reused, stats.unwanted, stats.dropped,
+                stats.skipped, stats.in_flight);
   const MachineState& machine = stats.machine;
   append_format(out, R"("temperature_c":{},"throttled":{},)",
                 machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
                 machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
   out += R"("latency_ms":{)";
-  const bool known = stats.classified_fps > 0;
+  const bool known = stats.computed_fps > 0;
   append_json("frame_age", stats.frame_age, known, out);
   out += ',';
   append_json("capture", stats.capture, known, out);

@@ -78,6 +78,10 @@ Statistics::Statistics(Clock::time_point start) : start_(start), interval_start_
 
 void Statistics::record(const Result& result) {
   ++classified_;
+  if (result.reused) {
+    ++reused_;
+    return;
+  }
   interval_stages_.frame_age.record(result.frame_age);
   interval_stages_.capture.record(result.durations.capture);
   interval_stages_.preprocess.record(result.durations.preprocess);
@@ -89,9 +93,11 @@ StatsSnapshot Statistics::snapshot(const Stages& stages, const CaptureCounts& co
   StatsSnapshot snapshot;
   snapshot.captured = counts.captured;
   snapshot.classified = classified_;
+  snapshot.reused = reused_;
+  snapshot.unwanted = counts.unwanted;
   snapshot.dropped = counts.dropped;
   snapshot.skipped = counts.skipped;
-  snapshot.in_flight = counts.captured - classified_ - counts.dropped;
+  snapshot.in_flight = counts.captured - classified_ - counts.unwanted - counts.dropped;
   snapshot.frame_age = stages.frame_age.percentiles();
   snapshot.capture = stages.capture.percentiles();
   snapshot.preprocess = stages.preprocess.percentiles();
@@ -104,7 +110,9 @@ StatsSnapshot Statistics::interval(const CaptureCounts& counts, Clock::time_poin
   StatsSnapshot result = snapshot(interval_stages_, counts);
   result.interval = now - interval_start_;
   result.camera_fps = per_second(counts.captured - interval_counts_.captured, result.interval);
-  result.classified_fps = per_second(classified_ - interval_classified_, result.interval);
+  const std::uint64_t classified = classified_ - interval_classified_;
+  result.classified_fps = per_second(classified, result.interval);
+  result.computed_fps = per_second(classified - (reused_ - interval_reused_), result.interval);
 
   run_stages_.frame_age.add(interval_stages_.frame_age);
   run_stages_.capture.add(interval_stages_.capture);
@@ -115,6 +123,7 @@ StatsSnapshot Statistics::interval(const CaptureCounts& counts, Clock::time_poin
   interval_start_ = now;
   interval_counts_ = counts;
   interval_classified_ = classified_;
+  interval_reused_ = reused_;
   return result;
 }
 
@@ -129,6 +138,7 @@ StatsSnapshot Statistics::total(const CaptureCounts& counts, Clock::time_point n
   result.interval = now - start_;
   result.camera_fps = per_second(counts.captured, result.interval);
   result.classified_fps = per_second(classified_, result.interval);
+  result.computed_fps = per_second(classified_ - reused_, result.interval);
   result.final = true;
   return result;
 }

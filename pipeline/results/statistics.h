@@ -46,17 +46,21 @@ class LatencyHistogram {
   Clock::duration max_{};
 };
 
-// Rates and percentiles of an interval, and the counters since the start.
+// Rates and percentiles of an interval, and the counters since the start. The percentiles are of
+// frames whose result was computed: those of the others would be near zero.
 struct StatsSnapshot {
   Clock::duration interval{};
   double camera_fps = 0;      // frames read from the source per second
-  double classified_fps = 0;  // frames classified per second
-  // Since the start. captured = classified + dropped + in_flight.
+  double classified_fps = 0;  // frames classified per second, those with a reused result included
+  double computed_fps = 0;    // the others of these
+  // Since the start. captured = classified + unwanted + dropped + in_flight.
   std::uint64_t captured = 0;
   std::uint64_t classified = 0;
+  std::uint64_t reused = 0;     // of these: their result is that of the frame before
+  std::uint64_t unwanted = 0;   // never classified, since they came sooner than the rate allows
   std::uint64_t dropped = 0;    // never classified, because a newer frame came first
   std::uint64_t skipped = 0;    // frames or files that could not be read; not in captured
-  std::uint64_t in_flight = 0;  // captured, but neither classified nor dropped yet
+  std::uint64_t in_flight = 0;  // captured, but none of these yet
   Percentiles frame_age;
   Percentiles capture;
   Percentiles preprocess;
@@ -67,11 +71,12 @@ struct StatsSnapshot {
   bool final = false;
 };
 
-// Counters of the capture side at one moment.
+// Counters of frames at one moment, but for those with a result.
 struct CaptureCounts {
   std::uint64_t captured = 0;
   std::uint64_t dropped = 0;
   std::uint64_t skipped = 0;
+  std::uint64_t unwanted = 0;
 };
 
 // Used by the inference thread alone.
@@ -101,7 +106,9 @@ class Statistics {
   Clock::time_point interval_start_;
   CaptureCounts interval_counts_;  // at interval_start_
   std::uint64_t classified_ = 0;
+  std::uint64_t reused_ = 0;
   std::uint64_t interval_classified_ = 0;  // classified_ at interval_start_
+  std::uint64_t interval_reused_ = 0;      // likewise
   Stages interval_stages_;
   Stages run_stages_;  // until interval_start_
 };

@@ -63,11 +63,17 @@ std::vector<std::string> summary_lines(const StatsSnapshot& stats, std::size_t c
                  fmt::format("camera {:.1f} fps,", stats.camera_fps),
                  fmt::format("classified {:.1f} fps", stats.classified_fps)},
                 columns, lines);
-  append_filled(
-      {fmt::format("{} captured =", stats.captured),
-       fmt::format("{} classified +", stats.classified), fmt::format("{} dropped +", stats.dropped),
-       fmt::format("{} in flight", stats.in_flight)},
-      columns, lines);
+  std::vector<std::string> counts{fmt::format("{} captured =", stats.captured),
+                                  fmt::format("{} classified +", stats.classified)};
+  if (stats.unwanted > 0) counts.push_back(fmt::format("{} not wanted +", stats.unwanted));
+  counts.push_back(fmt::format("{} dropped +", stats.dropped));
+  counts.push_back(fmt::format("{} in flight", stats.in_flight));
+  append_filled(counts, columns, lines);
+  if (stats.reused > 0) {
+    append_filled({fmt::format("{} of the results were reused,", stats.reused),
+                   fmt::format("{:.1f} fps computed", stats.computed_fps)},
+                  columns, lines);
+  }
   if (stats.skipped > 0) lines.push_back(fmt::format("{} skipped", stats.skipped));
   if (std::string machine = to_text(stats.machine); !machine.empty()) {
     lines.push_back(std::move(machine));

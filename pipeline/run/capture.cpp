@@ -13,18 +13,21 @@ constexpr std::chrono::seconds kMaxIdleRead{5};
 
 }  // namespace
 
-Capture::Capture(Source& source, Scheduling scheduling, Trace* trace, const WakeEvent* wake)
+Capture::Capture(Source& source, Scheduling scheduling, Trace* trace, FrameSelector* selector,
+                 const WakeEvent* wake)
     : source_(source),
       scheduling_(std::move(scheduling)),
       trace_(trace),
+      selector_(selector),
       wake_(wake),
       thread_(start_thread("capture", [this] { run(); })) {}
 
 CaptureCounts Capture::counts() const {
   CaptureCounts counts;
-  // In this order: a frame is captured before it can be dropped, so `dropped` never exceeds
-  // `captured`.
+  // In this order: a frame is captured before it can be dropped or unwanted, so that the sum never
+  // exceeds `captured`.
   counts.dropped = frames_.dropped();
+  if (selector_ != nullptr) counts.unwanted = selector_->unwanted();
   counts.captured = captured_;
   counts.skipped = skipped_;
   return counts;
@@ -32,7 +35,7 @@ CaptureCounts Capture::counts() const {
 
 std::uint64_t Capture::settled(std::uint64_t classified) const {
   const CaptureCounts now = counts();
-  return now.captured == classified + now.dropped ? now.captured : 0;
+  return now.captured == classified + now.unwanted + now.dropped ? now.captured : 0;
 }
 
 void Capture::take_changes(std::uint64_t sequence, std::vector<CameraStatus>& changes) {
@@ -115,6 +118,7 @@ void Capture::record(Frame& frame) {
 void Capture::note_status(bool online) {
   if (online == online_) return;
   online_ = online;
+  if (selector_ != nullptr) selector_->forget_from(captured_);
   const MutexLock lock(changes_mutex_);
   changes_.push_back({{online, std::chrono::system_clock::now()}, captured_});
 }

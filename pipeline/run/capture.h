@@ -15,17 +15,20 @@
 #include "pipeline/core/wake_event.h"
 #include "pipeline/profile/trace.h"
 #include "pipeline/results/statistics.h"
+#include "pipeline/run/frame_selector.h"
 #include "pipeline/run/scheduling.h"
 
 namespace lookout {
 
 // The thread, "capture", has all signals blocked. It puts frames into frames() and closes that at
 // the source's end or failure. All methods may be called by one other thread; `source` is used by
-// the capture thread alone, and outlives this, as do `trace` (null: none) and `wake`, which ends
-// the waits of an idle source (null: it is never idle).
+// the capture thread alone, and outlives this, as do `trace` (null: none), `selector` (null: none),
+// which is told when the camera was away, and `wake`, which ends the waits of an idle source (null:
+// it is never idle).
 class Capture {
  public:
-  Capture(Source& source, Scheduling scheduling, Trace* trace, const WakeEvent* wake);
+  Capture(Source& source, Scheduling scheduling, Trace* trace, FrameSelector* selector,
+          const WakeEvent* wake);
   ~Capture() { stop(); }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -34,8 +37,8 @@ class Capture {
 
   CaptureCounts counts() const;
 
-  // Number of the captured frames if all of them were dropped or are among the `classified` ones;
-  // 0 while one is on its way.
+  // Number of the captured frames if all of them were dropped, not wanted, or are among the
+  // `classified` ones; 0 while one is on its way.
   std::uint64_t settled(std::uint64_t classified) const;
 
   // Overwrites `changes` with the camera's losses and returns before frame `sequence` was captured,
@@ -68,6 +71,7 @@ class Capture {
   Source& source_;
   const Scheduling scheduling_;
   Trace* const trace_;
+  FrameSelector* const selector_;
   const WakeEvent* const wake_;
   Clock::time_point last_queued_;  // of the last traced frame; used by the capture thread alone
   Clock::duration

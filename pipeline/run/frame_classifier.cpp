@@ -12,13 +12,25 @@ FrameClassifier::FrameClassifier(Classifier& classifier, const View& view, std::
       threshold_(threshold),
       preprocessor_(classifier.spec().input, view) {}
 
+void FrameClassifier::preprocess(Frame& frame) {
+  CameraPicture& picture = frame.picture;
+  if (picture.kind != CameraPicture::Kind::kJpeg) {
+    preprocessor_.run(whole_picture(frame), image_);
+    return;
+  }
+  if (!picture.has_reduced) {
+    picture.has_reduced = picture.decode(picture, picture.eighths, picture.reduced);
+  }
+  preprocessor_.run(picture.has_reduced ? picture.reduced : whole_picture(frame), image_);
+}
+
 void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
-  const Frame& frame = classified.frame;
+  Frame& frame = classified.frame;
   Result& result = classified.result;
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const FrameContext context{frame.sequence, traced ? trace : nullptr};
   const StageMark start = mark_now(traced);
-  preprocessor_.run(whole_picture(frame), image_);
+  preprocess(frame);
   const StageMark preprocessed = mark_now(traced);
   classifier_.classify(image_, context, logits_);
   const StageMark inferred = mark_now(traced);
@@ -30,7 +42,6 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
   const StageMark done = mark_now(traced);
   if (traced) {
-    trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
     trace->record(Stage::kPreprocess, frame.sequence, start, preprocessed);
     trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);
     trace->record(Stage::kTopK, frame.sequence, inferred, done);

@@ -33,6 +33,8 @@ class FrameClassifier {
   Classifier& classifier() { return classifier_; }
 
  private:
+  void preprocess(Frame& frame);
+
   Classifier& classifier_;
   std::size_t top_k_;
   float threshold_;

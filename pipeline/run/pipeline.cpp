@@ -6,8 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "pipeline/core/log.h"
 #include "pipeline/run/capture.h"
 #include "pipeline/run/frame_classifier.h"
+#include "pipeline/run/heat_limit.h"
 #include "pipeline/run/result_completer.h"
 #include "pipeline/run/workers.h"
 
@@ -17,6 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMaxIdleTurn{1000};  // of the frame loop, without a camera
+constexpr std::chrono::seconds kHeatInterval{1};
 constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 
 using Reporters = std::vector<std::unique_ptr<Reporter>>;
@@ -25,10 +28,10 @@ using Reporters = std::vector<std::unique_ptr<Reporter>>;
 class Inference {
  public:
   Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-            PictureQueue* pictures)
-      : frames_(frames), trace_(trace), pictures_(pictures) {
+            FrameSelector* selector, PictureQueue* pictures)
+      : frames_(frames), trace_(trace), selector_(selector), pictures_(pictures) {
     if (classifiers.size() > 1) {
-      workers_.emplace(frames, std::move(classifiers), trace, pictures);
+      workers_.emplace(frames, std::move(classifiers), trace, selector, pictures);
     } else {
       classifier_.emplace(std::move(classifiers.front()));
       if (pictures != nullptr)
@@ -47,8 +50,11 @@ class Inference {
     if (picture_classifier_) pictures_->classify_overdue(*picture_classifier_);
     const bool picture_waits = picture_classifier_ && pictures_->is_waiting();
     const TakeStatus status =
-        frames_.take(classified.frame, picture_waits ? std::chrono::milliseconds(0) : timeout);
-    if (status == TakeStatus::kTaken) classifier_->classify(classified, trace_);
+        take_chosen(frames_, picture_waits ? std::chrono::milliseconds(0) : timeout, selector_,
+                    trace_, classified);
+    if (status == TakeStatus::kTaken && !classified.result.reused) {
+      classifier_->classify(classified, trace_);
+    }
     if (status == TakeStatus::kTimeout && picture_classifier_)
       pictures_->classify_waiting(*picture_classifier_);
     return status;
@@ -63,6 +69,7 @@ class Inference {
  private:
   Latest<Frame>& frames_;
   Trace* const trace_;
+  FrameSelector* const selector_;
   PictureQueue* const pictures_;
   // One classifier: these two, the second if there are pictures.
   std::optional<FrameClassifier> classifier_;
@@ -82,8 +89,13 @@ class FrameLoop {
         start_(Clock::now()),
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
-        capture_(source, options.capture, options.trace, options.wake),
-        inference_(capture_.frames(), std::move(classifiers), options.trace, options.pictures) {}
+        next_heat_(start_ + kHeatInterval),
+        capture_(source, options.capture, options.trace, options.selector, options.wake),
+        inference_(capture_.frames(), std::move(classifiers), options.trace, options.selector,
+                   options.pictures) {
+    const bool can_limit = options.machine_state && options.selector != nullptr;
+    if (can_limit && options.heat_limit) heat_.emplace(*options.heat_limit);
+  }
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {
@@ -93,6 +105,7 @@ class FrameLoop {
       if (now >= end) return;
       for (const auto& reporter : reporters_) reporter->poll();
       if (now >= next_tick_) report_interval(now);
+      if (heat_ && now >= next_heat_) limit_heat(now);
       const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick_, end) - now);
       if (!report_next(std::min(wait, capture_.idle() ? kMaxIdleTurn : kMaxWait))) return;
     }
@@ -122,6 +135,32 @@ class FrameLoop {
     // Missed ticks are skipped.
     next_tick_ += options_.stats_interval;
     if (next_tick_ <= now) next_tick_ = now + options_.stats_interval;
+  }
+
+  void limit_heat(Clock::time_point now) {
+    const std::uint64_t results = statistics_.classified() - heat_results_;
+    const std::chrono::duration<double> passed = now - next_heat_ + kHeatInterval;
+    heat_results_ = statistics_.classified();
+    next_heat_ = now + kHeatInterval;
+    const auto temperature = options_.machine_state().temperature;
+    const auto rate = static_cast<double>(results) / passed.count();
+    const HeatLimit::Event event = heat_->update(now.time_since_epoch(), temperature, rate);
+    options_.selector->limit_rate(heat_->rate());
+    switch (event) {
+      case HeatLimit::Event::kNone:
+      case HeatLimit::Event::kNoSensor:  // told at the start, with the other notes on the machine
+        break;
+      case HeatLimit::Event::kStarted:
+        log_warn(
+            "the processor has {:.1f} °C: fewer frames are classified, to keep it below "
+            "heat.limit, {:.4g} °C",
+            temperature.value_or(0), *options_.heat_limit);
+        break;
+      case HeatLimit::Event::kEnded:
+        log_info("the processor has cooled down to {:.1f} °C: all frames are classified again",
+                 temperature.value_or(0));
+        break;
+    }
   }
 
   // Waits for the next frame at most `timeout`. Returns false when there will be none.
@@ -163,6 +202,9 @@ class FrameLoop {
   const Clock::time_point start_;
   Clock::time_point next_tick_;
   Statistics statistics_;
+  std::optional<HeatLimit> heat_;
+  Clock::time_point next_heat_;
+  std::uint64_t heat_results_ = 0;  // results at the last look at the temperature
   ClassifiedFrame classified_;
   std::vector<CameraStatus> changes_;
   Capture capture_;

@@ -19,6 +19,7 @@
 #include "pipeline/results/machine_state.h"
 #include "pipeline/results/state_tracker.h"
 #include "pipeline/results/statistics.h"
+#include "pipeline/run/frame_selector.h"
 #include "pipeline/run/picture_queue.h"
 #include "pipeline/run/scheduling.h"
 
@@ -40,8 +41,13 @@ struct PipelineOptions {
   std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
   Trace* trace = nullptr;                // outlives the run; null: none
   PictureQueue* pictures = nullptr;      // outlives the run, which closes it; null: none
+  // Degrees Celsius of the processor, above which fewer frames are classified; needs
+  // `machine_state` and `selector`. Empty: no limit.
+  std::optional<double> heat_limit;
   // With which the source was made, if it can be idle. Outlives the run; null: it is never idle.
   const WakeEvent* wake = nullptr;
+  // Chooses the frames that are classified. Outlives the run; null: every one is.
+  FrameSelector* selector = nullptr;
 };
 
 // Classifies frames of `source` until it ends, `stop` becomes true or the end has come; then

@@ -9,9 +9,14 @@ void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t droppe
   using std::chrono::system_clock;
   const Frame& frame = classified.frame;
   Result& result = classified.result;
+  if (result.reused) {
+    result.top = top_;
+  } else {
+    scores_.swap(classified.scores);
+    top_ = result.top;
+  }
   // A video's states last as long in it, however fast it is decoded.
-  const auto time = frame.media_time ? Clock::time_point(*frame.media_time) : frame.captured;
-  result.state_changed = tracker_.update(classified.scores, labels_, time);
+  result.state_changed = tracker_.update(scores_, labels_, time_of(frame));
   result.state = tracker_.state();
   result.previous_state = tracker_.previous();
   result.media_time = frame.media_time;

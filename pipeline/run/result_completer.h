@@ -1,4 +1,5 @@
-// Completes the result of a frame with its age, its time and the state.
+// Completes the result of a frame with its age, its time and the state, and a reused result with
+// its predictions.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,16 @@ class ResultCompleter {
   // Call it when the camera was away: the state from before says nothing about now.
   void forget_state() { tracker_.reset(); }
 
-  // `dropped`: frames that were dropped since the start.
+  // `dropped`: frames that were dropped since the start. A reused result takes the predictions of
+  // the last one that was computed. The scores of `classified` are unspecified afterwards.
   void complete(ClassifiedFrame& classified, std::uint64_t dropped);
 
  private:
   const std::vector<std::string>& labels_;
   StateTracker tracker_;
+  // Of the last result that was computed.
+  std::vector<float> scores_;
+  std::vector<Prediction> top_;
 };
 
 }  // namespace lookout

@@ -9,10 +9,11 @@
 namespace lookout {
 
 Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-                 PictureQueue* pictures)
+                 FrameSelector* selector, PictureQueue* pictures)
     : frames_(frames),
       classifiers_(std::move(classifiers)),
       trace_(trace),
+      selector_(selector),
       pictures_(pictures),
       workers_(classifiers_.size()),
       slots_(workers_),
@@ -45,7 +46,7 @@ void Workers::run(FrameClassifier& classifier) {
     }
     std::exception_ptr error;
     try {
-      classifier.classify(classified, trace_);
+      if (!classified.result.reused) classifier.classify(classified, trace_);
     } catch (...) {
       error = std::current_exception();
     }
@@ -66,7 +67,8 @@ TakeStatus Workers::take_frame(ClassifiedFrame& classified, std::uint64_t& ticke
   }
   const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
   const TakeStatus status =
-      frames_.take(classified.frame, picture_waits ? std::chrono::milliseconds(0) : kMaxWait);
+      take_chosen(frames_, picture_waits ? std::chrono::milliseconds(0) : kMaxWait, selector_,
+                  trace_, classified);
   if (status == TakeStatus::kTaken) ticket = next_ticket_++;
   return status;
 }

@@ -10,6 +10,7 @@
 #include "pipeline/core/latest.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/run/frame_classifier.h"
+#include "pipeline/run/frame_selector.h"
 #include "pipeline/run/picture_queue.h"
 
 namespace lookout {
@@ -18,11 +19,11 @@ namespace lookout {
 // soon as it is idle. Results come in the order of the frames.
 class Workers {
  public:
-  // `frames`, `trace`, `pictures` (null: none) and what the classifiers refer to outlive it.
-  // Nothing else takes from `frames` or `pictures`. Throws Error(kPermission) when the system
-  // allows no further thread.
+  // `frames`, `trace`, `selector`, `pictures` (null: none) and what the classifiers refer to
+  // outlive it. Nothing else takes from `frames` or `pictures`. Throws Error(kPermission) when the
+  // system allows no further thread.
   Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-          PictureQueue* pictures = nullptr);
+          FrameSelector* selector = nullptr, PictureQueue* pictures = nullptr);
   ~Workers() { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -50,6 +51,7 @@ class Workers {
   Latest<Frame>& frames_;
   std::vector<FrameClassifier> classifiers_;  // one for each worker, used by it alone
   Trace* const trace_;
+  FrameSelector* const selector_;
   PictureQueue* const pictures_;
   const std::size_t workers_;
 

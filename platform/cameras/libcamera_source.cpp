@@ -22,6 +22,7 @@
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/frame_time.h"
 #include "platform/cameras/raw_converter.h"
+#include "platform/cameras/v4l2_device.h"
 
 namespace lookout {
 namespace {
@@ -303,6 +304,7 @@ void LibcameraSource::choose_camera(const std::string& name) {
   const LibcameraCamera& camera = cameras[*found];
   info_.name = camera.model.empty() ? "csi" + std::to_string(*found) : camera.model;
   info_.description = fmt::format("{} ({})", name_, camera.id);
+  info_.has_sensor = !is_virtual(camera.id);
   camera_ = open_camera(module_, manager_.get(), camera, name_);
 }
 

@@ -100,6 +100,10 @@ ReadStatus ReconnectingSource::read_camera(Frame& frame, std::chrono::millisecon
   }
   last_frame_ = now;
   damaged_since_.reset();
+  if (options_.is_frozen && options_.is_frozen() && camera_->info().has_sensor) {
+    close(ErrorKind::kDeviceLost, "its pictures have been equal to the last byte for 10 s");
+    return ReadStatus::kTimeout;
+  }
   if (!online()) note_return(now);
   note_shortfall();
   const SourceInfo& info = camera_->info();

@@ -55,6 +55,9 @@ struct ReconnectOptions {
   std::chrono::milliseconds first_delay{250};
   std::chrono::milliseconds max_delay{10'000};
   const WakeEvent* wake = nullptr;  // ends a wait for the next attempt; null: nothing does
+  // Whether the frames have been equal to the last byte for long: a camera with a sensor hangs
+  // then, and is opened again. Called after each frame. Empty: nobody looks.
+  std::function<bool()> is_frozen;
   // The clock and a wait on it. Tests pass their own.
   std::function<Clock::time_point()> now = Clock::now;
   std::function<void(Clock::duration)> sleep;  // empty: waits on the calling thread

@@ -11,6 +11,8 @@
 
 namespace lookout {
 
+class FrameSelector;
+
 inline constexpr std::int64_t kDefaultMaxPixels = 100'000'000;
 
 struct SourceOptions {
@@ -32,6 +34,8 @@ struct SourceOptions {
   // By the run: ends the waits of a source without a camera; null: nothing does. Outlives the
   // source.
   const WakeEvent* wake = nullptr;
+  // By the run: which frames it will use. Outlives the source; null: all of them.
+  FrameSelector* selector = nullptr;
 };
 
 }  // namespace lookout

@@ -86,6 +86,13 @@ bool needs_libcamera(NodeKind kind) {
 
 bool is_in_pipeline(const NodeInfo& info) { return (info.capabilities & V4L2_CAP_IO_MC) != 0; }
 
+bool is_virtual(std::string_view name) {
+  for (const char* part : {"vivid", "vimc", "loopback", "Virtual"}) {
+    if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats) {
   const auto has = [&info](std::uint32_t capability) {
     return (info.capabilities & capability) != 0;

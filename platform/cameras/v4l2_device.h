@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/core/error.h"
@@ -36,6 +37,9 @@ struct NodeInfo {
 // Whether the media controller sets it up (V4L2_CAP_IO_MC). Such a node lists every format of its
 // driver, also those that the sensor does not give.
 bool is_in_pipeline(const NodeInfo& info);
+
+// Whether a driver, or a camera by libcamera's id, has no sensor: its pictures may be equal.
+bool is_virtual(std::string_view name);
 
 // `formats`: the node's.
 NodeKind kind_of(const NodeInfo& info, const std::vector<CameraFormat>& formats);

@@ -271,6 +271,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
       fmt::format("{} ({}), {}x{} {}, {}", path, device_.info().card, granted.width, granted.height,
                   fourcc_to_text(granted.fourcc), rate_to_text(granted.fps));
   info_.live = true;
+  info_.has_sensor = !is_virtual(device_.info().driver);
   info_.fps = granted.fps;
   info_.asked_fps = wish_.framerate;
   info_.shortfall = shortfall_of(wish_, granted.width, granted.height, granted.fps);

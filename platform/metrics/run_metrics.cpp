@@ -145,11 +145,15 @@ void RunMetrics::record(const Result& result) {
   counters.captured = std::max(counters.captured, result.sequence + 1);
   counters.dropped = result.dropped;
   ++counters.classified;
-  counters.capture.record(result.durations.capture);
-  counters.preprocess.record(result.durations.preprocess);
-  counters.inference.record(result.durations.inference);
-  counters.total.record(result.durations.total);
-  counters.frame_age.record(result.frame_age);
+  if (result.reused) {
+    ++counters.reused;
+  } else {
+    counters.capture.record(result.durations.capture);
+    counters.preprocess.record(result.durations.preprocess);
+    counters.inference.record(result.durations.inference);
+    counters.total.record(result.durations.total);
+    counters.frame_age.record(result.frame_age);
+  }
   if (counters.has_state && counters.last_result != Clock::time_point() &&
       counters.state < state_seconds_.size()) {
     state_seconds_[counters.state] += seconds_of(now - counters.last_result);
@@ -169,6 +173,7 @@ void RunMetrics::record(const StatsSnapshot& stats) {
   const MutexLock lock(mutex_);
   counters_.captured = std::max(counters_.captured, stats.captured);
   counters_.dropped = std::max(counters_.dropped, stats.dropped);
+  counters_.unwanted = stats.unwanted;
   counters_.skipped = stats.skipped;
 }
 
@@ -191,18 +196,25 @@ void RunMetrics::append_frames(const Counters& counters, const std::vector<doubl
                counters.captured);
   text.counter("lookout_frames_classified_total", "Frames classified.", camera_,
                counters.classified);
+  text.counter("lookout_frames_reused_total",
+               "Of these, frames whose result is the last one's, since nothing had changed.",
+               camera_, counters.reused);
+  text.counter("lookout_frames_unwanted_total",
+               "Frames that were not classified, since they came sooner than the rate allows.",
+               camera_, counters.unwanted);
   text.counter("lookout_frames_skipped_total", "Frames that could not be read.", camera_,
                counters.skipped);
   text.counter("lookout_frames_dropped_total",
                "Frames that were never classified, since a newer one came first.", camera_,
                counters.dropped);
-  text.begin("lookout_stage_duration_seconds", "histogram", "Time of a frame in each stage.");
+  text.begin("lookout_stage_duration_seconds", "histogram",
+             "Time of a frame in each stage, but for reused results.");
   text.add(with_label(camera_, "stage", "capture"), counters.capture);
   text.add(with_label(camera_, "stage", "preprocess"), counters.preprocess);
   text.add(with_label(camera_, "stage", "inference"), counters.inference);
   text.add(with_label(camera_, "stage", "total"), counters.total);
   text.begin("lookout_frame_age_seconds", "histogram",
-             "Time from the capture of a frame to its result.");
+             "Time from the capture of a frame to its result, but for reused ones.");
   text.add(camera_, counters.frame_age);
   text.counter("lookout_state_changes_total", "Changes of the state.", camera_, counters.changes);
   if (counters.has_class) {

@@ -56,6 +56,8 @@ class RunMetrics {
     std::uint64_t losses = 0;
     std::uint64_t captured = 0;
     std::uint64_t classified = 0;
+    std::uint64_t reused = 0;
+    std::uint64_t unwanted = 0;
     std::uint64_t dropped = 0;
     std::uint64_t skipped = 0;
     DurationBuckets capture;

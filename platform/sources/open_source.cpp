@@ -22,6 +22,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/run/frame_selector.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/libcamera_name.h"
@@ -80,6 +81,9 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   reconnect.name = camera;
   reconnect.wait_for_first = options.wait;
   reconnect.give_up_after = options.give_up_after;
+  if (options.selector != nullptr) {
+    reconnect.is_frozen = [selector = options.selector] { return selector->take_frozen(); };
+  }
   reconnect.wake = options.wake;
   return reconnect;
 }

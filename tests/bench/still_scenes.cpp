@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/model/luma_blocks.h"
+#include "pipeline/model/luma_grid.h"
 #include "pipeline/model/still_detector.h"
 
 namespace lookout {

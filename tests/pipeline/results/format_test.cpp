@@ -155,8 +155,11 @@ TEST(JsonFormat, StatisticsAndSummary) {
   stats.interval = milliseconds(1000);
   stats.camera_fps = 30;
   stats.classified_fps = 29;
+  stats.computed_fps = 9;
   stats.captured = 60;
   stats.classified = 58;
+  stats.reused = 20;
+  stats.unwanted = 3;
   stats.dropped = 1;
   stats.in_flight = 1;
   stats.inference = {milliseconds(20), milliseconds(22), milliseconds(25), milliseconds(31)};
@@ -168,6 +171,8 @@ TEST(JsonFormat, StatisticsAndSummary) {
   EXPECT_EQ(line["fps"], 29);
   EXPECT_EQ(line["camera_fps"], 30);
   EXPECT_EQ(line["captured"], 60);
+  EXPECT_EQ(line["reused"], 20);
+  EXPECT_EQ(line["unwanted"], 3);
   EXPECT_EQ(line["dropped"], 1);
   EXPECT_EQ(line["in_flight"], 1);
   EXPECT_EQ(line["latency_ms"]["inference"]["p99"], 25);

@@ -1,4 +1,4 @@
-// A coarse picture of what is classified, to tell whether anything changed.
+// Measures the blocks of luma of the classified region.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,11 @@
 #include <vector>
 
 #include "pipeline/core/input_spec.h"
+#include "pipeline/core/luma_blocks.h"
 #include "pipeline/core/raw_picture.h"
 #include "pipeline/model/preprocessor.h"
 
 namespace lookout {
-
-// Mean luma of square blocks, row by row as they lie in the frame.
-struct LumaBlocks {
-  static constexpr int kUnit = 128;  // a level of 0..255
-
-  std::vector<std::uint16_t> means;   // 0..255 * kUnit
-  std::vector<std::size_t> row_ends;  // one past the last block of each row that has one
-};
 
 // Where the blocks of the classified region lie: about 30 x 30 of them, whose sides are a multiple
 // of 8 pixels and start at one, so that a JPEG that is decoded at a fraction has whole blocks. Up

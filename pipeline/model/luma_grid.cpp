@@ -1,4 +1,4 @@
-#include "pipeline/model/luma_blocks.h"
+#include "pipeline/model/luma_grid.h"
 
 #include <algorithm>
 #include <array>
