@@ -15,9 +15,9 @@
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/core/source.h"
 #include "pipeline/core/thread.h"
-#include "pipeline/results/format.h"
 #include "pipeline/run/open_model.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
@@ -27,6 +27,7 @@
 #include "platform/sources/open_source.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/atomic_file.h"
+#include "platform/system/machine_notes.h"
 #include "platform/system/paths_in.h"
 #include "platform/system/process.h"
 
@@ -81,8 +82,17 @@ void check_processor(const SystemInfo& system, Checks& checks) {
   checks.push_back({"cpu", note_if(system.arm && !system.has_feature("asimd")), text});
 }
 
+std::string throttling_text(const MachineState& state) {
+  if (!state.throttled) return "not told by this kernel";
+  if (const std::string note = power_note(state); !note.empty()) return note;
+  return state.voltage_alone
+             ? "no under-voltage now (rpi_volt); this kernel tells no more: what was before is in "
+               "journalctl -k --grep voltage"
+             : "none since the start (get_throttled)";
+}
+
 // What heat, power and the kernel do to the machine.
-void check_machine(const SystemInfo& system, Checks& checks) {
+void check_machine(const SystemInfo& system, std::optional<double> heat_limit, Checks& checks) {
   std::string cma = "this kernel has none";
   if (system.cma_total_kb) {
     cma = fmt::format("{} MB, {} MB free", *system.cma_total_kb / 1024,
@@ -97,21 +107,26 @@ void check_machine(const SystemInfo& system, Checks& checks) {
        temperature ? fmt::format("{:.1f} °C{}", *temperature, hot ? ": the clock is lowered" : "")
                    : "no sensor"});
 
+  if (heat_limit) {
+    const std::string note = heat_note(system.state, heat_limit);
+    checks.push_back({"heat", note_if(!note.empty()),
+                      note.empty() ? fmt::format("limit {:g} °C", *heat_limit) : note});
+  }
+
   std::string clock = "not told by this kernel";
+  const std::string governor = governor_note(system);
   if (system.state.clock_mhz) {
     clock = fmt::format("{:.0f} MHz", *system.state.clock_mhz);
     if (system.highest_clock_mhz) clock += fmt::format(" of {:.0f}", *system.highest_clock_mhz);
-    if (!system.governor.empty()) clock += ", governor " + system.governor;
+    if (!governor.empty()) {
+      clock += ", " + governor;
+    } else if (!system.governor.empty()) {
+      clock += ", governor " + system.governor;
+    }
   }
-  const bool slow = system.state.clock_mhz && system.governor == "powersave";
-  checks.push_back({"clock", note_if(slow), clock});
-
-  const auto& throttled = system.state.throttled;
-  const auto words = throttled ? throttling_words(*throttled) : std::vector<std::string>();
-  checks.push_back({"throttling", note_if(!words.empty()),
-                    !throttled      ? "not told by this firmware"
-                    : words.empty() ? "none since the start"
-                                    : fmt::format("{} (0x{:x})", joined(words, ", "), *throttled)});
+  checks.push_back({"clock", note_if(system.state.clock_mhz && !governor.empty()), clock});
+  checks.push_back(
+      {"throttling", note_if(!power_note(system.state).empty()), throttling_text(system.state)});
 }
 
 Check check_service(const SystemInfo& system, const std::vector<ServiceState>& services) {
@@ -464,7 +479,7 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   check_cameras(probes, checks);
   checks.push_back(check_libcamera(probes));
   checks.push_back(check_heaps(probes.root));
-  check_machine(system, checks);
+  check_machine(system, options.heat.limit, checks);
   checks.push_back(check_service(system, services));
   const auto failure = std::find_if(checks.begin(), checks.end(),
                                     [](const Check& check) { return check.exit_status != 0; });

@@ -22,6 +22,7 @@
 #include "platform/sources/open_source.h"
 #include "platform/sources/pausable_source.h"
 #include "platform/sources/source_uri.h"
+#include "platform/system/machine_notes.h"
 #include "platform/system/process_usage.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
@@ -115,6 +116,19 @@ PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& r
   return pipeline;
 }
 
+// What slows the machine down, once: nobody asks doctor while a service runs. `lasts`: it is a
+// service, or the source is live.
+void log_machine(const RunOptions& options, bool lasts) {
+  const SystemInfo system = read_system_info();
+  const std::string heat = heat_note(system.state, options.heat.limit);
+  if (!heat.empty()) log_warn("{}", heat);
+  if (!lasts) return;
+  const std::string power = power_note(system.state);
+  if (!power.empty()) log_warn("power: {}", power);
+  const std::string governor = governor_note(system);
+  if (!governor.empty()) log_info("clock: {}", governor);
+}
+
 // A live source that commands can pause: `paused` is then not null.
 std::unique_ptr<Source> open_run_source(const RunOptions& options, SourceOptions source_settings,
                                         std::shared_ptr<std::atomic<bool>>& paused) {
@@ -160,6 +174,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   if (source->online() && !description.empty()) log_info("source: {}", description);
 
   const RunInfo info = describe_run(options, loaded, source->info());
+  log_machine(options, info.live || is_service());
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(

@@ -14,6 +14,8 @@ struct MachineState {
   std::optional<double> temperature;  // degrees Celsius
   std::optional<double> clock_mhz;
   std::optional<std::uint32_t> throttled;  // the Raspberry Pi firmware's bits
+  // Of these bits the kernel tells the lowest alone, whether the voltage is too low now.
+  bool voltage_alone = false;
 };
 
 }  // namespace lookout

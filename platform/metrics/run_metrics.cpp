@@ -58,11 +58,16 @@ void append_process(MetricsText& text) {
 }
 
 // https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
-void append_throttled(std::uint32_t bits, MetricsText& text) {
+void append_throttled(const MachineState& machine, MetricsText& text) {
+  const std::uint32_t bits = *machine.throttled;
   constexpr unsigned int kSinceBoot = 16;  // the same four bits again
   constexpr std::array<const char*, 4> kReasons{"under_voltage", "frequency_capped", "throttled",
                                                 "soft_temperature_limit"};
   text.begin("lookout_throttled", "gauge", "1: the Raspberry Pi's firmware says so.");
+  if (machine.voltage_alone) {
+    text.add({{"reason", kReasons[0]}, {"when", "now"}}, bits & 1U);
+    return;
+  }
   for (unsigned int bit = 0; bit < kReasons.size(); ++bit) {
     text.add({{"reason", kReasons[bit]}, {"when", "now"}}, bits >> bit & 1U);
     text.add({{"reason", kReasons[bit]}, {"when", "boot"}}, bits >> (bit + kSinceBoot) & 1U);
@@ -78,7 +83,7 @@ void append_machine(const MachineState& machine, MetricsText& text) {
     text.gauge("lookout_cpu_frequency_hertz", "Clock of the first processor.", {},
                *machine.clock_mhz * 1e6);
   }
-  if (machine.throttled) append_throttled(*machine.throttled, text);
+  if (machine.throttled) append_throttled(machine, text);
 }
 
 void append_operators(const OperatorTable& table, const MetricLabels& camera, MetricsText& text) {

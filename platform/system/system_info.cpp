@@ -16,6 +16,7 @@
 #include "pipeline/core/sha256.h"
 #include "pipeline/core/text.h"
 #include "platform/system/parse_number.h"
+#include "platform/system/paths_in.h"
 
 namespace lookout {
 namespace {
@@ -83,6 +84,15 @@ void read_cpu(const fs::path& root, SystemInfo& info) {
   info.cpu_features = words(info.arm ? keys["Features"] : keys["flags"]);
 }
 
+// The alarm of the sensor of Raspberry Pi's supply voltage; nothing without one.
+std::optional<std::uint32_t> voltage_alarm(const fs::path& root) {
+  for (const fs::path& sensor : paths_in(root / "sys/class/hwmon")) {
+    if (first_line(sensor / "name") != "rpi_volt") continue;
+    return parse_leading_number<std::uint32_t>(first_line(sensor / "in0_lcrit_alarm"));
+  }
+  return std::nullopt;
+}
+
 constexpr std::size_t kDigits = 12;
 
 // The id of lookout: any number that nothing else has.
@@ -101,6 +111,10 @@ MachineState read_machine_state(const fs::path& root) {
   state.clock_mhz = thousandths(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
   state.throttled = parse_leading_number<std::uint32_t>(
       first_line(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
+  if (!state.throttled) {
+    state.throttled = voltage_alarm(root);
+    state.voltage_alone = state.throttled.has_value();
+  }
   return state;
 }
 

@@ -34,7 +34,10 @@ struct SystemInfo {
 SystemInfo read_system_info(const std::filesystem::path& root = "/");
 
 // The values that change: the temperature of the first zone, the clock of the first processor and
-// the firmware's throttling bits. Reads a few small files.
+// the firmware's throttling bits. These are in get_throttled, which Raspberry Pi's kernel had up to
+// 6.12 (raspberrypi/linux#6697). Without that file, the sensor rpi_volt tells under-voltage: its
+// alarm is on while there was some within about the last two seconds (Linux,
+// drivers/hwmon/raspberrypi-hwmon.c). Reads a few small files.
 MachineState read_machine_state(const std::filesystem::path& root = "/");
 
 // "real machine", "virtual machine" or "emulated machine", for figures that were measured on it.

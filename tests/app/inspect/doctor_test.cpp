@@ -78,7 +78,7 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
   put("sys/class/thermal/thermal_zone0/temp", "48686\n");
   put("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n");
   put("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "1500000\n");
-  put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "ondemand\n");
+  put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n");
   put("sys/devices/platform/soc/soc:firmware/get_throttled", "0\n");
   put("run/systemd/system/x", "");
   put("usr/lib/aarch64-linux-gnu/libcamera/ipa/ipa_rpi_vc4.so",
@@ -102,8 +102,8 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
                 "ok       dma-heap     this kernel has none\n"
                 "ok       cma          512 MB, 496 MB free\n"
                 "ok       temperature  48.7 °C\n"
-                "ok       clock        600 MHz of 1500, governor ondemand\n"
-                "ok       throttling   none since the start\n"
+                "ok       clock        600 MHz of 1500, governor schedutil\n"
+                "ok       throttling   none since the start (get_throttled)\n"
                 "ok       service      lookout.service is active\n"
                 "lookout run would start.\n");
 }
@@ -325,7 +325,53 @@ TEST_F(DoctorTest, HeatAndPowerAreNotes) {
   EXPECT_EQ(check(diagnosis, "throttling").state, State::kNote);
   EXPECT_EQ(check(diagnosis, "throttling").text,
             "under-voltage now, throttled now, under-voltage since the start, was throttled since "
-            "the start (0x50005)");
+            "the start (get_throttled 0x50005); under-voltage needs a stronger power supply or a "
+            "shorter cable; a clock that was lowered needs cooling or better power, or set "
+            "heat.limit");
+}
+
+// Today's kernels of Raspberry Pi have no get_throttled.
+TEST_F(DoctorTest, UnderVoltageIsToldByTheSensorOfTheSupply) {
+  EXPECT_EQ(check(diagnose(), "throttling").text, "not told by this kernel");
+  put("sys/class/hwmon/hwmon0/name", "cpu_thermal\n");
+  put("sys/class/hwmon/hwmon1/name", "rpi_volt\n");
+  put("sys/class/hwmon/hwmon1/in0_lcrit_alarm", "0\n");
+  const Check good = check(diagnose(), "throttling");
+  EXPECT_EQ(good.state, State::kOk);
+  EXPECT_EQ(good.text,
+            "no under-voltage now (rpi_volt); this kernel tells no more: what was before is in "
+            "journalctl -k --grep voltage");
+  put("sys/class/hwmon/hwmon1/in0_lcrit_alarm", "1\n");
+  const Check low = check(diagnose(), "throttling");
+  EXPECT_EQ(low.state, State::kNote);
+  EXPECT_EQ(low.text,
+            "under-voltage now (rpi_volt); under-voltage needs a stronger power supply or a "
+            "shorter cable");
+}
+
+TEST_F(DoctorTest, AGovernorThatLowersTheClockIsNamedWithWhatToDo) {
+  const std::string clock = "sys/devices/system/cpu/cpu0/cpufreq/";
+  put(clock + "scaling_cur_freq", "600000\n");
+  put(clock + "scaling_max_freq", "1500000\n");
+  for (const char* governor : {"ondemand", "conservative", "powersave"}) {
+    put(clock + "scaling_governor", std::string(governor) + "\n");
+    const Check slow = check(diagnose(), "clock");
+    EXPECT_EQ(slow.state, State::kNote) << governor;
+    EXPECT_THAT(slow.text, HasSubstr(std::string("600 MHz of 1500, governor ") + governor + ": "));
+    EXPECT_THAT(slow.text, HasSubstr("echo performance | sudo tee"));
+  }
+  put(clock + "scaling_governor", "performance\n");
+  EXPECT_EQ(check(diagnose(), "clock").state, State::kOk);
+}
+
+TEST_F(DoctorTest, ALimitOfHeatNeedsASensor) {
+  options_.heat.limit = 75;
+  EXPECT_EQ(check(diagnose(), "heat").state, State::kNote);
+  EXPECT_EQ(check(diagnose(), "heat").text,
+            "heat.limit does nothing: this machine has no sensor of its temperature");
+  put("sys/class/thermal/thermal_zone0/temp", "48686\n");
+  EXPECT_EQ(check(diagnose(), "heat").state, State::kOk);
+  EXPECT_EQ(check(diagnose(), "heat").text, "limit 75 °C");
 }
 
 // Path, kind and time of the last change of all that is in a folder.

@@ -170,6 +170,11 @@ TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"throttled\",when=\"boot\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"boot\"} 0\n"));
+  sources.machine = [] { return MachineState{std::nullopt, std::nullopt, 1, true}; };
+  const std::string voltage = RunMetrics(info_of({"a"}), sources).text();
+  EXPECT_THAT(voltage, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 1\n"));
+  EXPECT_THAT(voltage, Not(HasSubstr("when=\"boot\"")));
+  EXPECT_THAT(voltage, Not(HasSubstr("reason=\"throttled\"")));
 }
 
 TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {

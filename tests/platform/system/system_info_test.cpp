@@ -56,7 +56,26 @@ TEST_F(SystemInfoTest, ARaspberryPi4) {
   EXPECT_DOUBLE_EQ(info.highest_clock_mhz.value_or(0), 1500);
   EXPECT_EQ(info.governor, "ondemand");
   EXPECT_EQ(info.state.throttled, 0x50005U);
+  EXPECT_FALSE(info.state.voltage_alone);
   EXPECT_TRUE(info.systemd);
+}
+
+TEST_F(SystemInfoTest, WithoutTheFirmwaresBitsTheSensorOfTheVoltageTellsOne) {
+  put("sys/class/hwmon/hwmon0/name", "cpu_thermal\n");
+  put("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n");
+  EXPECT_FALSE(read_machine_state(root_.path()).throttled);
+  put("sys/class/hwmon/hwmon2/name", "rpi_volt\n");
+  EXPECT_FALSE(read_machine_state(root_.path()).throttled) << "the alarm cannot be read";
+  put("sys/class/hwmon/hwmon2/in0_lcrit_alarm", "1\n");
+  const MachineState low = read_machine_state(root_.path());
+  EXPECT_EQ(low.throttled, 1U);
+  EXPECT_TRUE(low.voltage_alone);
+  put("sys/class/hwmon/hwmon2/in0_lcrit_alarm", "0\n");
+  EXPECT_EQ(read_machine_state(root_.path()).throttled, 0U);
+  put("sys/devices/platform/soc/soc:firmware/get_throttled", "50000\n");
+  const MachineState all = read_machine_state(root_.path());
+  EXPECT_EQ(all.throttled, 0x50000U) << "which tells more";
+  EXPECT_FALSE(all.voltage_alone);
 }
 
 TEST_F(SystemInfoTest, AnX86Pc) {
