@@ -116,13 +116,13 @@ PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& r
   return pipeline;
 }
 
-// What slows the machine down, once: nobody asks doctor while a service runs. `lasts`: it is a
-// service, or the source is live.
-void log_machine(const RunOptions& options, bool lasts) {
+// What slows the machine down, once: nobody asks doctor while a service runs. `live`: the
+// source.
+void log_machine(const RunOptions& options, bool live) {
   const SystemInfo system = read_system_info();
   const std::string heat = heat_note(system.state, options.heat.limit);
   if (!heat.empty()) log_warn("{}", heat);
-  if (!lasts) return;
+  if (!live && !is_service()) return;
   const std::string power = power_note(system.state);
   if (!power.empty()) log_warn("power: {}", power);
   const std::string governor = governor_note(system);
@@ -174,7 +174,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   if (source->online() && !description.empty()) log_info("source: {}", description);
 
   const RunInfo info = describe_run(options, loaded, source->info());
-  log_machine(options, info.live || is_service());
+  log_machine(options, info.live);
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(
