@@ -2,9 +2,9 @@
 """Instructions a frame of a V4L2 camera on an emulated Cortex-A72, whole process.
 
   cameras.py                                  YUYV, NV12 and MJPG, 640x480 to 1920x1080
-  cameras.py --formats NV12 --sizes 640x480 --scenes still,changing
+  cameras.py --formats NV12 --sizes 640x480 --scenes still,changing --few 40 --frames 8
   cameras.py --formats YUYV-709,YUYV-full     of BT.709; of BT.601 with the full range
-  cameras.py --set still.enabled=false        any setting of `lookout run`
+  cameras.py --set camera.hflip=true          any setting of `lookout run`
   cameras.py --functions 20 --json FILE
 
 The program takes frames from a camera of its own (fed_camera.c), which gives the next one when the
@@ -224,7 +224,7 @@ def read_options():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--build", default=str(ROOT / "build" / "pi4"), help="default build/pi4")
-    parser.add_argument("--model", default=str(shared / "mobilenet_v2_xnnpack.pt"), metavar="FILE")
+    parser.add_argument("--model", default=str(shared / "mobilenet_v2_s8.onnx"), metavar="FILE")
     parser.add_argument("--formats", default="YUYV,NV12,MJPG", help=f"of {','.join(FORMATS)}")
     parser.add_argument("--sizes", default="640x480,1280x720,1920x1080")
     parser.add_argument("--scenes", default="changing", help="of still,changing; default changing")

@@ -107,25 +107,10 @@ static int give(struct v4l2_buffer *buffer) {
   return 0;
 }
 
-// Returns 0, or a value for errno.
-static int answer(unsigned long request, void *argument) {
+// These return 0, or a value for errno.
+static int answer_with_buffers(unsigned long request, void *argument) {
   struct v4l2_buffer *buffer = argument;
   switch (request) {
-    case VIDIOC_QUERYCAP:
-      return describe(argument);
-    case VIDIOC_ENUM_FMT:
-      ((struct v4l2_fmtdesc *)argument)->pixelformat = format.pixelformat;
-      return ((struct v4l2_fmtdesc *)argument)->index > 0 ? EINVAL : 0;
-    case VIDIOC_ENUM_FRAMESIZES:
-      return enumerate_sizes(argument);
-    case VIDIOC_ENUM_FRAMEINTERVALS:
-      return enumerate_rates(argument);
-    case VIDIOC_S_FMT:
-      ((struct v4l2_format *)argument)->fmt.pix = format;
-      return 0;
-    case VIDIOC_S_PARM:
-    case VIDIOC_G_PARM:
-      return give_rate(argument);
     case VIDIOC_REQBUFS:
       if (((struct v4l2_requestbuffers *)argument)->count > 0) {
         ((struct v4l2_requestbuffers *)argument)->count = kBuffers;
@@ -146,6 +131,28 @@ static int answer(unsigned long request, void *argument) {
       return 0;
     default:
       return ENOTTY;
+  }
+}
+
+static int answer(unsigned long request, void *argument) {
+  switch (request) {
+    case VIDIOC_QUERYCAP:
+      return describe(argument);
+    case VIDIOC_ENUM_FMT:
+      ((struct v4l2_fmtdesc *)argument)->pixelformat = format.pixelformat;
+      return ((struct v4l2_fmtdesc *)argument)->index > 0 ? EINVAL : 0;
+    case VIDIOC_ENUM_FRAMESIZES:
+      return enumerate_sizes(argument);
+    case VIDIOC_ENUM_FRAMEINTERVALS:
+      return enumerate_rates(argument);
+    case VIDIOC_S_FMT:
+      ((struct v4l2_format *)argument)->fmt.pix = format;
+      return 0;
+    case VIDIOC_S_PARM:
+    case VIDIOC_G_PARM:
+      return give_rate(argument);
+    default:
+      return answer_with_buffers(request, argument);
   }
 }
 
