@@ -15,7 +15,7 @@ void decode_upload_format(std::string_view bytes, const DecodeLimits& limits,
                           DecodedPicture& picture) {
   switch (picture_format(bytes)) {
     case PictureFormat::kJpeg:
-      decode_jpeg(bytes, limits, JpegTolerance::kFile, picture);
+      decode_jpeg(bytes, limits, {JpegTolerance::kFile}, picture);
       break;
     case PictureFormat::kPng:
       decode_png(bytes, limits, picture);

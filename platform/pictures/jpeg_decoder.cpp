@@ -30,7 +30,7 @@ struct JpegState {
   jpeg_progress_mgr progress;
   std::jmp_buf way_out;
   const DecodeLimits* limits;
-  JpegTolerance tolerance;
+  JpegOptions options;
   DecodeProblem problem;
   std::array<char, JMSG_LENGTH_MAX> warning;
   std::array<char, JMSG_LENGTH_MAX> error;
@@ -67,7 +67,7 @@ bool is_habit_of_cameras(const jpeg_error_mgr& message) {
 void take_message(j_common_ptr codec, int level) {
   if (level >= 0) return;  // no warning
   JpegState& state = state_of(codec);
-  if (state.tolerance == JpegTolerance::kFrame) {
+  if (state.options.tolerance == JpegTolerance::kFrame) {
     if (!is_habit_of_cameras(state.manager)) leave(codec, DecodeProblem::kDamaged);
     return;
   }
@@ -113,6 +113,12 @@ std::int64_t coefficient_bytes(jpeg_decompress_struct& codec) {
     blocks += std::int64_t{component.width_in_blocks} * component.height_in_blocks;
   }
   return blocks * static_cast<std::int64_t>(sizeof(JBLOCK));
+}
+
+void set_scale(jpeg_decompress_struct& codec, int eighths) {
+  codec.scale_num = static_cast<unsigned>(eighths);
+  codec.scale_denom = kMaxScale;
+  if (codec.scale_num < kMaxScale) codec.do_fancy_upsampling = FALSE;
 }
 
 // Chooses the largest scale with so many pixels. False when there is none.
@@ -170,12 +176,15 @@ DecodeProblem read_picture(jpeg_decompress_struct& codec, std::string_view jpeg,
   if (jpeg_has_multiple_scans(&codec) != FALSE && scans_of(jpeg) > state.limits->scans) {
     refuse_scans(common);
   }
+  set_scale(codec, state.options.eighths);
   if (!fits(codec, *state.limits)) return DecodeProblem::kTooManyPixels;
   codec.out_color_space = codec.num_components == kCmyk ? JCS_CMYK : JCS_EXT_BGR;
+  if (state.options.gray) codec.out_color_space = JCS_GRAYSCALE;
   jpeg_start_decompress(&codec);
-  bgr.create(static_cast<int>(codec.output_height), static_cast<int>(codec.output_width), CV_8UC3);
+  bgr.create(static_cast<int>(codec.output_height), static_cast<int>(codec.output_width),
+             state.options.gray ? CV_8UC1 : CV_8UC3);
   read_lines(codec, bgr);
-  if (state.tolerance == JpegTolerance::kFile)
+  if (state.options.tolerance == JpegTolerance::kFile)
     turn_upright(exif_orientation(exif_of_jpeg(jpeg)), bgr);
   return DecodeProblem::kNone;
 }
@@ -192,7 +201,7 @@ DecodeProblem run_libjpeg(JpegState& state, std::string_view jpeg, jpeg_decompre
 
 }  // namespace
 
-void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, JpegTolerance tolerance,
+void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, const JpegOptions& options,
                  DecodedPicture& picture) {
   picture.problem = DecodeProblem::kNone;
   if (jpeg.empty()) {  // libjpeg would treat it as an error of the caller
@@ -201,7 +210,7 @@ void decode_jpeg(std::string_view jpeg, const DecodeLimits& limits, JpegToleranc
   }
   JpegState state{};
   state.limits = &limits;
-  state.tolerance = tolerance;
+  state.options = options;
   jpeg_decompress_struct codec{};
   codec.err = jpeg_std_error(&state.manager);
   state.manager.error_exit = give_up_jpeg;

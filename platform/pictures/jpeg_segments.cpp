@@ -14,6 +14,19 @@ bool is_marker_alone(unsigned marker) {
   return marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd9);
 }
 
+// ITU-T T.81, B.2.2: precision, height, width.
+constexpr std::size_t kHeight = 1;
+constexpr std::size_t kWidth = 3;
+constexpr std::size_t kFrameHeader = 5;  // bytes up to the end of these
+
+// ITU-T T.81, table B.1: start of frame, whatever the process.
+bool is_frame_header(unsigned marker) {
+  constexpr unsigned kExtensions = 0xc8;
+  constexpr unsigned kArithmetic = 0xcc;
+  return marker >= 0xc0 && marker <= 0xcf && marker != JpegSegment::kHuffmanTables &&
+         marker != kExtensions && marker != kArithmetic;
+}
+
 }  // namespace
 
 std::optional<JpegSegment> JpegSegments::next() {
@@ -36,6 +49,24 @@ std::optional<JpegSegment> JpegSegments::next() {
     return JpegSegment{marker, start, content, content.size() == count && length >= kLength, false};
   }
   place_ = jpeg_.size();
+  return std::nullopt;
+}
+
+std::optional<PictureSize> size_of_jpeg(std::string_view jpeg) {
+  JpegSegments segments(jpeg);
+  while (const auto segment = segments.next()) {
+    if (segment->marker == JpegSegment::kScan) break;
+    if (!is_frame_header(segment->marker)) continue;
+    const std::string_view content = segment->content;
+    if (content.size() < kFrameHeader) break;
+    const auto number = [content](std::size_t place) {
+      const auto byte = [content](std::size_t at) {
+        return static_cast<unsigned char>(content[at]);
+      };
+      return std::int64_t{byte(place)} << 8 | byte(place + 1);
+    };
+    return PictureSize{number(kWidth), number(kHeight)};
+  }
   return std::nullopt;
 }
 

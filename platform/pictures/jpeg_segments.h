@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "platform/pictures/decoded_picture.h"
+
 namespace lookout {
 
 struct JpegSegment {
@@ -39,6 +41,9 @@ class JpegSegments {
   std::string_view jpeg_;
   std::size_t place_ = 2;
 };
+
+// The size that the header of a JPEG says; nothing when it says none, or the data end before it.
+std::optional<PictureSize> size_of_jpeg(std::string_view jpeg);
 
 // The EXIF data of a JPEG; empty: none. Phones and editors write XMP, which is an APP1 segment,
 // too, before or behind them. The beginning of a file suffices.

@@ -32,7 +32,7 @@ DecodedPicture read(const Bytes& jpeg) {
   limits.pixels = 1'000'000;
   DecodedPicture picture;
   decode_jpeg({reinterpret_cast<const char*>(jpeg.data()), jpeg.size()}, limits,
-              JpegTolerance::kFile, picture);
+              {JpegTolerance::kFile}, picture);
   return picture;
 }
 

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <utility>
 #include <vector>
 
 #include "platform/sources/test_pattern.h"
@@ -24,12 +26,12 @@ cv::Mat drawn() {
   return bgr;
 }
 
-bool decode(const Bytes& jpeg, cv::Mat& bgr) {
+bool decode(const Bytes& jpeg, cv::Mat& bgr, const JpegOptions& options = {JpegTolerance::kFrame}) {
   constexpr std::int64_t kSide = 8192;
   DecodedPicture picture;
   picture.bgr = bgr;
   decode_jpeg({reinterpret_cast<const char*>(jpeg.data()), jpeg.size()}, {kSide * kSide, kSide},
-              JpegTolerance::kFrame, picture);
+              options, picture);
   bgr = picture.bgr;
   return picture.problem == DecodeProblem::kNone;
 }
@@ -66,6 +68,58 @@ TEST(JpegFrame, HasItsOwnSize) {
   cv::Mat bgr(kSize, CV_8UC3);
   ASSERT_TRUE(decode(encoded(drawn()(cv::Rect(0, 0, 310, 232))), bgr));
   EXPECT_EQ(bgr.size(), cv::Size(310, 232));
+}
+
+TEST(JpegFrame, OfAFractionHasItsSidesRoundedUp) {
+  const Bytes jpeg = encoded(drawn()(cv::Rect(0, 0, 311, 234)));
+  for (const auto& [eighths, size] : std::vector<std::pair<int, cv::Size>>{
+           {1, {39, 30}}, {2, {78, 59}}, {4, {156, 117}}, {8, {311, 234}}}) {
+    cv::Mat bgr;
+    ASSERT_TRUE(decode(jpeg, bgr, {JpegTolerance::kFrame, eighths}));
+    EXPECT_EQ(bgr.size(), size);
+    EXPECT_EQ(bgr.type(), CV_8UC3);
+  }
+}
+
+// Means of pixels, but for what rounding and a filter change. In gray, since colors that are stored
+// at half the size are interpolated at 8/8 alone.
+TEST(JpegFrame, OfAFractionShowsTheSame) {
+  cv::Mat bgr(kSize, CV_8UC3);
+  draw_pattern(Pattern::kColorSquares, bgr);
+  cv::Mat gray;
+  cv::extractChannel(bgr, gray, 1);
+  const Bytes jpeg = encoded(gray);
+  cv::Mat whole;
+  ASSERT_TRUE(decode(jpeg, whole));
+  for (const int eighths : {1, 2, 4}) {
+    cv::Mat reduced;
+    ASSERT_TRUE(decode(jpeg, reduced, {JpegTolerance::kFrame, eighths}));
+    cv::Mat means;
+    cv::resize(whole, means, reduced.size(), 0, 0, cv::INTER_AREA);
+    EXPECT_LT(cv::norm(reduced, means, cv::NORM_L1) / static_cast<double>(means.total() * 3), 3);
+  }
+}
+
+TEST(JpegFrame, GrayIsItsLuma) {
+  const Bytes jpeg = encoded(drawn());
+  cv::Mat gray;
+  ASSERT_TRUE(decode(jpeg, gray, {JpegTolerance::kFrame, 8, /*gray=*/true}));
+  EXPECT_EQ(gray.type(), CV_8UC1);
+  EXPECT_EQ(cv::norm(gray, cv::imdecode(jpeg, cv::IMREAD_GRAYSCALE), cv::NORM_INF), 0);
+}
+
+// Its colors are read, but not made.
+TEST(JpegFrame, OfAFractionOrGrayIsDamagedByMissingData) {
+  const Bytes jpeg = encoded(drawn());
+  for (const JpegOptions& options :
+       {JpegOptions{JpegTolerance::kFrame, 4}, JpegOptions{JpegTolerance::kFrame, 1, true}}) {
+    for (std::size_t length = 0; length < jpeg.size() - 16; length += 97) {
+      cv::Mat pixels;
+      EXPECT_FALSE(
+          decode(Bytes(jpeg.begin(), jpeg.begin() + static_cast<long>(length)), pixels, options))
+          << length;
+    }
+  }
 }
 
 TEST(JpegFrame, ASizeThatNoCameraHasIsDamage) {

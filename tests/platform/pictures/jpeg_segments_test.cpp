@@ -59,6 +59,18 @@ TEST(JpegSegments, MayBeCut) {
   }
 }
 
+TEST(JpegSegments, TellThePicturesSize) {
+  const std::string start = "\xff\xd8\xff\xc4\0\7abcde"s;
+  const std::string header = "\xff\xc2\0\7\x08\1\2\3\4"s;  // progressive
+  const auto size = size_of_jpeg(start + header);
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->width, 0x304);
+  EXPECT_EQ(size->height, 0x102);
+  EXPECT_FALSE(size_of_jpeg(start + header.substr(0, header.size() - 1))) << "cut";
+  EXPECT_FALSE(size_of_jpeg(start + "\xff\xda\0\2"s + header)) << "a scan comes first";
+  EXPECT_FALSE(size_of_jpeg(""));
+}
+
 // A length is two at least: its own bytes.
 TEST(JpegSegments, MayHaveAWrongLength) {
   const std::string jpeg = "\xff\xd8\xff\xe1\0\1\xff\xd9"s;
