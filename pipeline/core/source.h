@@ -12,6 +12,7 @@ enum class ReadStatus {
   kFrame,    // the frame was filled
   kTimeout,  // no frame came in time; try again
   kSkipped,  // one frame or file could not be read; try the next one
+  kDropped,  // a frame was dropped for a newer one, as a live source does; try the next one
   kEnd,      // the source has no more frames
 };
 

@@ -26,7 +26,7 @@ CaptureCounts Capture::counts() const {
   CaptureCounts counts;
   // In this order: a frame is captured before it can be dropped or unwanted, so that the sum never
   // exceeds `captured`.
-  counts.dropped = frames_.dropped();
+  counts.dropped = frames_.dropped() + dropped_;
   if (selector_ != nullptr) counts.unwanted = selector_->unwanted();
   counts.captured = captured_;
   counts.skipped = skipped_;
@@ -79,6 +79,10 @@ void Capture::read_all() {
         put(frame, live);
         break;
       case ReadStatus::kTimeout:
+        break;
+      case ReadStatus::kDropped:
+        ++captured_;
+        ++dropped_;
         break;
       case ReadStatus::kSkipped:
         ++skipped_;

@@ -83,6 +83,7 @@ class Capture {
   std::atomic<bool> stop_{false};
   std::atomic<bool> idle_{false};
   std::atomic<std::uint64_t> captured_{0};
+  std::atomic<std::uint64_t> dropped_{0};  // by the source
   std::atomic<std::uint64_t> skipped_{0};
   std::exception_ptr error_;  // written by the thread, read after it was joined
   std::thread thread_;        // last: it uses all of the above

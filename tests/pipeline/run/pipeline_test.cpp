@@ -384,6 +384,20 @@ TEST(Pipeline, CountsWhatTheSourceSkipped) {
   EXPECT_EQ(total.skipped, 5U);
 }
 
+TEST(Pipeline, CountsWhatTheSourceDroppedAsCapturedAndDropped) {
+  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
+    if (read == 10) return ReadStatus::kEnd;
+    return read % 2 == 0 ? fill(frame, read) : ReadStatus::kDropped;
+  });
+  FakeClassifier classifier;
+  FakeReporter::Log log;
+  const std::atomic<bool> stop{false};
+  const StatsSnapshot total = run_pipeline(source, classifier, reporting_to(log), {}, stop);
+  EXPECT_EQ(total.captured, 10U);
+  EXPECT_EQ(total.dropped, 5U);
+  EXPECT_EQ(total.skipped, 0U);
+}
+
 TEST(Pipeline, TheCaptureThreadIsNamedAndLeavesSignalsToOthers) {
   std::string name(16, '\0');
   sigset_t blocked;
