@@ -166,7 +166,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   FrameSelector selector(selection_options(options), options.camera.view, model.spec().input);
   SourceOptions wishes = source_options(options.camera, model.spec().input);
   wishes.wake = &wake;
-  wishes.selector = &selector;
+  wishes.still_hint = &selector;
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
   if (options.still.enabled == Still::kAuto) selector.set_still(source->info().live);

@@ -1,11 +1,17 @@
 #include "pipeline/core/frame.h"
 
 namespace lookout {
+namespace {
+
+constexpr int kWhole = 8;  // eighths
+
+}  // namespace
 
 const cv::Mat& whole_picture(const Frame& frame) {
   const CameraPicture& picture = frame.picture;
   if (picture.kind == CameraPicture::Kind::kNone) return frame.bgr;
-  if (!picture.has_whole && !picture.decode(picture, 8, picture.whole)) {
+  if (picture.has_reduced && picture.eighths == kWhole) return picture.reduced;
+  if (!picture.has_whole && !picture.decode(picture, kWhole, picture.whole)) {
     picture.whole = cv::Mat::zeros(1, 1, CV_8UC3);
   }
   picture.has_whole = true;

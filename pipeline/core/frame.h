@@ -50,8 +50,8 @@ struct CameraPicture {
   Decode decode = nullptr;
   std::vector<unsigned char> bytes;  // one plane after another, or a JPEG
   RawPicture layout;                 // of kRaw, without planes
-  // Of kJpeg: the scale that leaves what the model uses, in eighths, and the picture at that scale
-  // once somebody has decoded it.
+  // Of kJpeg: the scale that leaves what the model uses, in eighths, and the picture at that scale,
+  // CV_8UC3. The source decodes it, but not that of a frame that looks still.
   int eighths = 8;
   cv::Mat reduced;
   bool has_reduced = false;

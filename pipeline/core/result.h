@@ -50,9 +50,9 @@ struct Result {
   // The frame shows what the last classified one showed, so that its predictions are taken: it was
   // neither preprocessed nor classified.
   bool reused = false;
-  SceneState state;             // at this frame
-  bool state_changed = false;   // with this frame
-  SceneState previous_state;    // before the last change; kNone: this is the first state
+  SceneState state;            // at this frame
+  bool state_changed = false;  // with this frame
+  SceneState previous_state;   // before the last change; kNone: this is the first state
 };
 
 }  // namespace lookout

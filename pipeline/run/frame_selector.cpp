@@ -91,14 +91,8 @@ std::uint64_t FrameSelector::unwanted() const {
   return unwanted_;
 }
 
-bool FrameSelector::is_wanted(Clock::time_point time) const {
-  const MutexLock lock(mutex_);
-  ClassificationRate rate = rate_;
-  return rate.wanted(time.time_since_epoch());
-}
-
-bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& size, LumaBlocks& blocks) {
-  source_grid_.measure(picture, size, blocks);
+bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) {
+  source_grid_.measure(picture, frame, blocks);
   const MutexLock lock(mutex_);
   return still_ && detector_.looks_still(blocks);
 }

@@ -12,6 +12,7 @@
 #include "pipeline/core/frame.h"
 #include "pipeline/core/latest.h"
 #include "pipeline/core/mutex.h"
+#include "pipeline/core/still_hint.h"
 #include "pipeline/model/frozen_watch.h"
 #include "pipeline/model/luma_grid.h"
 #include "pipeline/model/preprocessor.h"
@@ -35,7 +36,7 @@ enum class FrameUse {
 };
 
 // Used by several threads at a time, but for what says otherwise.
-class FrameSelector {
+class FrameSelector : public StillHint {
  public:
   FrameSelector(const SelectionOptions& options, const View& view, const InputSpec& spec);
 
@@ -51,20 +52,14 @@ class FrameSelector {
   // Frames from number `sequence` on are not compared with those before: the camera was away.
   void forget_from(std::uint64_t sequence);
 
-  // Whether the frames have been equal to the last byte for long: once; see FrozenWatch.
-  bool take_frozen();
+  // See FrozenWatch.
+  bool take_frozen() override;
 
   // How many frames were kUnwanted.
   std::uint64_t unwanted() const;
 
-  // For a source whose frames cost much to decode, which it calls on one thread at a time:
-  // what choose() will probably find.
-
-  // Whether a frame of that time will be used at all.
-  bool is_wanted(Clock::time_point time) const;
-  // Measures `blocks`, and compares them. `picture` is a frame of `size`, or that at a reduced
-  // scale: CV_8UC3, or CV_8UC1 in grey.
-  bool looks_still(const cv::Mat& picture, const cv::Size& size, LumaBlocks& blocks);
+  // What choose() will probably find. By one thread at a time.
+  bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) override;
 
  private:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();

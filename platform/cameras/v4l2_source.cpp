@@ -6,9 +6,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <exception>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -17,7 +18,6 @@
 #include "pipeline/core/log.h"
 #include "platform/cameras/frame_time.h"
 #include "platform/cameras/raw_converter.h"
-#include "platform/pictures/jpeg_decoder.h"
 
 namespace lookout {
 namespace {
@@ -25,16 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxGap = 10'000;  // frames; beyond that the driver's count jumped
-constexpr std::int64_t kMaxSide = 8192;    // pixels: a larger one is a damaged header
 
-bool decode_camera_jpeg(const CameraPicture& jpeg, int /*eighths*/, cv::Mat& bgr) {
-  const std::string_view bytes(reinterpret_cast<const char*>(jpeg.bytes.data()), jpeg.bytes.size());
-  DecodedPicture picture;
-  picture.bgr = bgr;  // for its memory
-  decode_jpeg(bytes, {kMaxSide * kMaxSide, kMaxSide}, JpegTolerance::kFrame, picture);
-  if (picture.problem != DecodeProblem::kNone) return false;
-  bgr = picture.bgr;
-  return true;
+// A frame keeps the memory of all its pixels, for which a JPEG that is on its way has no use.
+void swap_but_whole(CameraPicture& one, CameraPicture& other) {
+  std::swap(one, other);
+  std::swap(one.whole, other.whole);
 }
 
 // FFmpeg reads nearly all of what cameras send; what is encoded already is piped as it is.
@@ -205,18 +200,20 @@ void V4l2Stream::try_out() {
 }
 
 // Whether there is a buffer to take.
-bool V4l2Stream::wait(std::chrono::milliseconds timeout) const {
-  pollfd device{device_.fd(), POLLIN, 0};
-  const int count = ::poll(&device, 1, std::max(0, static_cast<int>(timeout.count())));
+bool V4l2Stream::wait(std::chrono::milliseconds timeout, int other_fd) const {
+  std::array<pollfd, 2> both{{{device_.fd(), POLLIN, 0}, {other_fd, POLLIN, 0}}};
+  const pollfd& device = both.front();
+  const int count =
+      ::poll(both.data(), both.size(), std::max(0, static_cast<int>(timeout.count())));
   if (count < 0 && errno != EINTR) throw lost();
   if (count <= 0) return false;
   if ((device.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) throw lost();
-  return true;
+  return device.revents != 0;
 }
 
-std::optional<V4l2Buffer> V4l2Stream::take(std::chrono::milliseconds timeout) {
+std::optional<V4l2Buffer> V4l2Stream::take(std::chrono::milliseconds timeout, int other_fd) {
   if (!started_) start();
-  if (!wait(timeout)) return std::nullopt;
+  if (!wait(timeout, other_fd)) return std::nullopt;
   v4l2_buffer buffer = make_buffer();
   if (!device_.control(VIDIOC_DQBUF, &buffer)) {
     if (errno == EAGAIN) return std::nullopt;
@@ -256,12 +253,15 @@ std::string probe_camera(const std::string& path) {
   return device.info().card;
 }
 
-V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options)
+V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options, JpegNow now)
     : path_(path),
       wish_(wish_of(options)),
       device_(path),
       stream_(device_, path, choose(device_, path, wish_)),
-      raw_(raw_picture_of(stream_.format())) {
+      raw_(raw_picture_of(stream_.format())),
+      reader_({options.reduced_width, options.reduced_height}, options.still_hint),
+      load_(stream_.format().fps),
+      now_(std::move(now)) {
   const V4l2Format& granted = stream_.format();
   if (!can_be_read(granted.fourcc)) throw no_readable_format(path, {granted.fourcc});
   const bool has_range = raw_ && is_subsampled(raw_->format);
@@ -282,12 +282,15 @@ V4l2Source::~V4l2Source() {
 }
 
 ReadStatus V4l2Source::read(Frame& frame, std::chrono::milliseconds timeout) {
+  return raw_ ? read_raw(frame, timeout) : read_jpeg(frame, timeout);
+}
+
+ReadStatus V4l2Source::read_raw(Frame& frame, std::chrono::milliseconds timeout) {
   const auto buffer = stream_.take(timeout);
   if (!buffer) return ReadStatus::kTimeout;
   count_dropped(buffer->sequence);
   const auto start = Clock::now();
-  const bool good =
-      !buffer->damaged && (raw_ ? take_raw(*buffer, frame) : take_jpeg(*buffer, frame.picture));
+  const bool good = !buffer->damaged && take_raw(*buffer, frame);
   stream_.give_back(*buffer);
   if (!good) return ReadStatus::kSkipped;
   frame.captured = buffer->captured;
@@ -312,14 +315,58 @@ bool V4l2Source::take_raw(const V4l2Buffer& buffer, Frame& frame) {
   return true;
 }
 
-// Likewise.
-bool V4l2Source::take_jpeg(const V4l2Buffer& buffer, CameraPicture& picture) {
-  picture.begin(CameraPicture::Kind::kJpeg, decode_camera_jpeg);
-  picture.bytes.assign(buffer.data, buffer.data + buffer.size);
-  if (!decode_camera_jpeg(picture, picture.eighths, picture.reduced)) return false;
-  picture.has_reduced = true;
-  note_size(picture.reduced.size());
-  return true;
+ReadStatus V4l2Source::read_jpeg(Frame& frame, std::chrono::milliseconds timeout) {
+  const auto end = Clock::now() + timeout;
+  for (;;) {
+    if (thread_) {
+      if (dropped_told_ < thread_->dropped()) {
+        ++dropped_told_;
+        return ReadStatus::kDropped;
+      }
+      if (thread_->take(job_)) return finish_jpeg(frame);
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    const auto buffer = next_jpeg(frame, left);
+    if (!buffer) {
+      const bool is_done = thread_ && thread_->take(job_);
+      return is_done ? finish_jpeg(frame) : ReadStatus::kTimeout;
+    }
+    if (buffer->damaged) return ReadStatus::kSkipped;
+    if (!load_.apart() && (!thread_ || thread_->idle())) {
+      decode(reader_, now_, job_);
+      return finish_jpeg(frame);
+    }
+    if (!thread_) thread_.emplace(reader_, now_);
+    thread_->put(job_);
+  }
+}
+
+// Copies the next JPEG into job_, with the memory of `frame`. The buffer was given back.
+std::optional<V4l2Buffer> V4l2Source::next_jpeg(Frame& frame, std::chrono::milliseconds timeout) {
+  const auto buffer = stream_.take(timeout, thread_ ? thread_->done_fd() : -1);
+  if (!buffer) return buffer;
+  count_dropped(buffer->sequence);
+  const auto start = Clock::now();
+  swap_but_whole(frame.picture, job_.picture);
+  job_.picture.begin(CameraPicture::Kind::kJpeg, decode_camera_jpeg);
+  job_.picture.bytes.assign(buffer->data, buffer->data + buffer->size);
+  stream_.give_back(*buffer);
+  job_.captured = buffer->captured;
+  job_.copying = Clock::now() - start;
+  return buffer;
+}
+
+// Of job_, which is decoded.
+ReadStatus V4l2Source::finish_jpeg(Frame& frame) {
+  if (job_.error) std::rethrow_exception(job_.error);
+  load_.add(job_.decoding, job_.captured);
+  if (!job_.size) return ReadStatus::kSkipped;
+  note_size(*job_.size);
+  swap_but_whole(frame.picture, job_.picture);
+  frame.captured = job_.captured;
+  frame.capture_duration = job_.copying + job_.decoding;
+  frame.origin.clear();
+  return ReadStatus::kFrame;
 }
 
 // Some cameras ignore the size that their driver granted.

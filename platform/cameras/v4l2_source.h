@@ -13,6 +13,7 @@
 #include "pipeline/core/source.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/color_range.h"
+#include "platform/cameras/jpeg_thread.h"
 #include "platform/cameras/source_options.h"
 #include "platform/cameras/v4l2_device.h"
 #include "platform/cameras/v4l2_picture.h"
@@ -43,9 +44,10 @@ class V4l2Stream {
   const V4l2Format& format() const { return format_; }
 
   // The oldest filled buffer, which the caller has to give back; nothing when none came in time.
-  // The first call starts the camera. Throws Error(kDeviceLost) when it is gone, cannot be started
-  // or fails again and again.
-  std::optional<V4l2Buffer> take(std::chrono::milliseconds timeout);
+  // Also nothing when none is there and the descriptor `other_fd` becomes readable; -1: there is no
+  // other. The first call starts the camera. Throws Error(kDeviceLost) when it is gone, cannot be
+  // started or fails again and again.
+  std::optional<V4l2Buffer> take(std::chrono::milliseconds timeout, int other_fd = -1);
   void give_back(const V4l2Buffer& buffer);
 
  private:
@@ -61,7 +63,7 @@ class V4l2Stream {
   void queue(std::uint32_t index);
   void start();
   void try_out();
-  bool wait(std::chrono::milliseconds timeout) const;
+  bool wait(std::chrono::milliseconds timeout, int other_fd) const;
   Error refused() const;
   Error lost() const;
 
@@ -85,7 +87,8 @@ class V4l2Source : public Source {
   // which info() describes. Throws Error(kNoInput) when it does not exist, UnusableDevice when it
   // is not a camera that can be read, Error(kPermission), Error(kDeviceLost) when another program
   // has it.
-  V4l2Source(const std::string& path, const SourceOptions& options);
+  // `now`: the time that JPEGs take is measured with it. Tests pass their own.
+  V4l2Source(const std::string& path, const SourceOptions& options, JpegNow now = Clock::now);
   ~V4l2Source() override;
   V4l2Source(const V4l2Source&) = delete;
   V4l2Source& operator=(const V4l2Source&) = delete;
@@ -96,15 +99,20 @@ class V4l2Source : public Source {
   // frames are skipped: those that the driver marks, raw ones of fewer bytes than their picture
   // has, and JPEGs that are damaged by JpegTolerance::kFrame, or have a side of more than 8192
   // pixels. A JPEG of another size than was granted is used at its own size, and info().shortfall
-  // says so from then on. The destructor logs at level debug how many frames the
-  // driver dropped, by its own count.
+  // says so from then on. JPEGs are decoded as JpegReader does it: by this call, or, when that
+  // takes too long by DecodeLoad, by a JpegThread. Then a JPEG is returned by a later call, and one
+  // that waited when the next came is kDropped. The destructor logs at level debug how many frames
+  // the driver dropped, by its own count.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
  private:
   void count_dropped(std::uint32_t sequence);
   void note_size(const cv::Size& size);
+  ReadStatus read_raw(Frame& frame, std::chrono::milliseconds timeout);
   bool take_raw(const V4l2Buffer& buffer, Frame& frame);
-  bool take_jpeg(const V4l2Buffer& buffer, CameraPicture& picture);
+  ReadStatus read_jpeg(Frame& frame, std::chrono::milliseconds timeout);
+  std::optional<V4l2Buffer> next_jpeg(Frame& frame, std::chrono::milliseconds timeout);
+  ReadStatus finish_jpeg(Frame& frame);
 
   std::string path_;
   ModeWish wish_;
@@ -116,6 +124,12 @@ class V4l2Source : public Source {
   std::optional<std::uint32_t> sequence_;  // of the last frame
   std::uint64_t dropped_ = 0;              // by the driver, as far as its count shows
   bool other_size_noted_ = false;
+  JpegReader reader_;
+  DecodeLoad load_;
+  const JpegNow now_;
+  JpegJob job_;
+  std::uint64_t dropped_told_ = 0;    // of thread_'s
+  std::optional<JpegThread> thread_;  // once it was needed; last: it uses the above
 };
 
 }  // namespace lookout

@@ -22,7 +22,6 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "pipeline/run/frame_selector.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/libcamera_loader.h"
 #include "platform/cameras/libcamera_name.h"
@@ -81,8 +80,8 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   reconnect.name = camera;
   reconnect.wait_for_first = options.wait;
   reconnect.give_up_after = options.give_up_after;
-  if (options.selector != nullptr) {
-    reconnect.is_frozen = [selector = options.selector] { return selector->take_frozen(); };
+  if (options.still_hint != nullptr) {
+    reconnect.is_frozen = [hint = options.still_hint] { return hint->take_frozen(); };
   }
   reconnect.wake = options.wake;
   return reconnect;

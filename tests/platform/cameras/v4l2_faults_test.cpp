@@ -1,13 +1,17 @@
 // Faults of a camera, which need the one of fake_camera.h, preloaded.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <opencv2/core.hpp>
 #include <regex>
 #include <string>
+#include <thread>
 
 #include "platform/cameras/v4l2_source.h"
 #include "platform/sources/open_source.h"
+#include "tests/platform/cameras/fake_hint.h"
+#include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 
 namespace lookout {
@@ -359,6 +363,79 @@ TEST_F(FaultyCameraTest, FramesThatTheDriverDroppedAreCounted) {
   std::smatch found;
   ASSERT_TRUE(std::regex_search(text, found, sentence)) << text;
   EXPECT_GE(std::stoi(found[1]), 5 * 2) << "and more on a machine that is slow";
+}
+
+// A clock by which each JPEG takes `step` to decode, and who asked it last.
+struct DecodeClock {
+  JpegNow now() {
+    return [this] {
+      asked_by = std::this_thread::get_id();
+      return Clock::time_point(Clock::duration(ticks += step.load() / 2));
+    };
+  }
+  std::atomic<Clock::rep> ticks{0};
+  std::atomic<Clock::rep> step{0};
+  std::atomic<std::thread::id> asked_by;
+};
+
+constexpr Clock::rep kSlow = Clock::duration(milliseconds(60)).count();  // at 30 fps
+constexpr int kManyFrames = 60;  // in which the average of their times settles
+
+TEST_F(FaultyCameraTest, JpegsThatTakeLongAreDecodedOnAnotherThreadWhileTheyDo) {
+  DecodeClock clock;
+  V4l2Source source(camera_, jpeg_, clock.now());
+  Frame frame;
+  const auto read_on = [&](bool here) {
+    for (int i = 0; i < kManyFrames; ++i) {
+      const auto before = frame.captured;
+      EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
+      EXPECT_GT(frame.captured, before);
+      EXPECT_EQ(whole_picture(frame).size(), cv::Size(640, 480));
+      if ((clock.asked_by.load() == std::this_thread::get_id()) == here) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(read_on(/*here=*/true));
+  clock.step = kSlow;
+  EXPECT_TRUE(read_on(/*here=*/false));
+  EXPECT_GE(frame.capture_duration, Clock::duration(kSlow / 2)) << "decoding is a part of it";
+  expect_skipped(*this, source, "short");
+  clock.step = 0;
+  EXPECT_TRUE(read_on(/*here=*/true));
+}
+
+TEST_F(FaultyCameraTest, JpegThatANewerOneReplacesIsDropped) {
+  Gate gate;
+  DecodeClock clock;
+  clock.step = kSlow;
+  const auto here = std::this_thread::get_id();
+  FakeHint hint([&](int) {
+    if (std::this_thread::get_id() != here) gate.wait();
+    return false;
+  });
+  jpeg_.still_hint = &hint;
+  V4l2Source source(camera_, jpeg_, clock.now());
+  Frame frame;
+  ReadStatus status = ReadStatus::kTimeout;
+  for (int i = 0; i < kManyFrames && status != ReadStatus::kDropped; ++i) {
+    status = read_next(source, frame);
+  }
+  EXPECT_EQ(status, ReadStatus::kDropped);
+  gate.open();
+  while (status == ReadStatus::kDropped) status = read_next(source, frame);
+  EXPECT_EQ(status, ReadStatus::kFrame);
+}
+
+TEST_F(FaultyCameraTest, StillJpegIsNotDecodedUntilSomebodyWantsIt) {
+  FakeHint hint([](int) { return true; });
+  jpeg_.still_hint = &hint;
+  V4l2Source source(camera_, jpeg_);
+  Frame frame;
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  EXPECT_TRUE(frame.picture.has_reduced) << "the first one";
+  ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
+  EXPECT_FALSE(frame.picture.has_reduced);
+  EXPECT_EQ(whole_picture(frame).size(), cv::Size(640, 480));
 }
 
 TEST_F(FaultyCameraTest, JpegWithWrongBytesIsSkippedOrAPicture) {

@@ -46,9 +46,13 @@ FAKE_CAMERA_API void* mmap(void* addr, std::size_t len, int prot, int flags, int
 }
 
 FAKE_CAMERA_API int poll(pollfd* fds, nfds_t nfds, int timeout) {
-  if (nfds == 1 && FakeCamera::instance().has(fds->fd)) {
-    fds->revents = FakeCamera::instance().events();
-    if (fds->revents != 0) return 1;
+  for (nfds_t i = 0; i < nfds; ++i) {
+    if (!FakeCamera::instance().has(fds[i].fd)) continue;
+    const short events = FakeCamera::instance().events();
+    if (events == 0) break;
+    for (nfds_t other = 0; other < nfds; ++other) fds[other].revents = 0;
+    fds[i].revents = events;
+    return 1;
   }
   return lookout::next_poll(fds, nfds, timeout);
 }

@@ -1,0 +1,25 @@
+// What the run knows of the frames of a source: whether they show anything new.
+#pragma once
+
+#include <opencv2/core/mat.hpp>
+#include <opencv2/core/types.hpp>
+
+#include "pipeline/core/luma_blocks.h"
+
+namespace lookout {
+
+// For several threads at a time.
+class StillHint {
+ public:
+  virtual ~StillHint() = default;
+
+  // Whether the frame will probably be taken for the one that was classified last. `picture`: its
+  // pixels, CV_8UC3 B G R or luma alone, CV_8UC1, at a reduced scale; `frame`: their number without
+  // that. Writes the sums of luma that it compares over `blocks`: CameraPicture::blocks.
+  virtual bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) = 0;
+
+  // Whether the frames that were taken have been equal to the last byte for long: once.
+  virtual bool take_frozen() { return false; }
+};
+
+}  // namespace lookout

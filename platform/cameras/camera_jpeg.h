@@ -1,0 +1,44 @@
+// JPEGs of a camera, and how much of them is decoded while they are read.
+#pragma once
+
+#include <opencv2/core/mat.hpp>
+#include <opencv2/core/types.hpp>
+#include <optional>
+
+#include "pipeline/core/frame.h"
+#include "pipeline/core/still_hint.h"
+
+namespace lookout {
+
+// The CameraPicture::Decode of JPEGs: false for damage by JpegTolerance::kFrame, and for a side of
+// more than 8192 pixels. What is decoded at less than 8/8 costs less for a pixel, too: see
+// JpegOptions::eighths.
+bool decode_camera_jpeg(const CameraPicture& jpeg, int eighths, cv::Mat& bgr);
+
+// The largest reduction of a frame that leaves `least` in both directions: 1, 2, 4 or 8 eighths.
+// What lies between costs more than the next larger scale: libjpeg has no vector instructions for
+// it.
+int eighths_for(const cv::Size& frame, const cv::Size& least);
+
+// Decodes what is needed of each JPEG. Used by one thread at a time.
+class JpegReader {
+ public:
+  // `least`: see SourceOptions::reduced_width. `hint` outlives this; null: there is none.
+  JpegReader(const cv::Size& least, StillHint* hint) : least_(least), hint_(hint) {}
+
+  // Of a picture that has been begun and has its bytes, makes the rest: `eighths`; `reduced`,
+  // unless the frame looks still; and `blocks`, when there is a hint. A frame after one that looked
+  // still is first decoded at 1/8, luma alone, for the hint to look at, and further only if it
+  // looks changed. Returns the size that the JPEG says it has; nothing when it is damaged.
+  std::optional<cv::Size> read(CameraPicture& picture);
+
+ private:
+  bool looks_still(const cv::Mat& decoded, const cv::Size& size, CameraPicture& picture);
+
+  const cv::Size least_;
+  StillHint* const hint_;
+  bool was_still_ = false;  // the frame before
+  cv::Mat luma_;
+};
+
+}  // namespace lookout

@@ -1,0 +1,39 @@
+// A StillHint that a test decides.
+#pragma once
+
+#include <functional>
+#include <opencv2/core.hpp>
+#include <utility>
+#include <vector>
+
+#include "pipeline/core/still_hint.h"
+
+namespace lookout {
+
+class FakeHint : public StillHint {
+ public:
+  // Called with the number of the look, from 0.
+  explicit FakeHint(std::function<bool(int)> is_still) : is_still_(std::move(is_still)) {}
+
+  bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) override {
+    looked_at.push_back({picture.type(), picture.size(), frame});
+    const int look = static_cast<int>(looked_at.size());
+    blocks.means.assign(1, static_cast<std::uint16_t>(look));
+    return is_still_(look - 1);
+  }
+
+  struct Look {
+    int type;
+    cv::Size size;
+    cv::Size frame;
+    bool operator==(const Look& other) const {
+      return type == other.type && size == other.size && frame == other.frame;
+    }
+  };
+  std::vector<Look> looked_at;
+
+ private:
+  std::function<bool(int)> is_still_;
+};
+
+}  // namespace lookout
