@@ -5,24 +5,27 @@
 #include <cstdint>
 #include <opencv2/core/hal/intrin.hpp>
 #include <opencv2/core/mat.hpp>
-#include <opencv2/core/version.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "pipeline/core/error.h"
+#include "pipeline/core/yuv_to_bgr.h"
 
 namespace lookout {
 namespace {
 
 // Fixed point: a weight has kWeightBits of fraction, a row blended over rows kRowBits; both fit 16
 // bits with sign. A byte times the sum of weights, and a blended value times it, fit 31 bits.
-constexpr int kWeightBits = 14;
+constexpr int kWeightBits = Taps::kWeightBits;
 constexpr int kRowBits = 7;
-constexpr int kOne = 1 << kWeightBits;
 
 bool is_quarter_turn(const View& view) { return view.rotation == 90 || view.rotation == 270; }
 
-int round_half_up(double value) { return static_cast<int>(std::floor(value + 0.5)); }
+// The same for both directions.
+cv::Size turned(const View& view, const cv::Size& size) {
+  return is_quarter_turn(view) ? cv::Size(size.height, size.width) : size;
+}
 
 // The part of `area` that the mode uses.
 cv::Rect crop_for(ResizeMode mode, const cv::Rect& area, const cv::Size& output) {
@@ -71,15 +74,6 @@ Placement place(int scaled, int output, bool mirror, bool flip) {
   return mirror != flip ? Placement{start + scaled - 1, -1} : Placement{start, 1};
 }
 
-// OpenCV 4.9 has this as a function, and later none of the operators that earlier ones have.
-cv::v_int32x4 sum_of(const cv::v_int32x4& a, const cv::v_int32x4& b) {
-#if CV_VERSION_MAJOR == 4 && CV_VERSION_MINOR < 9
-  return a + b;
-#else
-  return cv::v_add(a, b);
-#endif
-}
-
 // Adds `values` times `weight`: 16 bytes to 16 sums.
 void add_weighted(const cv::v_uint8x16& values, const cv::v_int16x8& weight,
                   std::array<cv::v_int32x4, 4>& sums) {
@@ -125,8 +119,7 @@ cv::Size useful_size(const InputSpec& spec, const View& view) {
   const auto side = [](int needed, double fraction) {
     return static_cast<int>(std::min<double>(kMaxFrameSide, std::ceil(needed / fraction)));
   };
-  const cv::Size turned(side(spec.width, view.roi.width), side(spec.height, view.roi.height));
-  return is_quarter_turn(view) ? cv::Size(turned.height, turned.width) : turned;
+  return turned(view, {side(spec.width, view.roi.width), side(spec.height, view.roi.height)});
 }
 
 Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {
@@ -142,49 +135,23 @@ Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec
   }
 }
 
-// Triangle filter, as wide as the reduction: Pillow's BILINEAR with its antialiasing,
-// https://pillow.readthedocs.io/en/stable/handbook/concepts.html#filters. Pixels outside of the
-// crop do not count.
-Preprocessor::Taps Preprocessor::make_taps(int crop_start, int crop_size, int output_size) {
-  Taps taps;
-  const double scale = static_cast<double>(crop_size) / output_size;
-  const double support = std::max(scale, 1.0);
-  std::vector<double> exact;
-  for (int i = 0; i < output_size; ++i) {
-    const double center = (i + 0.5) * scale;
-    const int first = std::max(0, round_half_up(center - support));
-    const int last = std::min(crop_size, round_half_up(center + support));
-    exact.clear();
-    double sum = 0;
-    for (int p = first; p < last; ++p) {
-      exact.push_back(std::max(0.0, 1.0 - std::abs((p + 0.5 - center) / support)));
-      sum += exact.back();
-    }
-    Taps::Span span{crop_start + first, last - first, static_cast<int>(taps.weights.size())};
-    // Differences of rounded sums: they are never negative, and sum to one exactly, so that an even
-    // area keeps its value.
-    double sum_so_far = 0;
-    int fixed_so_far = 0;
-    for (const double weight : exact) {
-      sum_so_far += weight;
-      const int fixed = round_half_up(sum_so_far / sum * kOne);
-      taps.weights.push_back(static_cast<std::int16_t>(fixed - fixed_so_far));
-      fixed_so_far = fixed;
-    }
-    taps.spans.push_back(span);
-  }
-  return taps;
+cv::Rect Preprocessor::crop_of(const cv::Size& picture) const {
+  const cv::Size output(spec_.width, spec_.height);
+  return crop_for(spec_.resize, roi_in_pixels(view_.roi, picture), output);
+}
+
+cv::Rect Preprocessor::region(const cv::Size& frame) const {
+  const cv::Size picture = turned(view_, frame);
+  return unturn(view_, crop_of(picture), picture);
 }
 
 void Preprocessor::plan(const cv::Size& frame) {
-  const bool quarter_turn = is_quarter_turn(view_);
-  const cv::Size picture = quarter_turn ? cv::Size(frame.height, frame.width) : frame;
   const cv::Size output(spec_.width, spec_.height);
-  const cv::Rect crop = crop_for(spec_.resize, roi_in_pixels(view_.roi, picture), output);
+  const cv::Rect crop = crop_of(turned(view_, frame));
   const cv::Size scaled = scaled_size(spec_.resize, crop.size(), output);
 
-  crop_ = unturn(view_, crop, picture);
-  scaled_ = quarter_turn ? cv::Size(scaled.height, scaled.width) : scaled;
+  crop_ = region(frame);
+  scaled_ = turned(view_, scaled);
   horizontal_ = make_taps(0, crop_.width, scaled_.width);
   vertical_ = make_taps(crop_.y, crop_.height, scaled_.height);
   padded_ = scaled != output;
@@ -194,6 +161,7 @@ void Preprocessor::plan(const cv::Size& frame) {
 
   plan_output(scaled, output);
   planned_ = frame;
+  yuv_format_.reset();
 }
 
 // `scaled`: the crop's size in the output, turned as the picture.
@@ -315,26 +283,71 @@ void Preprocessor::write_pixel(const Table<Value>& table, const Channels& channe
 }
 
 template <typename Value>
-void Preprocessor::write(const cv::Mat& bgr, const Table<Value>& table, Value mean,
-                         std::vector<Value>& out) {
-  out.resize(static_cast<std::size_t>(spec_.width) * static_cast<std::size_t>(spec_.height) * 3);
-  if (padded_) std::fill(out.begin(), out.end(), mean);
-  Value* row = out.data() + origin_;
+void Preprocessor::write_rows_of(const cv::Mat& bgr, const Table<Value>& table, Value* out) {
   if (unscaled_) {
-    for (int y = 0; y < scaled_.height; ++y, row += row_stride_) {
-      write_unscaled_row(bgr.ptr<std::uint8_t>(crop_.y + y) + crop_.x * 3, table, row);
+    for (int y = 0; y < scaled_.height; ++y, out += row_stride_) {
+      write_unscaled_row(bgr.ptr<std::uint8_t>(crop_.y + y) + crop_.x * 3, table, out);
     }
     return;
   }
   const Taps::Span* spans = vertical_.spans.data();
-  for (int y = 0; y < scaled_.height; y += kRowsAtOnce, row += row_stride_ * kRowsAtOnce) {
+  for (int y = 0; y < scaled_.height; y += kRowsAtOnce, out += row_stride_ * kRowsAtOnce) {
     const int rows = std::min(kRowsAtOnce, scaled_.height - y);
     std::int16_t* blended = blended_.data();
     for (int i = 0; i < rows; ++i, blended += blended_stride_) {
       fetch_rows(bgr, y + i);
       blend_rows(bgr, spans[y + i], blended);
     }
-    write_rows(rows, table, row);
+    write_rows(rows, table, out);
+  }
+}
+
+template <typename Value>
+void Preprocessor::write_rows_of(const RawPicture& picture, const Table<Value>& table, Value* out) {
+  constexpr int kRows = YuvScaler::kRowsAtOnce;
+  const Channels channels = channels_;
+  const std::ptrdiff_t column_stride = column_stride_;
+  const std::ptrdiff_t row_stride = row_stride_;
+  const int width = scaled_.width;
+  for (int y = 0; y < scaled_.height; y += kRows, out += row_stride * kRows) {
+    const std::uint8_t* bgr = yuv_scaler_.scale(picture, y);
+    const int rows = std::min(kRows, scaled_.height - y);
+    const auto write_columns = [&, bgr](auto row_count) {
+      const std::uint8_t* in = bgr;
+      Value* column = out;
+      for (int x = 0; x < width; ++x, in += 3 * kRows, column += column_stride) {
+        Value* pixel = column;
+        for (int row = 0; row < row_count; ++row, pixel += row_stride) {
+          write_pixel(table, channels, in[row], in[kRows + row], in[2 * kRows + row], pixel);
+        }
+      }
+    };
+    // The compiler unrolls a loop of a constant number of rows.
+    if (rows == kRows) {
+      write_columns(std::integral_constant<int, kRows>());
+    } else {
+      write_columns(rows);
+    }
+  }
+}
+
+template <typename Picture>
+void Preprocessor::write(const Picture& picture, ImageTensor& out) {
+  const std::size_t size =
+      static_cast<std::size_t>(spec_.width) * static_cast<std::size_t>(spec_.height) * 3;
+  const auto write_values = [&](const auto& table, auto mean, auto& values) {
+    values.resize(size);
+    if (padded_) std::fill(values.begin(), values.end(), mean);
+    write_rows_of(picture, table, values.data() + origin_);
+  };
+  out.width = spec_.width;
+  out.height = spec_.height;
+  if (spec_.quantization) {
+    out.values.clear();
+    write_values(bytes_, spec_.quantization->quantize(0), out.bytes);
+  } else {
+    out.bytes.clear();
+    write_values(values_, 0.0F, out.values);
   }
 }
 
@@ -344,15 +357,21 @@ void Preprocessor::run(const cv::Mat& bgr, ImageTensor& out) {
                                           cv::typeToString(bgr.type()) + ")");
   }
   if (bgr.size() != planned_) plan(bgr.size());
-  out.width = spec_.width;
-  out.height = spec_.height;
-  if (spec_.quantization) {
-    out.values.clear();
-    write(bgr, bytes_, spec_.quantization->quantize(0), out.bytes);
-  } else {
-    out.bytes.clear();
-    write(bgr, values_, 0.0F, out.values);
+  write(bgr, out);
+}
+
+void Preprocessor::run(const RawPicture& picture, ImageTensor& out) {
+  const cv::Size size(picture.width, picture.height);
+  if (size.empty() || !is_subsampled(picture.format)) {
+    throw Error(ErrorKind::kInternal,
+                "the preprocessor got a picture without pixels that share U and V");
   }
+  if (size != planned_) plan(size);
+  if (yuv_format_ != picture.format) {
+    yuv_scaler_.plan(picture, crop_, horizontal_, vertical_);
+    yuv_format_ = picture.format;
+  }
+  write(picture, out);
 }
 
 }  // namespace lookout

@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
+#include <optional>
 #include <vector>
 
 #include "pipeline/core/input_spec.h"
+#include "pipeline/core/raw_picture.h"
+#include "pipeline/model/taps.h"
+#include "pipeline/model/yuv_scaler.h"
 
 namespace lookout {
 
@@ -32,7 +36,8 @@ cv::Size useful_size(const InputSpec& spec, const View& view);
 // model takes bytes, and flip if it takes flipped images. Scaling down averages over the area (a
 // triangle filter as wide as the reduction, separable: Pillow's "bilinear"), scaling up
 // interpolates linearly. Scaled values are rounded to a byte before they are normalised, as they
-// are when a picture is scaled in a file.
+// are when a picture is scaled in a file. A YUV picture is scaled before it is converted to RGB,
+// which costs a quarter of doing it in the other order, or less: see YuvScaler.
 //
 // Not thread-safe: one object a thread. Allocates only when the size of the frames changes.
 class Preprocessor {
@@ -44,18 +49,14 @@ class Preprocessor {
   // Throws Error(kInternal) for an empty picture or another type.
   void run(const cv::Mat& bgr, ImageTensor& out);
 
- private:
-  // The source pixels `first`.. and their weights for each output position along one axis.
-  struct Taps {
-    struct Span {
-      int first = 0;
-      int count = 0;
-      int offset = 0;  // into weights
-    };
-    std::vector<Span> spans;
-    std::vector<std::int16_t> weights;
-  };
+  // The same for a camera's picture whose pixels share U and V.
+  // Throws Error(kInternal) for an empty picture or another format.
+  void run(const RawPicture& picture, ImageTensor& out);
 
+  // The part that is classified of frames of this size, as they are before they are turned.
+  cv::Rect region(const cv::Size& frame) const;
+
+ private:
   // The model's value for a byte of the picture, for B, G, R.
   template <typename Value>
   using Table = std::array<std::array<Value, 256>, 3>;
@@ -65,12 +66,17 @@ class Preprocessor {
   // In values, of B, G, R: where a pixel's channels lie in the output, seen from its first.
   using Channels = std::array<std::ptrdiff_t, 3>;
 
-  static Taps make_taps(int crop_start, int crop_size, int output_size);
+  cv::Rect crop_of(const cv::Size& picture) const;
   void plan(const cv::Size& frame);
   void plan_output(const cv::Size& scaled, const cv::Size& output);
-  // Value: float or std::uint8_t. `mean`: the mean color's value.
+  // Picture: cv::Mat or RawPicture.
+  template <typename Picture>
+  void write(const Picture& picture, ImageTensor& out);
+  // Value: float or std::uint8_t. `out`: where the first pixel goes.
   template <typename Value>
-  void write(const cv::Mat& bgr, const Table<Value>& table, Value mean, std::vector<Value>& out);
+  void write_rows_of(const cv::Mat& bgr, const Table<Value>& table, Value* out);
+  template <typename Value>
+  void write_rows_of(const RawPicture& picture, const Table<Value>& table, Value* out);
   void fetch_rows(const cv::Mat& bgr, int y) const;
   void blend_rows(const cv::Mat& bgr, const Taps::Span& span, std::int16_t* row) const;
   template <typename Value>
@@ -102,6 +108,8 @@ class Preprocessor {
   // After each lies a value that is read and not used.
   std::vector<std::int16_t> blended_;
   int blended_stride_ = 0;  // values from one to the next
+  YuvScaler yuv_scaler_;
+  std::optional<RawFormat> yuv_format_;  // that it is planned for
 };
 
 }  // namespace lookout

@@ -14,14 +14,20 @@ FrameClassifier::FrameClassifier(Classifier& classifier, const View& view, std::
 
 void FrameClassifier::preprocess(Frame& frame) {
   CameraPicture& picture = frame.picture;
-  if (picture.kind != CameraPicture::Kind::kJpeg) {
-    preprocessor_.run(whole_picture(frame), image_);
-    return;
+  switch (picture.kind) {
+    case CameraPicture::Kind::kNone:
+      preprocessor_.run(frame.bgr, image_);
+      return;
+    case CameraPicture::Kind::kRaw:
+      preprocessor_.run(picture.raw(), image_);
+      return;
+    case CameraPicture::Kind::kJpeg:
+      if (!picture.has_reduced) {
+        picture.has_reduced = picture.decode(picture, picture.eighths, picture.reduced);
+      }
+      preprocessor_.run(picture.has_reduced ? picture.reduced : whole_picture(frame), image_);
+      return;
   }
-  if (!picture.has_reduced) {
-    picture.has_reduced = picture.decode(picture, picture.eighths, picture.reduced);
-  }
-  preprocessor_.run(picture.has_reduced ? picture.reduced : whole_picture(frame), image_);
 }
 
 void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
