@@ -44,16 +44,16 @@ Taps shared_taps(const Taps& taps, int shift) {
   Taps shared;
   for (const Taps::Span& span : taps.spans) {
     const int first = (span.first + shift) / 2;
-    const int last = (span.first + shift + span.count - 1) / 2;
+    const int count = (span.first + shift + span.count - 1) / 2 - first + 1;
     const std::size_t offset = shared.weights.size();
-    shared.weights.resize(offset + static_cast<std::size_t>(last - first + 1));
+    shared.weights.resize(offset + static_cast<std::size_t>(count));
     for (int i = 0; i < span.count; ++i) {
       const int sample = (span.first + shift + i) / 2 - first;
-      std::int16_t& weight = shared.weights[offset + static_cast<std::size_t>(sample)];
+      std::int16_t& weight = *(shared.weights.data() + offset + sample);
       weight = static_cast<std::int16_t>(weight +
                                          taps.weights[static_cast<std::size_t>(span.offset + i)]);
     }
-    shared.spans.push_back({first, last - first + 1, static_cast<int>(offset)});
+    shared.spans.push_back({first, count, static_cast<int>(offset)});
   }
   return shared;
 }

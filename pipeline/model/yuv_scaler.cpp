@@ -22,7 +22,7 @@ Taps with_byte_weights(Taps taps) {
     int sum = 0;
     int before = 0;
     for (int i = 0; i < span.count; ++i) {
-      std::int16_t& weight = taps.weights[static_cast<std::size_t>(span.offset + i)];
+      std::int16_t& weight = *(taps.weights.data() + span.offset + i);
       sum += weight;
       const int rounded = (sum * kByteOne + (1 << (Taps::kWeightBits - 1))) >> Taps::kWeightBits;
       weight = static_cast<std::int16_t>(rounded - before);

@@ -247,6 +247,7 @@ ONE_USER = {
     "app/options/value.h": "the values of settings.h, through which everybody has them",
     "app/report/style.h": "CSS",
     "app/run/reporters.h": "the place that a new reporter is chosen in",
+    "pipeline/model/yuv_scaler.h": "the way of one kind of pictures, with a contract",
     "pipeline/profile/stage_mark.h": "reads the clocks of a thread for Trace",
     "pipeline/run/capture.h": "a thread with a contract",
     "pipeline/torch/operator_sampling.h": "a listener of LibTorch's calls with a contract",
