@@ -129,6 +129,7 @@ sources=(
   pipeline/archive/metadata.cpp pipeline/archive/onnx_contents.cpp pipeline/archive/onnx_graph.cpp
   pipeline/core/append_format.cpp pipeline/core/input_spec.cpp pipeline/core/json_text.cpp pipeline/core/log.cpp
   pipeline/core/model_spec.cpp pipeline/core/printable.cpp pipeline/core/raw_picture.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp
+  pipeline/model/preprocessor.cpp pipeline/model/taps.cpp pipeline/model/yuv_scaler.cpp
   pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/results/format.cpp
   pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/camera_controls.cpp
   platform/cameras/color_range.cpp platform/cameras/raw_converter.cpp platform/cameras/v4l2_picture.cpp
