@@ -37,7 +37,7 @@ cv::Size useful_size(const InputSpec& spec, const View& view);
 // triangle filter as wide as the reduction, separable: Pillow's "bilinear"), scaling up
 // interpolates linearly. Scaled values are rounded to a byte before they are normalised, as they
 // are when a picture is scaled in a file. A YUV picture is scaled before it is converted to RGB,
-// which costs a quarter of doing it in the other order, or less: see YuvScaler.
+// which costs a third of the other order, or less: see YuvScaler.
 //
 // Not thread-safe: one object a thread. Allocates only when the size of the frames changes.
 class Preprocessor {

@@ -50,8 +50,7 @@ Taps shared_taps(const Taps& taps, int shift) {
     for (int i = 0; i < span.count; ++i) {
       const int sample = (span.first + shift + i) / 2 - first;
       std::int16_t& weight = *(shared.weights.data() + offset + sample);
-      weight = static_cast<std::int16_t>(weight +
-                                         taps.weights[static_cast<std::size_t>(span.offset + i)]);
+      weight = static_cast<std::int16_t>(weight + *(taps.weights.data() + span.offset + i));
     }
     shared.spans.push_back({first, count, static_cast<int>(offset)});
   }

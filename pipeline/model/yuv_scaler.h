@@ -19,6 +19,9 @@ namespace lookout {
 // color) are blended before they are limited to bytes. Each sample of U and V belongs to its two or
 // four pixels, as in OpenCV's conversion.
 //
+// From the exact result it differs by 1.6 levels of a byte at most, and by 0.35 in the mean, on
+// noise; by 0.55 and 0.26 on gradients, of which rounding to bytes is 0.5 and 0.25.
+//
 // Not thread-safe.
 class YuvScaler {
  public:
