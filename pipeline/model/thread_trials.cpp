@@ -43,17 +43,20 @@ void try_threads(const ThreadTrials& trials, int max_threads, Clock::duration li
   if (max_threads == 1 || limit.count() <= 0) return;
   InferenceTimes best = run_batch(trials, budget, deadline);
   int best_count = max_threads;
-  for (int count = 1; count < max_threads; ++count) {
+  const auto attempt = [&](int count, std::chrono::microseconds spin) {
     // Fewer threads take at most as long as more of them together.
     const Clock::duration inference = best.mean() * std::max(1, best_count / count);
-    if (trials.now() + load_time + 2 * inference > deadline) continue;
-    trials.load(count);
+    if (trials.now() + load_time + 2 * inference > deadline) return;
+    trials.load(count, spin);
     const InferenceTimes tried = run_batch(trials, budget, deadline);
-    if (!is_better(tried, count < best_count, best)) continue;
+    if (!is_better(tried, count < best_count, best)) return;
     trials.keep();
     best = tried;
     best_count = count;
-  }
+  };
+  for (int count = 1; count < max_threads; ++count) attempt(count, kSpin);
+  if (best_count == 1) return;
+  for (const std::chrono::microseconds spin : {kNoSpin, kLongSpin}) attempt(best_count, spin);
 }
 
 }  // namespace lookout

@@ -3,9 +3,11 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 #include "pipeline/model/network_output.h"
 #include "pipeline/model/start_log.h"
 #include "pipeline/model/thread_trials.h"
@@ -60,7 +62,8 @@ class OnnxModel {
     threads_ = std::max(1, choose ? options.processors : options.threads);
     StartLog log(spec_.name, "is being loaded");
     const auto begin = Clock::now();
-    session_ = std::make_shared<OnnxSession>(archive, threads_, options.operator_libraries);
+    session_ =
+        std::make_shared<OnnxSession>(archive, OnnxThreads{threads_}, options.operator_libraries);
     const Clock::duration load_time = Clock::now() - begin;
     log.begin("is run for the first times");
     const WarmUp start = warm_up(
@@ -92,21 +95,26 @@ class OnnxModel {
     const ImageTensor image = blank_image(spec_.input);
     std::vector<float> logits;
     std::shared_ptr<OnnxSession> best = session_;
-    int best_threads = threads_;
+    OnnxThreads best_threads{threads_};
+    OnnxThreads tried = best_threads;
     ThreadTrials trials;
     trials.run = [&] { classify(image, {}, logits); };
-    trials.load = [&](int threads) {
+    trials.load = [&](int threads, std::chrono::microseconds spin) {
       session_.reset();
-      session_ = std::make_shared<OnnxSession>(archive, threads, options.operator_libraries);
-      threads_ = threads;
+      tried = {threads, spin};
+      session_ = std::make_shared<OnnxSession>(archive, tried, options.operator_libraries);
     };
     trials.keep = [&] {
       best = session_;
-      best_threads = threads_;
+      best_threads = tried;
     };
     try_threads(trials, threads_, limit, load_time);
     session_ = best;
-    threads_ = best_threads;
+    threads_ = best_threads.count;
+    if (threads_ > 1) {
+      log_debug("ONNX Runtime: {} threads, which spin for {} us", threads_,
+                best_threads.spin.count());
+    }
   }
 
   void prepare_trace(const ModelArchive& archive, std::uint64_t nodes,

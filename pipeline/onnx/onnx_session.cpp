@@ -2,6 +2,9 @@
 
 #include <onnxruntime_session_options_config_keys.h>
 
+#include <charconv>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "pipeline/archive/engine_facts.h"
@@ -17,6 +20,9 @@ namespace {
 // In later headers kOrtSessionOptionsX64QuantPrecision. Without it, sums of bytes saturate on x86
 // processors that have no VNNI, and scores are wrong.
 constexpr const char* kX64QuantPrecision = "session.x64quantprecision";
+
+// In later headers kOrtSessionOptionsConfigIntraOpSpinDurationUs.
+constexpr const char* kSpinDuration = "session.intra_op.spin_duration_us";
 
 // Everything that ends a run is thrown, too.
 void log_message(void* /*unused*/, OrtLoggingLevel /*level*/, const char* /*category*/,
@@ -41,11 +47,30 @@ Ort::Env& environment() {
   return env;
 }
 
-Ort::SessionOptions session_options(int threads, const std::string& profile) {
+// Libraries before 1.27 ignore the key.
+bool knows_spin_duration() {
+  constexpr int kFirstMinor = 27;  // of 1.27
+  const std::string_view version = OrtGetApiBase()->GetVersionString();
+  if (version.substr(0, 2) != "1.") return true;
+  int minor = 0;
+  std::from_chars(version.data() + 2, version.data() + version.size(), minor);
+  return minor >= kFirstMinor;
+}
+
+// Threads of a pool stop to spin when a run ends.
+void set_spin(OnnxThreads threads, Ort::SessionOptions& options) {
+  const bool spins = threads.count > 1 && threads.spin > kNoSpin && knows_spin_duration();
+  options.AddConfigEntry(kOrtSessionOptionsConfigAllowIntraOpSpinning, spins ? "1" : "0");
+  if (!spins) return;
+  options.AddConfigEntry(kSpinDuration, std::to_string(threads.spin.count()).c_str());
+  options.AddConfigEntry(kOrtSessionOptionsConfigForceSpinningStop, "1");
+}
+
+Ort::SessionOptions session_options(OnnxThreads threads, const std::string& profile) {
   Ort::SessionOptions options;
-  options.SetIntraOpNumThreads(threads);
+  options.SetIntraOpNumThreads(threads.count);
   options.SetInterOpNumThreads(1);
-  options.AddConfigEntry(kOrtSessionOptionsConfigAllowIntraOpSpinning, "0");
+  set_spin(threads, options);
   options.AddConfigEntry(kOrtSessionOptionsConfigAllowInterOpSpinning, "0");
   options.AddConfigEntry(kX64QuantPrecision, "1");
   options.AddConfigEntry(kOrtSessionOptionsConfigUseEnvAllocators, "1");
@@ -71,11 +96,11 @@ std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layo
   return {1, image.height, image.width, 3};
 }
 
-OnnxSession::OnnxSession(const ModelArchive& archive, int threads,
+OnnxSession::OnnxSession(const ModelArchive& archive, OnnxThreads threads,
                          const std::vector<std::string>& operators, const std::string& profile)
     : OnnxSession(archive.path(), archive.bytes(), threads, operators, profile) {}
 
-OnnxSession::OnnxSession(std::filesystem::path archive, std::string_view bytes, int threads,
+OnnxSession::OnnxSession(std::filesystem::path archive, std::string_view bytes, OnnxThreads threads,
                          const std::vector<std::string>& operators, const std::string& profile)
     : archive_(std::move(archive)) {
   Ort::SessionOptions options = session_options(threads, profile);

@@ -4,6 +4,7 @@
 #include <onnxruntime_cxx_api.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -13,6 +14,7 @@
 #include "pipeline/archive/archive.h"
 #include "pipeline/core/input_spec.h"
 #include "pipeline/core/model_facts.h"
+#include "pipeline/model/thread_trials.h"
 
 namespace lookout {
 
@@ -22,18 +24,25 @@ ModelFacts onnx_facts(const ArchiveContents& contents);
 // Of the input of one image.
 std::array<std::int64_t, 4> shape_of(const ImageTensor& image, TensorLayout layout);
 
+// That compute one run. They sleep between runs; in one they spin for `spin` before they sleep, if
+// the library is ONNX Runtime 1.27 or later. Older ones spin for as long as they like or not at
+// all, so they do not.
+struct OnnxThreads {
+  int count = 1;
+  std::chrono::microseconds spin = kSpin;
+};
+
 // May be run by several threads at the same time.
 class OnnxSession {
  public:
-  // Loads the archive's model, for `threads` threads that compute one run; they sleep between runs.
-  // `operators`: libraries that it needs. `profile`: the beginning of the name of a file that
-  // end_profiling() writes; empty: none. Throws Error(kBadData), and what register_onnx_operators()
-  // throws.
-  OnnxSession(const ModelArchive& archive, int threads,
+  // Loads the archive's model. `operators`: libraries that it needs. `profile`: the beginning of
+  // the name of a file that end_profiling() writes; empty: none. Throws Error(kBadData), and what
+  // register_onnx_operators() throws.
+  OnnxSession(const ModelArchive& archive, OnnxThreads threads,
               const std::vector<std::string>& operators = {}, const std::string& profile = {});
 
   // The same of the model in `bytes`; `archive` is for errors.
-  OnnxSession(std::filesystem::path archive, std::string_view bytes, int threads,
+  OnnxSession(std::filesystem::path archive, std::string_view bytes, OnnxThreads threads,
               const std::vector<std::string>& operators, const std::string& profile = {});
 
   // Returns the outputs of these names. `values`: of the input, whose sizes are `shape`; they are

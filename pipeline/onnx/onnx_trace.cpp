@@ -39,7 +39,7 @@ OnnxTrace::OnnxTrace(const ModelArchive& archive, int threads,
     : model_(std::move(model)),
       max_frames_(std::max<std::uint64_t>(1, kMaxCalls / std::max<std::uint64_t>(1, nodes))),
       folder_(make_folder()),
-      session_(archive, threads, operators, folder_ / "profile") {}
+      session_(archive, OnnxThreads{threads}, operators, folder_ / "profile") {}
 
 OnnxTrace::~OnnxTrace() {
   std::error_code ignored;

@@ -25,7 +25,7 @@ class OnnxTrainer : public Trainer {
         operators_(options.operator_libraries),
         spec_(spec_of_base(archive, contents, options.stated)),
         facts_(onnx_facts(contents)),
-        session_(archive, std::max(1, options.threads), options.operator_libraries) {
+        session_(archive, OnnxThreads{std::max(1, options.threads)}, options.operator_libraries) {
     const auto& outputs = session_.outputs();
     if (std::find(outputs.begin(), outputs.end(), kFeatures) == outputs.end()) {
       refuse_model(
@@ -76,7 +76,7 @@ class OnnxTrainer : public Trainer {
  private:
   Embeddings read_rows(const LastWeights& weights) const {
     Embeddings rows;
-    OnnxSession session(archive_, weights.model, 1, operators_);
+    OnnxSession session(archive_, weights.model, {}, operators_);
     const InputSpec& input = spec_.input;
     ImageTensor blank;
     blank.width = input.width;

@@ -5,20 +5,26 @@
 
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace lookout {
 namespace {
 
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
 // A machine with a clock of its own. Counts the sessions that are there at a time.
 struct Machine {
-  std::map<int, milliseconds> inference;  // with so many threads
+  std::map<int, milliseconds> inference;  // with so many threads that spin for kSpin
+  std::map<microseconds, double> with_spin{{kNoSpin, 1}, {kSpin, 1}, {kLongSpin, 1}};  // relative
   milliseconds load_time{100};
 
   int best = 0;
+  microseconds best_spin{};
   std::vector<int> loaded{};
   std::size_t max_sessions = 1;
   Clock::duration spent{};
@@ -26,17 +32,26 @@ struct Machine {
   // Returns the number of threads that is kept.
   int choose(int max_threads, Clock::duration limit = seconds(100)) {
     best = max_threads;
+    best_spin = kSpin;
     int tried = max_threads;
+    microseconds tried_spin = kSpin;
     Clock::time_point now;
     ThreadTrials trials;
-    trials.run = [&] { now += inference.at(tried); };
-    trials.load = [&](int threads) {
+    trials.run = [&] {
+      now += duration_cast<microseconds>(with_spin.at(tried_spin) * inference.at(tried));
+    };
+    trials.load = [&](int threads, microseconds spin) {
       now += load_time;
       tried = threads;
+      tried_spin = spin;
       loaded.push_back(threads);
-      max_sessions = std::max<std::size_t>(max_sessions, std::set<int>{best, tried}.size());
+      max_sessions = std::max<std::size_t>(
+          max_sessions, std::set{std::pair(best, best_spin), {tried, tried_spin}}.size());
     };
-    trials.keep = [&] { best = tried; };
+    trials.keep = [&] {
+      best = tried;
+      best_spin = tried_spin;
+    };
     trials.now = [&] { return now; };
     try_threads(trials, max_threads, limit, load_time);
     spent = now - Clock::time_point();
@@ -64,8 +79,27 @@ TEST(ThreadTrials, TakeTheFewestThreadsOfWhatIsAboutAsFast) {
 TEST(ThreadTrials, NeedTwoSessionsAtMost) {
   Machine all = machine({40, 30, 20, 10, 12, 14, 16, 18});
   all.choose(8);
-  EXPECT_THAT(all.loaded, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(all.loaded, ElementsAre(1, 2, 3, 4, 5, 6, 7, 4, 4));
   EXPECT_EQ(all.max_sessions, 2U);
+}
+
+TEST(ThreadTrials, ThreadsSpinShortlyUnlessAnotherSpinSavesMoreThanATenth) {
+  const auto spin = [](double with_none, double with_long) {
+    Machine two = machine({20, 10});
+    two.with_spin = {{kNoSpin, with_none}, {kSpin, 1}, {kLongSpin, with_long}};
+    EXPECT_EQ(two.choose(2), 2);
+    return two.best_spin;
+  };
+  EXPECT_EQ(spin(1.2, 0.95), kSpin);
+  EXPECT_EQ(spin(0.95, 1), kSpin);
+  EXPECT_EQ(spin(1.2, 0.8), kLongSpin);
+  EXPECT_EQ(spin(0.8, 1.5), kNoSpin) << "other programs are busy";
+}
+
+TEST(ThreadTrials, OneThreadDoesNotSpin) {
+  Machine one = machine({10, 12});
+  EXPECT_EQ(one.choose(2), 1);
+  EXPECT_THAT(one.loaded, ElementsAre(1));
 }
 
 TEST(ThreadTrials, EndInTimeWithLoadingCounted) {

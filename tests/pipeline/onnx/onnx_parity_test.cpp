@@ -33,7 +33,7 @@ TEST(OnnxParity, GivesPyTorchsOutputs) {
   if (folder == nullptr) GTEST_SKIP() << "LOOKOUT_PARITY is not set: tests/models/run.py sets it";
   const ModelArchive archive(fs::path(folder) / "model.onnx");
   const OnnxContents onnx = read_contents(archive).onnx.value();
-  OnnxSession session(archive, 1);
+  OnnxSession session(archive, {});
   int compared = 0;
   for (const int batch : {1, 2, 3, 16}) {
     const std::string number = std::to_string(batch);
