@@ -19,15 +19,14 @@ constexpr std::size_t kHeight = 1;
 constexpr std::size_t kWidth = 3;
 constexpr std::size_t kFrameHeader = 5;  // bytes up to the end of these
 
-// ITU-T T.81, table B.1: start of frame, whatever the process.
+}  // namespace
+
 bool is_frame_header(unsigned marker) {
   constexpr unsigned kExtensions = 0xc8;
   constexpr unsigned kArithmetic = 0xcc;
   return marker >= 0xc0 && marker <= 0xcf && marker != JpegSegment::kHuffmanTables &&
          marker != kExtensions && marker != kArithmetic;
 }
-
-}  // namespace
 
 std::optional<JpegSegment> JpegSegments::next() {
   const auto byte = [this](std::size_t place) { return static_cast<unsigned char>(jpeg_[place]); };

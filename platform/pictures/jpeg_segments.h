@@ -26,6 +26,9 @@ struct JpegSegment {
   bool is_alone;             // the marker has no length, and no content
 };
 
+// Whether a segment of that marker begins a picture, whatever its process: ITU-T T.81, table B.1.
+bool is_frame_header(unsigned marker);
+
 // As libjpeg does, passes over what is between segments, such as the pixels: bytes without a 0xff,
 // 0xff 0x00, and 0xff that fill. Allocates nothing.
 class JpegSegments {

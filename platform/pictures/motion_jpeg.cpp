@@ -54,11 +54,6 @@ struct Scan {
   bool has_tables;    // before it
 };
 
-// ITU-T T.81, B.2.2: SOF0 to SOF15, without DHT, JPG and DAC.
-bool is_frame_header(unsigned marker) {
-  return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
-}
-
 // Whether a segment says that further pictures of the file belong to this one.
 bool is_of_container(const JpegSegment& segment) {
   constexpr std::string_view kMultiPicture("MPF\0", 4);

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 
 // A machine with a clock of its own. Counts the sessions that are there at a time.
-struct Machine {
+struct TriedMachine {
   std::map<int, milliseconds> inference;  // with so many threads that spin for kSpin
   std::map<microseconds, double> with_spin{{kNoSpin, 1}, {kSpin, 1}, {kLongSpin, 1}};  // relative
   milliseconds load_time{100};
@@ -59,8 +59,8 @@ struct Machine {
   }
 };
 
-Machine machine(const std::vector<int>& times) {
-  Machine made;
+TriedMachine machine(const std::vector<int>& times) {
+  TriedMachine made;
   for (std::size_t i = 0; i < times.size(); ++i) {
     made.inference[static_cast<int>(i) + 1] = milliseconds(times[i]);
   }
@@ -77,7 +77,7 @@ TEST(ThreadTrials, TakeTheFewestThreadsOfWhatIsAboutAsFast) {
 }
 
 TEST(ThreadTrials, NeedTwoSessionsAtMost) {
-  Machine all = machine({40, 30, 20, 10, 12, 14, 16, 18});
+  TriedMachine all = machine({40, 30, 20, 10, 12, 14, 16, 18});
   all.choose(8);
   EXPECT_THAT(all.loaded, ElementsAre(1, 2, 3, 4, 5, 6, 7, 4, 4));
   EXPECT_EQ(all.max_sessions, 2U);
@@ -85,7 +85,7 @@ TEST(ThreadTrials, NeedTwoSessionsAtMost) {
 
 TEST(ThreadTrials, ThreadsSpinShortlyUnlessAnotherSpinSavesMoreThanATenth) {
   const auto spin = [](double with_none, double with_long) {
-    Machine two = machine({20, 10});
+    TriedMachine two = machine({20, 10});
     two.with_spin = {{kNoSpin, with_none}, {kSpin, 1}, {kLongSpin, with_long}};
     EXPECT_EQ(two.choose(2), 2);
     return two.best_spin;
@@ -97,22 +97,22 @@ TEST(ThreadTrials, ThreadsSpinShortlyUnlessAnotherSpinSavesMoreThanATenth) {
 }
 
 TEST(ThreadTrials, OneThreadDoesNotSpin) {
-  Machine one = machine({10, 12});
+  TriedMachine one = machine({10, 12});
   EXPECT_EQ(one.choose(2), 1);
   EXPECT_THAT(one.loaded, ElementsAre(1));
 }
 
 TEST(ThreadTrials, EndInTimeWithLoadingCounted) {
-  Machine slow_to_load = machine({40, 20, 14, 10});
+  TriedMachine slow_to_load = machine({40, 20, 14, 10});
   slow_to_load.load_time = seconds(2);
   EXPECT_EQ(slow_to_load.choose(4, seconds(5)), 4);
   EXPECT_EQ(slow_to_load.loaded.size(), 2U);
   EXPECT_LE(slow_to_load.spent, seconds(5));
   // One thread would take longer than there is time for.
-  Machine slow = machine({2000, 1000, 700, 500});
+  TriedMachine slow = machine({2000, 1000, 700, 500});
   EXPECT_EQ(slow.choose(4, seconds(3)), 4);
   EXPECT_LE(slow.spent, seconds(3));
-  Machine late = machine({4, 3, 2, 1});
+  TriedMachine late = machine({4, 3, 2, 1});
   EXPECT_EQ(late.choose(4, seconds(0)), 4);
   EXPECT_TRUE(late.loaded.empty());
 }
