@@ -93,11 +93,14 @@ std::unique_ptr<Trace> make_trace(const std::optional<AtomicFile>& file, const R
 
 SelectionOptions selection_options(const RunOptions& options) {
   SelectionOptions selection;
-  selection.still = options.still.enabled != Still::kNo;
   selection.at_least_every = options.still.at_least_every;
   selection.ignored = options.still.ignore;
   selection.max_rate = options.camera.max_rate;
   return selection;
+}
+
+bool reuses_results(const StillOptions& options, const SourceInfo& source) {
+  return options.enabled == Still::kYes || (options.enabled == Still::kAuto && source.live);
 }
 
 PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& resolved,
@@ -169,7 +172,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   wishes.still_hint = &selector;
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
-  if (options.still.enabled == Still::kAuto) selector.set_still(source->info().live);
+  selector.set_still(reuses_results(options.still, source->info()));
   const std::string& description = source->info().description;
   if (source->online() && !description.empty()) log_info("source: {}", description);
 

@@ -233,6 +233,7 @@ TimeColumn column_of(std::uint64_t number, const FrameTimes& times, bool by_pyto
   }
   Clock::duration rest = times.total();
   for (const Stage stage : kAllStages) {
+    if (stage == Stage::kCompare) continue;  // too short to be seen: it is in the rest
     const auto found = times.stages.find(to_text(stage));
     const Clock::duration time = found == times.stages.end() ? Clock::duration() : found->second;
     column.parts.push_back(to_ms(time));

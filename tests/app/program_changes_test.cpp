@@ -28,7 +28,7 @@ TEST(Program, KeysThatDoNothingAreWarnedOf) {
   const ProgramResult unsure =
       run_lookout({"test://red?frames=1", "--set", "events.unsure-below=0.5"});
   EXPECT_EQ(unsure.status, 0);
-  EXPECT_NE(unsure.err.find("events.unsure-below does nothing without"), std::string::npos);
+  EXPECT_NE(unsure.err.find("events.unsure-below does nothing unless"), std::string::npos);
 }
 
 TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {

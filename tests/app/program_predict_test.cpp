@@ -56,8 +56,8 @@ TEST(Program, ClassifiesPicturesBesideItsCameraWithoutTurningThem) {
   const std::string picture = read_file(write_picture(directory));
   Program server({"serve", "--set", "http.address=127.0.0.1:0"});
   const json alone = predict(http_port(server), picture);
-  Program program({"test://red", "--set", "http.address=127.0.0.1:0", "--set", "camera.rotation=90", "--set",
-                   "model.workers=2"});
+  Program program({"test://red", "--set", "http.address=127.0.0.1:0", "--set", "camera.rotation=90",
+                   "--set", "model.workers=2"});
   EXPECT_EQ(predict(http_port(program), picture)["results"], alone["results"]);
   kill(program.pid(), SIGTERM);
   kill(server.pid(), SIGTERM);

@@ -162,8 +162,8 @@ TEST(Program, TheViewIsApplied) {
   const ProgramResult result = run_lookout(
       {"test://hcolorbars?fps=0&frames=1&size=640x640", "--roi", "0,0,1,0.1", "--format", "json"});
   EXPECT_EQ(classifications(result)[0]["results"][0]["label"], "white") << result.out;
-  const ProgramResult turned =
-      run_lookout({"test://hlines?fps=0&frames=1", "--set", "camera.rotation=90", "--format", "json"});
+  const ProgramResult turned = run_lookout(
+      {"test://hlines?fps=0&frames=1", "--set", "camera.rotation=90", "--format", "json"});
   EXPECT_EQ(classifications(turned)[0]["results"][0]["label"], "vertical lines") << turned.out;
 }
 

@@ -284,7 +284,7 @@ TEST(Report, OfBenchHasTheFiguresOfTheJson) {
   EXPECT_EQ(row[0], "selftest, 1 thread, 1 worker");
   EXPECT_NEAR(std::stod(row[1].get<std::string>()), found["fps"].get<double>(), 0.051)
       << "both are rounded, the page to 0.1";
-  EXPECT_EQ(row[9], "20");
+  EXPECT_EQ(row[10], "20");
 }
 
 TEST(Report, OtherFormatsAreRefused) {

@@ -431,9 +431,10 @@ TEST(Collect, WhatIsCollectedMakesAModelThatKnowsTheState) {
     EXPECT_THAT(ran.out, HasSubstr("\"state\":\"" + pattern + "\""));
   }
   const std::string unsure = folder / "unsure";
-  const ProgramResult ran = run_lookout(
-      {"test://hcolorbars?fps=0&frames=3&noise=20", "--model", model, "--format", "json", "--set",
-       "results.write=changes", "--snapshot-on-change", unsure, "--set", "events.snapshot-when=unsure"});
+  const ProgramResult ran =
+      run_lookout({"test://hcolorbars?fps=0&frames=3&noise=20", "--model", model, "--format",
+                   "json", "--set", "results.write=changes", "--snapshot-on-change", unsure,
+                   "--set", "events.snapshot-when=unsure"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("\"state\":\"unknown\",\"index\":null"));
   EXPECT_EQ(std::distance(fs::directory_iterator(unsure), fs::directory_iterator()), 1);
