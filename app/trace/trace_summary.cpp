@@ -102,7 +102,7 @@ void add_gap(const FrameFlow& flow, const Span& gap, const TraceSlice& next, Idl
     idle.model += room - gap.start;
     idle.camera += gap.end - room;
     until = gap.end;
-  } else if (stage == Stage::kPreprocess || stage == Stage::kReport) {
+  } else if (stage == Stage::kCompare || stage == Stage::kPreprocess || stage == Stage::kReport) {
     // The thread waits until the frame is in the double buffer, ...
     const auto wait = flow.waits.find(*next.frame);
     if (wait != flow.waits.end() && wait->second.start) {
