@@ -113,33 +113,6 @@ int block_side(const cv::Size& region) {
   return std::clamp(cells * kCell, std::min(kCell, most), most);
 }
 
-// The part of a frame that Preprocessor uses.
-cv::Rect classified_region(const InputSpec& spec, const View& view, const cv::Size& frame) {
-  const auto round_half_up = [](double value) { return static_cast<int>(std::floor(value + 0.5)); };
-  const bool quarter_turn = view.rotation == 90 || view.rotation == 270;
-  const cv::Size picture = quarter_turn ? cv::Size(frame.height, frame.width) : frame;
-  const int left = std::min(round_half_up(view.roi.x * picture.width), picture.width - 1);
-  const int top = std::min(round_half_up(view.roi.y * picture.height), picture.height - 1);
-  const int right = round_half_up((view.roi.x + view.roi.width) * picture.width);
-  const int bottom = round_half_up((view.roi.y + view.roi.height) * picture.height);
-  cv::Rect area(left, top, std::max(1, right - left), std::max(1, bottom - top));
-  area &= cv::Rect(0, 0, picture.width, picture.height);
-  if (spec.resize == ResizeMode::kCenterSquare) {
-    const double aspect = static_cast<double>(spec.width) / spec.height;
-    const int width = std::clamp(round_half_up(area.height * aspect), 1, area.width);
-    const int height = std::clamp(round_half_up(area.width / aspect), 1, area.height);
-    area = {area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height};
-  }
-  if (view.hflip) area.x = picture.width - area.br().x;
-  if (view.vflip) area.y = picture.height - area.br().y;
-  const int from_right = picture.width - area.br().x;
-  const int from_bottom = picture.height - area.br().y;
-  if (view.rotation == 90) return {area.y, from_right, area.height, area.width};
-  if (view.rotation == 180) return {from_right, from_bottom, area.width, area.height};
-  if (view.rotation == 270) return {from_bottom, area.x, area.height, area.width};
-  return area;
-}
-
 // The eighths of `frame` that `picture` is; 0 if it is none.
 int eighths_of(const cv::Size& picture, const cv::Size& frame) {
   const auto scaled = [](int side, int eighths) { return (side * eighths + kCell - 1) / kCell; };

@@ -113,6 +113,12 @@ cv::Rect unturn(const View& view, cv::Rect area, const cv::Size& picture) {
   }
 }
 
+// What is classified of the turned and mirrored picture.
+cv::Rect crop_of(const InputSpec& spec, const View& view, const cv::Size& picture) {
+  const cv::Size output(spec.width, spec.height);
+  return crop_for(spec.resize, roi_in_pixels(view.roi, picture), output);
+}
+
 }  // namespace
 
 cv::Size useful_size(const InputSpec& spec, const View& view) {
@@ -120,6 +126,11 @@ cv::Size useful_size(const InputSpec& spec, const View& view) {
     return static_cast<int>(std::min<double>(kMaxFrameSide, std::ceil(needed / fraction)));
   };
   return turned(view, {side(spec.width, view.roi.width), side(spec.height, view.roi.height)});
+}
+
+cv::Rect classified_region(const InputSpec& spec, const View& view, const cv::Size& frame) {
+  const cv::Size picture = turned(view, frame);
+  return unturn(view, crop_of(spec, view, picture), picture);
 }
 
 Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec), view_(view) {
@@ -135,19 +146,13 @@ Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec
   }
 }
 
-cv::Rect Preprocessor::crop_of(const cv::Size& picture) const {
-  const cv::Size output(spec_.width, spec_.height);
-  return crop_for(spec_.resize, roi_in_pixels(view_.roi, picture), output);
-}
-
 cv::Rect Preprocessor::region(const cv::Size& frame) const {
-  const cv::Size picture = turned(view_, frame);
-  return unturn(view_, crop_of(picture), picture);
+  return classified_region(spec_, view_, frame);
 }
 
 void Preprocessor::plan(const cv::Size& frame) {
   const cv::Size output(spec_.width, spec_.height);
-  const cv::Rect crop = crop_of(turned(view_, frame));
+  const cv::Rect crop = crop_of(spec_, view_, turned(view_, frame));
   const cv::Size scaled = scaled_size(spec_.resize, crop.size(), output);
 
   crop_ = region(frame);

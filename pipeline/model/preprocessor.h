@@ -32,6 +32,9 @@ inline constexpr int kMaxFrameSide = 16384;
 // kMaxFrameSide in each direction, however small the region of interest is.
 cv::Size useful_size(const InputSpec& spec, const View& view);
 
+// The rectangle of a frame, before it is turned, that is classified.
+cv::Rect classified_region(const InputSpec& spec, const View& view, const cv::Size& frame);
+
 // One pass over the frame: turn, mirror, cut, scale, reorder channels, normalise, quantize if the
 // model takes bytes, and flip if it takes flipped images. Scaling down averages over the area (a
 // triangle filter as wide as the reduction, separable: Pillow's "bilinear"), scaling up
@@ -66,7 +69,6 @@ class Preprocessor {
   // In values, of B, G, R: where a pixel's channels lie in the output, seen from its first.
   using Channels = std::array<std::ptrdiff_t, 3>;
 
-  cv::Rect crop_of(const cv::Size& picture) const;
   void plan(const cv::Size& frame);
   void plan_output(const cv::Size& scaled, const cv::Size& output);
   // Picture: cv::Mat or RawPicture.
