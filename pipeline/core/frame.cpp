@@ -12,7 +12,7 @@ const cv::Mat& whole_picture(const Frame& frame) {
   if (picture.kind == CameraPicture::Kind::kNone) return frame.bgr;
   if (picture.has_reduced && picture.eighths == kWhole) return picture.reduced;
   if (!picture.has_whole && !picture.decode(picture, kWhole, picture.whole)) {
-    picture.whole = cv::Mat::zeros(1, 1, CV_8UC3);
+    picture.whole = cv::Mat(1, 1, CV_8UC3, cv::Scalar::all(0));
   }
   picture.has_whole = true;
   return picture.whole;
