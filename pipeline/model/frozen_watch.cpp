@@ -60,9 +60,9 @@ bool FrozenWatch::is_frozen(const Frame& frame, const LumaBlocks& blocks) {
   const std::uint64_t hash = combined(
       hash_of(frame), hash_of(blocks.means.data(), blocks.means.size() * sizeof(blocks.means[0])));
   if (!since_ || hash != hash_) {
+    told_ = told_ && hash == hash_;
     since_ = frame.captured;
     hash_ = hash;
-    told_ = false;
     return false;
   }
   if (told_ || frame.captured - *since_ < kPatience || is_even(blocks)) return false;

@@ -24,7 +24,8 @@ class FrozenWatch {
   // All bytes of a JPEG are looked at, 1 in 31 of other pictures.
   bool is_frozen(const Frame& frame, const LumaBlocks& blocks);
 
-  // The camera was opened again.
+  // The camera was opened again. While it goes on with the frame that was told, that is not told
+  // again: opening it helps no more.
   void forget() { since_.reset(); }
 
  private:

@@ -84,5 +84,13 @@ TEST_P(FrozenWatchTest, StartsAgainWhenTheCameraWasOpenedAgain) {
   EXPECT_EQ(show(1s), 1);
 }
 
+TEST_P(FrozenWatchTest, IsQuietWhenACameraGoesOnWithItsFrameAfterItWasOpenedAgain) {
+  EXPECT_EQ(show(11s), 1);
+  watch_.forget();
+  EXPECT_EQ(show(60s), 0);
+  change_pixels();
+  EXPECT_EQ(show(11s), 1);
+}
+
 }  // namespace
 }  // namespace lookout
