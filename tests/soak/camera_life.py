@@ -7,6 +7,7 @@ import time
 from life import SILENCE, Life
 from machine import load, violated
 
+EQUAL = 10.0  # s with equal frames, after which a camera hangs
 BACK = 20.0  # s from the end of a camera's fault to its next frame, times the load
 
 
@@ -30,8 +31,8 @@ class CameraLife(Life):
         return arguments, environment
 
     def faults(self):
-        faults = [self.lost, self.unplugged, self.stalled, self.hiccup, self.resized]
-        faults += [self.corrupt, self.short, self.empty, self.error_flag, self.gaps]
+        faults = [self.lost, self.unplugged, self.stalled, self.same_frame, self.hiccup]
+        faults += [self.resized, self.corrupt, self.short, self.empty, self.error_flag, self.gaps]
         faults += [self.frozen, self.busy_machine, self.nobody_visits]
         return faults
 
@@ -60,6 +61,12 @@ class CameraLife(Life):
     def stalled(self, seconds):
         self.set_fault("stalled")
         if self.is_away(seconds):
+            self.come_back()
+
+    def same_frame(self, seconds):
+        """The same frame again and again: the camera is opened again, once."""
+        self.set_fault("frozen")
+        if self.is_away(0, EQUAL + SILENCE) and self.come_back("frozen") and self.wait(seconds):
             self.come_back()
 
     def hiccup(self, seconds):
@@ -98,10 +105,10 @@ class CameraLife(Life):
         if self.wait(seconds, may_be_silent=True):
             self.come_back()
 
-    def is_away(self, seconds):
+    def is_away(self, seconds, within=SILENCE):
         """Waits until that is said, and some more. False: the life ends now, amid this."""
         self.losses += 1
-        if not self.until(lambda: self.reader.states[-1:] == ["offline"], SILENCE, "offline"):
+        if not self.until(lambda: self.reader.states[-1:] == ["offline"], within, "offline"):
             return False
         return self.wait(seconds, may_be_silent=True)
 

@@ -13,6 +13,7 @@
 //   pipeline   it is a node that the media controller sets up
 //   unlinked   nothing in its pipeline gives what it takes: it cannot be started
 //   stalled    no frames come
+//   frozen     every frame is the same to the last byte, without a sensor's noise
 //   eio        to take a frame fails with EIO
 //   resized    another size is granted than was asked for
 //   foreign    H.264 is granted whatever was asked for
@@ -41,6 +42,7 @@
 
 #include <linux/videodev2.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -116,8 +118,9 @@ class FakeCamera {
   std::set<int> fds_ GUARDED_BY(mutex_);
   v4l2_pix_format format_ GUARDED_BY(mutex_){};
   std::uint32_t fps_ GUARDED_BY(mutex_) = 0;
-  Bytes picture_ GUARDED_BY(mutex_);  // in format_
-  Bytes other_ GUARDED_BY(mutex_);    // in another size
+  // In format_, with the noise of a sensor: frames show them in turn.
+  std::array<Bytes, 2> pictures_ GUARDED_BY(mutex_);
+  Bytes other_ GUARDED_BY(mutex_);  // in another size
   // The one of fds_ that has the buffers: a timer, which ticks for each frame.
   int owner_ GUARDED_BY(mutex_) = -1;
   int memory_ GUARDED_BY(mutex_) = -1;  // of the buffers

@@ -51,11 +51,12 @@ int FakeCamera::request_buffers(int fd, v4l2_requestbuffers& request) {
     buffer.length = format_.sizeimage;
     buffer.m.offset = i * distance;
   }
-  picture_ = draw_bars(format_, fault("silentrange"));
+  unsigned noise = 0;
+  for (Bytes& picture : pictures_) picture = draw_bars(format_, fault("silentrange"), ++noise);
   v4l2_pix_format other = format_;
   other.width = kResizedWidth;
   other.height = kResizedHeight;
-  if (format_.pixelformat == V4L2_PIX_FMT_MJPEG) other_ = draw_bars(other, false);
+  if (format_.pixelformat == V4L2_PIX_FMT_MJPEG) other_ = draw_bars(other, false, noise);
   owner_ = fd;
   return 0;
 }
@@ -98,7 +99,8 @@ int FakeCamera::dequeue(v4l2_buffer& buffer) {
 
 void FakeCamera::fill(v4l2_buffer& buffer) {
   const bool error = fault("error");
-  const Bytes& picture = fault("othersize") && !other_.empty() ? other_ : picture_;
+  const Bytes& current = pictures_[fault("frozen") ? 0 : sequence_ % pictures_.size()];
+  const Bytes& picture = fault("othersize") && !other_.empty() ? other_ : current;
   std::uint8_t* data = mapped_ + buffer.m.offset;
   if (!error) std::copy(picture.begin(), picture.end(), data);
   if (fault("corrupt")) {

@@ -46,9 +46,12 @@ Bytes yuyv_of(const cv::Mat& bgr, std::size_t stride, const Shares& shares, bool
 
 }  // namespace
 
-Bytes draw_bars(const v4l2_pix_format& format, bool full_range) {
+Bytes draw_bars(const v4l2_pix_format& format, bool full_range, unsigned noise) {
   cv::Mat bgr(static_cast<int>(format.height), static_cast<int>(format.width), CV_8UC3);
   draw_pattern(Pattern::kColorBars, bgr);
+  cv::Mat levels(bgr.size(), CV_8UC3);
+  cv::RNG(noise).fill(levels, cv::RNG::UNIFORM, 0, 2);
+  bgr ^= levels;
   if (format.pixelformat == V4L2_PIX_FMT_YUYV) {
     const bool hd = format.colorspace == V4L2_COLORSPACE_REC709;
     return yuyv_of(bgr, format.bytesperline, hd ? kBt709 : kBt601, full_range);

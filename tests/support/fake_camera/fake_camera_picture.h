@@ -10,7 +10,8 @@ namespace lookout {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// In the format's size, as YUYV (by its color space of BT.601 or BT.709) or as JPEG.
-Bytes draw_bars(const v4l2_pix_format& format, bool full_range);
+// In the format's size, as YUYV (by its color space of BT.601 or BT.709) or as JPEG. Pixels differ
+// from the bars by one level at most: `noise` is a seed.
+Bytes draw_bars(const v4l2_pix_format& format, bool full_range, unsigned noise);
 
 }  // namespace lookout
