@@ -119,11 +119,12 @@ void measure_all(const std::vector<Combination>& all, const std::atomic<bool>& s
 }
 
 // Each combination opens the source anew.
-void check_source(const std::string& source) {
+void check_source(const std::string& source, bool paced) {
   if (std::holds_alternative<NoFrames>(parse_source_uri(source, {}))) {
     throw Error(ErrorKind::kUsage,
                 "none: bench needs frames to measure; leave SOURCE out for test pictures");
   }
+  if (paced && has_own_rate(source)) throw pace_of_live(source);
   if (!is_stream(source)) return;
   throw Error(ErrorKind::kUsage,
               fmt::format("{}: bench cannot measure a stream, which can be read only once; save it "
@@ -147,7 +148,7 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
     for (const int thread_count : threads) {
       for (const int worker_count : options.workers) {
         if (worker_count > 1 && thread_count != 1) continue;
-        all.push_back({options.camera, model, options.frames, options.pace});
+        all.push_back({options.camera, model, options.frames, options.pace, options.still});
         all.back().model.threads = thread_count;
         all.back().model.workers = worker_count;
       }
@@ -161,7 +162,7 @@ std::vector<Combination> combinations(const BenchOptions& options, int processor
 }
 
 bool bench(const BenchOptions& options, const std::atomic<bool>& stop, const WritePart& print) {
-  check_source(options.camera.source);
+  check_source(options.camera.source, options.pace.has_value());
   const std::vector<Combination> all = combinations(options, processors());
   if (options.combination >= 0) {
     try {

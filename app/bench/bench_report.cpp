@@ -153,6 +153,27 @@ Part figures(const BenchReport& bench) {
           Width::kFull};
 }
 
+Part still_scenes(const BenchReport& bench) {
+  const auto row_of_result = [](const BenchResult& result) -> Row {
+    if (!result.still) return {"", "", "", "", ""};
+    const StillFigures figures = figures_of(*result.still);
+    return {fmt::format("{:.2f}", figures.median.cpu_ms_without),
+            fmt::format("{:.2f}", figures.median.cpu_ms_with),
+            fmt::format("{:.3f} ({:.3f} to {:.3f})", figures.ratio, figures.min_ratio,
+                        figures.max_ratio),
+            fmt::format("{:.1f}", 100 * figures.median.reused),
+            std::to_string(result.still->pairs.size())};
+  };
+  return {"Still scene",
+          "CPU ms of a frame when every frame is classified, and when results are reused while "
+          "nothing moves: medians of pairs of one run, and the ratio of a pair.",
+          {combinations_table(
+              bench, "Without and with reused results",
+              {"CPU ms without", "CPU ms with", "ratio (min to max)", "% reused", "pairs"},
+              row_of_result)},
+          Width::kFull};
+}
+
 Part devices(const BenchReport& bench) {
   const auto figures_of = [](const BenchResult& result) -> Row {
     const BenchDevice device = result.device.value_or(BenchDevice());
@@ -248,6 +269,10 @@ Report make_report(const BenchReport& bench) {
     const auto has_device = [](const BenchResult& result) { return result.device.has_value(); };
     if (std::any_of(bench.results.begin(), bench.results.end(), has_device)) {
       report.parts.push_back(devices(bench));
+    }
+    const auto has_still = [](const BenchResult& result) { return result.still.has_value(); };
+    if (std::any_of(bench.results.begin(), bench.results.end(), has_still)) {
+      report.parts.push_back(still_scenes(bench));
     }
     report.parts.push_back(stages(bench));
     report.parts.push_back(states(bench));

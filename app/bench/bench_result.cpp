@@ -95,6 +95,22 @@ Json to_json(const std::optional<BenchDevice>& device, int decimals) {
           {"fallback_share", rounded(device->fallback_share, decimals)}};
 }
 
+Json to_json(const std::optional<BenchStill>& still, int decimals) {
+  if (!still) return {};
+  Json pairs = Json::array();
+  for (const BenchStill::Pair& pair : still->pairs) {
+    pairs.push_back({{"cpu_ms_without", rounded(pair.cpu_ms_without, decimals)},
+                     {"cpu_ms_with", rounded(pair.cpu_ms_with, decimals)},
+                     {"reused_share", rounded(pair.reused, decimals)}});
+  }
+  const StillFigures figures = figures_of(*still);
+  return {{"cpu_ms_without", rounded(figures.median.cpu_ms_without, decimals)},
+          {"cpu_ms_with", rounded(figures.median.cpu_ms_with, decimals)},
+          {"ratio", rounded(figures.ratio, decimals)},
+          {"reused_share", rounded(figures.median.reused, decimals)},
+          {"pairs", pairs}};
+}
+
 Json to_json(const BenchMachine& machine) {
   const SystemInfo& system = machine.system;
   return {{"kind", machine.kind},
@@ -145,7 +161,8 @@ Json to_json(const BenchResult& result, int decimals) {
           {"after", to_json(result.after)},
           {"max_temperature_c", or_null(result.max_temperature)},
           {"complete", result.complete},
-          {"device", to_json(result.device, decimals)}};
+          {"device", to_json(result.device, decimals)},
+          {"still", to_json(result.still, decimals)}};
 }
 
 template <typename Value>
@@ -174,6 +191,22 @@ std::optional<BenchDevice> device_of(const Json& json) {
                      json.at("bytes_moved"), json.at("fallback_share")};
 }
 
+std::optional<BenchStill> still_of(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  BenchStill still;
+  for (const Json& pair : json.at("pairs")) {
+    still.pairs.push_back(
+        {pair.at("cpu_ms_without"), pair.at("cpu_ms_with"), pair.at("reused_share")});
+  }
+  return still;
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 BenchResult result_of(const Json& json) {
   BenchResult result;
   result.model = {json.at("model"), json.at("facts").get<Facts>()};
@@ -193,6 +226,7 @@ BenchResult result_of(const Json& json) {
   result.max_temperature = optional_of<double>(json.at("max_temperature_c"));
   result.complete = json.at("complete");
   result.device = device_of(json.at("device"));
+  result.still = still_of(json.at("still"));
   StatsSnapshot& stats = result.stats;
   stats.classified = json.at("frames");
   stats.dropped = json.at("dropped");
@@ -229,6 +263,21 @@ double total_ms(const BenchResult& result) { return ratio(1000, result.stats.cla
 
 double jitter(const BenchResult& result) {
   return ratio(to_ms(result.stats.total.p99), to_ms(result.stats.total.p50));
+}
+
+StillFigures figures_of(const BenchStill& still) {
+  std::vector<double> without;
+  std::vector<double> with;
+  std::vector<double> reused;
+  std::vector<double> ratios;
+  for (const BenchStill::Pair& pair : still.pairs) {
+    without.push_back(pair.cpu_ms_without);
+    with.push_back(pair.cpu_ms_with);
+    reused.push_back(pair.reused);
+    ratios.push_back(ratio(pair.cpu_ms_with, pair.cpu_ms_without));
+  }
+  const auto [min, max] = std::minmax_element(ratios.begin(), ratios.end());
+  return {{median_of(without), median_of(with), median_of(reused)}, median_of(ratios), *min, *max};
 }
 
 std::optional<RateSpread> spread_of(std::vector<double> rates) {

@@ -38,6 +38,17 @@ struct BenchDevice {
   double fallback_share = 0;         // of the frame's time, 0 to 1
 };
 
+// The processor time of a frame without and with results that are reused, in pairs of slices of one
+// run.
+struct BenchStill {
+  struct Pair {
+    double cpu_ms_without = 0;  // of all threads, a frame
+    double cpu_ms_with = 0;
+    double reused = 0;  // the share of frames whose result was reused, with it; 0 to 1
+  };
+  std::vector<Pair> pairs;  // at least one
+};
+
 // The rates of the seconds of a measurement, without the lowest and the highest tenth.
 struct RateSpread {
   double low = 0;  // frames per second
@@ -64,6 +75,7 @@ struct BenchResult {  // NOLINT(bugprone-exception-escape): as above
   std::optional<double> max_temperature;  // degrees Celsius, once a second and at both ends
   bool complete = true;                   // false: the measurement was interrupted
   std::optional<BenchDevice> device;      // nothing: the engine's own
+  std::optional<BenchStill> still;        // nothing: not asked for, or stopped before
 };
 
 // The machine, which all combinations share.
@@ -85,6 +97,15 @@ std::string interruption(const BenchReport& report);
 
 double total_ms(const BenchResult& result);
 double jitter(const BenchResult& result);
+
+// The middle of the pairs, which are not empty, by each figure, and of their ratios with / without.
+struct StillFigures {
+  BenchStill::Pair median;
+  double ratio = 0;
+  double min_ratio = 0;
+  double max_ratio = 0;
+};
+StillFigures figures_of(const BenchStill& still);
 
 // The spread of one-second rates; nothing of less than five.
 std::optional<RateSpread> spread_of(std::vector<double> rates);

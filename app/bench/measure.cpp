@@ -17,6 +17,7 @@
 #include "pipeline/core/sha256.h"
 #include "pipeline/results/format.h"
 #include "pipeline/results/statistics.h"
+#include "pipeline/run/frame_selector.h"
 #include "pipeline/run/pipeline.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/replay_source.h"
@@ -30,20 +31,88 @@ namespace {
 // Added to the time of a measurement, so that it ends although a camera sends nothing.
 constexpr std::chrono::minutes kMaxWarmUp{1};
 
+// Of a run whose results are reused in turn.
+constexpr std::size_t kStillPairs = 5;
+constexpr std::chrono::seconds kStillSlice{
+    3};  // so that "at least every second" counts three times
+constexpr double kStillPace = 30;
+
 struct Limits {
   std::uint64_t frames = 0;           // 0: any number
   std::chrono::milliseconds time{0};  // 0: any
 };
 
+// Lets results be reused in every second slice of a run, and takes the processor time of each.
+class StillSlices {
+ public:
+  // A slice ends after so many frames (0: any number), and after kStillSlice. `selector` outlives
+  // this.
+  StillSlices(FrameSelector& selector, std::uint64_t frames)
+      : selector_(selector), max_frames_(frames) {}
+
+  // For each frame. Returns whether that was the last one.
+  bool add(const Result& result) {
+    if (!begin_) {
+      start();
+      return false;
+    }
+    ++frames_;
+    if (result.reused) ++reused_;
+    const bool enough = max_frames_ > 0 && frames_ >= max_frames_;
+    if (!enough && Clock::now() - *begin_ < kStillSlice) return false;
+    end_slice();
+    if (measured_.pairs.size() == kStillPairs) return true;
+    start();
+    return false;
+  }
+
+  std::optional<BenchStill> measured() const {
+    return measured_.pairs.empty() ? std::nullopt : std::optional(measured_);
+  }
+
+ private:
+  void start() {
+    selector_.set_still(reusing_);
+    frames_ = 0;
+    reused_ = 0;
+    cpu_ = process_usage().cpu;
+    begin_ = Clock::now();
+  }
+
+  void end_slice() {
+    const auto frames = static_cast<double>(frames_);
+    const double cpu_ms = to_ms(process_usage().cpu - cpu_) / frames;
+    if (reusing_) {
+      measured_.pairs.push_back({without_ms_, cpu_ms, static_cast<double>(reused_) / frames});
+    } else {
+      without_ms_ = cpu_ms;
+    }
+    reusing_ = !reusing_;
+  }
+
+  FrameSelector& selector_;
+  const std::uint64_t max_frames_;
+  bool reusing_ = false;
+  std::optional<Clock::time_point> begin_;  // of the slice
+  Clock::duration cpu_{};                   // of the process, at that time
+  std::uint64_t frames_ = 0;                // of the slice
+  std::uint64_t reused_ = 0;                // of these
+  double without_ms_ = 0;                   // of the slice before
+  BenchStill measured_;
+};
+
 // Counts the frames after the warm-up, and ends the run.
 class Stopwatch : public Reporter {
  public:
-  Stopwatch(const Limits& limits, const std::atomic<bool>& stop) : limits_(limits), stop_(stop) {}
+  // `still`: gets the frames after the measurement; null: there are none.
+  Stopwatch(const Limits& limits, StillSlices* still, const std::atomic<bool>& stop)
+      : limits_(limits), still_(still), stop_(stop) {}
 
   void report(const Result& result, const Frame& /*frame*/) override {
+    if (is_measured_ && !done_) done_ = still_->add(result);
     if (++seen_ == 1) first_ = process_usage();
     if (seen_ == kWarmUpFrames) begin(result);
-    if (seen_ <= kWarmUpFrames || done_) return;
+    if (seen_ <= kWarmUpFrames || is_measured_) return;
     statistics_->record(result);
     ++measured_;
     count_second();
@@ -51,13 +120,16 @@ class Stopwatch : public Reporter {
   }
 
   void tick(const StatsSnapshot& stats) override {
-    if (stats.final) finish();
+    if (!stats.final) return;
+    finish();
+    done_ = true;
   }
 
   void poll() override {
     if (!stop_ || done_) return;
     interrupted_ = true;
     finish();
+    done_ = true;
   }
 
   const std::atomic<bool>& done() const { return done_; }
@@ -105,14 +177,18 @@ class Stopwatch : public Reporter {
     if (enough || late) finish();
   }
 
+  // Ends the measurement, and the run unless it goes on for `still_`.
   void finish() {
-    if (!done_) last_usage_ = process_usage();
-    done_ = true;
+    if (!is_measured_) last_usage_ = process_usage();
+    is_measured_ = true;
+    if (still_ == nullptr) done_ = true;
   }
 
   const Limits limits_;
+  StillSlices* const still_;
   const std::atomic<bool>& stop_;
   std::atomic<bool> done_{false};
+  bool is_measured_ = false;
   bool interrupted_ = false;
   std::uint64_t seen_ = 0;
   std::uint64_t measured_ = 0;
@@ -176,27 +252,27 @@ std::optional<BenchDevice> describe_device(const DeviceUse& use) {
 // A source, and the cost of recording its frames.
 struct MeasuredSource {
   std::unique_ptr<Source> source;
+  std::optional<double> pace;  // at which they are replayed
   std::size_t recorded_bytes = 0;
   Clock::duration recording{};
 };
 
-MeasuredSource open_measured_source(const Combination& combination, const InputSpec& input) {
+MeasuredSource open_measured_source(const Combination& combination, const InputSpec& input,
+                                    StillHint* still_hint) {
   const CameraOptions& options = combination.camera;
+  SourceOptions wishes = source_options(options, input);
+  wishes.still_hint = still_hint;
   MeasuredSource opened;
-  opened.source = open_source(options.source, source_options(options, input));
+  opened.source = open_source(options.source, wishes);
   const SourceInfo& info = opened.source->info();
-  if (info.live && combination.pace) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--pace: {} has a rate of its own; --framerate asks a camera for "
-                            "another, test://PATTERN?fps=0 has none",
-                            shown_source(options.source)));
-  }
+  if (info.live && combination.pace) throw pace_of_live(options.source);
   if (info.live) return opened;
+  opened.pace = combination.pace;
+  if (combination.still && !opened.pace) opened.pace = kStillPace;
   const auto start = Clock::now();
   auto frames = record_frames(*opened.source, RecordLimits());
   opened.recorded_bytes = pixel_bytes(frames);
-  opened.source =
-      std::make_unique<ReplaySource>(std::move(frames), info, combination.pace.value_or(0));
+  opened.source = std::make_unique<ReplaySource>(std::move(frames), info, opened.pace.value_or(0));
   opened.recording = Clock::now() - start;
   return opened;
 }
@@ -215,6 +291,13 @@ void set_usage(const Stopwatch& stopwatch, const MeasuredSource& measured, Clock
 
 }  // namespace
 
+Error pace_of_live(const std::string& source) {
+  return {ErrorKind::kUsage,
+          fmt::format("--pace: {} has a rate of its own; --framerate asks a camera for another, "
+                      "test://PATTERN?fps=0 has none",
+                      shown_source(source))};
+}
+
 std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop) {
   BenchResult result;
   result.before = read_machine_state();
@@ -225,14 +308,21 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   load.hash = true;
   const LoadedModel loaded = load_models(std::move(archive), combination.model, load);
   const Classifier& model = *loaded.classifiers.front();
-  const MeasuredSource measured = open_measured_source(combination, model.spec().input);
+  FrameSelector selector({}, combination.camera.view, model.spec().input);
+  const MeasuredSource measured = open_measured_source(combination, model.spec().input,
+                                                       combination.still ? &selector : nullptr);
 
   const Limits limits{combination.frames, combination.camera.timeout};
+  StillSlices still(selector, limits.frames);
   PipelineOptions pipeline_options;
   pipeline_options.view = combination.camera.view;
   pipeline_options.capture = combination.camera.capture;
   if (limits.time.count() > 0) pipeline_options.end = Clock::now() + limits.time + kMaxWarmUp;
-  auto owner = std::make_unique<Stopwatch>(limits, stop);
+  if (combination.still) {
+    pipeline_options.selector = &selector;
+    if (pipeline_options.end) *pipeline_options.end += 2 * kStillPairs * kStillSlice;
+  }
+  auto owner = std::make_unique<Stopwatch>(limits, combination.still ? &still : nullptr, stop);
   const Stopwatch& stopwatch = *owner;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::move(owner));
@@ -251,11 +341,12 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   result.workers = combination.model.workers;
   result.source = measured.source->info().description;
   result.live = measured.source->info().live;
-  result.pace = combination.pace;
+  result.pace = measured.pace;
   result.stats = stopwatch.stats();
   result.fps_spread = spread_of(stopwatch.rates());
   result.max_temperature =
       std::max({result.before.temperature, stopwatch.max_temperature(), result.after.temperature});
+  result.still = still.measured();
   result.complete = !stopwatch.interrupted();
   set_usage(stopwatch, measured, measured.recording + files.hashing, result);
   return result;

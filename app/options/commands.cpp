@@ -58,6 +58,9 @@ void add_sha256(Command& command, ModelOptions& options, const std::string& what
 
 void check_bench(BenchOptions& options, bool has_timeout) {
   if (options.workers.empty()) options.workers = {1};
+  if (options.still && options.camera.source == BenchOptions().camera.source) {
+    options.camera.source = BenchOptions::kStillScene;
+  }
   if (options.frames > 0 && !has_timeout) options.camera.timeout = std::chrono::seconds(0);
   if (options.frames == 0 && options.camera.timeout.count() == 0) {
     throw usage("--timeout 0: --frames N is needed, or nothing ends it");
@@ -214,6 +217,10 @@ void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
   bench.add_flag("--pace", number(options.pace, 0.1, 1000),
                  "Replay files and test patterns at this rate, frames a second, to measure what a "
                  "camera costs; default: as fast as they are classified");
+  bench.add_flag("--still", boolean(options.still),
+                 "Also measure what a scene costs in which nothing moves: five pairs of 3 s (or of "
+                 "--frames), without and with results that are reused; SOURCE is a still test "
+                 "pattern and --pace 30 unless they are given");
   add_sha256(bench, options.model, "model files");
   bench.add_flag("--combination", number(options.combination, 0, 1e6), "", /*group=*/"");  // hidden
   bench.add_flag("--report", report_file(options.report, {".html", ".md"}),

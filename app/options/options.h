@@ -201,6 +201,9 @@ struct BenchOptions {
     camera.timeout = std::chrono::seconds(10);
   }
 
+  // The source of `still` unless another one is named: nothing moves but a sensor's noise.
+  static constexpr const char* kStillScene = "test://colorsquares?fps=0&frames=64&noise=2&still=1";
+
   CameraOptions camera;             // `timeout`: for each combination
   ModelOptions model;               // used: labels, operators, sha256
   ResultOptions results;            // used: format
@@ -210,6 +213,7 @@ struct BenchOptions {
   std::vector<int> workers{1};
   std::uint64_t frames = 0;  // that each combination is measured with; 0: as many as there is time
   std::optional<double> pace;  // frames a second of a source without a rate; nothing: the fastest
+  bool still = false;          // also measure a still scene, with and without reused results
   std::string report;          // a file for the report, .md or .html; empty: none
   int combination = -1;        // the one that a process of bench has another one measure; -1: none
 };

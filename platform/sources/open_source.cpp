@@ -336,6 +336,17 @@ bool is_stream(const std::string& text) {
   return local != nullptr && ::stat(local->path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
+bool has_own_rate(const std::string& text) {
+  const SourceUri uri = parse_source_uri(text, {});
+  if (const auto* test = std::get_if<TestSourceOptions>(&uri)) return test->fps > 0;
+  if (const auto* local = std::get_if<LocalPath>(&uri)) {
+    const std::optional<mode_t> mode = mode_of(local->path);
+    return !mode || S_ISCHR(*mode);
+  }
+  return std::holds_alternative<V4l2Uri>(uri) || std::holds_alternative<CsiUri>(uri) ||
+         std::holds_alternative<AutoCamera>(uri);
+}
+
 std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths) {
   silence_libraries();
   return std::make_unique<PictureSource>(name, std::move(paths));

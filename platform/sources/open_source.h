@@ -38,6 +38,10 @@ void require_frames(const std::string& text, const SourceOptions& options);
 // Error(kUsage) as open_source() does.
 bool is_stream(const std::string& text);
 
+// Whether the source is a camera or a test pattern with a rate. Opens nothing: false for an address
+// on the network, which can be either. Throws the errors of open_source() that show at once.
+bool has_own_rate(const std::string& text);
+
 // Opens these pictures in this order, as a folder called `name`. Silences OpenCV, too.
 std::unique_ptr<Source> open_pictures(const std::string& name, std::vector<std::string> paths);
 

@@ -194,6 +194,24 @@ TEST(BenchReport, APacedRunTellsItsTemperatures) {
       << "without a sensor";
 }
 
+TEST(BenchReport, AStillSceneHasATableOfItsOwn) {
+  BenchReport made = report();
+  EXPECT_THAT(to_text(make_report(made)), testing::Not(HasSubstr("Still scene")));
+  EXPECT_TRUE(to_json(made)["results"][0]["still"].is_null());
+  // Each figure has its own middle; a ratio is of one pair.
+  made.results[0].still = BenchStill{{{4, 0.25, 0.96}, {5, 0.2, 0.95}, {2, 0.15, 0.97}}};
+  EXPECT_THAT(to_text(make_report(made)),
+              HasSubstr("Still scene: Without and with reused results\n"));
+  EXPECT_THAT(to_markdown(make_report(made)),
+              HasSubstr("| mobilenet | 1 | 1 | 4.00 | 0.20 | 0.062 (0.040 to 0.075) | 96.0 | 3 |"));
+  const Json still = to_json(made)["results"][0]["still"];
+  EXPECT_EQ(still["cpu_ms_without"], 4);
+  EXPECT_EQ(still["cpu_ms_with"], 0.2);
+  EXPECT_EQ(still["ratio"], 0.063);
+  EXPECT_EQ(still["reused_share"], 0.96);
+  EXPECT_EQ(still["pairs"].size(), 3U);
+}
+
 TEST(BenchMessage, EveryFigureSurvives) {
   BenchResult sent = result(3, 2, 12.5);
   sent.model.facts.emplace_back("weights", "\"words\"");
@@ -210,6 +228,7 @@ TEST(BenchMessage, EveryFigureSurvives) {
   sent.max_temperature = 61.5;
   sent.complete = false;
   sent.device = BenchDevice{"acme", 1, 2, 3, 0.25};
+  sent.still = BenchStill{{{5, 0.25, 0.96875}, {4, 0.5, 0.9375}}};
   const BenchResult received = from_message(to_message(sent));
   EXPECT_EQ(to_message(received), to_message(sent));
   EXPECT_EQ(received.stats.frame_age.p50, sent.stats.frame_age.p50);

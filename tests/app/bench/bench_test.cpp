@@ -204,10 +204,42 @@ TEST(Bench, FilesAreReplayedAtThePaceThatWasAsked) {
 }
 
 TEST(Bench, ASourceWithARateOfItsOwnTakesNoPace) {
+  for (const std::string source : {"test://all?fps=50", "/dev/video-that-is-away", "csi://0"}) {
+    const ProgramResult ran =
+        run_lookout({"bench", source, "--pace", "30", "--threads", "1", "--model", "/no/such.pt"});
+    EXPECT_EQ(ran.status, 64) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("--pace: " + source + " has a rate of its own"));
+  }
+}
+
+TEST(BenchOptions, AStillSceneIsMeasuredUnlessAnotherSourceIsNamed) {
+  EXPECT_THAT(parse_bench({"--still"}).camera.source, HasSubstr("still=1"));
+  EXPECT_EQ(parse_bench({"--still", "pictures/"}).camera.source, "pictures/");
+  EXPECT_TRUE(combinations(parse_bench({"--still", "--threads", "1"}), 1).at(0).still);
+}
+
+TEST(Bench, AStillSceneIsMeasuredInPairs) {
   const ProgramResult ran =
-      run_lookout({"bench", "test://all?fps=50", "--pace", "30", "--threads", "1"});
-  EXPECT_EQ(ran.status, 64) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("--pace: test://all?fps=50 has a rate of its own"));
+      run_lookout({"bench", "--still", "--pace", "500", "--width", "64", "--height", "64",
+                   "--threads", "1", "--frames", "20", "--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json result = json::parse(ran.out)["results"][0];
+  EXPECT_EQ(result["frames"], 20) << "the other figures are those of a run without it";
+  const json& still = result["still"];
+  ASSERT_EQ(still["pairs"].size(), 5U);
+  EXPECT_GT(still["reused_share"], 0.5);
+  for (const json& pair : still["pairs"]) {
+    EXPECT_GT(pair["cpu_ms_without"], 0);
+    EXPECT_GT(pair["cpu_ms_with"], 0);
+  }
+}
+
+TEST(Bench, WhatMovesIsNotReused) {
+  const ProgramResult ran =
+      run_lookout({"bench", "test://noise?fps=0&frames=8&size=64x64", "--still", "--pace", "500",
+                   "--threads", "1", "--frames", "20", "--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_LT(json::parse(ran.out)["results"][0]["still"]["reused_share"], 0.5);
 }
 
 TEST(Bench, ATableIsPrinted) {
