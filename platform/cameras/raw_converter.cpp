@@ -1,123 +1,141 @@
 #include "platform/cameras/raw_converter.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstddef>
+#include <opencv2/core/hal/intrin.hpp>
 #include <opencv2/imgproc.hpp>
+
+#include "pipeline/core/yuv_to_bgr.h"
 
 namespace lookout {
 namespace {
 
 constexpr int kCopied = -1;  // in place of a conversion
 
-// How OpenCV converts a format: a cv::ColorConversionCodes. In the order of RawFormat. The planes
-// of chroma are interleaved for OpenCV.
-constexpr std::array<int, 12> kConversions{{
-    kCopied,                 // kBgr
-    cv::COLOR_RGB2BGR,       // kRgb
-    cv::COLOR_BGRA2BGR,      // kBgrx
-    cv::COLOR_BGR5652BGR,    // kRgb565
-    cv::COLOR_GRAY2BGR,      // kGray
-    cv::COLOR_YUV2BGR_YUY2,  // kYuyv
-    cv::COLOR_YUV2BGR_YVYU,  // kYvyu
-    cv::COLOR_YUV2BGR_UYVY,  // kUyvy
-    cv::COLOR_YUV2BGR_NV12,  // kNv12
-    cv::COLOR_YUV2BGR_NV21,  // kNv21
-    cv::COLOR_YUV2BGR_NV12,  // kI420
-    cv::COLOR_YUV2BGR_NV21,  // kYv12
+// How OpenCV converts a format whose pixels share nothing: a cv::ColorConversionCodes. In the order
+// of RawFormat.
+constexpr std::array<int, 5> kConversions{{
+    kCopied,               // kBgr
+    cv::COLOR_RGB2BGR,     // kRgb
+    cv::COLOR_BGRA2BGR,    // kBgrx
+    cv::COLOR_BGR5652BGR,  // kRgb565
+    cv::COLOR_GRAY2BGR,    // kGray
 }};
 
-int conversion_of(RawFormat format) { return kConversions.at(static_cast<std::size_t>(format)); }
+// Sixteen pairs of pixels: the luma of the first and of the second ones, and what both share.
+constexpr int kPairsAtOnce = 16;
+constexpr int kPixelsAtOnce = 2 * kPairsAtOnce;
 
-// OpenCV converts the limited range only.
-unsigned char limited_luma(int value) {
-  return static_cast<unsigned char>(std::lround(16 + value * 219.0 / 255));
-}
-
-unsigned char limited_chroma(int value) {
-  return static_cast<unsigned char>(std::lround(128 + (value - 128) * 224.0 / 255));
-}
-
-// A table for each of two interleaved channels.
-template <typename First, typename Second>
-cv::Mat make_table(First first, Second second) {
-  cv::Mat table(1, 256, CV_8UC2);
-  for (int i = 0; i < 256; ++i) table.at<cv::Vec2b>(i) = {first(i), second(i)};
-  return table;
-}
-// A header of one plane. OpenCV only reads it, although its type allows writing.
-cv::Mat plane(const RawPicture& picture, std::size_t index, int height, int width, int type) {
-  auto* data = const_cast<unsigned char*>(picture.planes[index]);
-  return {height, width, type, data, plane_stride(picture, index)};
-}
-
-constexpr int kShift = 14;  // of fixed-point numbers
-constexpr int kHalf = 1 << (kShift - 1);
-
-// ITU-R BT.709-6, item 3.2: the shares of red, green and blue in luma.
-constexpr double kRedWeight = 0.2126;
-constexpr double kBlueWeight = 0.0722;
-constexpr double kGreenWeight = 1 - kRedWeight - kBlueWeight;
-
-constexpr int fixed(double value) {
-  return static_cast<int>(value * (1 << kShift) + (value < 0 ? -0.5 : 0.5));
-}
-
-struct Coefficients {
-  int black;  // luma of black
-  int luma;
-  int red_of_v;
-  int green_of_u;
-  int green_of_v;
-  int blue_of_u;
+struct PairSamples {
+  cv::v_uint8x16 first;
+  cv::v_uint8x16 second;
+  cv::v_uint8x16 u;
+  cv::v_uint8x16 v;
 };
 
-constexpr Coefficients make_coefficients(int black, double luma_range, double chroma_range) {
-  const double chroma = 255 / chroma_range;
-  return {black,
-          fixed(255 / luma_range),
-          fixed(2 * (1 - kRedWeight) * chroma),
-          fixed(-2 * (1 - kBlueWeight) * kBlueWeight / kGreenWeight * chroma),
-          fixed(-2 * (1 - kRedWeight) * kRedWeight / kGreenWeight * chroma),
-          fixed(2 * (1 - kBlueWeight) * chroma)};
-}
-
-constexpr Coefficients kLimited = make_coefficients(16, 219, 224);
-constexpr Coefficients kFull = make_coefficients(0, 255, 255);
-
-unsigned char to_byte(int value) {
-  return static_cast<unsigned char>(std::clamp(value >> kShift, 0, 255));
-}
-
-// `LumaStep`, `ChromaStep`: bytes from a sample to the next. Templates, so that the compiler can
-// use vector instructions.
+// `LumaStep`, `ChromaStep`: as in SampleLine. Reads the bytes of these pairs alone.
 template <int LumaStep, int ChromaStep>
-void convert_line(const SampleLine& line, int width, const Coefficients& c, unsigned char* bgr) {
-  for (int pair = 0; pair < width / 2; ++pair) {
-    const int u = line.u[pair * ChromaStep] - 128;
-    const int v = line.v[pair * ChromaStep] - 128;
-    const int blue = c.blue_of_u * u + kHalf;
-    const int green = c.green_of_u * u + c.green_of_v * v + kHalf;
-    const int red = c.red_of_v * v + kHalf;
-    for (int i = 0; i < 2; ++i) {
-      const int luma = (line.luma[(2 * pair + i) * LumaStep] - c.black) * c.luma;
-      unsigned char* pixel = bgr + 3 * (2 * pair + i);
-      pixel[0] = to_byte(luma + blue);
-      pixel[1] = to_byte(luma + green);
-      pixel[2] = to_byte(luma + red);
-    }
+PairSamples load_pairs(const SampleLine& line, int pair) {
+  PairSamples samples;
+  const unsigned char* luma = line.luma + 2 * LumaStep * pair;
+  const unsigned char* u = line.u + ChromaStep * pair;
+  const unsigned char* v = line.v + ChromaStep * pair;
+  if constexpr (ChromaStep == 1) {
+    cv::v_load_deinterleave(luma, samples.first, samples.second);
+    samples.u = cv::v_load(u);
+    samples.v = cv::v_load(v);
+    return samples;
+  }
+  cv::v_uint8x16 chroma[2];
+  if constexpr (LumaStep == 1) {
+    cv::v_load_deinterleave(luma, samples.first, samples.second);
+    cv::v_load_deinterleave(std::min(u, v), chroma[0], chroma[1]);
+  } else if (luma < std::min(u, v)) {
+    cv::v_load_deinterleave(luma, samples.first, chroma[0], samples.second, chroma[1]);
+  } else {
+    cv::v_load_deinterleave(std::min(u, v), chroma[0], samples.first, chroma[1], samples.second);
+  }
+  samples.u = chroma[u < v ? 0 : 1];
+  samples.v = chroma[u < v ? 1 : 0];
+  return samples;
+}
+
+// The same of the last pairs of a line, of which there are fewer.
+PairSamples gather_pairs(const SampleLine& line, int pair, int end) {
+  std::array<std::array<unsigned char, kPairsAtOnce>, 4> bytes{};
+  for (std::size_t i = 0; pair < end; ++i, ++pair) {
+    bytes[0][i] = line.luma[2 * pair * line.luma_step];
+    bytes[1][i] = line.luma[(2 * pair + 1) * line.luma_step];
+    bytes[2][i] = line.u[pair * line.chroma_step];
+    bytes[3][i] = line.v[pair * line.chroma_step];
+  }
+  return {cv::v_load(bytes[0].data()), cv::v_load(bytes[1].data()), cv::v_load(bytes[2].data()),
+          cv::v_load(bytes[3].data())};
+}
+
+// In halves, with YuvToBgr's bits of fraction.
+using WideSamples = std::array<cv::v_int16x8, 2>;
+
+WideSamples widened(const cv::v_uint8x16& samples) {
+  cv::v_uint16x8 low;
+  cv::v_uint16x8 high;
+  cv::v_expand(samples, low, high);
+  return {cv::v_reinterpret_as_s16(cv::v_shl<YuvToBgr::kBits>(low)),
+          cv::v_reinterpret_as_s16(cv::v_shl<YuvToBgr::kBits>(high))};
+}
+
+using BgrBytes = std::array<cv::v_uint8x16, 3>;
+
+BgrBytes bgr_bytes(const YuvToBgr& to_bgr, const cv::v_uint8x16& luma, const WideSamples& u,
+                   const WideSamples& v) {
+  const WideSamples y = widened(luma);
+  const YuvToBgr::Bgr low = to_bgr.convert(y[0], u[0], v[0]);
+  const YuvToBgr::Bgr high = to_bgr.convert(y[1], u[1], v[1]);
+  return {cv::v_rshr_pack_u<YuvToBgr::kBits>(low.b, high.b),
+          cv::v_rshr_pack_u<YuvToBgr::kBits>(low.g, high.g),
+          cv::v_rshr_pack_u<YuvToBgr::kBits>(low.r, high.r)};
+}
+
+// Writes kPixelsAtOnce pixels.
+void write_pairs(const YuvToBgr& to_bgr, const PairSamples& samples, unsigned char* bgr) {
+  const WideSamples u = widened(samples.u);
+  const WideSamples v = widened(samples.v);
+  const BgrBytes first = bgr_bytes(to_bgr, samples.first, u, v);
+  const BgrBytes second = bgr_bytes(to_bgr, samples.second, u, v);
+  std::array<BgrBytes, 2> pixels;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    cv::v_zip(first[i], second[i], pixels[0][i], pixels[1][i]);
+  }
+  for (const BgrBytes& half : pixels) {
+    cv::v_store_interleave(bgr, half[0], half[1], half[2]);
+    bgr += 3 * kPairsAtOnce;
   }
 }
 
-void convert_bt709(const RawPicture& picture, cv::Mat& bgr) {
+template <int LumaStep, int ChromaStep>
+void convert_line(const YuvToBgr& to_bgr, const SampleLine& line, int width, unsigned char* bgr) {
+  const int pairs = width / 2;
+  int pair = 0;
+  for (; pair + kPairsAtOnce <= pairs; pair += kPairsAtOnce, bgr += 3 * kPixelsAtOnce) {
+    write_pairs(to_bgr, load_pairs<LumaStep, ChromaStep>(line, pair), bgr);
+  }
+  if (pair == pairs) return;
+  std::array<unsigned char, 3 * kPixelsAtOnce> last;
+  write_pairs(to_bgr, gather_pairs(line, pair, pairs), last.data());
+  std::copy_n(last.data(), 3 * 2 * (pairs - pair), bgr);
+}
+
+void convert_subsampled(const RawPicture& picture, cv::Mat& bgr) {
+  constexpr int kLevel = 1 << YuvToBgr::kBits;
   bgr.create(picture.height, picture.width, CV_8UC3);
-  const Coefficients& coefficients = picture.encoding.full_range ? kFull : kLimited;
+  const YuvToBgr to_bgr(picture.encoding, kLevel);
   for (int y = 0; y < picture.height; ++y) {
     const SampleLine line = sample_line(picture, y);
     const auto convert = line.luma_step == 2     ? convert_line<2, 4>
                          : line.chroma_step == 2 ? convert_line<1, 2>
                                                  : convert_line<1, 1>;
-    convert(line, picture.width, coefficients, bgr.ptr(y));
+    convert(to_bgr, line, picture.width, bgr.ptr(y));
   }
 }
 
@@ -126,13 +144,13 @@ void convert_bt709(const RawPicture& picture, cv::Mat& bgr) {
 void take_picture(const RawPicture& picture, Frame& frame) {
   if (!is_subsampled(picture.format)) {
     frame.picture.begin(CameraPicture::Kind::kNone, nullptr);
-    RawConverter().convert(picture, frame.bgr);
+    convert_to_bgr(picture, frame.bgr);
     return;
   }
   CameraPicture& taken = frame.picture;
   taken.begin(CameraPicture::Kind::kRaw,
               [](const CameraPicture& raw, int /*eighths*/, cv::Mat& bgr) {
-                RawConverter().convert(raw.raw(), bgr);
+                convert_to_bgr(raw.raw(), bgr);
                 return true;
               });
   taken.layout = picture;
@@ -147,57 +165,18 @@ void take_picture(const RawPicture& picture, Frame& frame) {
   }
 }
 
-void RawConverter::convert(const RawPicture& picture, cv::Mat& bgr) {
-  if (is_subsampled(picture.format) && picture.encoding.matrix == ColorMatrix::kBt709) {
-    convert_bt709(picture, bgr);
-    return;
-  }
-  if (plane_count(picture.format) > 1) return convert_planes(picture, bgr);
-  if (is_subsampled(picture.format)) return convert_packed(picture, bgr);
+void convert_to_bgr(const RawPicture& picture, cv::Mat& bgr) {
+  if (is_subsampled(picture.format)) return convert_subsampled(picture, bgr);
   const auto pixel_bytes = static_cast<int>(min_stride(picture.format, 1));
-  const cv::Mat pixels = plane(picture, 0, picture.height, picture.width, CV_8UC(pixel_bytes));
-  const int conversion = conversion_of(picture.format);
+  // OpenCV only reads it, although its type allows writing.
+  auto* const data = const_cast<unsigned char*>(picture.planes[0]);
+  const cv::Mat pixels(picture.height, picture.width, CV_8UC(pixel_bytes), data, picture.stride);
+  const int conversion = kConversions.at(static_cast<std::size_t>(picture.format));
   if (conversion == kCopied) {
     pixels.copyTo(bgr);
   } else {
     cv::cvtColor(pixels, bgr, conversion);
   }
-}
-
-void RawConverter::convert_packed(const RawPicture& picture, cv::Mat& bgr) {
-  static const cv::Mat yuyv_table = make_table(limited_luma, limited_chroma);
-  static const cv::Mat uyvy_table = make_table(limited_chroma, limited_luma);
-  const bool luma_first = picture.format != RawFormat::kUyvy;
-  cv::Mat packed = plane(picture, 0, picture.height, picture.width, CV_8UC2);
-  if (picture.encoding.full_range) {
-    cv::LUT(packed, luma_first ? yuyv_table : uyvy_table, limited_[0]);
-    packed = limited_[0];
-  }
-  cv::cvtColor(packed, bgr, conversion_of(picture.format));
-}
-
-void RawConverter::convert_planes(const RawPicture& picture, cv::Mat& bgr) {
-  static const cv::Mat luma_table = make_table(limited_luma, limited_luma);
-  static const cv::Mat chroma_table = make_table(limited_chroma, limited_chroma);
-  const int width = picture.width;
-  const int height = picture.height;
-  cv::Mat luma = plane(picture, 0, height, width, CV_8UC1);
-  if (plane_count(picture.format) == 3) {
-    const std::array<cv::Mat, 2> planes{plane(picture, 1, height / 2, width / 2, CV_8UC1),
-                                        plane(picture, 2, height / 2, width / 2, CV_8UC1)};
-    cv::merge(planes.data(), planes.size(), chroma_);
-  }
-  cv::Mat chroma = plane_count(picture.format) == 3
-                       ? chroma_
-                       : plane(picture, 1, height / 2, width / 2, CV_8UC2);
-  if (picture.encoding.full_range) {
-    // Two pixels at a time: the table has one entry for each channel of a pair.
-    cv::LUT(plane(picture, 0, height, width / 2, CV_8UC2), luma_table, limited_[0]);
-    cv::LUT(chroma, chroma_table, limited_[1]);
-    luma = limited_[0].reshape(1);
-    chroma = limited_[1];
-  }
-  cv::cvtColorTwoPlane(luma, chroma, bgr, conversion_of(picture.format));
 }
 
 }  // namespace lookout

@@ -96,9 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     lookout::luma_outside(*picture);
     preprocess(*picture);
   }
-  static lookout::RawConverter converter;
   cv::Mat bgr;
-  converter.convert(*picture, bgr);
+  convert_to_bgr(*picture, bgr);
   if (bgr.cols != picture->width || bgr.rows != picture->height || bgr.type() != CV_8UC3) {
     std::abort();
   }

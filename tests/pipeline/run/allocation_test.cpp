@@ -124,12 +124,11 @@ TEST(Allocation, NoneForARawPictureOfACamera) {
       picture.stride = min_stride(format, picture.width);
       picture.encoding = encoding;
       set_planes(memory.data(), picture);
-      RawConverter converter;
       cv::Mat bgr;
       Preprocessor preprocessor({}, {});
       ImageTensor image;
       const auto take = [&] {
-        converter.convert(picture, bgr);
+        convert_to_bgr(picture, bgr);
         if (is_subsampled(format)) preprocessor.run(picture, image);
       };
       take();

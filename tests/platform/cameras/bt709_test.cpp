@@ -91,7 +91,7 @@ TEST_P(Bt709Test, ColorsComeBack) {
       picture.encoding = {ColorMatrix::kBt709, full_range};
       const auto memory = draw(GetParam(), yuv_of(color, full_range), picture);
       cv::Mat bgr;
-      RawConverter().convert(picture, bgr);
+      convert_to_bgr(picture, bgr);
       ASSERT_EQ(bgr.size(), cv::Size(kPatchWidth, kPatchHeight));
       const cv::Mat expected(bgr.size(), CV_8UC3, cv::Scalar(color[0], color[1], color[2]));
       EXPECT_LE(cv::norm(bgr, expected, cv::NORM_INF), 2) << expected << bgr;
@@ -109,7 +109,7 @@ cv::Mat converted(RawFormat format, const Bytes& memory, int width, int height) 
   picture.stride = min_stride(format, width);
   set_planes(memory.data(), picture);
   cv::Mat bgr;
-  RawConverter().convert(picture, bgr);
+  convert_to_bgr(picture, bgr);
   return bgr;
 }
 
@@ -148,10 +148,9 @@ TEST(Bt709, APictureOfTheSameSizeKeepsItsMemory) {
   picture.encoding.matrix = ColorMatrix::kBt709;
   const auto memory = draw(RawFormat::kYuyv, {100, 100, 100}, picture);
   cv::Mat bgr;
-  RawConverter converter;
-  converter.convert(picture, bgr);
+  convert_to_bgr(picture, bgr);
   const auto* before = bgr.data;
-  converter.convert(picture, bgr);
+  convert_to_bgr(picture, bgr);
   EXPECT_EQ(bgr.data, before);
 }
 

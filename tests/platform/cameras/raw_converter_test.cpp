@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <vector>
@@ -47,7 +48,7 @@ std::vector<unsigned char> repeated(const std::vector<unsigned char>& unit, int 
 
 cv::Mat converted(const RawPicture& picture) {
   cv::Mat bgr;
-  RawConverter().convert(picture, bgr);
+  convert_to_bgr(picture, bgr);
   return bgr;
 }
 
@@ -186,6 +187,56 @@ TEST_P(ThreePlanesTest, Yv12) {
   expect_color(converted(memory.picture), kOrange, 3);
 }
 
+// ITU-R BT.601-7 and BT.709-6.
+cv::Vec3d exact_bgr(const YuvEncoding& encoding, const SampleLine& line, int x) {
+  const bool bt709 = encoding.matrix == ColorMatrix::kBt709;
+  const double red = bt709 ? 0.2126 : 0.299;
+  const double blue = bt709 ? 0.0722 : 0.114;
+  const double chroma = 255.0 / (encoding.full_range ? 255 : 224);
+  const double black = encoding.full_range ? 0 : 16;
+  const double y =
+      (line.luma[x * line.luma_step] - black) * 255 / (encoding.full_range ? 255 : 219);
+  const double u = (line.u[x / 2 * line.chroma_step] - 128) * chroma;
+  const double v = (line.v[x / 2 * line.chroma_step] - 128) * chroma;
+  const double r = y + 2 * (1 - red) * v;
+  const double b = y + 2 * (1 - blue) * u;
+  return {b, (y - red * r - blue * b) / (1 - red - blue), r};
+}
+
+// Pixels that fill vectors, and some that do not, of any values.
+TEST(RawPicture, EveryYuvPixelIsTheExactOneRounded) {
+  constexpr int kWide = 70;
+  constexpr double kRounding = 0.52;
+  cv::RNG random(1);
+  for (const RawFormat format :
+       {RawFormat::kYuyv, RawFormat::kYvyu, RawFormat::kUyvy, RawFormat::kNv12, RawFormat::kNv21,
+        RawFormat::kI420, RawFormat::kYv12}) {
+    RawPicture picture;
+    picture.format = format;
+    picture.width = kWide;
+    picture.height = kHeight;
+    picture.stride = min_stride(format, kWide);
+    std::vector<unsigned char> memory(contiguous_size(picture));
+    random.fill(memory, cv::RNG::UNIFORM, 0, 256);
+    set_planes(memory.data(), picture);
+    for (const ColorMatrix matrix : {ColorMatrix::kBt601, ColorMatrix::kBt709}) {
+      for (const bool full_range : {false, true}) {
+        picture.encoding = {matrix, full_range};
+        const cv::Mat bgr = converted(picture);
+        for (int i = 0; i < kWide * kHeight; ++i) {
+          const cv::Vec3d exact =
+              exact_bgr(picture.encoding, sample_line(picture, i / kWide), i % kWide);
+          const auto& pixel = bgr.at<cv::Vec3b>(i / kWide, i % kWide);
+          for (int channel = 0; channel < 3; ++channel) {
+            ASSERT_NEAR(pixel[channel], std::clamp(exact[channel], 0.0, 255.0), kRounding)
+                << static_cast<int>(format) << ' ' << i;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(RawPicture, PlanesFollowEachOther) {
   const std::array<unsigned char, 1000> memory{};
   RawPicture picture;
@@ -221,11 +272,10 @@ TEST(RawPicture, EveryPixelComesToItsPlace) {
 
 TEST(RawPicture, APictureOfTheSameSizeKeepsItsMemory) {
   const Memory memory(RawFormat::kYuyv, 0);
-  RawConverter converter;
   cv::Mat bgr;
-  converter.convert(memory.picture, bgr);
+  convert_to_bgr(memory.picture, bgr);
   const auto* before = bgr.data;
-  converter.convert(memory.picture, bgr);
+  convert_to_bgr(memory.picture, bgr);
   EXPECT_EQ(bgr.data, before);
 }
 

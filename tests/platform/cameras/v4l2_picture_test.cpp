@@ -92,7 +92,7 @@ TEST(V4l2Picture, ChromaOfAnOddHeightBeginsAfterTheLastLine) {
     EXPECT_LE(contiguous_size(*picture), memory.size());
     set_planes(memory.data(), *picture);
     cv::Mat bgr;
-    RawConverter().convert(*picture, bgr);
+    convert_to_bgr(*picture, bgr);
     const cv::Mat red(4, kWidth, CV_8UC3, cv::Scalar(0, 0, 255));
     EXPECT_LE(cv::norm(bgr, red, cv::NORM_INF), 3) << bgr;
   }
