@@ -146,16 +146,12 @@ Preprocessor::Preprocessor(const InputSpec& spec, const View& view) : spec_(spec
   }
 }
 
-cv::Rect Preprocessor::region(const cv::Size& frame) const {
-  return classified_region(spec_, view_, frame);
-}
-
 void Preprocessor::plan(const cv::Size& frame) {
   const cv::Size output(spec_.width, spec_.height);
   const cv::Rect crop = crop_of(spec_, view_, turned(view_, frame));
   const cv::Size scaled = scaled_size(spec_.resize, crop.size(), output);
 
-  crop_ = region(frame);
+  crop_ = classified_region(spec_, view_, frame);
   scaled_ = turned(view_, scaled);
   horizontal_ = make_taps(0, crop_.width, scaled_.width);
   vertical_ = make_taps(crop_.y, crop_.height, scaled_.height);

@@ -56,9 +56,6 @@ class Preprocessor {
   // Throws Error(kInternal) for an empty picture or another format.
   void run(const RawPicture& picture, ImageTensor& out);
 
-  // The part that is classified of frames of this size, as they are before they are turned.
-  cv::Rect region(const cv::Size& frame) const;
-
  private:
   // The model's value for a byte of the picture, for B, G, R.
   template <typename Value>

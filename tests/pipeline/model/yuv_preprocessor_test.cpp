@@ -386,13 +386,13 @@ TEST(YuvPreprocessor, RefusesOtherFormatsAndEmptyPictures) {
 
 TEST(Region, IsThePartOfTheFrameThatIsClassified) {
   const InputSpec spec = spec_of(10, 10);
-  EXPECT_EQ(Preprocessor(spec, {}).region({640, 480}), cv::Rect(80, 0, 480, 480));
+  EXPECT_EQ(classified_region(spec, {}, {640, 480}), cv::Rect(80, 0, 480, 480));
   View view;
   view.roi = {0, 0, 0.5, 0.25};
-  EXPECT_EQ(Preprocessor(spec_of(10, 10, ResizeMode::kStretch), view).region({640, 480}),
+  EXPECT_EQ(classified_region(spec_of(10, 10, ResizeMode::kStretch), view, {640, 480}),
             cv::Rect(0, 0, 320, 120));
   view.rotation = 90;  // the frame's left side becomes the top
-  EXPECT_EQ(Preprocessor(spec_of(10, 10, ResizeMode::kLetterbox), view).region({640, 480}),
+  EXPECT_EQ(classified_region(spec_of(10, 10, ResizeMode::kLetterbox), view, {640, 480}),
             cv::Rect(0, 240, 160, 240));
 }
 
