@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "platform/pictures/jpeg_decoder.h"
 #include "platform/pictures/jpeg_segments.h"
@@ -33,9 +34,9 @@ bool decode_camera_jpeg(const CameraPicture& jpeg, int eighths, cv::Mat& bgr) {
 }
 
 int eighths_for(const cv::Size& frame, const cv::Size& least) {
-  for (const int eighths : {1, 2, 4}) {
-    if (frame.width * eighths >= least.width * kFullScale &&
-        frame.height * eighths >= least.height * kFullScale) {
+  for (const auto& [eighths, times] : {std::pair(1, 2), {2, 2}, {4, 1}}) {
+    const cv::Size needed = least * (times * kFullScale);
+    if (frame.width * eighths >= needed.width && frame.height * eighths >= needed.height) {
       return eighths;
     }
   }

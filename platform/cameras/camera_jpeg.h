@@ -15,9 +15,10 @@ namespace lookout {
 // JpegOptions::eighths.
 bool decode_camera_jpeg(const CameraPicture& jpeg, int eighths, cv::Mat& bgr);
 
-// The largest reduction of a frame that leaves `least` in both directions: 1, 2, 4 or 8 eighths.
-// What lies between costs more than the next larger scale: libjpeg has no vector instructions for
-// it.
+// The scale of a frame, 1, 2, 4 or 8 eighths: the smallest that leaves `least` in both directions,
+// but twice that below a half. There sharpness goes with the pixels: at 270 lines of 1080, scores
+// moved by 1.2 to 1.7 times as much as by other rounding, at 540 lines by no more than that. What
+// lies between costs more than the next larger scale: libjpeg has no vector instructions for it.
 int eighths_for(const cv::Size& frame, const cv::Size& least);
 
 // Decodes what is needed of each JPEG. Used by one thread at a time.

@@ -20,7 +20,8 @@ struct JpegOptions {
   JpegTolerance tolerance = JpegTolerance::kFile;
   // The scale, 1 to 8 eighths of the sides, rounded up; 8 with DecodeLimits::reduce. At less than
   // 8, colors are upsampled without interpolation, in one step with their conversion: this costs a
-  // tenth less, and a model's answers change no more than by rounding.
+  // tenth less, and alone changes a model's answers no more than other rounding does. What the
+  // reduction changes is told at eighths_for().
   int eighths = 8;
   bool gray = false;  // luma alone, CV_8UC1, which a JPEG of four components has not
 };

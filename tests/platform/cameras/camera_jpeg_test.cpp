@@ -31,8 +31,9 @@ TEST(CameraJpeg, ScaleLeavesTheLeastThatIsNeeded) {
   EXPECT_EQ(eighths_for({640, 480}, kLeast), 4);
   EXPECT_EQ(eighths_for({640, 478}, kLeast), 8);
   EXPECT_EQ(eighths_for({1280, 720}, kLeast), 4);
-  EXPECT_EQ(eighths_for({1920, 1080}, kLeast), 2);
-  EXPECT_EQ(eighths_for({3840, 2160}, kLeast), 1);
+  EXPECT_EQ(eighths_for({1920, 1080}, kLeast), 4) << "a quarter would leave 270 lines";
+  EXPECT_EQ(eighths_for({3840, 2160}, kLeast), 2);
+  EXPECT_EQ(eighths_for({7680, 4320}, kLeast), 1);
   EXPECT_EQ(eighths_for({160, 120}, kLeast), 8) << "never enlarged";
   EXPECT_EQ(eighths_for({1280, 720}, {300, 600}), 8) << "a view that needs more lines";
   EXPECT_EQ(eighths_for({1280, 720}, {640, 240}), 4) << "or more columns";
