@@ -1,6 +1,7 @@
-// What the run knows of the frames of a source: whether they show anything new.
+// What the run knows of the frames of a source: whether they show anything new, and are wanted.
 #pragma once
 
+#include <chrono>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
 
@@ -17,6 +18,10 @@ class StillHint {
   // pixels, CV_8UC3 B G R or luma alone, CV_8UC1, at a reduced scale; `frame`: their number without
   // that. Writes the sums of luma that it compares over `blocks`: CameraPicture::blocks.
   virtual bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) = 0;
+
+  // Whether the frame of this time will probably not be wanted, since it comes sooner than the rate
+  // allows: see SelectionOptions::max_rate.
+  virtual bool looks_unwanted(std::chrono::steady_clock::time_point /*captured*/) { return false; }
 
   // Whether the frames that were taken have been equal to the last byte for long: once.
   virtual bool take_frozen() { return false; }

@@ -97,6 +97,12 @@ bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame, L
   return still_ && detector_.looks_still(blocks);
 }
 
+bool FrameSelector::looks_unwanted(Clock::time_point captured) {
+  const MutexLock lock(mutex_);
+  ClassificationRate ahead = rate_;  // which is not to count this frame yet
+  return !ahead.wanted(captured.time_since_epoch());
+}
+
 TakeStatus take_chosen(Latest<Frame>& frames, std::chrono::milliseconds timeout,
                        FrameSelector* selector, Trace* trace, ClassifiedFrame& classified) {
   Frame& frame = classified.frame;

@@ -60,6 +60,7 @@ class FrameSelector : public StillHint {
 
   // What choose() will probably find. By one thread at a time.
   bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) override;
+  bool looks_unwanted(Clock::time_point captured) override;
 
  private:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();

@@ -43,11 +43,12 @@ int eighths_for(const cv::Size& frame, const cv::Size& least) {
   return kFullScale;
 }
 
-std::optional<cv::Size> JpegReader::read(CameraPicture& picture) {
+std::optional<cv::Size> JpegReader::read(CameraPicture& picture, Clock::time_point captured) {
   const auto header = size_of_jpeg(bytes_of(picture));
   if (!header || header->width > kMaxSide || header->height > kMaxSide) return std::nullopt;
   const cv::Size size(static_cast<int>(header->width), static_cast<int>(header->height));
   picture.eighths = eighths_for(size, least_);
+  if (hint_ != nullptr && hint_->looks_unwanted(captured)) return size;
   if (was_still_) {
     if (!decode(picture, {JpegTolerance::kFrame, 1, /*gray=*/true}, luma_)) return std::nullopt;
     if (looks_still(luma_, size, picture)) return size;

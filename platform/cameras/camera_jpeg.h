@@ -30,8 +30,9 @@ class JpegReader {
   // Of a picture that has been begun and has its bytes, makes the rest: `eighths`; `reduced`,
   // unless the frame looks still; and `blocks`, when there is a hint. A frame after one that looked
   // still is first decoded at 1/8, luma alone, for the hint to look at, and further only if it
-  // looks changed. Returns the size that the JPEG says it has; nothing when it is damaged.
-  std::optional<cv::Size> read(CameraPicture& picture);
+  // looks changed. One that will not be wanted is not decoded at all. Returns the size that the
+  // JPEG says it has; nothing when it is damaged.
+  std::optional<cv::Size> read(CameraPicture& picture, Clock::time_point captured);
 
  private:
   bool looks_still(const cv::Mat& decoded, const cv::Size& size, CameraPicture& picture);

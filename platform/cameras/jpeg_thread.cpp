@@ -54,7 +54,7 @@ void decode(JpegReader& reader, const JpegNow& now, JpegJob& job) {
   job.error = nullptr;
   const auto start = now();
   try {
-    job.size = reader.read(job.picture);
+    job.size = reader.read(job.picture, job.captured);
   } catch (...) {
     job.error = std::current_exception();
   }

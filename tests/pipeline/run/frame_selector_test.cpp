@@ -118,6 +118,20 @@ TEST(FrameSelector, LooksAheadAtWhatItWillChoose) {
   EXPECT_FALSE(selector.looks_still(small, {320, 240}, blocks));
 }
 
+TEST(FrameSelector, LooksAheadAtWhatItWillNotWant) {
+  SelectionOptions options;
+  FrameSelector any(options, {}, {});
+  options.max_rate = 10;
+  FrameSelector selector(options, {}, {});
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const Clock::time_point time = frame_at(i, {}).captured;
+    EXPECT_FALSE(any.looks_unwanted(time));
+    const bool unwanted = selector.looks_unwanted(time);
+    EXPECT_EQ(selector.looks_unwanted(time), unwanted) << "a look changes nothing";
+    EXPECT_EQ(use_of(selector, i) == FrameUse::kUnwanted, unwanted) << i;
+  }
+}
+
 struct Seen {
   std::vector<std::uint64_t> numbers;
   std::vector<std::size_t> best;

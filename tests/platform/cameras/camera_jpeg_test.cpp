@@ -16,6 +16,7 @@ using testing::ElementsAre;
 
 const cv::Size kLeast(240, 240);
 const cv::Size kCamera(640, 480);
+constexpr Clock::time_point kTime{};
 const FakeHint::Look kGrayLook{CV_8UC1, cv::Size(80, 60), kCamera};
 const FakeHint::Look kReducedLook{CV_8UC3, cv::Size(320, 240), kCamera};
 
@@ -43,7 +44,7 @@ TEST(CameraJpeg, WithoutAHintIsDecodedAtItsScale) {
   JpegReader reader(kLeast, nullptr);
   CameraPicture picture;
   begin(picture);
-  EXPECT_EQ(reader.read(picture), kCamera);
+  EXPECT_EQ(reader.read(picture, kTime), kCamera);
   EXPECT_EQ(picture.eighths, 4);
   EXPECT_TRUE(picture.has_reduced);
   EXPECT_EQ(picture.reduced.size(), cv::Size(320, 240));
@@ -55,9 +56,9 @@ TEST(CameraJpeg, DamagedOneHasNoSize) {
   CameraPicture picture;
   begin(picture);
   picture.bytes.resize(picture.bytes.size() / 2);
-  EXPECT_FALSE(reader.read(picture));
+  EXPECT_FALSE(reader.read(picture, kTime));
   picture.bytes.clear();
-  EXPECT_FALSE(reader.read(picture));
+  EXPECT_FALSE(reader.read(picture, kTime));
 }
 
 TEST(CameraJpeg, StillOnesAreDecodedInGrayAlone) {
@@ -66,7 +67,7 @@ TEST(CameraJpeg, StillOnesAreDecodedInGrayAlone) {
   CameraPicture picture;
   for (int i = 0; i < 4; ++i) {
     begin(picture);
-    EXPECT_EQ(reader.read(picture), kCamera);
+    EXPECT_EQ(reader.read(picture, kTime), kCamera);
     EXPECT_EQ(picture.has_reduced, i < 2) << i;
     EXPECT_EQ(picture.eighths, 4) << i;
     EXPECT_TRUE(picture.has_blocks);
@@ -84,7 +85,7 @@ TEST(CameraJpeg, WhatChangedAfterAStillOneIsDecodedAndMeasuredAtItsScale) {
   CameraPicture picture;
   for (int i = 0; i < 3; ++i) {
     begin(picture);
-    EXPECT_EQ(reader.read(picture), kCamera);
+    EXPECT_EQ(reader.read(picture, kTime), kCamera);
     EXPECT_TRUE(picture.has_reduced) << i;
   }
   EXPECT_THAT(hint.looked_at, ElementsAre(kReducedLook, kGrayLook, kReducedLook, kReducedLook));
@@ -95,20 +96,34 @@ TEST(CameraJpeg, DamagedOneAfterAStillOneHasNoSize) {
   JpegReader reader(kLeast, &hint);
   CameraPicture picture;
   begin(picture);
-  ASSERT_TRUE(reader.read(picture));
+  ASSERT_TRUE(reader.read(picture, kTime));
   begin(picture);
   picture.bytes.resize(picture.bytes.size() / 2);
-  EXPECT_FALSE(reader.read(picture));
+  EXPECT_FALSE(reader.read(picture, kTime));
+}
+
+TEST(CameraJpeg, OneThatWillNotBeWantedIsNotDecoded) {
+  FakeHint hint([](int) { return false; });
+  JpegReader reader(kLeast, &hint);
+  CameraPicture picture;
+  for (const bool unwanted : {false, true, false}) {
+    hint.unwanted = unwanted;
+    begin(picture);
+    EXPECT_EQ(reader.read(picture, kTime), kCamera);
+    EXPECT_EQ(picture.has_reduced, !unwanted);
+    EXPECT_EQ(picture.has_blocks, !unwanted);
+    EXPECT_EQ(picture.eighths, 4);
+  }
 }
 
 TEST(CameraJpeg, AllPixelsOfOneAtFullScaleAreThoseThatAreThere) {
   JpegReader reader(kLeast, nullptr);
   Frame frame;
   begin(frame.picture, {320, 240});
-  ASSERT_TRUE(reader.read(frame.picture));
+  ASSERT_TRUE(reader.read(frame.picture, kTime));
   EXPECT_EQ(whole_picture(frame).data, frame.picture.reduced.data);
   begin(frame.picture);
-  ASSERT_TRUE(reader.read(frame.picture));
+  ASSERT_TRUE(reader.read(frame.picture, kTime));
   EXPECT_EQ(whole_picture(frame).size(), kCamera);
 }
 

@@ -22,6 +22,10 @@ class FakeHint : public StillHint {
     return is_still_(look - 1);
   }
 
+  bool looks_unwanted(std::chrono::steady_clock::time_point /*captured*/) override {
+    return unwanted;
+  }
+
   struct Look {
     int type;
     cv::Size size;
@@ -31,6 +35,7 @@ class FakeHint : public StillHint {
     }
   };
   std::vector<Look> looked_at;
+  bool unwanted = false;
 
  private:
   std::function<bool(int)> is_still_;
