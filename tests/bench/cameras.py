@@ -32,11 +32,10 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 
 import numpy
-from emulator import Counts, Failure, build_plugin, count, emulated, sysroot_of
+from emulator import Counts, Failure, build_plugin, count_bare, emulated, run_main, sysroot_of
 from PIL import Image, ImageOps
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -210,11 +209,11 @@ class Bench:
 
     def bare(self):
         """The instructions of the model's bare loop."""
-        program = "bare_session" if self.options.model.endswith(".onnx") else "bare_forward"
-        files = []
-        for runs in (1, 3):
-            command = [f"{self.options.build}/tests/{program}", self.options.model, str(runs)]
-            files.append(count(self.plugin, self.sysroot, command, f"{self.folder}/bare-{runs}"))
+        options = self.options
+        files = [
+            count_bare(self.plugin, self.sysroot, options.build, options.model, runs, f"{self.folder}/bare-{runs}")
+            for runs in (1, 3)
+        ]  # fmt: skip
         return sum(self.counts.a_frame(*files, 2).values())
 
 
@@ -276,9 +275,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"cameras.py: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_main(main)

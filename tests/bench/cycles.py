@@ -120,6 +120,11 @@ def factor_of(modelled):
     return middle, (max(factors) - middle) / middle + CLOCK_ERROR
 
 
+def is_float(assembly):
+    """Whether a kernel, by the lines of llvm-mc, multiplies floats: its model moves four times the bytes."""
+    return any(re.match(r"\s*(fmla|fmul|fmadd)\b", line) for line in assembly)
+
+
 class Model:
     """llvm-mca."""
 
@@ -162,11 +167,10 @@ class Bench:
         self.model = Model(options.llvm)
 
     def blocks(self, archive):
-        program = "bare_session" if archive.endswith(".onnx") else "bare_forward"
         counts = []
         for runs in (FEW, FEW + RUNS):
-            command = [f"{self.build}/tests/{program}", archive, str(runs)]
-            out = emulator.count(self.plugin, self.sysroot, command, f"{self.folder}/counts")
+            out = f"{self.folder}/counts"
+            emulator.count_bare(self.plugin, self.sysroot, self.build, archive, runs, out)
             counts.append(emulator.read_blocks(out))
         return difference(*counts, RUNS)
 
@@ -178,6 +182,7 @@ class Bench:
             "model": os.path.basename(archive),
             "instructions": sum(block[2] * count for block, count in blocks.items()),
             "cycles": modelled_cycles(blocks, cycles),
+            "float": is_float(self.model.disassemble(largest[0][0])),
             "blocks": [
                 {"file": os.path.basename(block[0]), "offset": block[1], "instructions": block[2],
                  "cycles": each, "executions": blocks[block]}
@@ -188,10 +193,13 @@ class Bench:
 
 def print_row(row, factor, error):
     core = ", ".join(f"{row['cycles'] / clock / 1e6:.1f}" for clock in CLOCKS)
+    line = f"{row['model']:<28} {row['instructions'] / 1e6:8.1f} {row['cycles'] / 1e6:8.1f} {core:>13}"
+    if row["float"]:
+        print(f"{line}   of floats: the factor is not theirs")
+        return
     four = [factor * row["cycles"] / (CORES * clock * 1e6) for clock in CLOCKS]
     row["four_threads_ms"], row["error"] = four, error
-    print(f"{row['model']:<28} {row['instructions'] / 1e6:8.1f} {row['cycles'] / 1e6:8.1f} {core:>13}"
-          f" {', '.join(f'{ms:.1f}' for ms in four):>13}"
+    print(f"{line} {', '.join(f'{ms:.1f}' for ms in four):>13}"
           f" {', '.join(f'{1000 / ms:.0f}' for ms in four):>8} +- {100 * error:.0f} %")  # fmt: skip
 
 
@@ -246,11 +254,7 @@ def main():
 
 if __name__ == "__main__":
     try:
-        main()
+        emulator.run_main(main)
     except Skipped as reason:
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
-    except emulator.Failure as failure:
-        sys.exit(f"cycles.py: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -92,6 +92,10 @@ class CyclesTest(unittest.TestCase):
         self.assertAlmostEqual(factor, 1.6)
         self.assertAlmostEqual(error, 0.1 / 1.6 + 0.2)  # and the clock, which may have been 1.8 GHz
 
+    def test_a_kernel_of_floats_is_known_by_its_multiplications(self):
+        self.assertTrue(cycles.is_float(["\tldr\tq0, [x1]", "\tfmla\tv1.4s, v2.4s, v0.s[0]"]))
+        self.assertFalse(cycles.is_float(["\tsmlal\tv0.8h, v1.8b, v2.8b", "\tfcvtns\tv0.4s, v0.4s"]))
+
     def test_a_missing_tool_is_a_reason(self):
         with self.assertRaisesRegex(cycles.Skipped, "llvm-mc-0 is not there"):
             cycles.Model("0")

@@ -5,12 +5,23 @@ import collections
 import os
 import pathlib
 import subprocess
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Failure(Exception):
     pass
+
+
+def run_main(main):
+    """Ends the program with the sentence of a Failure."""
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {failure}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def build_plugin(folder):
@@ -35,6 +46,12 @@ def count(plugin, sysroot, command, out):
     if done.returncode != 0 or not os.path.exists(out):
         raise Failure(f"{' '.join(command)}: {done.returncode}: {done.stderr[-300:]}")
     return out
+
+
+def count_bare(plugin, sysroot, build, archive, runs, out):
+    """The same for so many runs of a model alone: bare_forward or bare_session."""
+    program = "bare_session" if archive.endswith(".onnx") else "bare_forward"
+    return count(plugin, sysroot, [f"{build}/tests/{program}", archive, str(runs)], out)
 
 
 class Symbols:

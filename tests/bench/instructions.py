@@ -33,10 +33,9 @@ import json
 import os
 import pathlib
 import re
-import sys
 import tempfile
 
-from emulator import Counts, Failure, build_plugin, count, sysroot_of
+from emulator import Counts, Failure, build_plugin, count, run_main, sysroot_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -263,9 +262,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"instructions.py: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_main(main)

@@ -97,7 +97,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except emulator.Failure as failure:
-        sys.exit(f"costs.py: {failure}")
+    emulator.run_main(main)
