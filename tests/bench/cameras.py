@@ -35,8 +35,9 @@ import subprocess
 import tempfile
 
 import numpy
-from emulator import Counts, Failure, build_plugin, count_bare, emulated, run_main, sysroot_of
+from emulator import Counts, build_plugin, count_bare, emulated, sysroot_of
 from PIL import Image, ImageOps
+from running import Failure, run_main
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

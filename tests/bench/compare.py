@@ -20,12 +20,11 @@ import os
 import pathlib
 import platform
 import statistics
-import sys
 
 from paced import jitter, memory, priority, reporting
 from rates import rates
 from report import Report
-from running import Failure, Runner, processor, run
+from running import Failure, Runner, processor, run, run_main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROWS = {
@@ -122,9 +121,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"compare.py: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_main(main)

@@ -30,6 +30,7 @@ import sys
 import tempfile
 
 import emulator
+import running
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
@@ -254,7 +255,7 @@ def main():
 
 if __name__ == "__main__":
     try:
-        emulator.run_main(main)
+        running.run_main(main)
     except Skipped as reason:
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)

@@ -5,23 +5,10 @@ import collections
 import os
 import pathlib
 import subprocess
-import sys
+
+from running import Failure
 
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-class Failure(Exception):
-    pass
-
-
-def run_main(main):
-    """Ends the program with the sentence of a Failure."""
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"{os.path.basename(sys.argv[0])}: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 def build_plugin(folder):

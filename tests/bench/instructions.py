@@ -35,7 +35,8 @@ import pathlib
 import re
 import tempfile
 
-from emulator import Counts, Failure, build_plugin, count, run_main, sysroot_of
+from emulator import Counts, build_plugin, count, sysroot_of
+from running import Failure, run_main
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -14,6 +14,16 @@ class Failure(Exception):
     pass
 
 
+def run_main(main):
+    """Ends the program with the sentence of a Failure."""
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {failure}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
 def processor():
     for line in open("/proc/cpuinfo", encoding="utf-8"):
         if line.startswith("model name"):

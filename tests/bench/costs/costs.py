@@ -27,6 +27,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import emulator
 import plot
+import running
 
 TABLE, PICTURE = HERE / "costs.csv", HERE / "costs.svg"
 FEW, MANY = 1, 2  # frames; bare_forward runs three before
@@ -97,4 +98,4 @@ def main():
 
 
 if __name__ == "__main__":
-    emulator.run_main(main)
+    running.run_main(main)
