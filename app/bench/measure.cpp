@@ -33,8 +33,7 @@ constexpr std::chrono::minutes kMaxWarmUp{1};
 
 // Of a run whose results are reused in turn.
 constexpr std::size_t kStillPairs = 5;
-constexpr std::chrono::seconds kStillSlice{
-    3};  // so that "at least every second" counts three times
+constexpr std::chrono::seconds kStillSlice{3};  // three times the default of still.at-least-every
 constexpr double kStillPace = 30;
 
 struct Limits {
