@@ -120,7 +120,8 @@ class FakeCamera {
   std::uint32_t fps_ GUARDED_BY(mutex_) = 0;
   // In format_, with the noise of a sensor: frames show them in turn.
   std::array<Bytes, 2> pictures_ GUARDED_BY(mutex_);
-  Bytes other_ GUARDED_BY(mutex_);  // in another size
+  std::size_t shown_ GUARDED_BY(mutex_) = 0;  // frames, for the turns
+  Bytes other_ GUARDED_BY(mutex_);            // in another size
   // The one of fds_ that has the buffers: a timer, which ticks for each frame.
   int owner_ GUARDED_BY(mutex_) = -1;
   int memory_ GUARDED_BY(mutex_) = -1;  // of the buffers

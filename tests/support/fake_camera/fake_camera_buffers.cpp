@@ -99,7 +99,7 @@ int FakeCamera::dequeue(v4l2_buffer& buffer) {
 
 void FakeCamera::fill(v4l2_buffer& buffer) {
   const bool error = fault("error");
-  const Bytes& current = pictures_[fault("frozen") ? 0 : sequence_ % pictures_.size()];
+  const Bytes& current = pictures_[fault("frozen") ? 0 : shown_++ % pictures_.size()];
   const Bytes& picture = fault("othersize") && !other_.empty() ? other_ : current;
   std::uint8_t* data = mapped_ + buffer.m.offset;
   if (!error) std::copy(picture.begin(), picture.end(), data);
