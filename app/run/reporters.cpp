@@ -58,10 +58,8 @@ std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run) {
                                               limited(run.operators, run.options.profile.op_rows));
   } else if (run.info.live && !changes && can_redraw(results_fd())) {
     if (isatty(STDERR_FILENO) == 1) run.output.log_above_display.emplace(run.output.terminal);
-    reporter = std::make_unique<TerminalReporter>(
-        run.output.terminal,
-        fmt::format("{}: {} ({})", run.info.camera, run.info.model, run.info.source),
-        std::min(results.top_k, run.info.labels.size()), shows_state);
+    reporter = std::make_unique<TerminalReporter>(run.output.terminal, run.info, results.top_k,
+                                                  shows_state);
   } else if (shows_picture(run)) {
     reporter = std::make_unique<PictureReporter>(run.output.lines, results_fd(), shows_state);
   } else {
@@ -83,7 +81,6 @@ std::unique_ptr<Reporter> make_change_reporter(const EventOptions& events, const
   if (!events.snapshot_on_change.empty()) {
     SnapshotTrigger trigger;
     trigger.changes = events.snapshot_when != SnapshotWhen::kUnsure;
-    trigger.unknown = info.unknown;
     trigger.waits = !info.live;
     if (events.snapshot_when != SnapshotWhen::kChange) {
       trigger.unsure_below = static_cast<float>(events.unsure_below);
@@ -96,7 +93,7 @@ std::unique_ptr<Reporter> make_change_reporter(const EventOptions& events, const
   OnChangeOptions on_change;
   on_change.command = events.on_change;
   on_change.time_limit = events.on_change_timeout;
-  return std::make_unique<OnChangeReporter>(on_change, info, std::move(snapshots));
+  return std::make_unique<OnChangeReporter>(on_change, info.camera, std::move(snapshots));
 }
 
 // The address of our HTTP server for browsers elsewhere; empty: they cannot reach it.
@@ -159,7 +156,10 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
     };
   }
   if (!mqtt.discovery.empty()) {
-    feed.discovery = discovery_payload(feed.topics, feed.info, discovery_facts(run));
+    feed.discovery = [topics = feed.topics, camera = feed.info.camera,
+                      facts = discovery_facts(run)](const ModelInfo& model) {
+      return discovery_payload(topics, camera, model, facts);
+    };
   }
   MqttLinkOptions link = *run.resolved.mqtt;
   link.settings.client_id = link.party.client_id = feed.topics.client_id;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/model/model_facts.h"
 #include "app/model/models.h"
@@ -14,6 +15,7 @@
 #include "app/run/reporters.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/core/model_info.h"
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
@@ -43,33 +45,27 @@ LoadedModel load_run_models(const RunOptions& options, const ResolvedRun& resolv
   return load_models(read_archive(model), model, load);
 }
 
-std::string region_of(const View& view, const InputSpec& input) {
-  const cv::Rect2d& roi = view.roi;
-  return fmt::format(R"({{"roi":[{},{},{},{}],"resize":"{}","width":{},"height":{}}})", roi.x,
-                     roi.y, roi.width, roi.height, to_text(input.resize), input.width,
-                     input.height);
+ModelInfoPtr describe(const LoadedModel& loaded) {
+  const Classifier& classifier = *loaded.classifiers.front();
+  ModelInfo info = model_info(classifier.spec());
+  info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
+  info.sha256 = loaded.sha256;
+  return std::make_shared<ModelInfo>(std::move(info));
 }
 
-RunInfo describe_run(const RunOptions& options, const LoadedModel& loaded,
-                     const SourceInfo& source) {
-  const Classifier& classifier = *loaded.classifiers.front();
+RunInfo describe_run(const RunOptions& options, const SourceInfo& source) {
+  const cv::Rect2d& roi = options.camera.view.roi;
   RunInfo info;
   info.camera = options.camera.name.empty() ? source.name : options.camera.name;
   info.source = source.description;
   info.live = source.live;
-  info.model = classifier.spec().name;
-  info.labels = classifier.spec().labels;
-  info.class_ids = classifier.spec().class_ids;
-  info.unknown = classifier.spec().unknown;
-  info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
-  info.region = region_of(options.camera.view, classifier.spec().input);
-  info.sha256 = loaded.sha256;
+  info.roi = fmt::format("[{},{},{},{}]", roi.x, roi.y, roi.width, roi.height);
   return info;
 }
 
 // Returns null when there is no file to write a trace to. `lines` outlives it.
 std::unique_ptr<Trace> make_trace(const std::optional<AtomicFile>& file, const RunOptions& options,
-                                  const RunInfo& info, const ModelFacts& facts,
+                                  const RunInfo& info, const Classifier& model,
                                   const NonBlockingWriter& lines) {
   if (!file) return nullptr;
   TraceOptions trace_options;
@@ -77,9 +73,9 @@ std::unique_ptr<Trace> make_trace(const std::optional<AtomicFile>& file, const R
   trace_options.skip = info.live ? kWarmUpFrames : 0;  // files need no warm-up
   trace_options.about = {{"program", "lookout " LOOKOUT_VERSION},
                          {"camera", info.camera},
-                         {"model", info.model},
-                         {"kernels", facts.kernels},
-                         {"library", library_text(facts)}};
+                         {"model", model.spec().name},
+                         {"kernels", model.facts().kernels},
+                         {"library", library_text(model.facts())}};
   trace_options.sample = [] {
     return MachineSample{read_machine_state(), process_usage().resident_bytes};
   };
@@ -103,14 +99,12 @@ bool reuses_results(const StillOptions& options, const SourceInfo& source) {
   return options.enabled == Still::kYes || (options.enabled == Still::kAuto && source.live);
 }
 
-PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& resolved,
-                                 std::optional<std::size_t> unknown) {
+PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& resolved) {
   PipelineOptions pipeline;
   pipeline.view = options.camera.view;
   pipeline.top_k = options.results.top_k;
   pipeline.threshold = static_cast<float>(options.results.threshold);
   pipeline.state = state_options(options);
-  pipeline.state.unknown = unknown;
   pipeline.capture = options.camera.capture;
   pipeline.stats_interval = resolved.stats_interval;
   pipeline.heat_limit = options.heat.limit;
@@ -176,14 +170,15 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const std::string& description = source->info().description;
   if (source->online() && !description.empty()) log_info("source: {}", description);
 
-  const RunInfo info = describe_run(options, loaded, source->info());
+  const RunInfo info = describe_run(options, source->info());
   log_machine(options, info.live);
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
   const RunReporters reporters = make_reporters(
       {options, resolved, info, operators, output, pictures, stop, operators_asked, paused, wake});
-  PipelineOptions pipeline = pipeline_options(options, resolved, model.spec().unknown);
-  const auto trace = make_trace(resolved.trace, options, info, model.facts(), output.lines);
+  PipelineOptions pipeline = pipeline_options(options, resolved);
+  pipeline.model = describe(loaded);
+  const auto trace = make_trace(resolved.trace, options, info, model, output.lines);
   pipeline.trace = trace.get();
   pipeline.wake = &wake;
   pipeline.selector = &selector;

@@ -3,6 +3,7 @@
 
 #include "pipeline/core/camera_status.h"
 #include "pipeline/core/frame.h"
+#include "pipeline/core/model_info.h"
 #include "pipeline/core/result.h"
 
 namespace lookout {
@@ -14,6 +15,10 @@ struct StatsSnapshot;
 class Reporter {
  public:
   virtual ~Reporter() = default;
+
+  // Called when a run begins, and before the first result of another model. What depends on the
+  // model is made here.
+  virtual void model(const ModelInfoPtr& /*model*/) {}
 
   // Called for each classified frame, in the order of the frames.
   virtual void report(const Result& /*result*/, const Frame& /*frame*/) {}

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "pipeline/core/frame.h"
+#include "pipeline/core/model_info.h"
 
 namespace lookout {
 
 struct Prediction {
   std::size_t index = 0;   // of the model's output
-  std::string_view label;  // lives in the classifier's spec
+  std::string_view label;  // lives in the ModelInfo that is beside it
   float score = 0;         // 0..1, by ModelSpec::output
 };
 
@@ -33,14 +34,16 @@ struct SceneState {
   enum class Kind { kNone, kUnknown, kClass };
 
   Kind kind = Kind::kNone;
-  Prediction prediction;  // of kClass; its score is smoothed
+  Prediction prediction{};  // of kClass; its score is smoothed
+  ModelInfoPtr model{};     // of kClass: whose label it is
 
   // The label, "unknown", or an empty text for kNone.
   std::string_view name() const;
 };
 
 struct Result {
-  std::uint64_t sequence = 0;                          // the frame's
+  ModelInfoPtr model;          // whose predictions these are; never null in a run
+  std::uint64_t sequence = 0;  // the frame's
   std::chrono::system_clock::time_point timestamp;     // wall clock time of the frame's capture
   std::optional<std::chrono::nanoseconds> media_time;  // the frame's
   Clock::duration frame_age{};                         // capture until this result was ready
@@ -50,9 +53,10 @@ struct Result {
   // The frame shows what the last classified one showed, so that its predictions are taken: it was
   // neither preprocessed nor classified.
   bool reused = false;
-  SceneState state;            // at this frame
+  SceneState state;            // at this frame; of `model`
   bool state_changed = false;  // with this frame
-  SceneState previous_state;   // before the last change; kNone: this is the first state
+  // Before the last change, perhaps of another model; kNone: this is the first state.
+  SceneState previous_state;
 };
 
 }  // namespace lookout

@@ -267,16 +267,20 @@ std::string file_json(const std::string& origin) {
 
 }  // namespace
 
-JsonFormat::JsonFormat(const RunInfo& info)
-    : camera_(to_json(info.camera)),
-      source_(fmt::format(R"("camera":{},"model":{})", camera_, to_json(info.model))),
-      archive_(info.archive) {
-  labels_.reserve(info.labels.size());
-  for (const std::string& label : info.labels) labels_.push_back(to_json(label));
+JsonFormat::JsonFormat(const RunInfo& info) : camera_(to_json(info.camera)) {}
+
+void JsonFormat::use(const ModelInfoPtr& model) {
+  if (model == model_) return;
+  model_ = model;
+  source_ = fmt::format(R"("camera":{},"model":{})", camera_, to_json(model_->name));
+  labels_.clear();
+  labels_.reserve(model_->labels.size());
+  for (const std::string& label : model_->labels) labels_.push_back(to_json(label));
 }
 
 void JsonFormat::append_head(const char* type, const Result& result, const std::string& origin,
                              std::string& out) {
+  use(result.model);
   if (origin != origin_) {
     origin_ = origin;
     file_ = origin.empty() ? "" : file_json(origin);
@@ -291,27 +295,30 @@ void JsonFormat::append_head(const char* type, const Result& result, const std::
   }
 }
 
+void JsonFormat::append_name(const SceneState& state, std::string& out) const {
+  if (state.kind == SceneState::Kind::kNone) {
+    out += "null";
+  } else if (state.kind == SceneState::Kind::kClass && state.model == model_) {
+    out += labels_[state.prediction.index];
+  } else {
+    out += to_json(std::string(state.name()));
+  }
+}
+
 void JsonFormat::append_state(const Result& result, const std::string& origin, std::string& out) {
-  const auto name = [this](const SceneState& state) -> std::string_view {
-    switch (state.kind) {
-      case SceneState::Kind::kClass:
-        return labels_[state.prediction.index];
-      case SceneState::Kind::kUnknown:
-        return R"("unknown")";
-      case SceneState::Kind::kNone:
-        break;
-    }
-    return "null";
-  };
   append_head("state", result, origin, out);
-  append_format(out, R"("state":{},)", name(result.state));
+  out += R"("state":)";
+  append_name(result.state, out);
+  out += ',';
   if (result.state.kind == SceneState::Kind::kClass) {
     const Prediction& p = result.state.prediction;
     append_format(out, R"("index":{},"score":{:.4f},)", p.index, p.score);
   } else {
     out += R"("index":null,"score":null,)";
   }
-  append_format(out, "\"previous\":{}}}\n", name(result.previous_state));
+  out += R"("previous":)";
+  append_name(result.previous_state, out);
+  out += "}\n";
 }
 
 void JsonFormat::append(const Result& result, const std::string& origin, std::string& out) {
@@ -364,9 +371,9 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
     out += ',';
     append_json(*operators, out);
   }
-  if (stats.final && !archive_.empty()) {
+  if (stats.final && !model_->archive.empty()) {
     out += R"(,"archive":)";
-    out += archive_;
+    out += model_->archive;
   }
   out += "}\n";
 }

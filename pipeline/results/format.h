@@ -85,7 +85,11 @@ class JsonFormat {
  public:
   explicit JsonFormat(const RunInfo& info);
 
-  // `{"schema":1,"type":"classification",...}` and a newline.
+  // The model that statistics name. To be called before anything is appended.
+  void use(const ModelInfoPtr& model);
+
+  // `{"schema":1,"type":"classification",...}` and a newline. Uses the result's model, as does
+  // append_state().
   void append(const Result& result, const std::string& origin, std::string& out);
   // `{"schema":1,"type":"state",...}` and a newline: the state after this result.
   void append_state(const Result& result, const std::string& origin, std::string& out);
@@ -101,10 +105,13 @@ class JsonFormat {
   void append_head(const char* type, const Result& result, const std::string& origin,
                    std::string& out);
 
-  std::string camera_;               // as a JSON string
+  // The name of a state as JSON, or null.
+  void append_name(const SceneState& state, std::string& out) const;
+
+  std::string camera_;  // as a JSON string
+  ModelInfoPtr model_;
   std::string source_;               // `"camera":...,"model":...`
-  std::vector<std::string> labels_;  // as JSON strings
-  std::string archive_;              // a JSON object
+  std::vector<std::string> labels_;  // those of model_, as JSON strings
   std::string origin_;               // of the last result
   std::string file_;                 // cache: the fields of origin_, with a comma
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lookout {
 namespace {
@@ -29,13 +30,32 @@ const std::vector<float>& StateTracker::smooth(const std::vector<float>& scores,
   return values_;
 }
 
-bool StateTracker::update(const std::vector<float>& scores, const std::vector<std::string>& labels,
+void StateTracker::adopt(const ModelInfoPtr& model) {
+  model_ = model;
+  values_.clear();
+  if (state_.kind == SceneState::Kind::kNone) state_ = std::exchange(lost_, {});
+  if (state_.kind == SceneState::Kind::kClass) {
+    const auto& labels = model_->labels;
+    const auto same_label = std::find(labels.begin(), labels.end(), state_.name());
+    if (same_label == labels.end()) {
+      lost_ = std::exchange(state_, {});
+    } else {
+      state_.prediction.index = static_cast<std::size_t>(same_label - labels.begin());
+      state_.prediction.label = *same_label;
+      state_.model = model_;
+    }
+  }
+  entered_ = state_;
+}
+
+bool StateTracker::update(const std::vector<float>& scores, const ModelInfoPtr& model,
                           Clock::time_point time) {
+  if (model != model_) adopt(model);
   const std::vector<float>& values = smooth(scores, time);
   const auto best =
       static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
   SceneState next;
-  const bool is_unknown = options_.unknown == best;
+  const bool is_unknown = model_->unknown == best;
   if (!is_unknown && values[best] >= options_.enter_threshold) {
     next.kind = SceneState::Kind::kClass;
     next.prediction.index = best;
@@ -50,12 +70,14 @@ bool StateTracker::update(const std::vector<float>& scores, const std::vector<st
 
   const bool changed = !same(entered_, state_) && time - entered_since_ >= options_.min_duration;
   if (changed) {
-    previous_ = state_;
+    const bool is_lost = state_.kind == SceneState::Kind::kNone;
+    previous_ = is_lost ? std::exchange(lost_, {}) : state_;
     state_ = entered_;
+    if (state_.kind == SceneState::Kind::kClass) state_.model = model_;
   }
   if (state_.kind == SceneState::Kind::kClass) {
     Prediction& prediction = state_.prediction;
-    prediction.label = labels[prediction.index];
+    prediction.label = model_->labels[prediction.index];
     prediction.score = values[prediction.index];
   }
   return changed;
@@ -65,6 +87,7 @@ void StateTracker::reset() {
   values_.clear();
   entered_ = {};
   state_ = {};
+  lost_ = {};
   previous_ = {};
 }
 

@@ -3,8 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "pipeline/core/result.h"
@@ -17,7 +15,6 @@ struct StateOptions {
   float enter_threshold = 0;               // 0..1
   float leave_threshold = 0;               // 0..1, at most enter_threshold
   std::chrono::milliseconds min_duration{0};
-  std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
 };
 
 // Works in three steps on the scores of all classes:
@@ -35,17 +32,18 @@ struct StateOptions {
 // 3. Duration. A candidate becomes the state once it has been the same for `min_duration`, measured
 //    between the times of frames. This applies to the first state, too: until then it is kNone.
 //
-// Used by one thread at a time. Allocates memory for the first frame only.
+// With another model it begins anew, but for the state, which stays if the model has its label: the
+// same label is no change. Otherwise there is no state until one is found, and that is a change
+// from the state before.
+//
+// Used by one thread at a time. Allocates memory for the first frame of a model only.
 class StateTracker {
  public:
   explicit StateTracker(const StateOptions& options) : options_(options) {}
 
-  // `scores`: one for each class, 0..1. `labels`: one for each class; they must outlive the state.
-  // `time`: when the frame was captured; of a video, its time in it. Not before that of the last
-  // call.
-  // Returns whether the state changed.
-  bool update(const std::vector<float>& scores, const std::vector<std::string>& labels,
-              Clock::time_point time);
+  // `scores`: one for each class of `model`, 0..1. `time`: when the frame was captured; of a video,
+  // its time in it. Not before that of the last call. Returns whether the state changed.
+  bool update(const std::vector<float>& scores, const ModelInfoPtr& model, Clock::time_point time);
 
   // Forgets all frames. The next state counts as a change even if it is the same.
   void reset();
@@ -55,14 +53,17 @@ class StateTracker {
   const SceneState& previous() const { return previous_; }
 
  private:
+  void adopt(const ModelInfoPtr& model);
   const std::vector<float>& smooth(const std::vector<float>& scores, Clock::time_point time);
 
   StateOptions options_;
   std::vector<float> values_;    // smoothed scores; empty before the first frame
   Clock::time_point last_time_;  // of values_
-  SceneState entered_;           // the candidate of the second step
+  ModelInfoPtr model_;
+  SceneState entered_;  // the candidate of the second step
   Clock::time_point entered_since_;
   SceneState state_;
+  SceneState lost_;  // the state whose label the model does not have, until there is one again
   SceneState previous_;
 };
 

@@ -1,13 +1,16 @@
 #include "pipeline/run/frame_classifier.h"
 
+#include <utility>
+
 #include "pipeline/model/top_k.h"
 #include "pipeline/profile/trace.h"
 
 namespace lookout {
 
-FrameClassifier::FrameClassifier(Classifier& classifier, const View& view, std::size_t top_k,
-                                 float threshold)
+FrameClassifier::FrameClassifier(Classifier& classifier, ModelInfoPtr model, const View& view,
+                                 std::size_t top_k, float threshold)
     : classifier_(classifier),
+      model_(std::move(model)),
       top_k_(top_k),
       threshold_(threshold),
       preprocessor_(classifier.spec().input, view) {}
@@ -45,13 +48,14 @@ void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
   } else {
     classified.scores = logits_;
   }
-  top_k(logits_, classified.scores, classifier_.spec().labels, top_k_, threshold_, result.top);
+  top_k(logits_, classified.scores, model_->labels, top_k_, threshold_, result.top);
   const StageMark done = mark_now(traced);
   if (traced) {
     trace->record(Stage::kPreprocess, frame.sequence, start, preprocessed);
     trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);
     trace->record(Stage::kTopK, frame.sequence, inferred, done);
   }
+  result.model = model_;
   result.sequence = frame.sequence;
   result.durations.capture = frame.capture_duration;
   result.durations.preprocess = preprocessed.time - start.time;

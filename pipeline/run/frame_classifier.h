@@ -23,19 +23,23 @@ struct ClassifiedFrame {
 // Used by one thread at a time. The classifier outlives it.
 class FrameClassifier {
  public:
-  // Results hold the `top_k` best predictions with a score of at least `threshold`.
-  FrameClassifier(Classifier& classifier, const View& view, std::size_t top_k, float threshold);
+  // Results are of `model`, which `classifier` computes, and hold the `top_k` best predictions with
+  // a score of at least `threshold`.
+  FrameClassifier(Classifier& classifier, ModelInfoPtr model, const View& view, std::size_t top_k,
+                  float threshold);
 
   // Fills in the scores and the result of `classified.frame`. `trace` records the stages; null:
   // none. Throws what the classifier throws.
   void classify(ClassifiedFrame& classified, Trace* trace = nullptr);
 
   Classifier& classifier() { return classifier_; }
+  const ModelInfoPtr& model() const { return model_; }
 
  private:
   void preprocess(Frame& frame);
 
   Classifier& classifier_;
+  ModelInfoPtr model_;
   std::size_t top_k_;
   float threshold_;
   Preprocessor preprocessor_;

@@ -26,9 +26,9 @@ class PictureQueue {
   // Results hold the `top_k` best predictions with a score of at least `threshold`.
   PictureQueue(std::size_t top_k, float threshold) : top_k_(top_k), threshold_(threshold) {}
 
-  // The result for `bgr` (CV_8UC3), of which durations.preprocess, .inference and .total and `top`
-  // are filled; `frame_age` is the time of the call. Neither turned nor cut. Empty after close().
-  // Throws what the classifier threw. Any thread.
+  // The result for `bgr` (CV_8UC3), of which `model`, `top` and durations.preprocess, .inference
+  // and .total are filled; `frame_age` is the time of the call. Neither turned nor cut. Empty after
+  // close(). Throws what the classifier threw. Any thread.
   std::optional<Result> classify(const cv::Mat& bgr) EXCLUDES(mutex_);
 
   // Pictures are refused from now on; those that wait, too. Any thread.
@@ -43,8 +43,8 @@ class PictureQueue {
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
   bool is_waiting() const { return waiting_ > 0; }
   // One for each thread. `classifier` outlives it.
-  FrameClassifier make_classifier(Classifier& classifier) const {
-    return {classifier, View{}, top_k_, threshold_};
+  FrameClassifier make_classifier(Classifier& classifier, const ModelInfoPtr& model) const {
+    return {classifier, model, View{}, top_k_, threshold_};
   }
   // Classifies the first picture that waits. Returns false when there is none.
   bool classify_waiting(FrameClassifier& classifier) EXCLUDES(mutex_);

@@ -35,7 +35,8 @@ class Inference {
     } else {
       classifier_.emplace(std::move(classifiers.front()));
       if (pictures != nullptr)
-        picture_classifier_.emplace(pictures->make_classifier(classifier_->classifier()));
+        picture_classifier_.emplace(
+            pictures->make_classifier(classifier_->classifier(), classifier_->model()));
     }
     if (pictures != nullptr) pictures->set_wake([&frames] { frames.interrupt(); });
   }
@@ -80,12 +81,12 @@ class Inference {
 // The frame loop of the calling thread: takes classified frames and calls the reporters.
 class FrameLoop {
  public:
-  FrameLoop(Source& source, std::vector<FrameClassifier> classifiers,
-            const std::vector<std::string>& labels, const Reporters& reporters,
+  FrameLoop(Source& source, std::vector<FrameClassifier> classifiers, const Reporters& reporters,
             const PipelineOptions& options)
       : options_(options),
         reporters_(reporters),
-        completer_(labels, options.state),
+        model_(classifiers.front().model()),
+        completer_(options.state),
         start_(Clock::now()),
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
@@ -99,6 +100,7 @@ class FrameLoop {
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {
+    for (const auto& reporter : reporters_) reporter->model(model_);
     const auto end = options_.end.value_or(Clock::time_point::max());
     while (!stop) {
       const auto now = Clock::now();
@@ -178,6 +180,7 @@ class FrameLoop {
   void report_frame() {
     completer_.complete(classified_, capture_.frames().dropped());
     statistics_.record(classified_.result);
+    report_model();
     {
       const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
       for (const auto& reporter : reporters_) {
@@ -185,6 +188,12 @@ class FrameLoop {
       }
     }
     if (options_.trace != nullptr) options_.trace->sample(classified_.frame.sequence);
+  }
+
+  void report_model() {
+    if (classified_.result.model == model_) return;
+    model_ = classified_.result.model;
+    for (const auto& reporter : reporters_) reporter->model(model_);
   }
 
   // Reports the camera's losses and returns before frame `sequence`.
@@ -198,6 +207,7 @@ class FrameLoop {
 
   const PipelineOptions& options_;
   const Reporters& reporters_;
+  ModelInfoPtr model_;  // of which reporters were told
   ResultCompleter completer_;
   const Clock::time_point start_;
   Clock::time_point next_tick_;
@@ -211,14 +221,18 @@ class FrameLoop {
   Inference inference_;  // last: its workers take from capture_
 };
 
-FrameClassifier frame_classifier(Classifier& classifier, const PipelineOptions& options) {
-  return {classifier, options.view, options.top_k, options.threshold};
-}
-
-StatsSnapshot run_loop(Source& source, std::vector<FrameClassifier> classifiers,
-                       const std::vector<std::string>& labels, const Reporters& reporters,
-                       const PipelineOptions& options, const std::atomic<bool>& stop) {
-  FrameLoop loop(source, std::move(classifiers), labels, reporters, options);
+StatsSnapshot run_loop(Source& source, const std::vector<Classifier*>& classifiers,
+                       const Reporters& reporters, const PipelineOptions& options,
+                       const std::atomic<bool>& stop) {
+  ModelInfoPtr model = options.model;
+  if (!model) model = std::make_shared<ModelInfo>(model_info(classifiers.front()->spec()));
+  std::vector<FrameClassifier> frame_classifiers;
+  frame_classifiers.reserve(classifiers.size());
+  for (Classifier* classifier : classifiers) {
+    frame_classifiers.emplace_back(*classifier, model, options.view, options.top_k,
+                                   options.threshold);
+  }
+  FrameLoop loop(source, std::move(frame_classifiers), reporters, options);
   loop.run(stop);
   return loop.finish();
 }
@@ -229,20 +243,16 @@ StatsSnapshot run_pipeline(Source& source,
                            const std::vector<std::unique_ptr<Classifier>>& classifiers,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop) {
-  std::vector<FrameClassifier> frame_classifiers;
-  frame_classifiers.reserve(classifiers.size());
-  for (const auto& classifier : classifiers) {
-    frame_classifiers.push_back(frame_classifier(*classifier, options));
-  }
-  return run_loop(source, std::move(frame_classifiers), classifiers.front()->spec().labels,
-                  reporters, options, stop);
+  std::vector<Classifier*> all;
+  all.reserve(classifiers.size());
+  for (const auto& classifier : classifiers) all.push_back(classifier.get());
+  return run_loop(source, all, reporters, options, stop);
 }
 
 StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop) {
-  return run_loop(source, {frame_classifier(classifier, options)}, classifier.spec().labels,
-                  reporters, options, stop);
+  return run_loop(source, {&classifier}, reporters, options, stop);
 }
 
 }  // namespace lookout

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pipeline/core/classifier.h"
+#include "pipeline/core/model_info.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/core/source.h"
 #include "pipeline/core/wake_event.h"
@@ -30,6 +31,7 @@ namespace lookout {
 inline constexpr std::uint64_t kWarmUpFrames = 10;
 
 struct PipelineOptions {
+  ModelInfoPtr model;  // what results tell of the model; null: what it says itself
   View view;
   std::size_t top_k = 10;
   float threshold = 0;

@@ -11,12 +11,14 @@ void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t droppe
   Result& result = classified.result;
   if (result.reused) {
     result.top = top_;
+    result.model = model_;
   } else {
     scores_.swap(classified.scores);
     top_ = result.top;
+    model_ = result.model;
   }
   // A video's states last as long in it, however fast it is decoded.
-  result.state_changed = tracker_.update(scores_, labels_, time_of(frame));
+  result.state_changed = tracker_.update(scores_, model_, time_of(frame));
   result.state = tracker_.state();
   result.previous_state = tracker_.previous();
   result.media_time = frame.media_time;

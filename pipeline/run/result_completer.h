@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "pipeline/results/state_tracker.h"
@@ -11,11 +10,10 @@
 
 namespace lookout {
 
-// Used by one thread. `labels` outlive it.
+// Used by one thread.
 class ResultCompleter {
  public:
-  ResultCompleter(const std::vector<std::string>& labels, const StateOptions& options)
-      : labels_(labels), tracker_(options) {}
+  explicit ResultCompleter(const StateOptions& options) : tracker_(options) {}
 
   // Call it when the camera was away: the state from before says nothing about now.
   void forget_state() { tracker_.reset(); }
@@ -25,11 +23,11 @@ class ResultCompleter {
   void complete(ClassifiedFrame& classified, std::uint64_t dropped);
 
  private:
-  const std::vector<std::string>& labels_;
   StateTracker tracker_;
   // Of the last result that was computed.
   std::vector<float> scores_;
   std::vector<Prediction> top_;
+  ModelInfoPtr model_;
 };
 
 }  // namespace lookout

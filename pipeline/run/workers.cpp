@@ -33,7 +33,8 @@ Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers
 void Workers::run(FrameClassifier& classifier) {
   std::optional<FrameClassifier> picture_classifier;
   if (pictures_ != nullptr)
-    picture_classifier.emplace(pictures_->make_classifier(classifier.classifier()));
+    picture_classifier.emplace(
+        pictures_->make_classifier(classifier.classifier(), classifier.model()));
   ClassifiedFrame classified;
   std::uint64_t ticket = 0;
   while (true) {

@@ -19,13 +19,19 @@ HttpServiceOptions with_metrics(HttpServiceOptions options, std::function<std::s
 HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo& info,
                            HttpServiceOptions options, const HttpLimits& limits,
                            MetricSources metrics)
-    : metrics_(info, std::move(metrics)),
+    : limits_(limits),
+      metrics_(info, std::move(metrics)),
       service_(
           slots_, info,
           with_metrics(std::move(options),
                        [this] { return metrics_.text() + http_metrics_.text(service_.counts()); })),
-      sockets_(std::move(sockets)) {
-  server_ = std::make_unique<HttpServer>(*sockets_, service_, limits, http_metrics_);
+      sockets_(std::move(sockets)) {}
+
+void HttpReporter::model(const ModelInfoPtr& model) {
+  slots_.put(model);
+  metrics_.model(model);
+  if (server_) return;
+  server_ = std::make_unique<HttpServer>(*sockets_, service_, limits_, http_metrics_);
   service_.set_wake([this] { server_->wake(); });
   for (const std::string& name : sockets_->names()) log_info("http: {}", name);
 }

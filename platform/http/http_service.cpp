@@ -115,7 +115,7 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
     if (auto refused = token_refusal(request)) return refused;
   }
   const bool names_model = path.rfind(kPredictions, 0) == 0;
-  if (names_model && !predict_->is_model(path.substr(kPredictions.size()))) {
+  if (names_model && path.substr(kPredictions.size()) != slots_.model()->name) {
     return http_error(404, "no_such_model", "this server has another model");
   }
   return rate_refusal(request);
@@ -187,7 +187,7 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       lines_(slots, info),
       view_(slots, options.view),
       feed_(slots, lines_, options.max_listeners) {
-  if (options.pictures != nullptr) predict_.emplace(*options.pictures, info, options.predict);
+  if (options.pictures != nullptr) predict_.emplace(*options.pictures, options.predict);
 }
 
 HttpServiceCounts HttpService::counts() {

@@ -10,12 +10,12 @@ namespace {
 
 std::string or_null(std::string line) { return line.empty() ? "null" : std::move(line); }
 
-std::string about(const RunInfo& info) {
-  return fmt::format(R"({{"version":"{}","source":{},"region":{},"archive":{}}})", LOOKOUT_VERSION,
-                     to_json(info.source), or_null(info.region), or_null(info.archive));
-}
-
 }  // namespace
+
+void LiveSlots::put(const ModelInfoPtr& model) {
+  const MutexLock lock(mutex_);
+  model_ = model;
+}
 
 void LiveSlots::put(const Result& result, const Frame& frame) {
   const bool wanted = picture_wanted_.exchange(false);
@@ -67,6 +67,11 @@ std::optional<LivePicture> LiveSlots::take_picture() {
   return std::exchange(picture_, std::nullopt);
 }
 
+ModelInfoPtr LiveSlots::model() const {
+  const MutexLock lock(mutex_);
+  return model_;
+}
+
 std::optional<LiveResult> LiveSlots::result() const {
   const MutexLock lock(mutex_);
   return counts_.results > 0 ? std::optional(result_) : std::nullopt;
@@ -105,7 +110,20 @@ LiveSlots::Counts LiveSlots::counts() const {
 }
 
 LiveLines::LiveLines(const LiveSlots& slots, const RunInfo& info)
-    : slots_(slots), camera_(to_json(info.camera)), about_(about(info)), format_(info) {}
+    : slots_(slots),
+      camera_(to_json(info.camera)),
+      source_(to_json(info.source)),
+      roi_(info.roi),
+      format_(info) {}
+
+std::string LiveLines::about() const {
+  const ModelInfoPtr model = slots_.model();
+  const bool has_region = !roi_.empty() && !model->input.empty();
+  const std::string region =
+      has_region ? fmt::format(R"({{"roi":{},{}}})", roi_, model->input) : "null";
+  return fmt::format(R"({{"version":"{}","source":{},"region":{},"archive":{}}})", LOOKOUT_VERSION,
+                     source_, region, or_null(model->archive));
+}
 
 std::string LiveLines::classification() {
   std::string line;
@@ -121,7 +139,10 @@ std::string LiveLines::state(const LiveResult& change) {
 
 std::string LiveLines::stats() {
   std::string line;
-  if (const auto stats = slots_.stats()) format_.append(*stats, line);
+  const auto stats = slots_.stats();
+  if (!stats) return line;
+  format_.use(slots_.model());
+  format_.append(*stats, line);
   return without_newline(std::move(line));
 }
 
@@ -136,7 +157,7 @@ std::string LiveLines::all() {
   // While the camera is away, there is no state.
   const std::string line = change && slots_.status().online ? state(*change) : std::string();
   return fmt::format(R"({{"camera":{},"about":{},"result":{},"state":{},"stats":{},"status":{}}})",
-                     camera_, about_, or_null(classification()), or_null(line), or_null(stats()),
+                     camera_, about(), or_null(classification()), or_null(line), or_null(stats()),
                      or_null(status()));
 }
 

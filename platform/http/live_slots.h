@@ -44,6 +44,7 @@ class LiveSlots {
   // picture, or, while somebody listens, anything but a result that changes no state.
   void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
+  void put(const ModelInfoPtr& model) EXCLUDES(mutex_);
   void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
   void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void put(const CameraStatus& status) EXCLUDES(mutex_);
@@ -55,6 +56,8 @@ class LiveSlots {
 
   // The picture that was wanted, once.
   std::optional<LivePicture> take_picture() EXCLUDES(mutex_);
+  // The model of the next result, or of this one; null before the run begins.
+  ModelInfoPtr model() const EXCLUDES(mutex_);
   // Empty before the first one.
   std::optional<LiveResult> result() const EXCLUDES(mutex_);
   std::optional<LiveResult> last_change() const EXCLUDES(mutex_);
@@ -82,6 +85,7 @@ class LiveSlots {
   std::atomic<bool> jpegs_wanted_ = true;
   std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
+  ModelInfoPtr model_ GUARDED_BY(mutex_);
   LiveResult result_ GUARDED_BY(mutex_);
   std::array<LiveResult, kMaxChanges> changes_ GUARDED_BY(mutex_);  // the n-th at n % kMaxChanges
   StatsSnapshot stats_ GUARDED_BY(mutex_);
@@ -100,14 +104,17 @@ class LiveLines {
   std::string stats();
   std::string status();
   // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
-  // there is not. `about` does not change: `version` of the program, `source`, `region`,
+  // there is not. `about`: `version` of the program, `source`, and the model's `region` and
   // `archive`.
   std::string all();
 
  private:
+  std::string about() const;
+
   const LiveSlots& slots_;
   const std::string camera_;  // as JSON
-  const std::string about_;   // a JSON object
+  const std::string source_;  // as JSON
+  const std::string roi_;     // as JSON; empty: not known
   JsonFormat format_;
 };
 

@@ -77,15 +77,20 @@ std::variant<Pictures, HttpResponse> pictures_of(const HttpRequest& request) {
 
 }  // namespace
 
-PredictService::PredictService(PictureQueue& pictures, const RunInfo& info,
-                               const PredictLimits& limits)
-    : model_name_(info.model), model_(to_json(info.model)), predictor_(pictures, limits) {
-  for (std::size_t i = 0; i < info.labels.size(); ++i) {
-    std::string name = info.labels[i];
+void PredictService::use(const ModelInfoPtr& model) {
+  if (model == model_) return;
+  model_ = model;
+  name_ = to_json(model_->name);
+  labels_.clear();
+  names_.clear();
+  class_ids_.clear();
+  for (std::size_t i = 0; i < model_->labels.size(); ++i) {
+    std::string name = model_->labels[i];
     labels_.push_back(to_json(name));
     std::replace(name.begin(), name.end(), ' ', '_');
     names_.push_back(to_json(name));
-    class_ids_.push_back(to_json(info.class_ids.empty() ? std::to_string(i) : info.class_ids[i]));
+    class_ids_.push_back(
+        to_json(model_->class_ids.empty() ? std::to_string(i) : model_->class_ids[i]));
   }
 }
 
@@ -112,8 +117,9 @@ std::string PredictService::class_fields(const Prediction& prediction) const {
 }
 
 // The members of a JSON object, without its braces.
-std::string PredictService::fields_of(const PredictedPicture& picture) const {
+std::string PredictService::fields_of(const PredictedPicture& picture) {
   const Result& result = *picture.result;
+  use(result.model);
   std::string fields = result.top.empty() ? R"("class_id":null,"class_name":null,"score":null)"
                                           : class_fields(result.top.front());
   fields += R"(,"results":[)";
@@ -127,14 +133,14 @@ std::string PredictService::fields_of(const PredictedPicture& picture) const {
   append_format(fields,
                 R"(],"model":{},"timing_ms":{{"decode":{:.3f},"wait":{:.3f},)"
                 R"("preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}})",
-                model_, to_ms(picture.decoding),
+                name_, to_ms(picture.decoding),
                 to_ms(std::max(result.frame_age - classifying, Clock::duration::zero())),
                 to_ms(result.durations.preprocess), to_ms(result.durations.inference),
                 to_ms(picture.decoding + result.frame_age));
   return fields;
 }
 
-HttpResponse PredictService::answer(const std::vector<PredictedPicture>& pictures) const {
+HttpResponse PredictService::answer(const std::vector<PredictedPicture>& pictures) {
   const bool nothing = std::none_of(pictures.begin(), pictures.end(),
                                     [](const auto& picture) { return picture.result; });
   if (nothing) return failure_of(pictures.front());
@@ -154,8 +160,9 @@ HttpResponse PredictService::answer(const std::vector<PredictedPicture>& picture
   return http_text("application/json", body + "]}\n");
 }
 
-HttpResponse PredictService::answer_like_torchserve(const PredictedPicture& picture) const {
+HttpResponse PredictService::answer_like_torchserve(const PredictedPicture& picture) {
   if (!picture.result) return failure_of(picture);
+  use(picture.result->model);
   std::string body = "{";
   const auto& top = picture.result->top;
   for (std::size_t i = 0; i < std::min(top.size(), kTorchServeRows); ++i) {

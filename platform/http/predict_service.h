@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/results/run_info.h"
+#include "pipeline/core/model_info.h"
 #include "platform/http/http_message.h"
 #include "platform/predict/predictor.h"
 
@@ -16,7 +16,8 @@ class PredictService {
   static constexpr std::size_t kMaxPictures = 16;  // of a request
 
   // `pictures` outlives this. Throws as Predictor.
-  PredictService(PictureQueue& pictures, const RunInfo& info, const PredictLimits& limits);
+  PredictService(PictureQueue& pictures, const PredictLimits& limits)
+      : predictor_(pictures, limits) {}
 
   Predictor& predictor() { return predictor_; }
 
@@ -27,17 +28,15 @@ class PredictService {
   // file.
   void predict(const HttpRequest& request, const HttpRespond& respond, bool like_torchserve);
 
-  // Whether `/predictions/NAME` means this run's model.
-  bool is_model(const std::string& name) const { return name == model_name_; }
-
  private:
+  void use(const ModelInfoPtr& model);
   std::string class_fields(const Prediction& prediction) const;
-  std::string fields_of(const PredictedPicture& picture) const;
-  HttpResponse answer(const std::vector<PredictedPicture>& pictures) const;
-  HttpResponse answer_like_torchserve(const PredictedPicture& picture) const;
+  std::string fields_of(const PredictedPicture& picture);
+  HttpResponse answer(const std::vector<PredictedPicture>& pictures);
+  HttpResponse answer_like_torchserve(const PredictedPicture& picture);
 
-  const std::string model_name_;
-  const std::string model_;             // as JSON
+  ModelInfoPtr model_;                  // of the last result; what follows is of it
+  std::string name_;                    // as JSON
   std::vector<std::string> labels_;     // as JSON
   std::vector<std::string> names_;      // as JSON: labels with `_` for blanks
   std::vector<std::string> class_ids_;  // as JSON: the archive's, else the indices

@@ -26,8 +26,8 @@ double since_1970(std::chrono::system_clock::time_point time) {
 }
 
 // A text among the facts about the archive; empty when it is not there.
-std::string fact_of(const RunInfo& info, const char* name) {
-  const auto facts = parse_json(info.archive);
+std::string fact_of(const ModelInfo& model, const char* name) {
+  const auto facts = parse_json(model.archive);
   return facts.is_object() && facts.contains(name) && facts[name].is_string()
              ? facts[name].get<std::string>()
              : std::string();
@@ -132,15 +132,33 @@ void append_mqtt(const MqttFigures& mqtt, const MetricLabels& camera, MetricsTex
 RunMetrics::RunMetrics(const RunInfo& info, MetricSources sources)
     : has_source_(!info.source.empty()),
       camera_{{"camera", info.camera}},
-      labels_(info.labels),
-      model_{{"camera", info.camera},
-             {"model", info.model},
-             {"weights", fact_of(info, "weights")},
-             {"quantization", fact_of(info, "quantization")},
-             {"sha256", info.sha256.substr(0, kHashDigits)}},
-      library_(fact_of(info, "library")),
-      sources_(std::move(sources)) {
-  if (labels_.size() <= kMaxStates) state_seconds_.resize(labels_.size() + 1);
+      sources_(std::move(sources)) {}
+
+void RunMetrics::model(const ModelInfoPtr& model) {
+  const auto& labels = model->labels;
+  std::vector<double> seconds(labels.size() <= kMaxStates ? labels.size() + 1 : 0);
+  const MutexLock lock(mutex_);
+  if (!seconds.empty() && !state_seconds_.empty()) {
+    const auto& before = model_->labels;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto same = std::find(before.begin(), before.end(), labels[i]);
+      if (same != before.end()) seconds[i] = state_seconds_[same - before.begin()];
+    }
+    seconds.back() = state_seconds_.back();
+  }
+  state_seconds_ = std::move(seconds);
+  model_ = model;
+  counters_.has_state = false;  // its number is the other model's
+  counters_.has_class = false;
+}
+
+MetricLabels RunMetrics::labels_of(const ModelInfo& model) const {
+  MetricLabels labels = camera_;
+  labels.emplace_back("model", model.name);
+  labels.emplace_back("weights", fact_of(model, "weights"));
+  labels.emplace_back("quantization", fact_of(model, "quantization"));
+  labels.emplace_back("sha256", model.sha256.substr(0, kHashDigits));
+  return labels;
 }
 
 void RunMetrics::record(const Result& result) {
@@ -167,7 +185,7 @@ void RunMetrics::record(const Result& result) {
   const SceneState& state = result.state;
   counters.has_state = state.kind != SceneState::Kind::kNone;
   counters.has_class = state.kind == SceneState::Kind::kClass;
-  counters.state = counters.has_class ? state.prediction.index : labels_.size();
+  counters.state = counters.has_class ? state.prediction.index : model_->labels.size();
   counters.state_score = state.prediction.score;
   if (!result.state_changed) return;
   ++counters.changes;
@@ -191,8 +209,8 @@ void RunMetrics::record(const CameraStatus& status) {
   counters_.last_result = {};  // the time without a camera belongs to no state
 }
 
-void RunMetrics::append_frames(const Counters& counters, const std::vector<double>& state_seconds,
-                               MetricsText& text) const {
+void RunMetrics::append_frames(const Counters& counters, const std::vector<std::string>& labels,
+                               const std::vector<double>& state_seconds, MetricsText& text) const {
   text.gauge("lookout_camera_up", "1: the camera delivers frames; 0: it is away.", camera_,
              counters.online);
   text.counter("lookout_camera_losses_total", "How often the camera went away.", camera_,
@@ -232,10 +250,10 @@ void RunMetrics::append_frames(const Counters& counters, const std::vector<doubl
   }
   if (state_seconds.empty()) return;
   text.begin("lookout_state_seconds_total", "counter", "Time that each state lasted.");
-  for (std::size_t i = 0; i < labels_.size(); ++i) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
     // Two classes of one label are one state.
-    const auto here = labels_.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(labels_.begin(), here, *here) != here) continue;
+    const auto here = labels.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(labels.begin(), here, *here) != here) continue;
     text.add(with_label(camera_, "state", *here), state_seconds[i]);
   }
   text.add(with_label(camera_, "state", "(unknown)"), state_seconds.back());
@@ -244,16 +262,21 @@ void RunMetrics::append_frames(const Counters& counters, const std::vector<doubl
 std::string RunMetrics::text() const {
   Counters counters;
   std::vector<double> state_seconds;
+  ModelInfoPtr model;
   {
     const MutexLock lock(mutex_);
+    model = model_;
     counters = counters_;
     state_seconds = state_seconds_;
   }
   MetricsText text;
   text.gauge("lookout_build_info", "Versions of the program and its libraries.",
-             {{"version", LOOKOUT_VERSION}, {"library", library_}, {"opencv", CV_VERSION}}, 1);
-  text.gauge("lookout_model_info", "The model.", model_, 1);
-  if (has_source_) append_frames(counters, state_seconds, text);
+             {{"version", LOOKOUT_VERSION},
+              {"library", fact_of(*model, "library")},
+              {"opencv", CV_VERSION}},
+             1);
+  text.gauge("lookout_model_info", "The model.", labels_of(*model), 1);
+  if (has_source_) append_frames(counters, model->labels, state_seconds, text);
   if (sources_.operators) append_operators(sources_.operators(), camera_, text);
   const auto usage =
       sources_.api_usage ? sources_.api_usage() : std::map<std::string, std::uint64_t>();

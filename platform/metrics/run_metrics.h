@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/core/model_info.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/machine_state.h"
@@ -34,8 +35,9 @@ struct MetricSources {
   std::function<std::map<std::string, std::uint64_t>()> api_usage;  // as of open_model.h
 };
 
-// record() is called by the frame loop, in constant time and without allocation; text() by any
-// other thread. Names follow https://prometheus.io/docs/practices/naming/.
+// model() and record() are called by the frame loop, record() in constant time and without
+// allocation; text() by any other thread, after the first model. Names follow
+// https://prometheus.io/docs/practices/naming/.
 class RunMetrics {
  public:
   static constexpr std::size_t kMaxStates = 32;     // classes whose time is counted
@@ -43,6 +45,9 @@ class RunMetrics {
 
   RunMetrics(const RunInfo& info, MetricSources sources);
 
+  // The model of the results that follow. Its states keep the time that they had with the model
+  // before.
+  void model(const ModelInfoPtr& model) EXCLUDES(mutex_);
   void record(const Result& result) EXCLUDES(mutex_);
   void record(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void record(const CameraStatus& status) EXCLUDES(mutex_);
@@ -74,16 +79,15 @@ class RunMetrics {
     Clock::time_point last_result;
   };
 
-  void append_frames(const Counters& counters, const std::vector<double>& state_seconds,
-                     MetricsText& text) const;
+  void append_frames(const Counters& counters, const std::vector<std::string>& labels,
+                     const std::vector<double>& state_seconds, MetricsText& text) const;
+  MetricLabels labels_of(const ModelInfo& model) const;
 
   const bool has_source_;
   const MetricLabels camera_;
-  const std::vector<std::string> labels_;
-  const MetricLabels model_;
-  const std::string library_;
   const MetricSources sources_;
   mutable Mutex mutex_;
+  ModelInfoPtr model_ GUARDED_BY(mutex_);
   Counters counters_ GUARDED_BY(mutex_);
   std::vector<double> state_seconds_ GUARDED_BY(mutex_);  // of each class and unknown; may be empty
 };

@@ -59,11 +59,11 @@ class Device {
   Json entities_;
 };
 
-void add_state(const MqttTopics& topics, const RunInfo& info, Device& device) {
+void add_state(const MqttTopics& topics, const ModelInfo& model, Device& device) {
   Json state{{"stat_t", topics.state}, {"json_attr_t", topics.attributes}, {"ic", "mdi:eye"}};
-  if (info.labels.size() <= kMaxOptions) {
+  if (model.labels.size() <= kMaxOptions) {
     std::set<std::string> options{"unknown"};
-    for (const std::string& label : info.labels) options.insert(state_label(label));
+    for (const std::string& label : model.labels) options.insert(state_label(label));
     state.update({{"dev_cla", "enum"}, {"ops", options}});
   }
   device.add_for_camera("state", "sensor", "State", state);
@@ -135,17 +135,17 @@ void add_commands(const MqttTopics& topics, const DiscoveryFacts& facts, Device&
 
 }  // namespace
 
-std::string discovery_payload(const MqttTopics& topics, const RunInfo& info,
-                              const DiscoveryFacts& facts) {
+std::string discovery_payload(const MqttTopics& topics, const std::string& camera,
+                              const ModelInfo& model, const DiscoveryFacts& facts) {
   Device device(topics, facts);
-  add_state(topics, info, device);
+  add_state(topics, model, device);
   add_figures(facts, device);
   add_camera(topics, facts, device);
   add_commands(topics, facts, device);
   Json about{{"ids", Json::array({topics.device})},
-             {"name", info.camera},
+             {"name", camera},
              {"mf", "lookout"},
-             {"mdl", info.model},
+             {"mdl", model.name},
              {"sw", LOOKOUT_VERSION}};
   if (!facts.page.empty()) about["cu"] = facts.page;
   const Json config{{"dev", std::move(about)},

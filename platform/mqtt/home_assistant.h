@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/results/run_info.h"
+#include "pipeline/core/model_info.h"
 #include "platform/mqtt/mqtt_topics.h"
 #include "platform/mqtt/mqtt_transport.h"
 
@@ -26,8 +26,8 @@ struct DiscoveryFacts {
 inline constexpr std::size_t kMaxOptions = 32;
 
 // The retained message for `topics.config`: one device with all its entities, JSON.
-std::string discovery_payload(const MqttTopics& topics, const RunInfo& info,
-                              const DiscoveryFacts& facts);
+std::string discovery_payload(const MqttTopics& topics, const std::string& camera,
+                              const ModelInfo& model, const DiscoveryFacts& facts);
 
 struct DiscoveredCamera {
   std::string name;

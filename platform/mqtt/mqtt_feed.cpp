@@ -51,6 +51,14 @@ void MqttSwitch::log() const {
   log_info("mqtt: {} by a command", enabled_ ? "switched on" : "switched off");
 }
 
+void MqttSlots::put(const ModelInfoPtr& model) {
+  {
+    const MutexLock lock(mutex_);
+    news_.model = model;
+  }
+  if (wake_) wake_();
+}
+
 void MqttSlots::put(const Result& result, const Frame& frame) {
   const bool changed = result.state_changed;
   const bool with_picture =
@@ -164,8 +172,9 @@ void MqttFeed::execute(const MqttMessage& message) {
 }
 
 void MqttFeed::advance() {
-  settle_owner();
   const MqttNews news = slots_.take();
+  if (news.model) take_model(news.model);
+  settle_owner();
   if (news.status) {
     online_ = news.status->online;
     publish_camera();
@@ -251,6 +260,13 @@ Clock::time_point MqttFeed::next_due() const {
   return change_waits_ ? std::min(due, next_change_) : due;
 }
 
+void MqttFeed::take_model(const ModelInfoPtr& model) {
+  format_.use(model);
+  if (!options_.discovery) return;
+  discovery_ = options_.discovery(*model);
+  publish(options_.topics.config, discovery_, /*retained=*/true);
+}
+
 void MqttFeed::take_change(const MqttNews& news) {
   result_ = news.change;
   noted_ = false;
@@ -287,12 +303,12 @@ void MqttFeed::take_stats(const StatsSnapshot& stats) {
 void MqttFeed::publish_all() {
   const MqttTopics& topics = options_.topics;
   publish(topics.available, kOnline, /*retained=*/true);
-  if (!options_.discovery.empty()) publish(topics.config, options_.discovery, /*retained=*/true);
+  if (!discovery_.empty()) publish(topics.config, discovery_, /*retained=*/true);
   publish_enabled();
   publish_camera();
   if (result_) {
     if (!change_waits_) note_state();  // else with its event
-    publish(topics.state, state_payload(result_->result.state, options_.info), /*retained=*/true);
+    publish(topics.state, state_payload(result_->result.state), /*retained=*/true);
     publish_attributes();
   }
   if (!snapshot_.empty()) publish(topics.snapshot, snapshot_, /*retained=*/true);
@@ -309,8 +325,8 @@ void MqttFeed::publish_enabled() {
 bool MqttFeed::note_state() {
   if (noted_) return false;
   noted_ = true;
-  const std::string state = state_payload(result_->result.state, options_.info);
-  previous_ = state_payload(result_->result.previous_state, options_.info);
+  const std::string state = state_payload(result_->result.state);
+  previous_ = state_payload(result_->result.previous_state);
   // The first state of the run, or after the camera was away: only the broker knows one before.
   const bool is_first = previous_.empty();
   const bool changes = !is_first || (told_state_ && *told_state_ != state);
@@ -324,7 +340,7 @@ void MqttFeed::publish_change() {
   change_waits_ = false;
   const bool changes = note_state();
   const MqttTopics& topics = options_.topics;
-  publish(topics.state, state_payload(result_->result.state, options_.info), /*retained=*/true);
+  publish(topics.state, state_payload(result_->result.state), /*retained=*/true);
   publish_attributes();
   if (changes) publish_event();
 }
@@ -336,8 +352,7 @@ void MqttFeed::publish_event() {
 }
 
 void MqttFeed::publish_attributes() {
-  publish(options_.topics.attributes,
-          attributes_payload(result_->result, state_since_, previous_, options_.info),
+  publish(options_.topics.attributes, attributes_payload(result_->result, state_since_, previous_),
           /*retained=*/true);
 }
 

@@ -67,6 +67,7 @@ struct MqttResult {
 // What is new in a run, for the thread "mqtt". Each member holds the newest element since the last
 // take(); empty: there was none.
 struct MqttNews {
+  ModelInfoPtr model;
   std::optional<MqttResult> change;  // the newest result that changed the state
   std::uint64_t changes = 0;         // how many there were
   std::optional<MqttResult> result;  // the one that was wanted
@@ -82,6 +83,7 @@ class MqttSlots {
   // `wake` is called by the frame loop when there is news. To be set before the first put().
   void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
+  void put(const ModelInfoPtr& model) EXCLUDES(mutex_);
   void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
   void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void put(const CameraStatus& status) EXCLUDES(mutex_);
@@ -110,7 +112,8 @@ struct MqttFeedOptions {
   bool pictures = true;                        // of changes
   bool commands = false;                       // are executed
   std::chrono::milliseconds interval{60'000};  // between statistics, at least
-  std::string discovery;                       // for Home Assistant; empty: none
+  // The device for Home Assistant, with a model; called by the thread "mqtt". Empty: there is none.
+  std::function<std::string(const ModelInfo&)> discovery;
   // Pauses the source (false) or lets it run again; called by the thread "mqtt". Empty: the source
   // cannot be paused.
   std::function<void(bool)> enable;
@@ -143,7 +146,7 @@ class MqttFeed {
   MqttFeed(const MqttFeed&) = delete;
   MqttFeed& operator=(const MqttFeed&) = delete;
 
-  // Publishes what is new or due.
+  // Publishes what is new or due. To be called when the first model is in the slots.
   void advance();
   // When advance() has to be called, even without news.
   Clock::time_point next_due() const;
@@ -162,6 +165,7 @@ class MqttFeed {
   void begin();
   void give_way();
 
+  void take_model(const ModelInfoPtr& model);
   void take_change(const MqttNews& news);
   void take_picture(const cv::Mat& bgr);
   void take_stats(const StatsSnapshot& stats);
@@ -184,6 +188,7 @@ class MqttFeed {
   JsonFormat format_;
   MqttOwner owner_;
   MqttSwitch switch_;
+  std::string discovery_;                  // with the model; empty: there is none
   bool begun_ = false;                     // to publish, on this connection
   bool ever_begun_ = false;                // in this run
   bool others_logged_ = false;             // that the topics are another machine's

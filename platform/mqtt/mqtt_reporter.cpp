@@ -93,10 +93,16 @@ MqttReporter::MqttReporter(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt 
                            std::shared_ptr<MqttCounters> counters)
     : statistics_(feed.interval, Clock::now()),
       worker_(std::make_shared<Worker>(std::move(link), std::move(feed), std::move(open),
-                                       std::move(counters))),
-      thread_(start_thread("mqtt", [worker = worker_] { worker->run(); })) {}
+                                       std::move(counters))) {}
+
+void MqttReporter::model(const ModelInfoPtr& model) {
+  worker_->slots().put(model);
+  if (thread_.joinable()) return;
+  thread_ = start_thread("mqtt", [worker = worker_] { worker->run(); });
+}
 
 MqttReporter::~MqttReporter() {
+  if (!thread_.joinable()) return;
   if (worker_->end_by(Clock::now() + 2 * kStop)) {
     thread_.join();
   } else {

@@ -49,6 +49,8 @@ class MqttReporter : public Reporter {
   MqttReporter(const MqttReporter&) = delete;
   MqttReporter& operator=(const MqttReporter&) = delete;
 
+  // The first one starts the thread.
+  void model(const ModelInfoPtr& model) override;
   void report(const Result& result, const Frame& frame) override;
   // The summary comes when the connection ends.
   void tick(const StatsSnapshot& stats) override;
@@ -59,7 +61,7 @@ class MqttReporter : public Reporter {
 
   MqttStatistics statistics_;
   const std::shared_ptr<Worker> worker_;  // shared with the thread, which may be detached
-  std::thread thread_;
+  std::thread thread_;                    // none before the first model
 };
 
 }  // namespace lookout

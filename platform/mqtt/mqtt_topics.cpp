@@ -42,10 +42,10 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & kMask) != kContinuation;
 }
 
-std::string class_id(const SceneState& state, const RunInfo& info) {
-  const std::size_t index = state.prediction.index;
-  if (state.kind != SceneState::Kind::kClass || index >= info.class_ids.size()) return "null";
-  return to_json(info.class_ids[index]);
+std::string class_id(const Result& result) {
+  const auto& ids = result.model->class_ids;
+  const std::size_t index = result.state.prediction.index;
+  return index < ids.size() ? to_json(ids[index]) : "null";
 }
 
 std::string name_json(const std::string& state) { return state.empty() ? "null" : to_json(state); }
@@ -118,10 +118,10 @@ std::string state_label(const std::string& label) {
   return label;
 }
 
-std::string state_payload(const SceneState& state, const RunInfo& info) {
+std::string state_payload(const SceneState& state) {
   switch (state.kind) {
     case SceneState::Kind::kClass:
-      return state_label(info.labels[state.prediction.index]);
+      return state_label(std::string(state.prediction.label));
     case SceneState::Kind::kUnknown:
       return "unknown";
     case SceneState::Kind::kNone:
@@ -131,12 +131,11 @@ std::string state_payload(const SceneState& state, const RunInfo& info) {
 }
 
 std::string attributes_payload(const Result& result, std::chrono::system_clock::time_point since,
-                               const std::string& previous, const RunInfo& info) {
+                               const std::string& previous) {
   std::string json;
   if (result.state.kind == SceneState::Kind::kClass) {
     append_format(json, R"({{"index":{},"class_id":{},"score":{:.4f},)",
-                  result.state.prediction.index, class_id(result.state, info),
-                  result.state.prediction.score);
+                  result.state.prediction.index, class_id(result), result.state.prediction.score);
   } else {
     json += R"({"index":null,"class_id":null,"score":null,)";
   }
@@ -147,7 +146,7 @@ std::string attributes_payload(const Result& result, std::chrono::system_clock::
   for (std::size_t i = 0; i < count; ++i) {
     const Prediction& prediction = result.top[i];
     append_format(json, R"({}{{"label":{},"score":{:.4f}}})", i == 0 ? "" : ",",
-                  to_json(info.labels[prediction.index]), prediction.score);
+                  to_json(std::string(prediction.label)), prediction.score);
   }
   return json + "]}";
 }

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "pipeline/core/result.h"
-#include "pipeline/results/run_info.h"
 #include "platform/mqtt/mqtt_transport.h"
 
 namespace lookout {
@@ -68,13 +67,13 @@ inline constexpr std::size_t kMaxState = 255;  // characters
 std::string state_label(const std::string& label);
 
 // The state as text: a label, or "unknown". Empty when there is none yet.
-std::string state_payload(const SceneState& state, const RunInfo& info);
+std::string state_payload(const SceneState& state);
 
 // `{"index":950,"class_id":"n07747607","score":0.8731,"previous":"unknown",
 // "since":1795262400.123,"results":[{"label":"orange","score":0.8731},...]}`: null for what there
 // is not; at most kMaxResults results. `previous`: the state before as text; empty: there was none.
 std::string attributes_payload(const Result& result, std::chrono::system_clock::time_point since,
-                               const std::string& previous, const RunInfo& info);
+                               const std::string& previous);
 inline constexpr std::size_t kMaxResults = 10;
 
 // A JSON line of the kind "state" as an event: with `"event_type":"changed"` first, and without a

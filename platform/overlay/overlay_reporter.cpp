@@ -74,14 +74,14 @@ OverlayText overlay_text(std::string_view text) {
 
 OverlayReporter::OverlayReporter(const RunInfo& info, const View& view, std::atomic<bool>& stop,
                                  seconds max_wait)
-    : live_(info.live), max_wait_(max_wait), stop_(stop) {
+    : camera_name_(info.camera), live_(info.live), max_wait_(max_wait), stop_(stop) {
   // Qt has platforms without a display, such as the console's framebuffer.
   if (variable("DISPLAY").empty() && variable("QT_QPA_PLATFORM").empty()) {
     give_up("there is no display, DISPLAY is not set");
     return;
   }
   try {
-    start(info, view);
+    start(view);
   } catch (const std::exception& error) {
     give_up(fmt::format("{} cannot be started: {}", kOverlayProgram, error.what()));
   }
@@ -94,7 +94,7 @@ OverlayReporter::~OverlayReporter() {
   ::munmap(shared_, sizeof(OverlayShared));
 }
 
-void OverlayReporter::start(const RunInfo& info, const View& view) {
+void OverlayReporter::start(const View& view) {
   const MemoryFile memory;
   void* mapped = MAP_FAILED;
   if (::ftruncate(memory.fd(), sizeof(OverlayShared)) == 0) {
@@ -105,12 +105,21 @@ void OverlayReporter::start(const RunInfo& info, const View& view) {
   shared_ = new (mapped) OverlayShared;
   shared_->owner = ::getpid();
   shared_->view = view;
-  shared_->content.title = overlay_text(fmt::format("{}: {}", info.camera, info.model));
   errors_.emplace();
   constexpr int kNull = ProcessOptions::kDevNull;
   process_.emplace(ProcessOptions{
       {module_path(kOverlayProgram).string()}, {}, {kNull, kNull, errors_->fd(), memory.fd()}});
   open_ = true;
+}
+
+void OverlayReporter::model(const ModelInfoPtr& model) {
+  title_ = overlay_text(fmt::format("{}: {}", camera_name_, model->name));
+}
+
+void OverlayReporter::show() {
+  shared_->content.title = title_;
+  was_ready_ = true;
+  shared_->ready = false;
 }
 
 void OverlayReporter::report(const Result& result, const Frame& frame) {

@@ -36,6 +36,7 @@ class OverlayReporter : public Reporter {
   OverlayReporter(const OverlayReporter&) = delete;
   OverlayReporter& operator=(const OverlayReporter&) = delete;
 
+  void model(const ModelInfoPtr& model) override;
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
@@ -46,9 +47,9 @@ class OverlayReporter : public Reporter {
   void linger(std::optional<Clock::time_point> end);
 
  private:
-  void start(const RunInfo& info, const View& view);
+  void start(const View& view);
   bool is_ready() const { return open_ && shared_->ready; }
-  void show() { was_ready_ = true, shared_->ready = false; }
+  void show();
   void wait_until_ready();
   void show_offline();
   void tell_missing();
@@ -56,9 +57,11 @@ class OverlayReporter : public Reporter {
   void handle_end();
   void give_up(const std::string& why);
 
+  const std::string camera_name_;
   const bool live_;
   const std::chrono::seconds max_wait_;
   std::atomic<bool>& stop_;
+  OverlayText title_{};
   StatsSnapshot stats_;
   CameraStatus camera_;
   std::optional<ChildProcess> process_;  // until it is reaped

@@ -72,10 +72,10 @@ class OnChangeReporter::Runner {
   Counts counts_ GUARDED_BY(mutex_);
 };
 
-OnChangeReporter::OnChangeReporter(OnChangeOptions options, const RunInfo& info,
+OnChangeReporter::OnChangeReporter(OnChangeOptions options, const std::string& camera,
                                    std::unique_ptr<SnapshotReporter> snapshots)
     : patience_(options.patience),
-      same_{"LOOKOUT_EVENT_CAMERA=" + info.camera, "LOOKOUT_EVENT_MODEL=" + info.model},
+      camera_(camera),
       snapshots_(std::move(snapshots)),
       runner_(std::make_shared<Runner>(std::move(options))),
       changes_("on-change", [runner = runner_](Change& change, const auto& task) {
@@ -98,7 +98,7 @@ void OnChangeReporter::report(const Result& result, const Frame& frame) {
     if (snapshots_) snapshots_->report(result, frame);  // of a frame that the model is unsure of
     return;
   }
-  Change change{same_, {}};
+  Change change;
   if (snapshots_) change.snapshot = snapshots_->take(result, frame);
   const auto add = [&change](const char* name, std::string_view value) {
     change.environment.push_back(fmt::format("LOOKOUT_EVENT_{}={}", name, value));
@@ -107,6 +107,8 @@ void OnChangeReporter::report(const Result& result, const Frame& frame) {
   const Prediction& prediction = result.state.prediction;
   std::string timestamp;
   append_seconds(result.timestamp, timestamp);
+  add("CAMERA", camera_);
+  add("MODEL", result.model->name);
   add("STATE", result.state.name());
   add("INDEX", known ? std::to_string(prediction.index) : "");
   add("SCORE", known ? fmt::format("{:.4f}", prediction.score) : "");

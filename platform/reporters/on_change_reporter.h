@@ -10,7 +10,6 @@
 
 #include "pipeline/core/async_worker.h"
 #include "pipeline/core/reporter.h"
-#include "pipeline/results/run_info.h"
 #include "platform/reporters/snapshot_reporter.h"
 
 namespace lookout {
@@ -45,7 +44,7 @@ struct OnChangeOptions {
 class OnChangeReporter : public Reporter {
  public:
   // `snapshots` takes the pictures of all changes; null: no pictures.
-  OnChangeReporter(OnChangeOptions options, const RunInfo& info,
+  OnChangeReporter(OnChangeOptions options, const std::string& camera,
                    std::unique_ptr<SnapshotReporter> snapshots = nullptr);
   // Lets the running and the waiting command end, together within the patience, or kills them.
   // Returns AsyncWorker::kGrace later at the latest.
@@ -63,7 +62,7 @@ class OnChangeReporter : public Reporter {
   class Runner;
 
   const std::chrono::milliseconds patience_;
-  const std::vector<std::string> same_;  // the variables that are the same for all changes
+  const std::string camera_;
   const std::unique_ptr<SnapshotReporter> snapshots_;
   const std::shared_ptr<Runner> runner_;  // shared with the thread, which may outlive this
   AsyncWorker<Change> changes_;

@@ -300,7 +300,7 @@ bool SnapshotReporter::is_unsure(const Result& result) const {
   if (!trigger_.unsure_below) return false;
   if (result.top.empty()) return true;
   const Prediction& best = result.top.front();
-  return best.index == trigger_.unknown || best.score < *trigger_.unsure_below;
+  return best.index == result.model->unknown || best.score < *trigger_.unsure_below;
 }
 
 std::future<std::filesystem::path> SnapshotReporter::take(const Result& result,

@@ -75,10 +75,9 @@ void check_snapshot_folder(const std::filesystem::path& folder);
 // Which frames are saved.
 struct SnapshotTrigger {
   bool changes = true;  // of the state
-  // Frames whose best score is below this, or whose best output is `unknown`; nothing: none of
-  // them.
+  // Frames whose best score is below this, or whose best output is the model's `unknown`; nothing:
+  // none of them.
   std::optional<float> unsure_below{};
-  std::optional<std::size_t> unknown{};  // as ModelSpec::unknown
   // A frame waits until the picture before it was written, at most 10 s: for sources that wait,
   // too, such as files.
   bool waits = false;

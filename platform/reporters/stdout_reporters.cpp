@@ -82,9 +82,13 @@ void JsonReporter::status(const CameraStatus& status) {
   write([&](std::string& line) { format_.append(status, line); });
 }
 
-TerminalReporter::TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k,
-                                   bool states)
-    : terminal_(terminal), title_(std::move(title)), top_k_(top_k), states_(states) {}
+TerminalReporter::TerminalReporter(Terminal& terminal, RunInfo info, std::size_t top_k, bool states)
+    : terminal_(terminal), info_(std::move(info)), top_k_(top_k), states_(states) {}
+
+void TerminalReporter::model(const ModelInfoPtr& model) {
+  title_ = fmt::format("{}: {} ({})", info_.camera, model->name, info_.source);
+  rows_ = std::min(top_k_, model->labels.size());
+}
 
 void PictureReporter::report(const Result& result, const Frame& frame) {
   const std::size_t columns = terminal_size(fd_).columns;
@@ -110,7 +114,7 @@ void TerminalReporter::report(const Result& result, const Frame& frame) {
 
 void TerminalReporter::draw() {
   last_drawn_ = Clock::now();
-  lines_.assign(top_k_ + 3, "");
+  lines_.assign(rows_ + 3, "");
   lines_[0] = title_;
   if (stats_) {
     lines_[1] =
@@ -125,7 +129,7 @@ void TerminalReporter::draw() {
     lines_[2] += "  state ";
     append_text(result_.state, lines_[2]);
   }
-  const std::vector<std::string> shown = bars(result_.top, top_k_, terminal_.size().columns);
+  const std::vector<std::string> shown = bars(result_.top, rows_, terminal_.size().columns);
   std::copy(shown.begin(), shown.end(), lines_.begin() + 3);
   terminal_.draw(lines_);
 }
@@ -148,7 +152,7 @@ void TerminalReporter::status(const CameraStatus& status) {
 void TerminalReporter::draw_offline() {
   const auto away = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now() - camera_.since);
-  lines_.assign(top_k_ + 3, "");
+  lines_.assign(rows_ + 3, "");
   lines_[0] = title_;
   lines_[1] = fmt::format("offline for {} s, waiting for the camera", away.count());
   terminal_.draw(lines_);

@@ -45,6 +45,7 @@ class JsonReporter : public Reporter {
   JsonReporter(NonBlockingWriter& output, JsonFormat format,
                std::function<OperatorTable()> operators = {})
       : output_(output), format_(std::move(format)), operators_(std::move(operators)) {}
+  void model(const ModelInfoPtr& model) override { format_.use(model); }
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
@@ -65,6 +66,7 @@ class JsonReporter : public Reporter {
 class ChangesReporter : public Reporter {
  public:
   explicit ChangesReporter(std::unique_ptr<Reporter> to) : to_(std::move(to)) {}
+  void model(const ModelInfoPtr& model) override { to_->model(model); }
   void report(const Result& result, const Frame& frame) override {
     if (result.state_changed) to_->report(result, frame);
   }
@@ -96,9 +98,11 @@ class PictureReporter : public Reporter {
 // the first: their order changes with each frame.
 class TerminalReporter : public Reporter {
  public:
-  // `title` is the first line; `top_k` lines are reserved for predictions. With `states` the state
+  // The first line is `front: mobilenet_v2 (the source)`. At most `top_k` predictions are shown; as
+  // many lines are reserved for them, or one for each label of the model. With `states` the state
   // is shown.
-  TerminalReporter(Terminal& terminal, std::string title, std::size_t top_k, bool states = false);
+  TerminalReporter(Terminal& terminal, RunInfo info, std::size_t top_k, bool states = false);
+  void model(const ModelInfoPtr& model) override;
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
@@ -108,12 +112,14 @@ class TerminalReporter : public Reporter {
   void draw_offline();
 
   Terminal& terminal_;
+  const RunInfo info_;
+  const std::size_t top_k_;
+  const bool states_;
   std::string title_;
-  std::size_t top_k_;
-  bool states_;
+  std::size_t rows_ = 0;                // of predictions
   std::optional<StatsSnapshot> stats_;  // nothing in the first interval
   CameraStatus camera_;
-  Result result_;  // the last one; its labels are the model's
+  Result result_;  // the last one
   std::string origin_;
   bool has_result_ = false;
   Clock::time_point last_drawn_;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/results/statistics.h"
+#include "tests/support/model_testing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -21,8 +22,17 @@ using std::chrono::milliseconds;
 
 const std::vector<std::string> kLabels{"lemon", "orange", "a \"quoted\" caf\xc3\xa9"};
 
+const ModelInfoPtr kModel = model_with(kLabels);
+
+JsonFormat format_of(const std::string& camera) {
+  JsonFormat format({camera});
+  format.use(kModel);
+  return format;
+}
+
 Result example() {
   Result result;
+  result.model = kModel;
   result.sequence = 812;
   result.timestamp = std::chrono::system_clock::time_point(milliseconds(1795262400123));
   result.frame_age = microseconds(31200);
@@ -62,7 +72,7 @@ TEST(Format, DifferentNamesStayDifferentInText) {
 
 TEST(JsonFormat, AFileWhoseNameIsNotUtf8HasAUrlToOpenItBy) {
   std::string out;
-  JsonFormat format({"front", "mobilenet_v2", kLabels, "", "", true});
+  auto format = format_of("front");
   format.append(example(), "/pictures/caf\xe9 1.jpg", out);
   EXPECT_NE(out.find(R"("file_url":"file:///pictures/caf%E9%201.jpg")"), std::string::npos) << out;
   out.clear();
@@ -86,9 +96,9 @@ TEST(Format, TextIsOneLineWhateverTheNamesAre) {
 
 TEST(JsonFormat, IsTheDocumentedLine) {
   std::string out;
-  JsonFormat({"front", "mobilenet_v2", kLabels, "", "", true}).append(example(), "", out);
+  format_of("front").append(example(), "", out);
   EXPECT_EQ(out,
-            R"({"schema":1,"type":"classification","camera":"front","model":"mobilenet_v2",)"
+            R"({"schema":1,"type":"classification","camera":"front","model":"net",)"
             R"("seq":812,"timestamp":1795262400.123,"frame_age_ms":31.200,"results":[)"
             R"({"index":1,"label":"orange","score":0.8731},)"
             R"({"index":2,"label":"a \"quoted\" café","score":0.0500}],)"
@@ -97,7 +107,7 @@ TEST(JsonFormat, IsTheDocumentedLine) {
 }
 
 TEST(JsonFormat, StateOfAResult) {
-  JsonFormat format({"front", "net", kLabels, "", "", true});
+  auto format = format_of("front");
   Result result = example();
   result.state = {SceneState::Kind::kClass, {2, kLabels[2], 0.61234F}};
   std::string out;
@@ -117,7 +127,7 @@ TEST(JsonFormat, StateOfAResult) {
 }
 
 TEST(JsonFormat, AFrameOfAVideoHasItsTimeThere) {
-  JsonFormat format({"front", "net", kLabels, "", "", true});
+  auto format = format_of("front");
   Result result = example();
   result.media_time = milliseconds(83'333);
   std::string out;
@@ -130,7 +140,7 @@ TEST(JsonFormat, AFrameOfAVideoHasItsTimeThere) {
 
 TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
   std::string out;
-  JsonFormat({"a\nb", "m", kLabels, "", "", true}).append(example(), "dir/caf\xe9 \"1\".jpg", out);
+  format_of("a\nb").append(example(), "dir/caf\xe9 \"1\".jpg", out);
   const Json line = Json::parse(out);
   EXPECT_EQ(line["camera"], "a\nb");
   EXPECT_EQ(line["file"], "dir/caf\xef\xbf\xbd \"1\".jpg");
@@ -138,7 +148,7 @@ TEST(JsonFormat, NamesTheFileAndSurvivesItsBytes) {
 }
 
 TEST(JsonFormat, StatusOfTheCamera) {
-  const JsonFormat format({"front \"door\"", "mobilenet_v2", kLabels, "", "", true});
+  const auto format = format_of("front \"door\"");
   CameraStatus status{false, std::chrono::system_clock::time_point(milliseconds(1795262400007))};
   std::string out;
   format.append(status, out);
@@ -164,7 +174,7 @@ TEST(JsonFormat, StatisticsAndSummary) {
   stats.in_flight = 1;
   stats.inference = {milliseconds(20), milliseconds(22), milliseconds(25), milliseconds(31)};
   std::string out;
-  JsonFormat format({"front", "net", kLabels, "", "", true});
+  auto format = format_of("front");
   format.append(stats, out);
   const Json line = Json::parse(out);
   EXPECT_EQ(line["type"], "stats");
@@ -184,7 +194,7 @@ TEST(JsonFormat, StatisticsAndSummary) {
 }
 
 TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
-  const JsonFormat format({"front", "net", kLabels, "", "", true});
+  const auto format = format_of("front");
   for (const bool final : {false, true}) {
     StatsSnapshot stats;
     stats.final = final;
@@ -239,7 +249,7 @@ TEST(Format, TextOfAState) {
 
 TEST(JsonFormat, WithoutAResultTimesAreUnknown) {
   std::string line;
-  JsonFormat(RunInfo()).append(StatsSnapshot(), line);
+  format_of("front").append(StatsSnapshot(), line);
   const Json json = Json::parse(line);
   EXPECT_EQ(json["fps"], 0);
   for (const auto& [stage, times] : json["latency_ms"].items()) {
@@ -323,7 +333,7 @@ TEST(Format, DoesNotDependOnTheLocale) {
   append_text(example(), "", out);
   EXPECT_NE(out.find("87.3 %"), std::string::npos) << out;
   out.clear();
-  JsonFormat({"c", "m", kLabels, "", "", true}).append(example(), "", out);
+  format_of("c").append(example(), "", out);
   EXPECT_EQ(Json::parse(out)["timing_ms"]["total"], 27.1);
   std::setlocale(LC_ALL, "C");
 }

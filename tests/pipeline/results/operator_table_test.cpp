@@ -1,6 +1,7 @@
 #include "pipeline/results/operator_table.h"
 
 #include <gtest/gtest.h>
+#include <memory>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -63,8 +64,11 @@ OperatorTable two_operators() {
 }
 
 TEST(JsonFormat, OperatorsAreInTheStatisticsAndTheArchiveInTheSummary) {
-  const JsonFormat format(
-      {"front", "net", {"cat"}, R"({"producer":{"torch":"1.13.1"}})", "", true});
+  ModelInfo model;
+  model.name = "net";
+  model.archive = R"({"producer":{"torch":"1.13.1"}})";
+  JsonFormat format({"front"});
+  format.use(std::make_shared<ModelInfo>(model));
   OperatorTable table = two_operators();
   std::string out;
   StatsSnapshot stats;

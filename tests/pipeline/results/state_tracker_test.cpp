@@ -3,26 +3,29 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+
+#include "tests/support/model_testing.h"
 
 namespace lookout {
 namespace {
 
 using std::chrono::milliseconds;
 
-const std::vector<std::string> kAnimals{"cat", "dog", "bird"};
+const ModelInfoPtr kAnimals = model_with({"cat", "dog", "bird"});
 
 // Feeds a tracker and records its states.
 class StateTrackerTest : public testing::Test {
  protected:
   static StateOptions options(milliseconds smoothing, float enter, float leave,
                               milliseconds min_duration) {
-    return {smoothing, enter, leave, min_duration, {}};
+    return {smoothing, enter, leave, min_duration};
   }
 
   // The state's name after a frame with these scores, with a '*' when it changed.
-  static std::string feed(StateTracker& tracker, milliseconds at,
-                          const std::vector<float>& scores) {
-    const bool changed = tracker.update(scores, kAnimals, Clock::time_point(at));
+  static std::string feed(StateTracker& tracker, milliseconds at, const std::vector<float>& scores,
+                          const ModelInfoPtr& model = kAnimals) {
+    const bool changed = tracker.update(scores, model, Clock::time_point(at));
     return std::string(tracker.state().name()) + (changed ? "*" : "");
   }
 };
@@ -50,13 +53,14 @@ TEST_F(StateTrackerTest, NothingAboveTheThresholdIsUnknown) {
 }
 
 TEST_F(StateTrackerTest, TheOutputForUnknownIsTheStateUnknown) {
-  StateOptions options;
-  options.unknown = 2;
-  StateTracker tracker(options);
-  EXPECT_EQ(feed(tracker, milliseconds(0), {0.1F, 0.2F, 0.7F}), "unknown*");
+  ModelInfo refusing = *kAnimals;
+  refusing.unknown = 2;
+  const auto model = std::make_shared<ModelInfo>(refusing);
+  StateTracker tracker({});
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.1F, 0.2F, 0.7F}, model), "unknown*");
   EXPECT_EQ(tracker.state().kind, SceneState::Kind::kUnknown);
-  EXPECT_EQ(feed(tracker, milliseconds(1), {0.6F, 0.3F, 0.1F}), "cat*");
-  EXPECT_EQ(feed(tracker, milliseconds(2), {0.4F, 0.1F, 0.5F}), "unknown*");
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.6F, 0.3F, 0.1F}, model), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(2), {0.4F, 0.1F, 0.5F}, model), "unknown*");
 }
 
 TEST_F(StateTrackerTest, WhatWasEnteredIsLeftBelowTheLowerThreshold) {
@@ -126,6 +130,40 @@ TEST_F(StateTrackerTest, AfterAResetTheSameStateIsNewAndOldScoresAreForgotten) {
   EXPECT_EQ(feed(tracker, milliseconds(1), {0.6F, 0.4F, 0}), "cat*");
   EXPECT_FLOAT_EQ(tracker.state().prediction.score, 0.6F);
   EXPECT_EQ(tracker.previous().kind, SceneState::Kind::kNone);
+}
+
+TEST_F(StateTrackerTest, TheSameLabelOfAnotherModelIsNoChange) {
+  const ModelInfoPtr other = model_with({"bird", "cat"});
+  StateTracker tracker(options(milliseconds(1000), 0.6F, 0.3F, {}));
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.9F, 0.1F, 0}), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(1), {0.5F, 0.5F}, other), "cat") << "is not left yet";
+  EXPECT_EQ(tracker.state().prediction.index, 1U);
+  EXPECT_EQ(tracker.state().prediction.label.data(), other->labels[1].data());
+  EXPECT_EQ(tracker.state().model, other);
+  EXPECT_FLOAT_EQ(tracker.state().prediction.score, 0.5F) << "smoothed with no score of the first";
+}
+
+TEST_F(StateTrackerTest, ALabelThatTheModelDoesNotHaveIsTheStateBeforeTheNext) {
+  StateTracker tracker(options({}, 0, 0, milliseconds(100)));
+  feed(tracker, milliseconds(0), {0, 1, 0});
+  EXPECT_EQ(feed(tracker, milliseconds(100), {0, 1, 0}), "dog*");
+  {
+    const ModelInfoPtr doors = model_with({"open", "shut"});
+    EXPECT_EQ(feed(tracker, milliseconds(200), {1, 0}, doors), "");
+    EXPECT_EQ(feed(tracker, milliseconds(300), {1, 0}, doors), "open*");
+  }
+  EXPECT_EQ(tracker.previous().name(), "dog");
+  EXPECT_EQ(feed(tracker, milliseconds(400), {0, 1, 0}), "");
+  EXPECT_EQ(feed(tracker, milliseconds(500), {0, 1, 0}), "dog*");
+  EXPECT_EQ(tracker.previous().name(), "open") << "its model lives with it";
+}
+
+TEST_F(StateTrackerTest, AModelThatComesBackInTimeChangesNothing) {
+  StateTracker tracker(options({}, 0, 0, milliseconds(100)));
+  feed(tracker, milliseconds(0), {0, 1, 0});
+  EXPECT_EQ(feed(tracker, milliseconds(100), {0, 1, 0}), "dog*");
+  EXPECT_EQ(feed(tracker, milliseconds(200), {1, 0}, model_with({"open", "shut"})), "");
+  EXPECT_EQ(feed(tracker, milliseconds(250), {0, 1, 0}), "dog");
 }
 
 }  // namespace

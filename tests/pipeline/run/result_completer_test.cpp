@@ -3,21 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <string>
 #include <vector>
+
+#include "tests/support/model_testing.h"
 
 namespace lookout {
 namespace {
 
 using std::chrono::seconds;
 
-const std::vector<std::string> kPets{"cat", "dog"};
+const ModelInfoPtr kPets = model_with({"cat", "dog"});
 
 // Returns the numbers of the frames at which the state changes. In the video, frames are a second
 // apart, and after three of a class three of the other follow.
 std::vector<int> changes(const StateOptions& options, Clock::duration between_captures) {
-  ResultCompleter completer(kPets, options);
+  ResultCompleter completer(options);
   ClassifiedFrame classified;
+  classified.result.model = kPets;
   std::vector<int> numbers;
   for (int i = 0; i < 12; ++i) {
     const bool is_dog = i / 3 % 2 == 1;
@@ -40,8 +42,9 @@ TEST(ResultCompleter, StatesOfAVideoFollowItsOwnTime) {
 }
 
 TEST(ResultCompleter, AddsCountersAndAgeOfACamerasFrame) {
-  ResultCompleter completer(kPets, {});
+  ResultCompleter completer({});
   ClassifiedFrame classified;
+  classified.result.model = kPets;
   classified.scores = {0.2F, 0.8F};
   classified.frame.captured = Clock::now() - seconds(10);
   const auto before = std::chrono::system_clock::now() - seconds(10);

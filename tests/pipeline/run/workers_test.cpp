@@ -14,6 +14,7 @@
 #include "pipeline/run/pipeline.h"
 #include "pipeline/run/workers.h"
 #include "tests/support/fakes.h"
+#include "tests/support/model_testing.h"
 
 namespace lookout {
 namespace {
@@ -103,7 +104,9 @@ TEST(Workers, OneThatFailedTakesNoMoreFrames) {
     throw Error(ErrorKind::kBadData, "broken");
   });
   Latest<Frame> waiting;
-  Workers workers(waiting, {FrameClassifier(classifier, {}, 1, 0)}, nullptr);
+  Workers workers(waiting,
+                  {FrameClassifier(classifier, model_with(classifier.spec().labels), {}, 1, 0)},
+                  nullptr);
   for (int i = 0; i < 2; ++i) {
     Frame frame;
     fill(frame, i);

@@ -14,6 +14,8 @@ namespace {
 
 class EventFeedTest : public testing::Test {
  protected:
+  EventFeedTest() { slots_.put(http_model()); }
+
   void put(std::uint64_t sequence, bool changed = false) {
     slots_.put(result_of(sequence, changed), grey_frame(0));
   }

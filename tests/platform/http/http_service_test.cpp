@@ -16,6 +16,8 @@ using nlohmann::json;
 
 class HttpServiceTest : public testing::Test {
  protected:
+  HttpServiceTest() { slots_.put(http_model()); }
+
   // The answer, which comes at once.
   HttpResponse ask(const HttpRequest& request) {
     HttpResponse answer;

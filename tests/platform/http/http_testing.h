@@ -15,13 +15,22 @@ namespace lookout {
 inline RunInfo http_run_info() {
   RunInfo info;
   info.camera = "Front <door>";
-  info.model = "fake";
-  info.labels = {"cat", "dog"};
-  info.archive = R"({"producer":"nobody"})";
-  info.region = R"({"roi":[0,0,1,1],"resize":"stretch","width":64,"height":48})";
+  info.roi = "[0,0,1,1]";
   info.source = "a test";
   info.live = true;
   return info;
+}
+
+inline ModelInfoPtr http_model() {
+  static const ModelInfoPtr model = [] {
+    ModelInfo info;
+    info.name = "fake";
+    info.labels = {"cat", "dog"};
+    info.archive = R"({"producer":"nobody"})";
+    info.input = R"("resize":"stretch","width":64,"height":48)";
+    return std::make_shared<ModelInfo>(info);
+  }();
+  return model;
 }
 
 // A frame of one grey, which its JPEG shows.
@@ -39,6 +48,7 @@ inline int grey_of(const std::string& jpeg) {
 
 inline Result result_of(std::uint64_t sequence, bool changed = false) {
   Result result;
+  result.model = http_model();
   result.sequence = sequence;
   result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
   result.top = {{1, "dog", 0.9F}, {0, "cat", 0.1F}};
@@ -57,6 +67,7 @@ class HttpRun {
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
     reporter_ = std::make_unique<HttpReporter>(std::move(sockets), http_run_info(),
                                                std::move(options), limits);
+    reporter_->model(http_model());
   }
 
   std::uint16_t port() const { return port_; }

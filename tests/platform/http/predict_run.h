@@ -59,19 +59,21 @@ class PredictRun {
     auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
     const std::string name = sockets->names().at(0);
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
-    RunInfo info;
-    info.model = "grey";
-    info.labels = classifier_.spec().labels;
+    ModelInfo info = model_info(classifier_.spec());
+    info.name = "grey";
     for (std::size_t i = 0; has_ids && i < info.labels.size(); ++i) {
       info.class_ids.push_back("n" + std::to_string(1000 + i));
     }
     options.pictures = &pictures_;
     reporter_ =
-        std::make_unique<HttpReporter>(std::move(sockets), info, std::move(options), limits);
+        std::make_unique<HttpReporter>(std::move(sockets), RunInfo(), std::move(options), limits);
+    const auto model = std::make_shared<ModelInfo>(std::move(info));
+    reporter_->model(model);
     if (!classify) return;
-    thread_ = std::thread([this] {
+    thread_ = std::thread([this, model] {
       NoSource source(nullptr);
       PipelineOptions pipeline;
+      pipeline.model = model;
       pipeline.pictures = &pictures_;
       run_pipeline(source, classifier_, {}, pipeline, stop_);
     });

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
@@ -17,15 +18,23 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::Not;
 
-RunInfo info_of(std::vector<std::string> labels, const std::string& camera = "front") {
-  RunInfo info;
-  info.camera = camera;
-  info.model = "small";
+const RunInfo kRun{"front", "a test"};
+
+ModelInfoPtr model_of(std::vector<std::string> labels) {
+  ModelInfo info;
+  info.name = "small";
   info.labels = std::move(labels);
   info.archive = R"({"weights":"mine","quantization":"qint8","library":"LibTorch 2.9.1"})";
-  info.source = "a test";
   info.sha256 = "0123456789abcdef";
-  return info;
+  return std::make_shared<ModelInfo>(std::move(info));
+}
+
+// The text of metrics without a result.
+std::string text_of(std::vector<std::string> labels, const MetricSources& sources = {},
+                    const RunInfo& info = kRun) {
+  RunMetrics metrics(info, sources);
+  metrics.model(model_of(std::move(labels)));
+  return metrics.text();
 }
 
 Result result_of(std::uint64_t sequence, milliseconds inference) {
@@ -71,7 +80,8 @@ TEST(MetricsText, AHistogramCountsUpToEachBound) {
 }
 
 TEST(RunMetrics, CountsFramesStagesAndLosses) {
-  RunMetrics metrics(info_of({"cat", "dog"}), {});
+  RunMetrics metrics(kRun, {});
+  metrics.model(model_of({"cat", "dog"}));
   Result result = result_of(9, milliseconds(12));
   result.dropped = 4;
   metrics.record(result);
@@ -106,7 +116,8 @@ TEST(RunMetrics, CountsFramesStagesAndLosses) {
 }
 
 TEST(RunMetrics, StatesHaveTheirScoreTheirStartAndTheirTime) {
-  RunMetrics metrics(info_of({"cat", "dog"}), {});
+  RunMetrics metrics(kRun, {});
+  metrics.model(model_of({"cat", "dog"}));
   Result result = result_of(0, milliseconds(1));
   result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
   result.state.kind = SceneState::Kind::kClass;
@@ -129,12 +140,32 @@ TEST(RunMetrics, StatesHaveTheirScoreTheirStartAndTheirTime) {
   EXPECT_THAT(metrics.text(), Not(HasSubstr("lookout_state_score")));
 }
 
+TEST(RunMetrics, AStateKeepsItsTimeWithAnotherModel) {
+  RunMetrics metrics(kRun, {});
+  const auto seconds_of_dog = [&metrics] {
+    const std::string text = metrics.text();
+    const std::string start = R"(lookout_state_seconds_total{camera="front",state="dog"} )";
+    const std::size_t at = text.find(start);
+    return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+  };
+  metrics.model(model_of({"cat", "dog"}));
+  Result result = result_of(0, milliseconds(1));
+  result.state = {SceneState::Kind::kClass, {1, "dog", 0.75F}};
+  metrics.record(result);
+  metrics.record(result);
+  const std::string before = seconds_of_dog();
+  metrics.model(model_of({"dog", "cow", "pig"}));
+  EXPECT_EQ(seconds_of_dog(), before);
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("state=\"cat\"")));
+  metrics.model(model_of({"cow"}));
+  EXPECT_EQ(seconds_of_dog(), "");
+}
+
 TEST(RunMetrics, ManyClassesHaveNoTimesOfTheirOwn) {
-  const RunMetrics few(info_of(std::vector<std::string>(RunMetrics::kMaxStates, "a")), {});
-  EXPECT_THAT(few.text(),
+  EXPECT_THAT(text_of(std::vector<std::string>(RunMetrics::kMaxStates, "a")),
               HasSubstr("lookout_state_seconds_total{camera=\"front\",state=\"a\"} 0\n"));
-  const RunMetrics many(info_of(std::vector<std::string>(RunMetrics::kMaxStates + 1, "a")), {});
-  EXPECT_THAT(many.text(), Not(HasSubstr("lookout_state_seconds_total")));
+  EXPECT_THAT(text_of(std::vector<std::string>(RunMetrics::kMaxStates + 1, "a")),
+              Not(HasSubstr("lookout_state_seconds_total")));
 }
 
 TEST(RunMetrics, OperatorsBeyondTheFirst64AreOthers) {
@@ -152,7 +183,7 @@ TEST(RunMetrics, OperatorsBeyondTheFirst64AreOthers) {
     }
     return table;
   };
-  const std::string text = RunMetrics(info_of({"a"}), sources).text();
+  const std::string text = text_of({"a"}, sources);
   EXPECT_THAT(text,
               HasSubstr("lookout_operator_calls_total{camera=\"front\",operator=\"op63\"} 100\n"));
   EXPECT_THAT(text, Not(HasSubstr("operator=\"op64\"")));
@@ -163,7 +194,7 @@ TEST(RunMetrics, OperatorsBeyondTheFirst64AreOthers) {
 TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
   MetricSources sources;
   sources.machine = [] { return MachineState{61.5, std::nullopt, 0x40004}; };
-  const std::string text = RunMetrics(info_of({"a"}), sources).text();
+  const std::string text = text_of({"a"}, sources);
   EXPECT_THAT(text, HasSubstr("lookout_soc_temperature_celsius 61.5\n"));
   EXPECT_THAT(text, Not(HasSubstr("lookout_cpu_frequency_hertz")));
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"throttled\",when=\"now\"} 1\n"));
@@ -171,7 +202,7 @@ TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"boot\"} 0\n"));
   sources.machine = [] { return MachineState{std::nullopt, std::nullopt, 1, true}; };
-  const std::string voltage = RunMetrics(info_of({"a"}), sources).text();
+  const std::string voltage = text_of({"a"}, sources);
   EXPECT_THAT(voltage, HasSubstr("lookout_throttled{reason=\"under_voltage\",when=\"now\"} 1\n"));
   EXPECT_THAT(voltage, Not(HasSubstr("when=\"boot\"")));
   EXPECT_THAT(voltage, Not(HasSubstr("reason=\"throttled\"")));
@@ -179,9 +210,9 @@ TEST(RunMetrics, WhatTheMachineDoesNotReportIsNotThere) {
 
 TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
   MetricSources sources;
-  EXPECT_THAT(RunMetrics(info_of({"cat"}), sources).text(), Not(HasSubstr("lookout_mqtt")));
+  EXPECT_THAT(text_of({"cat"}, sources), Not(HasSubstr("lookout_mqtt")));
   sources.mqtt = [] { return MqttFigures{true, 12, 3}; };
-  const std::string text = RunMetrics(info_of({"cat"}), sources).text();
+  const std::string text = text_of({"cat"}, sources);
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_connected{camera=\"front\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_messages_total{camera=\"front\"} 12\n"));
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_dropped_total{camera=\"front\"} 3\n"));
@@ -190,11 +221,11 @@ TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
 TEST(RunMetrics, FeaturesOfLibTorchAreTold) {
   MetricSources sources;
   sources.api_usage = [] { return std::map<std::string, std::uint64_t>(); };
-  EXPECT_THAT(RunMetrics(info_of({"cat"}), sources).text(), Not(HasSubstr("api_usage")));
+  EXPECT_THAT(text_of({"cat"}, sources), Not(HasSubstr("api_usage")));
   sources.api_usage = [] {
     return std::map<std::string, std::uint64_t>{{"torch.jit.load", 1}, {"tensor.create", 3}};
   };
-  const std::string text = RunMetrics(info_of({"cat"}), sources).text();
+  const std::string text = text_of({"cat"}, sources);
   EXPECT_THAT(text, HasSubstr("lookout_libtorch_api_usage{event=\"torch.jit.load\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("lookout_libtorch_api_usage{event=\"tensor.create\"} 3\n"));
 }
@@ -217,7 +248,8 @@ TEST(RunMetrics, EachHasAType) {
   };
   sources.mqtt = [] { return MqttFigures{}; };
   sources.machine = [] { return MachineState{61.5, 1500, 0}; };
-  RunMetrics metrics(info_of({"cat"}), sources);
+  RunMetrics metrics(kRun, sources);
+  metrics.model(model_of({"cat"}));
   Result result = result_of(0, milliseconds(12));
   result.state = {SceneState::Kind::kClass, {0, "cat", 0.9F}};
   result.state_changed = true;
@@ -240,7 +272,7 @@ TEST(RunMetrics, EachHasAType) {
 TEST(RunMetrics, TheProcessStartedBeforeItsTests) {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   const double now = std::chrono::duration<double>(since_1970).count();
-  const std::string text = RunMetrics(info_of({"a"}), {}).text();
+  const std::string text = text_of({"a"});
   EXPECT_LE(value_of(text, "process_start_time_seconds"), now);
   EXPECT_GT(value_of(text, "process_start_time_seconds"), now - 86400);
   const double age = now - value_of(text, "process_start_time_seconds") + 1;
@@ -250,7 +282,7 @@ TEST(RunMetrics, TheProcessStartedBeforeItsTests) {
 
 TEST(RunMetrics, TheStartOfTheProcessIsTheSameInEveryScrape) {
   const auto start_line = [] {
-    const std::string text = RunMetrics(info_of({"a"}), {}).text();
+    const std::string text = text_of({"a"});
     const std::size_t begin = text.find("\nprocess_start_time_seconds ") + 1;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -259,9 +291,7 @@ TEST(RunMetrics, TheStartOfTheProcessIsTheSameInEveryScrape) {
 }
 
 TEST(RunMetrics, WithoutASourceThereAreNoFrames) {
-  RunInfo info = info_of({"a"});
-  info.source.clear();
-  EXPECT_THAT(RunMetrics(info, {}).text(), Not(HasSubstr("lookout_frames")));
+  EXPECT_THAT(text_of({"a"}, {}, {"front"}), Not(HasSubstr("lookout_frames")));
 }
 
 }  // namespace

@@ -15,13 +15,14 @@ using Json = nlohmann::json;
 
 class HomeAssistantTest : public testing::Test {
  protected:
-  Json device() const { return Json::parse(discovery_payload(topics_, info_, facts_)); }
+  Json device() const { return Json::parse(discovery_payload(topics_, camera_, model_, facts_)); }
   Json entities() const { return device()["cmps"]; }
   Json entity(const std::string& key) const { return entities().at(key); }
   bool has(const std::string& key) const { return entities().contains(key); }
 
   MqttTopics topics_ = mqtt_topics("lookout", "front", "m", "homeassistant");
-  RunInfo info_ = mqtt_run_info();
+  std::string camera_ = "front";
+  ModelInfo model_ = *mqtt_model();
   DiscoveryFacts facts_;
 };
 
@@ -30,7 +31,7 @@ TEST_F(HomeAssistantTest, DescribesOneDevice) {
   EXPECT_EQ(json["dev"]["ids"], Json::array({"lookout_m_front"}));
   EXPECT_EQ(json["dev"]["name"], "front");
   EXPECT_EQ(json["dev"]["mf"], "lookout");
-  EXPECT_EQ(json["dev"]["mdl"], info_.model);
+  EXPECT_EQ(json["dev"]["mdl"], model_.name);
   EXPECT_EQ(json["dev"]["sw"], LOOKOUT_VERSION);
   EXPECT_EQ(json["o"]["name"], "lookout");
   EXPECT_FALSE(json["dev"].contains("cu"));
@@ -59,10 +60,10 @@ TEST_F(HomeAssistantTest, TheStateHasTheLabelsAsOptions) {
 }
 
 TEST_F(HomeAssistantTest, ManyLabelsAreNoOptions) {
-  info_.labels.assign(33, "a");
+  model_.labels.assign(33, "a");
   EXPECT_FALSE(entity("state").contains("ops"));
   EXPECT_FALSE(entity("state").contains("dev_cla"));
-  info_.labels.pop_back();
+  model_.labels.pop_back();
   EXPECT_EQ(entity("state")["ops"].size(), 2U);  // each once
 }
 
@@ -111,8 +112,8 @@ TEST_F(HomeAssistantTest, LeavesOutWhatThereIsNot) {
 }
 
 TEST_F(HomeAssistantTest, NamesMayHoldAnything) {
-  info_.camera = "a \"b\" \xff {{ 1 }}";
-  info_.labels = {"\xff", "b"};
+  camera_ = "a \"b\" \xff {{ 1 }}";
+  model_.labels = {"\xff", "b"};
   EXPECT_TRUE(device()["dev"]["name"].is_string());
 }
 

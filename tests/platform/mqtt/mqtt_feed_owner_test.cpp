@@ -56,7 +56,7 @@ TEST_F(MqttFeedOwnerTest, OfAnotherMachinesTopicsNothingIsPublishedAndOneLineSay
 // As when both found no owner, and the broker got the other claim later.
 TEST_F(MqttFeedOwnerTest, ItsDeviceGoesWhenItGivesWay) {
   connect();
-  ASSERT_EQ(of(topics_.config), Payloads{"a device"});
+  ASSERT_EQ(of(topics_.config), Payloads{"a device with fake"});
   broker_.forget_published();
   broker_.retain(topics_.owner, to_payload({"other", "pi2"}));
   broker_.send({topics_.owner, to_payload({"other", "pi2"}), 1, false});

@@ -8,6 +8,7 @@
 #include "pipeline/results/statistics.h"
 #include "tests/platform/mqtt/mqtt_feed_testing.h"
 #include "tests/support/captured_log.h"
+#include "tests/support/model_testing.h"
 
 namespace lookout {
 namespace {
@@ -36,6 +37,28 @@ TEST_F(MqttFeedTest, BeginsWithWhatIsRetained) {
     EXPECT_TRUE(message.retained && message.qos == 1) << message.topic;
   }
   EXPECT_EQ(broker_.subscribed(), (Payloads{topics_.available, topics_.owner, topics_.birth}));
+}
+
+TEST_F(MqttFeedTest, AnotherModelDescribesTheDeviceAgain) {
+  connect();
+  change(1);
+  slots_->put(model_with({"open", "shut"}, "doors"));
+  turn();
+  EXPECT_EQ(of(topics_.config), (Payloads{"a device with fake", "a device with doors"}));
+  pass(MqttFeed::kBetweenChanges);
+  Result result = change_to(1, 0.9F);
+  {
+    const ModelInfoPtr doors = model_with({"open", "shut"}, "doors");
+    result.previous_state = result.state;
+    result.model = result.state.model = doors;
+    result.state.prediction.label = doors->labels[1];
+  }
+  slots_->put(result, small_frame());
+  turn();
+  EXPECT_EQ(of(topics_.state), (Payloads{"dog", "shut"}));
+  const Json event = Json::parse(of(topics_.event).at(1));
+  EXPECT_EQ(event["model"], "doors");
+  EXPECT_EQ(event["previous"], "dog");
 }
 
 TEST_F(MqttFeedTest, AChangeIsAStateAnEventAndAPicture) {
@@ -197,7 +220,7 @@ TEST_F(MqttFeedTest, HomeAssistantsStartIsAnsweredAfterARandomTime) {
   pass(milliseconds(2400));
   EXPECT_TRUE(broker_.published().empty());
   pass(milliseconds(100));
-  EXPECT_EQ(of(topics_.config), Payloads{"a device"});
+  EXPECT_EQ(of(topics_.config), Payloads{"a device with fake"});
   EXPECT_EQ(of(topics_.state), Payloads{"dog"});
   EXPECT_EQ(of(topics_.snapshot).size(), 1U);
   EXPECT_EQ(of(topics_.stats).size(), 1U);

@@ -41,9 +41,10 @@ class MqttFeedTest : public testing::Test {
     options.info = mqtt_run_info();
     options.now = [this] { return clock_.now(); };
     options.random = [] { return 0.5; };
-    options.discovery = "a device";
+    options.discovery = [](const ModelInfo& model) { return "a device with " + model.name; };
     topics_ = options.topics;
     feed_ = std::make_unique<MqttFeed>(*slots_, *link_, *counters_, std::move(options));
+    slots_->put(mqtt_model());
   }
 
   // One turn of the thread.

@@ -58,12 +58,11 @@ TEST(MqttTopics, APrefixHasLevelsWithoutWildcards) {
 }
 
 TEST(MqttPayloads, AStateIsALabelOrUnknown) {
-  const RunInfo info = mqtt_run_info();
-  EXPECT_EQ(state_payload(class_state(1, 0.9F), info), "dog");
+  EXPECT_EQ(state_payload(class_state(1, 0.9F)), "dog");
   SceneState unknown;
   unknown.kind = SceneState::Kind::kUnknown;
-  EXPECT_EQ(state_payload(unknown, info), "unknown");
-  EXPECT_EQ(state_payload({}, info), "");
+  EXPECT_EQ(state_payload(unknown), "unknown");
+  EXPECT_EQ(state_payload({}), "");
 }
 
 TEST(MqttPayloads, ALongLabelIsCutBetweenCharacters) {
@@ -76,7 +75,7 @@ TEST(MqttPayloads, ALongLabelIsCutBetweenCharacters) {
 TEST(MqttPayloads, AttributesDescribeTheState) {
   Result result = change_to(1, 0.9F);
   const auto since = std::chrono::system_clock::time_point(std::chrono::milliseconds(1500));
-  const Json json = Json::parse(attributes_payload(result, since, "cat", mqtt_run_info()));
+  const Json json = Json::parse(attributes_payload(result, since, "cat"));
   EXPECT_EQ(json["index"], 1);
   EXPECT_EQ(json["class_id"], "n2");
   EXPECT_NEAR(json["score"].get<double>(), 0.9, 1e-4);
@@ -89,9 +88,8 @@ TEST(MqttPayloads, AttributesDescribeTheState) {
 TEST(MqttPayloads, AttributesOfUnknownAreNull) {
   Result result;
   result.state.kind = SceneState::Kind::kUnknown;
-  RunInfo info = mqtt_run_info();
-  info.class_ids.clear();
-  const Json json = Json::parse(attributes_payload(result, {}, "", info));
+  result.model = std::make_shared<ModelInfo>();
+  const Json json = Json::parse(attributes_payload(result, {}, ""));
   EXPECT_TRUE(json["index"].is_null() && json["class_id"].is_null() && json["score"].is_null());
   EXPECT_TRUE(json["previous"].is_null());
   EXPECT_TRUE(json["results"].empty());
@@ -100,8 +98,7 @@ TEST(MqttPayloads, AttributesOfUnknownAreNull) {
 TEST(MqttPayloads, AttributesHaveAtMostTenResults) {
   Result result = change_to(0, 0.5F);
   result.top.assign(50, {0, "cat", 0.01F});
-  EXPECT_EQ(Json::parse(attributes_payload(result, {}, "", mqtt_run_info()))["results"].size(),
-            10U);
+  EXPECT_EQ(Json::parse(attributes_payload(result, {}, ""))["results"].size(), 10U);
 }
 
 TEST(MqttPayloads, AnEventIsTheJsonLineOfTheState) {

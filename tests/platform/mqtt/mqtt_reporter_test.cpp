@@ -31,8 +31,10 @@ class MqttReporterTest : public testing::Test {
     feed.topics = topics_;
     feed.machine = {"m", "pi"};
     feed.info = mqtt_run_info();
-    return std::make_unique<MqttReporter>(MqttLinkOptions(), std::move(feed), std::move(open),
-                                          std::make_shared<MqttCounters>());
+    auto reporter = std::make_unique<MqttReporter>(
+        MqttLinkOptions(), std::move(feed), std::move(open), std::make_shared<MqttCounters>());
+    reporter->model(mqtt_model());
+    return reporter;
   }
 
   const MqttTopics topics_ = mqtt_topics("lookout", "front", "m", "");

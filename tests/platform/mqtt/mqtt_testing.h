@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <opencv2/core.hpp>
 
 #include "pipeline/core/frame.h"
@@ -13,23 +14,33 @@ namespace lookout {
 inline RunInfo mqtt_run_info() {
   RunInfo info;
   info.camera = "front";
-  info.model = "fake";
-  info.labels = {"cat", "dog"};
-  info.class_ids = {"n1", "n2"};
   info.source = "a test";
   info.live = true;
   return info;
 }
 
+inline ModelInfoPtr mqtt_model() {
+  static const ModelInfoPtr model = [] {
+    ModelInfo info;
+    info.name = "fake";
+    info.labels = {"cat", "dog"};
+    info.class_ids = {"n1", "n2"};
+    return std::make_shared<ModelInfo>(info);
+  }();
+  return model;
+}
+
 inline SceneState class_state(std::size_t index, float score) {
   SceneState state;
   state.kind = SceneState::Kind::kClass;
-  state.prediction = {index, index == 0 ? "cat" : "dog", score};
+  state.model = mqtt_model();
+  state.prediction = {index, state.model->labels.at(index), score};
   return state;
 }
 
 inline Result result_with(std::size_t index, float score) {
   Result result;
+  result.model = mqtt_model();
   result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
   result.state = class_state(index, score);
   result.top = {result.state.prediction, class_state(1 - index, 1 - score).prediction};

@@ -20,6 +20,7 @@
 
 #include "pipeline/results/statistics.h"
 #include "platform/sources/test_pattern.h"
+#include "tests/support/model_testing.h"
 #include "tests/support/overlay_places.h"
 #include "tests/support/program.h"
 #include "tests/support/source_testing.h"
@@ -65,7 +66,6 @@ class OverlayTest : public testing::Test {
   static RunInfo info(bool live = true) {
     RunInfo info;
     info.camera = "front";
-    info.model = "net";
     info.live = live;
     return info;
   }
@@ -100,6 +100,7 @@ class OverlayTest : public testing::Test {
 
   // Reports the result and returns when it can be seen.
   void show(OverlayReporter& reporter) {
+    reporter.model(model_with({}));
     ASSERT_TRUE(beat_until(reporter, [&] {
       reporter.report(result_, frame_);
       return shows_content();

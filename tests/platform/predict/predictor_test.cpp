@@ -67,7 +67,8 @@ TEST(Predictor, WhatNobodyWaitsForIsDropped) {
 TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
   PictureQueue pictures(1, 0);
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  FrameClassifier picture_classifier = pictures.make_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
   PredictLimits limits;
   limits.queue = 3;
   const std::string picture = jpeg();
@@ -97,7 +98,8 @@ TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
 TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   PictureQueue pictures(1, 0);
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  FrameClassifier picture_classifier = pictures.make_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
   const std::string picture = jpeg();
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   Predictor predictor(pictures, {});
@@ -162,7 +164,8 @@ TEST(Predictor, AnAnimatedWebpIsNoPicture) {
 TEST(Predictor, AWebpIsClassified) {
   PictureQueue pictures(1, 0);
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  FrameClassifier picture_classifier = pictures.make_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
   std::vector<unsigned char> webp;
   cv::imencode(".webp", cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(1)), webp);
   const std::string bytes(webp.begin(), webp.end());
@@ -189,7 +192,8 @@ TEST(Predictor, ALimitIsNamedWithItsKey) {
 TEST(Predictor, WhoGoesAwayStopsTheDecoder) {
   PictureQueue pictures(1, 0);
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(classifier);
+  FrameClassifier picture_classifier = pictures.make_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
   // It takes a tenth of a second and more to decode.
   const Bytes bytes =
       encoded(cv::Mat(4900, 4900, CV_8UC3, cv::Scalar::all(1)), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});

@@ -9,6 +9,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "tests/support/fakes.h"
+#include "tests/support/model_testing.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -58,15 +59,9 @@ class OnChangeReporterTest : public testing::Test {
     return std::make_unique<SnapshotReporter>(SnapshotFolder(folder, "front", 100 << 20), hours(1));
   }
 
-  static RunInfo info(const std::string& camera = "", const std::string& model = "") {
-    RunInfo info;
-    info.camera = camera;
-    info.model = model;
-    return info;
-  }
-
   static Result change(const std::string_view& label) {
     Result result;
+    result.model = model_with({});
     result.state_changed = true;
     result.state = {SceneState::Kind::kClass, {7, label, 0.51239F}};
     return result;
@@ -88,8 +83,7 @@ TEST_F(OnChangeReporterTest, TheChangeIsInTheEnvironment) {
   Frame frame;
   frame.origin = "dir/a b.jpg";
   {
-    OnChangeReporter reporter(shell("env | grep ^LOOKOUT_EVENT_ | sort > " + out),
-                              info("front", "net"));
+    OnChangeReporter reporter(shell("env | grep ^LOOKOUT_EVENT_ | sort > " + out), "front");
     reporter.report(result, frame);
   }
   std::ifstream file(out);
@@ -109,12 +103,11 @@ TEST_F(OnChangeReporterTest, TheChangeIsInTheEnvironment) {
 }
 
 TEST_F(OnChangeReporterTest, UnknownHasNeitherIndexNorScore) {
-  Result result;
-  result.state_changed = true;
+  Result result = change("");
   result.state.kind = SceneState::Kind::kUnknown;
   OnChangeReporter reporter(shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_INDEX,"
                                   "$LOOKOUT_EVENT_SCORE,$LOOKOUT_EVENT_PREVIOUS\" > $OUTPUT"),
-                            info());
+                            "front");
   reporter.report(result, {});
   EXPECT_EQ(next_line(), "unknown,,,");
 }
@@ -126,7 +119,7 @@ TEST_F(OnChangeReporterTest, ThePictureOfTheChangeIsThereAsAWhole) {
   OnChangeReporter reporter(shell("[ -z \"$LOOKOUT_EVENT_SNAPSHOT\" ] || "
                                   "cp \"$LOOKOUT_EVENT_SNAPSHOT\" " +
                                   copy + "; echo \"$LOOKOUT_EVENT_SNAPSHOT\" > $OUTPUT"),
-                            info(), snapshots_in(directory_.path()));
+                            "front", snapshots_in(directory_.path()));
   reporter.report(change("cat"), frame);
   EXPECT_THAT(next_line(), AllOf(StartsWith(directory_ / "front_"), EndsWith("_cat.jpg")));
   EXPECT_EQ(cv::imread(copy).size(), frame.bgr.size());
@@ -138,7 +131,7 @@ TEST_F(OnChangeReporterTest, ACommandIsRunWithoutAPictureThatCannotBeWritten) {
   const CapturedLog log;
   {
     OnChangeReporter reporter(
-        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $OUTPUT"), info(),
+        shell("echo \"$LOOKOUT_EVENT_STATE,$LOOKOUT_EVENT_SNAPSHOT\" > $OUTPUT"), "front",
         snapshots_in(directory_ / "none"));
     std::filesystem::remove(directory_ / "none");
     Frame frame;
@@ -155,7 +148,7 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
     OnChangeReporter reporter(
         shell(
             "echo \"$LOOKOUT_EVENT_STATE $LOOKOUT_EVENT_COALESCED\" > $OUTPUT; read line < $GATE"),
-        info());
+        "front");
     reporter.report(change("a"), {});
     EXPECT_EQ(next_line(), "a 0");
     Result same = change("x");
@@ -174,7 +167,7 @@ TEST_F(OnChangeReporterTest, OneRunsAtATimeAndOfTheOthersTheNewestIsNext) {
 TEST_F(OnChangeReporterTest, AFailureIsSaidOnceWithItsStatus) {
   const CapturedLog log;
   {
-    OnChangeReporter reporter(shell("echo > $OUTPUT; exit 3"), info());
+    OnChangeReporter reporter(shell("echo > $OUTPUT; exit 3"), "front");
     for (const char* label : {"a", "b", "c"}) {
       reporter.report(change(label), {});
       next_line();
@@ -191,7 +184,7 @@ TEST_F(OnChangeReporterTest, OneThatTakesTooLongIsKilled) {
   {
     OnChangeOptions options = shell("read line < $GATE");
     options.time_limit = milliseconds(1);
-    OnChangeReporter reporter(options, info());
+    OnChangeReporter reporter(options, "front");
     reporter.report(change("a"), {});
   }
   EXPECT_THAT(log.text(), HasSubstr("killed: it took too long"));
@@ -200,7 +193,7 @@ TEST_F(OnChangeReporterTest, OneThatTakesTooLongIsKilled) {
 TEST_F(OnChangeReporterTest, WhatWaitsAtTheEndIsStillRun) {
   {
     OnChangeReporter reporter(shell("echo $LOOKOUT_EVENT_STATE > $OUTPUT; read line < $GATE"),
-                              info());
+                              "front");
     reporter.report(change("a"), {});
     EXPECT_EQ(next_line(), "a");
     reporter.report(change("b"), {});
@@ -215,7 +208,7 @@ TEST_F(OnChangeReporterTest, AtTheEndPatienceIsBounded) {
   {
     OnChangeOptions options = shell("echo > $OUTPUT; read line < $GATE");
     options.patience = milliseconds(0);
-    OnChangeReporter reporter(options, info());
+    OnChangeReporter reporter(options, "front");
     reporter.report(change("a"), {});
     next_line();
     reporter.report(change("b"), {});
@@ -232,7 +225,7 @@ TEST_F(OnChangeReporterTest, AFolderThatDoesNotAnswerDoesNotHoldTheEnd) {
     OnChangeOptions options = shell("exit 0");
     options.patience = milliseconds(0);
     OnChangeReporter reporter(
-        options, info(),
+        options, "front",
         std::make_unique<SnapshotReporter>(
             [storage, started, returned](const auto&...) -> std::filesystem::path {
               started->set_value();
@@ -254,7 +247,7 @@ TEST_F(OnChangeReporterTest, ACommandDoesNotWaitForEverForItsPicture) {
   const auto storage = std::make_shared<Gate>();
   OnChangeOptions options = shell("read line < $GATE");
   options.time_limit = milliseconds(1);
-  OnChangeReporter reporter(options, info(),
+  OnChangeReporter reporter(options, "front",
                             std::make_unique<SnapshotReporter>(
                                 [storage](const auto&...) -> std::filesystem::path {
                                   storage->wait();
@@ -268,7 +261,7 @@ TEST_F(OnChangeReporterTest, ACommandDoesNotWaitForEverForItsPicture) {
 
 TEST_F(OnChangeReporterTest, IsSilentWithoutAChange) {
   const CapturedLog log;
-  { OnChangeReporter reporter(shell("exit 1"), info()); }
+  { OnChangeReporter reporter(shell("exit 1"), "front"); }
   EXPECT_EQ(log.text(), "");
 }
 

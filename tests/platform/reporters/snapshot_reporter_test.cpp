@@ -274,8 +274,11 @@ TEST_F(SnapshotReporterTest, AFrameThatWaitedStillHasItsCoolDown) {
 TEST_F(SnapshotReporterTest, PicturesOfUnsureFramesHaveTheirBestLabel) {
   {
     SnapshotReporter reporter(SnapshotFolder(directory_.path(), "front", kMegabyte), seconds(0),
-                              {false, 0.7F, 2});
+                              {false, 0.7F});
+    ModelInfo model;
+    model.unknown = 2;
     Result result;
+    result.model = std::make_shared<ModelInfo>(model);
     result.timestamp = kNoon + seconds(2);
     result.state_changed = true;
     result.top = {{0, "cat", 0.71F}};

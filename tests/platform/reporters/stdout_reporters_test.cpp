@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "pipeline/results/statistics.h"
+#include "tests/support/model_testing.h"
 #include "tests/support/source_testing.h"
 
 namespace lookout {
@@ -18,6 +19,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+const ModelInfoPtr kModel = model_with({"a", "b", "c"});
 
 class ReportersTest : public testing::Test {
  protected:
@@ -46,7 +49,8 @@ class ReportersTest : public testing::Test {
 };
 
 TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
-  JsonReporter reporter(output_, JsonFormat({"front", "m", {"a"}, "", "", true}));
+  JsonReporter reporter(output_, JsonFormat({"front"}));
+  reporter.model(kModel);
   reporter.status(offline_);
   EXPECT_THAT(written(), HasSubstr(R"("type":"status","camera":"front","state":"offline")"));
   reporter.status(online_);
@@ -54,8 +58,10 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
 }
 
 TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
-  JsonReporter reporter(output_, JsonFormat({"front", "m", {"a"}, "", "", true}));
+  JsonReporter reporter(output_, JsonFormat({"front"}));
+  reporter.model(kModel);
   Result result;
+  result.model = kModel;
   result.state = {SceneState::Kind::kUnknown, {}};
   result.state_changed = true;
   reporter.report(result, {});
@@ -67,11 +73,13 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
 }
 
 TEST_F(ReportersTest, ASlowReaderGetsTheLatestChangeOfTheStateLater) {
-  JsonReporter reporter(output_, JsonFormat({"front", "m", {"a"}, "", "", true}));
+  JsonReporter reporter(output_, JsonFormat({"front"}));
+  reporter.model(kModel);
   const std::string filling(4096, '.');
   while (output_.write(filling)) {
   }
   Result result;
+  result.model = kModel;
   result.state_changed = true;
   result.state = {SceneState::Kind::kClass, {0, "a", 1}};
   reporter.report(result, {});
@@ -96,7 +104,8 @@ TEST_F(ReportersTest, TextSaysTheStateWhereItIsAskedTo) {
   TextReporter(output_, /*states=*/true).report(result, {});
   EXPECT_THAT(written(), HasSubstr("dog 90.0 % (0.0 ms), state cat 60.0 %\n"));
   Terminal terminal(ends_[1], output_);
-  TerminalReporter display(terminal, "front", 3, /*states=*/true);
+  TerminalReporter display(terminal, {"front", "a test"}, 3, /*states=*/true);
+  display.model(kModel);
   display.report(result, {});
   EXPECT_THAT(written(), HasSubstr("state cat 60.0 %"));
 }
@@ -121,7 +130,8 @@ int open_terminal(unsigned short columns) {
 TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
   const int terminal_end = open_terminal(20);
   Terminal terminal(terminal_end, output_);
-  TerminalReporter display(terminal, "front", 1);
+  TerminalReporter display(terminal, {"front", "a test"}, 1);
+  display.model(kModel);
   Result result;
   result.top = {{0, "cat", 0.97F}};
   display.report(result, {});
@@ -156,10 +166,11 @@ TEST_F(ReportersTest, TheSummaryFitsANarrowTerminal) {
 
 TEST_F(ReportersTest, TheDisplayHasATitleAndARateAboveTheFrame) {
   Terminal terminal(ends_[1], output_);
-  TerminalReporter reporter(terminal, "front", 1);
+  TerminalReporter reporter(terminal, {"front", "a test"}, 1);
+  reporter.model(kModel);
   reporter.report({}, {});
   EXPECT_THAT(written(),
-              AllOf(HasSubstr("front\x1b[K\nlatency 0.0 ms  since capture 0.0 ms"),
+              AllOf(HasSubstr("front: net (a test)\x1b[K\nlatency 0.0 ms  since capture 0.0 ms"),
                     HasSubstr("dropped 0\x1b[K\nframe 0\x1b[K\n"), Not(HasSubstr("fps"))))
       << "no rate is known in the first interval";
   StatsSnapshot stats;
@@ -176,7 +187,8 @@ TEST_F(ReportersTest, TheDisplayHasATitleAndARateAboveTheFrame) {
 
 TEST_F(ReportersTest, TheDisplayLeavesOutWhatIsNearlyImpossible) {
   Terminal terminal(ends_[1], output_);
-  TerminalReporter reporter(terminal, "front", 3);
+  TerminalReporter reporter(terminal, {"front", "a test"}, 3);
+  reporter.model(kModel);
   Result result;
   result.top = {{0, "cat", 0.99F}, {1, "dog", 0.006F}, {2, "cow", 0.004F}};
   reporter.report(result, {});
@@ -215,7 +227,8 @@ TEST_F(ReportersTest, ARunWithoutAFrameHasNoTableOfZeros) {
 
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
   Terminal terminal(ends_[1], output_);
-  TerminalReporter reporter(terminal, "front", 3);
+  TerminalReporter reporter(terminal, {"front", "a test"}, 3);
+  reporter.model(kModel);
   reporter.status(offline_);
   EXPECT_THAT(written(), HasSubstr("offline for 0 s, waiting for the camera"));
   Result result;
