@@ -15,7 +15,7 @@
 #include "app/run/reporters.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 #include "pipeline/profile/operator_profile.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"

@@ -1,5 +1,7 @@
 #include "pipeline/core/model_spec.h"
 
+#include <fmt/format.h>
+
 namespace lookout {
 namespace {
 
@@ -66,6 +68,17 @@ std::string producer_text(const ModelSpec& spec) {
     text.append(tool).append(" ").append(version);
   }
   return text;
+}
+
+ModelInfo model_info(const ModelSpec& spec) {
+  ModelInfo info;
+  info.name = spec.name;
+  info.labels = spec.labels;
+  info.class_ids = spec.class_ids;
+  info.unknown = spec.unknown;
+  info.input = fmt::format(R"("resize":"{}","width":{},"height":{})", to_text(spec.input.resize),
+                           spec.input.width, spec.input.height);
+  return info;
 }
 
 }  // namespace lookout

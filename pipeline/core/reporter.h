@@ -3,7 +3,7 @@
 
 #include "pipeline/core/camera_status.h"
 #include "pipeline/core/frame.h"
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 #include "pipeline/core/result.h"
 
 namespace lookout {

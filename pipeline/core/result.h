@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pipeline/core/frame.h"
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 

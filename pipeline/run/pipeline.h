@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pipeline/core/classifier.h"
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/core/source.h"
 #include "pipeline/core/wake_event.h"

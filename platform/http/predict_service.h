@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 #include "platform/http/http_message.h"
 #include "platform/predict/predictor.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/machine_state.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 #include "platform/mqtt/mqtt_topics.h"
 #include "platform/mqtt/mqtt_transport.h"
 

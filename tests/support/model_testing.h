@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/core/model_info.h"
+#include "pipeline/core/model_spec.h"
 
 namespace lookout {
 
