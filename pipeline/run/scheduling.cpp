@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 namespace {
@@ -51,6 +56,22 @@ void schedule_this_thread(const Scheduling& scheduling) {
       throw refused(fmt::format("real-time priority {}", scheduling.realtime_priority));
     }
   }
+}
+
+bool lower_this_thread_priority() {
+  // Linux keeps a nice value for each thread, and takes a thread's number for a process's.
+  const auto thread = static_cast<id_t>(gettid());
+  if (getpriority(PRIO_PROCESS, thread) >= kLowPriority) return true;
+  if (setpriority(PRIO_PROCESS, thread, kLowPriority) == 0) return true;
+  const std::error_code reason(errno, std::generic_category());
+  static std::atomic<bool> logged{false};
+  if (!logged.exchange(true)) {
+    log_warn(
+        "the thread \"{}\" gets no low priority ({}) and may delay frames; in a service, "
+        "SystemCallFilter=setpriority allows it (systemctl edit lookout)",
+        thread_name(), reason.message());
+  }
+  return false;
 }
 
 }  // namespace lookout

@@ -15,4 +15,13 @@ struct Scheduling {
 // processors.
 void schedule_this_thread(const Scheduling& scheduling);
 
+// The nice value of work that may wait for frames: they get nine times its share of a processor
+// (sched(7): a step is a factor of 1.25).
+inline constexpr int kLowPriority = 10;
+
+// Gives the calling thread a low priority, for good: kLowPriority, unless it has a lower one.
+// Threads and processes that it starts later inherit it. Returns false when the system refuses
+// that, which is logged once a process; the thread then works on as before.
+bool lower_this_thread_priority();
+
 }  // namespace lookout

@@ -1,8 +1,6 @@
 #include "platform/predict/predictor.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -11,12 +9,11 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/thread.h"
+#include "pipeline/run/scheduling.h"
 #include "platform/pictures/picture_format.h"
 
 namespace lookout {
 namespace {
-
-constexpr int kNice = 10;
 
 bool is_abandoned(const Predictor::Request& request) { return request.gone && *request.gone; }
 
@@ -164,10 +161,7 @@ bool Predictor::is_over(const Request& request) const {
 }
 
 void Predictor::run() {
-  // For this thread alone: Linux gives each its own.
-  if (limits_.in_background) {
-    static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
-  }
+  if (limits_.in_background) lower_this_thread_priority();
   DecoderOptions options = limits_.decoder;
   options.max_pixels = limits_.pixels;
   DecoderProcess decoder(std::move(options), decoders_);

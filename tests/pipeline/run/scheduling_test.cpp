@@ -1,13 +1,25 @@
 #include "pipeline/run/scheduling.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/pipeline.h"
+#include "tests/support/captured_log.h"
 #include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 
@@ -77,6 +89,61 @@ TEST(Scheduling, WhatIsRefusedEndsTheRunWithTheWayOut) {
   scheduling.realtime_priority = 99;
   expect_error_unprivileged(ErrorKind::kPermission,
                             "LimitRTPRIO=", [&] { schedule_this_thread(scheduling); });
+}
+
+int priority_of_this_thread() { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); }
+
+// For the calling thread alone, as a service without SystemCallFilter=setpriority refuses it.
+bool refuse_setpriority() {
+  std::array<sock_filter, 4> program{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog filter{program.size(), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(Scheduling, ALowPriorityIsThatOfOneThread) {
+  const int before = priority_of_this_thread();
+  int lowered = 0;
+  int inherited = 0;
+  std::thread([&] {
+    EXPECT_TRUE(lower_this_thread_priority());
+    lowered = priority_of_this_thread();
+    std::thread([&] { inherited = priority_of_this_thread(); }).join();
+  }).join();
+  EXPECT_EQ(lowered, std::max(before, kLowPriority));
+  EXPECT_EQ(inherited, lowered);
+  EXPECT_EQ(priority_of_this_thread(), before);
+}
+
+TEST(Scheduling, AThreadThatHasALowerPriorityKeepsIt) {
+  std::thread([] {
+    constexpr int kLowest = 19;
+    ASSERT_EQ(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowest), 0);
+    EXPECT_TRUE(lower_this_thread_priority());
+    EXPECT_EQ(priority_of_this_thread(), kLowest);
+  }).join();
+}
+
+TEST(Scheduling, ARefusedLowPriorityIsLoggedOnceAndEndsNothing) {
+  if (priority_of_this_thread() >= kLowPriority) GTEST_SKIP() << "the tests run at a low priority";
+  const CapturedLog log;
+  std::atomic<bool> refused{false};
+  const auto lower = [&refused] {
+    if (!refuse_setpriority()) return;
+    refused = true;
+    EXPECT_FALSE(lower_this_thread_priority());
+  };
+  std::thread(lower).join();
+  if (!refused) GTEST_SKIP() << "this system has no filters of system calls";
+  const std::string once = log.text();
+  EXPECT_NE(once.find("SystemCallFilter=setpriority"), std::string::npos) << once;
+  std::thread(lower).join();
+  EXPECT_EQ(log.text(), once);
 }
 
 }  // namespace

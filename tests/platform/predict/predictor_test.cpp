@@ -3,9 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -15,6 +19,7 @@
 #include <vector>
 
 #include "pipeline/run/picture_queue.h"
+#include "pipeline/run/scheduling.h"
 #include "tests/support/encoded_jpeg.h"
 #include "tests/support/fakes.h"
 
@@ -62,6 +67,34 @@ TEST(Predictor, WhatNobodyWaitsForIsDropped) {
   EXPECT_TRUE(held.expired());
   EXPECT_TRUE(predictor.put({nullptr, {{"", picture}}, [](const auto&) {}}));
   predictor.deliver();
+}
+
+// Those of this process that are called `name`.
+std::vector<id_t> threads_called(const std::string& name) {
+  std::vector<id_t> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string called;
+    std::getline(std::ifstream(task.path() / "comm"), called);
+    if (called == name) threads.push_back(std::stoul(task.path().filename()));
+  }
+  return threads;
+}
+
+TEST(Predictor, ItsThreadsHaveALowPriorityUnlessFramesDoNotMatter) {
+  const int before = getpriority(PRIO_PROCESS, 0);
+  for (const bool in_background : {true, false}) {
+    PictureQueue pictures(1, 0);  // nobody classifies
+    PredictLimits limits;
+    limits.in_background = in_background;
+    const std::string picture = jpeg();
+    Predictor predictor(pictures, limits);
+    ASSERT_TRUE(predictor.put({nullptr, {{"", picture}}, [](const auto&) {}}));
+    while (!pictures.is_waiting()) std::this_thread::yield();  // the picture is in work
+    const std::vector<id_t> threads = threads_called("predict");
+    ASSERT_EQ(threads.size(), 1U);
+    EXPECT_EQ(getpriority(PRIO_PROCESS, threads.front()),
+              in_background ? std::max(before, kLowPriority) : before);
+  }
 }
 
 TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
