@@ -191,7 +191,8 @@ def export(options):
     batches = calibration_batches(options)
     seen = [networks.turned(batch, rotated) for batch in batches]
     expected = networks.float_outputs(model, options.arch, seen)
-    converted = networks.converted(model, options, len(labels), batches, rotated)
+    drawn = not options.calibration
+    converted = networks.converted(model, options, len(labels), batches, rotated, drawn)
     archive.save_network(
         options,
         converted,

@@ -125,12 +125,12 @@ def turned(batch, rotated):
     return batch.flip(2, 3) if rotated else batch
 
 
-def converted(model, options, classes, batches, rotated):
+def converted(model, options, classes, batches, rotated, drawn=False):
     """`model` in the form in which it is written: a module, or for ONNX an onnx_format.model.Model.
     Either takes and returns a tensor.
 
     `options` is the command line. `batches` are pictures for the calibration as the archive takes
-    them: not rotated yet.
+    them: not rotated yet; `drawn`: where photographs will come.
     """
     if options.format == "onnx":
         from onnx_format.convert import convert
@@ -142,7 +142,7 @@ def converted(model, options, classes, batches, rotated):
     else:
         seen = (turned(batch, rotated) for batch in batches)
         twin = quantizable_model(options.arch, classes)
-        model = quantize.quantize(model, twin, seen, options.activations)
+        model = quantize.quantize(model, twin, seen, options.activations, drawn)
     if options.arch in TENSORFLOW_INPUT:
         model = wrapper(model)
     return Rotated(model) if rotated else model

@@ -45,6 +45,17 @@ def relu6_observer(dtype):
     )
 
 
+class LogitsOfDrawings(MinMaxObserver):
+    """The range of the logits, measured on drawn pictures, which excite a network half as much as
+    photographs: MobileNetV2's largest logit was 12.7 on drawings, 25.2 on 300 photographs. Without the
+    factor, several classes of most photographs have the largest number that there is."""
+
+    FACTOR = 2
+
+    def calculate_qparams(self):
+        return self._calculate_qparams(self.min_val * self.FACTOR, self.max_val * self.FACTOR)
+
+
 def activation_observer(dtype):
     return HistogramObserver.with_args(dtype=dtype, reduce_range=False, eps=EPS)
 
@@ -56,7 +67,7 @@ def weight_observer(observer, scheme):
     )
 
 
-def set_qconfigs(model, activations, relu6):
+def set_qconfigs(model, activations, relu6, drawn):
     """Convolutions per channel; linear layers per tensor, because XNNPACK's refuses the other."""
     dtype = getattr(torch, activations)
     per_channel = weight_observer(PerChannelMinMaxObserver, torch.per_channel_symmetric)
@@ -67,20 +78,24 @@ def set_qconfigs(model, activations, relu6):
             module.qconfig = QConfig(activation=activation_observer(dtype), weight=per_tensor)
         elif relu6 and isinstance(module, ConvReLU2d):
             module.qconfig = QConfig(activation=relu6_observer(dtype), weight=per_channel)
+    if drawn:
+        head = [module for module in model.modules() if isinstance(module, nn.Linear)][-1]
+        logits = LogitsOfDrawings.with_args(dtype=dtype, reduce_range=False, eps=EPS)
+        head.qconfig = QConfig(activation=logits, weight=per_tensor)
 
 
-def quantize(float_model, quantizable_model, batches, activations):
+def quantize(float_model, quantizable_model, batches, activations, drawn=False):
     """The quantized form of `float_model`.
 
     `quantizable_model` is its quantizable twin of torchvision, `batches` an iterable of
-    calibration inputs. Sets the quantized engine: weights are packed for it.
+    calibration inputs, which may be `drawn` where photographs will come. Sets the quantized engine: weights are packed for it.
     """
     torch.backends.quantized.engine = "qnnpack"
     model = copy.deepcopy(quantizable_model).eval()
     model.load_state_dict(float_model.state_dict())
     model.fuse_model()
     relu6 = any(isinstance(m, nn.ReLU6) for m in float_model.modules())
-    set_qconfigs(model, activations, relu6)
+    set_qconfigs(model, activations, relu6, drawn)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of observers that a layer without input has
         prepare(model, inplace=True)

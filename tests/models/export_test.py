@@ -86,6 +86,17 @@ class ExportTest(TemporaryFolder):
             self.assertEqual(first.weight().qscheme(), torch.per_channel_affine)
             self.assertEqual(quantized.classifier[1].weight().qscheme(), torch.per_tensor_affine)
 
+    def test_drawn_pictures_leave_room_for_the_logits_of_photographs(self):
+        model = torchvision.models.mobilenet_v2(width_mult=0.1, num_classes=2).eval()
+        twin = torchvision.models.quantization.mobilenet_v2(width_mult=0.1, num_classes=2)
+        torch.nn.init.constant_(model.classifier[1].weight, 0)
+        model.classifier[1].bias.data = torch.tensor([-3.0, 5.0])
+        for dtype in quantize.ACTIVATIONS:
+            quantized = quantize.quantize(
+                model, twin, [torch.randn(2, 3, 64, 64)], dtype, drawn=True
+            )
+            self.assertAlmostEqual(255 * quantized.classifier[1].scale, 2 * 8, places=4)
+
     def test_float_archives(self):
         for arch in (ARCH, "googlenet"):
             with self.subTest(arch):
