@@ -55,7 +55,7 @@ find_packages(lookout ${_binaries} -dSuggests ${_suggesting})
 # postinst makes the service's user.
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_DEPENDS
     "${_depends}, systemd | systemd-standalone-sysusers | systemd-sysusers")
-set(CPACK_DEBIAN_LOOKOUT_PACKAGE_SUGGESTS "${_suggests}, g++")
+set(CPACK_DEBIAN_LOOKOUT_PACKAGE_SUGGESTS "${_suggests}, g++, lookout-base")
 foreach(_package IN LISTS CPACK_LOOKOUT_ENGINES)
   string(TOUPPER ${_package} _upper)
   file(GLOB _binaries "${CPACK_TEMPORARY_DIRECTORY}/${_package}/usr/lib/lookout/*")

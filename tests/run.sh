@@ -349,7 +349,7 @@ for stage in "${stages[@]}"; do
     ;;
   package)
     say 'Raspberry Pi 4, bookworm: one command makes the package, and again the same'
-    check deploy/package.sh bookworm
+    check deploy/package.sh bookworm --no-base
     check tests/target.sh repeated pi4
     ;;
   target-mqtt)

@@ -252,10 +252,10 @@ repeated() {
   for clone in "${clones[@]}"; do
     git clone --quiet . "$work/$clone"
   done
-  "$work/${clones[0]}/deploy/package.sh" "$suite"
+  "$work/${clones[0]}/deploy/package.sh" "$suite" --no-base
   (
     umask 077
-    CCACHE_DISABLE=1 TZ=Pacific/Auckland LC_ALL=C "$work/${clones[1]}/deploy/package.sh" "$suite"
+    CCACHE_DISABLE=1 TZ=Pacific/Auckland LC_ALL=C "$work/${clones[1]}/deploy/package.sh" "$suite" --no-base
   )
   for package in lookout lookout-torch lookout-onnxruntime; do
     cmp "$work"/*/"$build/$package"_*_arm64.deb || {

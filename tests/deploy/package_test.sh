@@ -15,17 +15,22 @@ echo "${0##*/} $* ${SOURCE_DATE_EPOCH-}" >>"$WORK/calls"
 END
 cp "$work/bin/cmake" "$root/deploy/install-deps.sh"
 cp "$work/bin/cmake" "$root/toolchains/make-sysroot.sh"
+cp "$work/bin/cmake" "$root/deploy/base.sh"
+echo 'exit "${BASE_STATUS-0}"' >>"$root/deploy/base.sh"
 cp "$work/bin/cmake" "$work/bin/cpack"
 cat >>"$work/bin/cpack" <<'END'
 for package in lookout lookout-torch lookout-onnxruntime; do
   echo "$package $2" >"build/$2/${package}_0.2_arm64.deb"
 done
+[ ! -s "$WORK/base" ] || echo base >"build/$2/lookout-base_0.2_all.deb"
 END
 cat >>"$work/bin/cmake" <<'END'
 case $1 in
 --preset)
   mkdir -p "build/$2"
   echo "set(CPACK_LOOKOUT_SYSROOT \"$WORK\")" >"build/$2/CPackConfig.cmake"
+  echo "${3#-DLOOKOUT_BASE=}" | grep . >"$WORK/base" || :
+  cat "$WORK/base" >>"build/$2/CPackConfig.cmake"
   ;;
 --install) cp "$WORK/program" "$DESTDIR" ;;
 esac
@@ -62,12 +67,12 @@ expect() {
 }
 lines() { wc -l <"$1"; }
 
-package
-expect 'it works without an argument' test "$status" = 0
+package --no-base
+expect 'it works without lookout-base' test "$status" = 0
 cat >"$work/expected" <<'END'
 install-deps.sh --target 
 make-sysroot.sh trixie 1700000000
-cmake --preset pi4-trixie 1700000000
+cmake --preset pi4-trixie -DLOOKOUT_BASE= 1700000000
 cmake --build --preset pi4-trixie 1700000000
 cmake --install build/pi4-trixie 1700000000
 cpack --preset pi4-trixie 1700000000
@@ -91,52 +96,72 @@ packs() {
   expect "$2" test "$status $(grep -c '^cpack' "$work/calls") $(lines "$work/out")" = "0 $1 $(lines "$work/first")"
 }
 cp "$work/out" "$work/first"
-package
+package --no-base
 packs 0 'without changes it packs nothing'
 expect 'and prints the same' cmp "$work/first" "$work/out"
 echo 2 >"$work/program"
-package
+package --no-base
 packs 1 'a changed program is packed'
 echo 2 >"$root/deploy/debian/postinst"
-package
+package --no-base
 packs 1 'so is a changed script of the packages'
 rm "$root/build/pi4-trixie/lookout-torch_0.2_arm64.deb"
-package
+package --no-base
 packs 1 'a package that is missing is made again'
 echo 3 >"$root/build/pi4-trixie/lookout_0.2_arm64.deb"
-package
+package --no-base
 packs 1 'so is one that is another'
 printf '#!/bin/sh\necho 1800000000\n' >"$work/bin/git"
-package
+package --no-base
 packs 1 'another date makes other packages'
-package
+package --no-base
 packs 0 'once'
 
 mkdir -p "$root/build/pi4"
 touch "$root/build/pi4/lookout_0.1_arm64.deb" "$root/build/pi4/lookout-torch_0.1_arm64.deb"
-package bookworm
+package bookworm --no-base
 expect 'it makes the package of the other release' grep -qx 'cpack --preset pi4 1800000000' "$work/calls"
 expect 'older packages do not stay' test "$(echo "$root"/build/pi4/*_0.1_*)" = "$root/build/pi4/*_0.1_*"
 
 user_id=1000
-package
+package --no-base
 expect 'without root it works, too' test "$status" = 0
 expect 'sudo makes the folder of the user' \
   grep -qx "sudo LOOKOUT_CACHE=$work/.cache/lookout toolchains/make-sysroot.sh trixie" "$work/calls"
 expect 'which is there' test -d "$work/.cache/lookout"
 sed -i '$d' "$root/toolchains/make-sysroot.sh"  # it is up to date
-package
+package --no-base
 expect 'an up-to-date folder needs no sudo' test "$status $(grep -c sudo "$work/calls")" = '0 0'
 user_id=0
 
-for arguments in jessie '' 'trixie bookworm'; do
+package
+expect 'it works without an argument' test "$status" = 0
+sed -n 2p "$work/calls" >"$work/second"
+expect 'it makes the base' grep -qx "base.sh $root/build/base " "$work/second"
+expect 'which is packed' grep -qx "cmake --preset pi4-trixie -DLOOKOUT_BASE=$root/build/base 1800000000" "$work/calls"
+expect 'its hash is printed' grep -q '^[0-9a-f]\{64\}  build/pi4-trixie/lookout-base_0.2_all.deb$' "$work/out"
+expect 'it is copied' grep -q '^ *scp .*/lookout-base_0.2_all.deb USER@' "$work/out"
+expect 'it is installed' grep -qx ' *sudo apt install .* ./lookout-base_0.2_all.deb' "$work/out"
+(
+  cd "$work"
+  package --weights my.pth bookworm
+  expect 'the weights may be named, as seen from where it is called' \
+    grep -qx "base.sh --weights $work/my.pth $root/build/base " "$work/calls"
+)
+BASE_STATUS=66 package
+expect 'without the base nothing is made' test "$status $(grep -c '^cmake' "$work/calls")" = '66 0'
+expect 'the way out is told' grep -q -e '--no-base' "$work/err"
+package --no-base
+expect 'the base does not stay' test ! -e "$root/build/pi4-trixie/lookout-base_0.2_all.deb"
+
+for arguments in jessie '' 'trixie bookworm' --weights '--no-base --weights my.pth'; do
   # shellcheck disable=SC2086  # one argument, none or two
   if [ -n "$arguments" ]; then package $arguments; else package ''; fi
   expect 'a bad argument is refused' test "$status $(lines "$work/err") $(lines "$work/calls")" = '64 1 0'
 done
 
 printf 'ID=fedora\nVERSION_ID=43\n' >"$work/os-release"
-package
+package --no-base
 expect 'another system is sent to the container' test "$status $(lines "$work/err") $(lines "$work/calls")" = '69 1 0'
 expect 'and named' grep -q 'fedora 43.*container' "$work/err"
 echo 'package.sh: arguments, steps, what it prints'

@@ -6,7 +6,7 @@
 Needs (Debian 12): python3-torch python3-torchvision python3-pil python3-numpy libopenblas0
 Where they are missing the tests are skipped (exit status 77).
 
-Those of onnx_test need packages that Debian does not have. They are installed into the cache, see
+Those of base_test and onnx_test need packages that Debian does not have. They are installed into the cache, see
 tests/tools/pypi_program.py; where they cannot be, these tests are skipped (77, if the others pass).
 """
 
@@ -18,7 +18,7 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ONNX_TEST = "onnx_test"
+ONNX_TESTS = ("base_test", "onnx_test")
 REQUIREMENTS = "../../models/onnx_format/requirements.txt"
 SKIPPED = 77
 
@@ -38,7 +38,7 @@ def run_with_onnx(names):
     try:
         python = pypi_program.python_with(pathlib.Path(HERE, REQUIREMENTS))
     except pypi_program.Unavailable as reason:
-        print(f"skipped: {ONNX_TEST}: {reason}")
+        print(f"skipped: {' '.join(names)}: {reason}")
         return SKIPPED
     return subprocess.run([python, __file__, *names], check=False).returncode
 
@@ -51,7 +51,7 @@ def main():
         print(f"skipped: {missing}")
         return SKIPPED
     names = sys.argv[1:] or sorted(path.stem for path in pathlib.Path(HERE).glob("*_test.py"))
-    onnx = [name for name in names if name.split(".")[0] == ONNX_TEST]
+    onnx = [name for name in names if name.split(".")[0] in ONNX_TESTS]
     others = [name for name in names if name not in onnx]
     statuses = [run(others)] if others else []
     statuses += [run_with_onnx(onnx)] if onnx else []
