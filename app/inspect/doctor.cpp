@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/model/base.h"
 #include "app/options/resolved_run.h"
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
@@ -155,6 +156,13 @@ Check check_engine(Engine engine, const Probes& probes) {
   });
   if (!facts.lack.empty()) check.state = State::kNote;
   return check;
+}
+
+// What `lookout train` takes without --model. A run does without.
+Check check_base(const Probes& probes) {
+  const auto base = probes.base();
+  if (base) return {"base", State::kOk, base->string() + ", to teach classes from"};
+  return {"base", State::kNote, std::string("there is none to teach classes from: ") + kWayToBase};
 }
 
 // ---- Cameras
@@ -456,6 +464,7 @@ Probes local_probes() {
   probes.libcamera = load_libcamera;
   probes.resolve_start = resolve_start;
   probes.load_model = describe_model;
+  probes.base = [] { return installed_base(); };
   probes.try_mqtt = [](const MqttOptions& options) {
     const MqttLinkOptions link = resolve_mqtt(options).value();
     const MqttClient client(link);
@@ -476,6 +485,7 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   for (const EngineRow& row : kEngines) checks.push_back(check_engine(row.engine, probes));
   check_settings(options, unit, checks);
   check_needs(options, unit, probes, services, checks);
+  checks.push_back(check_base(probes));
   check_cameras(probes, checks);
   checks.push_back(check_libcamera(probes));
   checks.push_back(check_heaps(probes.root));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ struct Probes {
   std::function<LoadedLibcamera()> libcamera;
   std::function<void(const RunOptions&)> resolve_start;
   std::function<DescribedModel(const ModelOptions&)> load_model;
-  std::function<std::string(const MqttOptions&)> try_mqtt;  // returns a sentence
+  std::function<std::optional<std::filesystem::path>()> base;  // as installed_base()
+  std::function<std::string(const MqttOptions&)> try_mqtt;     // returns a sentence
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 

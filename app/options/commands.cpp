@@ -265,7 +265,7 @@ void add_eval(CommandLine& line, const Action<EvalOptions>& action) {
 void add_train(CommandLine& line, const Action<TrainOptions>& action) {
   const auto [train, options] = line.add("train", "Make a model for classes of your own", action);
   options.model.threads = 1;
-  train.examples("lookout train garage -o garage.pt --model mobilenet_v2.pt --report garage.html");
+  train.examples("lookout train garage -o garage.pt --report garage.html");
   train.add_positional("DIR", text(options.folder, "DIR"),
                        "Folder with a folder of pictures for each class, named by its label, and "
                        "perhaps _other: pictures of none of them",
@@ -277,7 +277,8 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action) {
                  "Pictures of none of the classes: the threshold of \"unknown\" is chosen with "
                  "them, and how many become unknown is told");
   train.add_flag(declared(options.model, "file"),
-                 "The base: a model whose last layer is replaced; default: the installed one");
+                 "The base: a model whose last layer is replaced; default: that of the package "
+                 "lookout-base, else the model of run");
   train.add_flags_of(options.model,
                      {"input-size", "mean", "std", "channels", "scale", "operators"});
   add_sha256(train, options.model, "a base");

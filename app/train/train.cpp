@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/model/base.h"
 #include "app/model/model_facts.h"
 #include "app/model/models.h"
 #include "app/report/json.h"
@@ -196,15 +197,25 @@ TrainPictures foreign_pictures(const std::string& folder) {
 
 // ---- The model
 
+// The options with the installed base where they name none.
+ModelOptions with_base(ModelOptions options) {
+  if (!options.file.empty()) return options;
+  if (const auto base = installed_base()) {
+    options.file = base->string();
+    log_info("no --model given: the base is {}", options.file);
+  }
+  return options;
+}
+
 void log_base(const ModelOptions& options, const ModelArchive& archive, const ModelSpec& spec,
               const ModelFacts& facts) {
   log_info("base: {}, {}x{} {}, {} activations on {} kernels", spec.name, spec.input.width,
            spec.input.height, to_text(spec.input.resize), facts.activations, facts.kernels);
   if (is_selftest(options, archive)) {
     log_warn(
-        "no --model given: the built-in self-test model knows only the patterns of test://all and "
-        "is "
-        "a poor base for photographs; models/export.py makes a good one");
+        "no base is installed, and the built-in self-test model, which knows only the patterns of "
+        "test://all, is a poor one for photographs; {}",
+        kWayToBase);
   }
   if (!facts.advice.empty()) log_warn("base: {}", facts.advice);
 }
@@ -361,11 +372,12 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
   const AtomicFile output("model", options.output);
   const ReportFile page("report", options.report);
   const TrainFolder folder = read_train_pictures(options.folder, options.labels_csv);
-  const ModelArchive base = read_archive(options.model);
+  const ModelOptions model_options = with_base(options.model);
+  const ModelArchive base = read_archive(model_options);
   const auto trainer =
-      open_trainer(base, {std::max(1, options.model.threads), operator_libraries(options.model),
-                          stated_model(options.model)});
-  log_base(options.model, base, trainer->spec(), trainer->facts());
+      open_trainer(base, {std::max(1, model_options.threads), operator_libraries(model_options),
+                          stated_model(model_options)});
+  log_base(model_options, base, trainer->spec(), trainer->facts());
   const auto embed = [&](const TrainPictures& pictures, Variants variants) {
     return embed_pictures(pictures, variants, options.camera.view, *trainer, stop);
   };

@@ -12,6 +12,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <optional>
 
 #include "pipeline/core/error.h"
 #include "tests/support/source_testing.h"
@@ -39,6 +40,7 @@ class DoctorTest : public testing::Test {
     probes_.libcamera = [] { return LoadedLibcamera{"v0.7.1", "0.7", "0.7.so"}; };
     probes_.resolve_start = [](const RunOptions&) {};
     probes_.load_model = [](const ModelOptions&) { return DescribedModel{"a model", {}}; };
+    probes_.base = [this] { return base_; };
     probes_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
     put("dev/video0", "");
@@ -69,6 +71,7 @@ class DoctorTest : public testing::Test {
   TempDir root_;
   RunOptions options_;
   Probes probes_;
+  std::optional<std::filesystem::path> base_ = "/usr/share/lookout/base.pt";
   std::vector<ServiceState> services_{{"lookout.service", "active"}};
 };
 
@@ -95,6 +98,7 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
             "ok       onnxruntime  1.27.0, engines CPU; CPU is used\n"
             "ok       model        a model\n"
             "ok       source       auto, 640x480\n"
+            "ok       base         /usr/share/lookout/base.pt, to teach classes from\n"
             "ok       camera       " +
                 (root_ / "dev/video0") +
                 ": A Camera\n"
@@ -106,6 +110,14 @@ TEST_F(DoctorTest, AHealthyRaspberryPi4) {
                 "ok       throttling   none since the start (get_throttled)\n"
                 "ok       service      lookout.service is active\n"
                 "lookout run would start.\n");
+}
+
+TEST_F(DoctorTest, WithoutABaseItTellsHowToGetOne) {
+  base_.reset();
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 0);
+  EXPECT_EQ(check(diagnosis, "base").state, State::kNote);
+  EXPECT_THAT(check(diagnosis, "base").text, HasSubstr("install the package lookout-base"));
 }
 
 TEST_F(DoctorTest, WhatWouldEndARunIsTheExitStatus) {
