@@ -145,6 +145,31 @@ engines() {
   rm -r "$work/engines"
 }
 
+# Taught without naming a base: that of lookout-base, where it was made, else the self-test model in its place.
+taught() {
+  local folder=$work/root/usr/share/lookout bases label
+  bases=("$build"/lookout-base_*_all.deb)
+  emulated "$program" doctor test://red > "$work/doctor" 2>&1 || true
+  grep -q '^note *base .*install the package lookout-base' "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
+  if [ -e "${bases[0]}" ]; then
+    lintian --fail-on error "${bases[0]}"
+    [ "$(dpkg-deb -f "${bases[0]}" Architecture)" = all ] || fail "${bases[0]} is not for every board"
+    dpkg-deb -x "${bases[0]}" "$work/root"
+    grep -q '^Source: https://' "$work/root/usr/share/doc/lookout-base/copyright" || fail 'the base has no origin'
+  else
+    cp "$folder/selftest.pt" "$folder/base.pt"
+  fi
+  emulated "$program" doctor test://red > "$work/doctor" 2>&1 || true
+  grep -q "^ok *base *$folder/base[.]pt" "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
+  for label in red cross; do
+    emulated "$program" collect "test://$label?fps=0&frames=6&noise=20" "$work/pictures" --label $label --every 0 \
+      --log-level warn > /dev/null
+  done
+  emulated "$program" train "$work/pictures" -o "$work/taught.pt" > "$work/out" 2> "$work/err" || fail "train: $(cat "$work/err")"
+  grep -qF "the base is $folder/base.pt" "$work/err" || fail "train does not name its base: $(cat "$work/err")"
+  echo 'taught from the base'
+}
+
 package() {
   local deb
   find_packages
@@ -191,6 +216,7 @@ package() {
   program=$work/root/usr/bin/lookout
   right_patterns emulated "$program"
   [ ! -d $shared/samples ] || models_agree 'pictures, packaged program' $shared/samples
+  taught
 
   installations
 }
