@@ -83,8 +83,9 @@ if ! is_published "$weights"; then
   fi
 fi
 
-# One thread adds numbers in one order; waiting ones would take the processors from each other.
-export OMP_NUM_THREADS=1
+# For the same bytes each time: one thread adds numbers in one order, and TorchScript writes sets of names in
+# the order of their hashes.
+export OMP_NUM_THREADS=1 PYTHONHASHSEED=0
 new=$(mktemp -d "$folder/new.XXXXXX")
 trap 'rm -rf "$new"' EXIT
 "$python" models/export.py --weights "$weights" -o "$new/base.pt" >/dev/null
