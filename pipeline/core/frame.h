@@ -55,8 +55,8 @@ struct CameraPicture {
   int eighths = 8;
   cv::Mat reduced;
   bool has_reduced = false;
-  // Of the classified region, once somebody has measured them: see luma_grid.h.
-  LumaBlocks blocks;
+  // Of each region that is classified, once somebody has measured them: see luma_grid.h.
+  std::vector<LumaBlocks> blocks;
   bool has_blocks = false;
   // See whole_picture().
   mutable cv::Mat whole;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
+#include <vector>
 
 #include "pipeline/core/luma_blocks.h"
 
@@ -17,7 +18,8 @@ class StillHint {
   // Whether the frame will probably be taken for the one that was classified last. `picture`: its
   // pixels, CV_8UC3 B G R or luma alone, CV_8UC1, at a reduced scale; `frame`: their number without
   // that. Writes the sums of luma that it compares over `blocks`: CameraPicture::blocks.
-  virtual bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) = 0;
+  virtual bool looks_still(const cv::Mat& picture, const cv::Size& frame,
+                           std::vector<LumaBlocks>& blocks) = 0;
 
   // Whether the frame of this time will probably not be wanted, since it comes sooner than the rate
   // allows: see SelectionOptions::max_rate.

@@ -16,6 +16,9 @@ class Trace;
 // A frame and its result. It is swapped between threads, so its memory is reused.
 struct ClassifiedFrame {
   Frame frame;
+  // If several regions of the picture are classified, they come one after the other.
+  std::size_t region = 0;
+  bool is_last = true;        // of those that have a result of this frame
   std::vector<float> scores;  // of all classes
   Result result;              // complete except for its age, the state and the counts
 };

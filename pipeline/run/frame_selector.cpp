@@ -6,15 +6,41 @@
 #include "pipeline/profile/trace.h"
 
 namespace lookout {
+namespace {
+
+std::vector<std::chrono::milliseconds> times_of(const std::vector<SelectedRegion>& regions) {
+  std::vector<std::chrono::milliseconds> times;
+  times.reserve(regions.size());
+  for (const SelectedRegion& region : regions) times.push_back(region.at_least_every);
+  return times;
+}
+
+void measure_all(std::vector<LumaGrid>& grids, const cv::Mat& pixels,
+                 std::vector<LumaBlocks>& blocks) {
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    grids[i].measure(pixels, pixels.size(), blocks[i]);
+  }
+}
+
+}  // namespace
 
 FrameSelector::FrameSelector(const SelectionOptions& options, const View& view,
                              const InputSpec& spec)
-    : at_least_every_(options.at_least_every),
-      max_rate_(options.max_rate),
-      grid_(view, spec, options.ignored),
-      source_grid_(view, spec, options.ignored),
+    : FrameSelector(options, std::vector{SelectedRegion{view, spec, options.at_least_every}}) {}
+
+FrameSelector::FrameSelector(const SelectionOptions& options,
+                             const std::vector<SelectedRegion>& regions)
+    : max_rate_(options.max_rate),
       still_(options.still),
-      rate_(options.max_rate) {}
+      detectors_(regions.size()),
+      scheduler_(times_of(regions), options.max_rate) {
+  for (const SelectedRegion& region : regions) {
+    grids_.emplace_back(region.view, region.input, options.ignored);
+    source_grids_.push_back(grids_.back());
+  }
+  planned_.reserve(regions.size());
+  due_.reserve(regions.size());
+}
 
 void FrameSelector::set_still(bool still) {
   const MutexLock lock(mutex_);
@@ -24,54 +50,96 @@ void FrameSelector::set_still(bool still) {
 void FrameSelector::limit_rate(std::optional<double> rate) {
   if (max_rate_) rate = std::min(rate.value_or(*max_rate_), *max_rate_);
   const MutexLock lock(mutex_);
-  rate_.set(rate);
+  scheduler_.set_rate(rate);
 }
 
-FrameUse FrameSelector::choose(Frame& frame) {
+RegionUse FrameSelector::choose(Frame& frame) {
   const Clock::time_point time = time_of(frame);
   {
     const MutexLock lock(mutex_);
+    planned_.clear();
+    next_ = 0;
     if (frame.sequence >= forget_from_) {
-      detector_.forget();
+      for (StillDetector& detector : detectors_) detector.forget();
       frozen_watch_.forget();
-      classified_.reset();
+      scheduler_.forget();
       forget_from_ = kNever;
     }
-    if (!rate_.wanted(time.time_since_epoch())) {
+    if (!scheduler_.wanted(time.time_since_epoch())) {
       ++unwanted_;
-      return FrameUse::kUnwanted;
+      return {};
     }
-    if (!still_) return FrameUse::kClassify;
+    if (!still_) {
+      plan(nullptr, time);
+      return take_planned(frame);
+    }
   }
   measure(frame);
-  const LumaBlocks& blocks = frame.picture.blocks;
+  const std::vector<LumaBlocks>& blocks = frame.picture.blocks;
   const MutexLock lock(mutex_);
-  frozen_ = frozen_ || frozen_watch_.is_frozen(frame, blocks);
-  // In this order: the detector measures the noise of each frame.
-  if (detector_.is_still(blocks) && !is_due(time)) return FrameUse::kReuse;
-  detector_.classified(blocks);
-  classified_ = time;
-  return FrameUse::kClassify;
+  frozen_ = frozen_ || frozen_watch_.is_frozen(frame, blocks.front());
+  plan(blocks.data(), time);
+  return take_planned(frame);
 }
 
-bool FrameSelector::is_due(Clock::time_point time) const {
-  return !classified_ || time < *classified_ || time - *classified_ >= at_least_every_;
+// Results that are taken again come first: they take no time. `blocks`: of each region;
+// null: nothing is compared.
+void FrameSelector::plan(const LumaBlocks* blocks, Clock::time_point time) {
+  due_.clear();
+  compares_ = blocks != nullptr;
+  for (std::size_t i = 0; i < detectors_.size(); ++i) {
+    // In this order: the detector measures the noise of each frame.
+    const bool is_still = blocks != nullptr && detectors_[i].is_still(blocks[i]) &&
+                          !scheduler_.is_due(i, time.time_since_epoch());
+    if (is_still) {
+      planned_.push_back({FrameUse::kReuse, i});
+    } else {
+      due_.push_back(i);
+    }
+  }
+  scheduler_.choose(due_);
+  for (const std::size_t region : due_) planned_.push_back({FrameUse::kClassify, region});
+}
+
+RegionUse FrameSelector::take_planned(const Frame& frame) {
+  const RegionUse use = planned_[next_++];
+  if (use.use == FrameUse::kClassify) {
+    if (compares_) detectors_[use.region].classified(frame.picture.blocks[use.region]);
+    scheduler_.classified(use.region, time_of(frame).time_since_epoch());
+  }
+  return use;
+}
+
+std::optional<RegionUse> FrameSelector::next(const Frame& frame) {
+  const MutexLock lock(mutex_);
+  return next_ < planned_.size() ? std::optional(take_planned(frame)) : std::nullopt;
+}
+
+bool FrameSelector::has_next() const {
+  const MutexLock lock(mutex_);
+  return next_ < planned_.size();
+}
+
+void FrameSelector::leave_rest() {
+  const MutexLock lock(mutex_);
+  planned_.clear();
+  next_ = 0;
 }
 
 void FrameSelector::measure(Frame& frame) {
   CameraPicture& picture = frame.picture;
+  picture.blocks.resize(grids_.size());
   switch (picture.kind) {
-    case CameraPicture::Kind::kRaw:
-      grid_.measure(picture.raw(), picture.blocks);
+    case CameraPicture::Kind::kRaw: {
+      const RawPicture raw = picture.raw();
+      for (std::size_t i = 0; i < grids_.size(); ++i) grids_[i].measure(raw, picture.blocks[i]);
       return;
+    }
     case CameraPicture::Kind::kJpeg:
-      if (!picture.has_blocks) {
-        const cv::Mat& pixels = whole_picture(frame);
-        grid_.measure(pixels, pixels.size(), picture.blocks);
-      }
+      if (!picture.has_blocks) measure_all(grids_, whole_picture(frame), picture.blocks);
       return;
     case CameraPicture::Kind::kNone:
-      grid_.measure(frame.bgr, frame.bgr.size(), picture.blocks);
+      measure_all(grids_, frame.bgr, picture.blocks);
       return;
   }
 }
@@ -91,16 +159,35 @@ std::uint64_t FrameSelector::unwanted() const {
   return unwanted_;
 }
 
-bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) {
-  source_grid_.measure(picture, frame, blocks);
+bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame,
+                                std::vector<LumaBlocks>& blocks) {
+  blocks.resize(source_grids_.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    source_grids_[i].measure(picture, frame, blocks[i]);
+  }
   const MutexLock lock(mutex_);
-  return still_ && detector_.looks_still(blocks);
+  if (!still_) return false;
+  bool all_still = true;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    all_still = detectors_[i].looks_still(blocks[i]) && all_still;
+  }
+  return all_still;
+}
+
+void begin_result(const RegionUse& use, ClassifiedFrame& classified) {
+  Result& result = classified.result;
+  classified.region = use.region;
+  result.reused = use.use == FrameUse::kReuse;
+  if (!result.reused) return;
+  result.sequence = classified.frame.sequence;
+  result.durations = {};
+  result.durations.capture = classified.frame.capture_duration;
+  result.durations.total = classified.frame.capture_duration;
 }
 
 bool FrameSelector::looks_unwanted(Clock::time_point captured) {
   const MutexLock lock(mutex_);
-  ClassificationRate ahead = rate_;  // which is not to count this frame yet
-  return !ahead.wanted(captured.time_since_epoch());
+  return !scheduler_.would_want(captured.time_since_epoch());
 }
 
 TakeStatus take_chosen(Latest<Frame>& frames, std::chrono::milliseconds timeout,
@@ -112,18 +199,15 @@ TakeStatus take_chosen(Latest<Frame>& frames, std::chrono::milliseconds timeout,
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const StageMark start = mark_now(traced);
   if (traced) trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
-  const FrameUse use = selector == nullptr ? FrameUse::kClassify : selector->choose(frame);
-  if (use == FrameUse::kUnwanted) return TakeStatus::kTimeout;
+  const RegionUse use =
+      selector == nullptr ? RegionUse{FrameUse::kClassify} : selector->choose(frame);
+  if (use.use == FrameUse::kUnwanted) return TakeStatus::kTimeout;
   const StageMark chosen = mark_now(traced);
   if (traced && selector != nullptr) {
     trace->record(Stage::kCompare, frame.sequence, start, chosen);
   }
-  result.reused = use == FrameUse::kReuse;
-  if (!result.reused) return status;
-  result.sequence = frame.sequence;
-  result.durations = {};
-  result.durations.capture = frame.capture_duration;
-  result.durations.total = frame.capture_duration + (chosen.time - start.time);
+  begin_result(use, classified);
+  if (result.reused) result.durations.total += chosen.time - start.time;
   return status;
 }
 

@@ -1,4 +1,5 @@
-// Which frames are classified: those that show something new, and no more than are wanted.
+// Which frames are classified: those that show something new, and no more than are wanted. If
+// several regions of the picture are, it chooses among these.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@
 #include "pipeline/model/luma_grid.h"
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/model/still_detector.h"
-#include "pipeline/run/classification_rate.h"
 #include "pipeline/run/frame_classifier.h"
+#include "pipeline/run/watch_scheduler.h"
 
 namespace lookout {
 
@@ -35,19 +36,45 @@ enum class FrameUse {
   kUnwanted,  // came sooner than the rate allows: there is no result
 };
 
+// A part of the picture that is classified.
+struct SelectedRegion {
+  View view;
+  InputSpec input;                           // of its model
+  std::chrono::milliseconds at_least_every;  // it is classified, whatever it shows
+};
+
+// What becomes of a region of a frame.
+struct RegionUse {
+  FrameUse use = FrameUse::kUnwanted;  // kUnwanted: of the frame as a whole
+  std::size_t region = 0;
+};
+
 // Used by several threads at a time, but for what says otherwise.
 class FrameSelector : public StillHint {
  public:
+  // The whole view, as one region.
   FrameSelector(const SelectionOptions& options, const View& view, const InputSpec& spec);
+  // At least one region; `options.at_least_every` is not used.
+  FrameSelector(const SelectionOptions& options, const std::vector<SelectedRegion>& regions);
 
   // Whether results are reused: known once the source is open.
   void set_still(bool still);
   // From now on at most so many classifications a second, and max_rate; empty: max_rate alone.
   void limit_rate(std::optional<double> rate);
 
-  // To be called for each frame in order, before it is classified, by one thread at a time. A frame
-  // to classify is what those that follow are compared with.
-  FrameUse choose(Frame& frame);
+  // To be called for each frame in order, before it is classified, by one thread at a time. Returns
+  // the first of its regions that has a result. A region to classify is what those of the frames
+  // that follow are compared with.
+  RegionUse choose(Frame& frame);
+
+  // The next region of this frame that has a result; nothing: there is none. By the same thread.
+  std::optional<RegionUse> next(const Frame& frame);
+
+  // Whether next() has one. By the same thread.
+  bool has_next() const;
+
+  // There is a newer frame: what was left is compared with that.
+  void leave_rest();
 
   // Frames from number `sequence` on are not compared with those before: the camera was away.
   void forget_from(std::uint64_t sequence);
@@ -59,35 +86,44 @@ class FrameSelector : public StillHint {
   std::uint64_t unwanted() const;
 
   // What choose() will probably find. By one thread at a time.
-  bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) override;
+  bool looks_still(const cv::Mat& picture, const cv::Size& frame,
+                   std::vector<LumaBlocks>& blocks) override;
   bool looks_unwanted(Clock::time_point captured) override;
 
  private:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   void measure(Frame& frame);
-  bool is_due(Clock::time_point time) const REQUIRES(mutex_);
+  void plan(const LumaBlocks* blocks, Clock::time_point time) REQUIRES(mutex_);
+  RegionUse take_planned(const Frame& frame) REQUIRES(mutex_);
 
-  const std::chrono::milliseconds at_least_every_;
   const std::optional<double> max_rate_;
-  LumaGrid grid_;         // of choose()
-  LumaGrid source_grid_;  // of looks_still()
+  // One for each region.
+  std::vector<LumaGrid> grids_;         // of choose()
+  std::vector<LumaGrid> source_grids_;  // of looks_still()
 
   mutable Mutex mutex_;
   bool still_ GUARDED_BY(mutex_);
-  StillDetector detector_ GUARDED_BY(mutex_);
+  std::vector<StillDetector> detectors_ GUARDED_BY(mutex_);  // one for each region
   FrozenWatch frozen_watch_ GUARDED_BY(mutex_);
   bool frozen_ GUARDED_BY(mutex_) = false;
-  ClassificationRate rate_ GUARDED_BY(mutex_);
-  std::optional<Clock::time_point> classified_ GUARDED_BY(mutex_);  // the time of the last one
+  WatchScheduler scheduler_ GUARDED_BY(mutex_);
+  // What is left of the frame that was chosen from: from planned_[next_] on.
+  std::vector<RegionUse> planned_ GUARDED_BY(mutex_);
+  std::size_t next_ GUARDED_BY(mutex_) = 0;
+  bool compares_ GUARDED_BY(mutex_) = false;  // the frame was compared: it has blocks
+  std::vector<std::size_t> due_ GUARDED_BY(mutex_);
   std::uint64_t forget_from_ GUARDED_BY(mutex_) = kNever;
   std::uint64_t unwanted_ GUARDED_BY(mutex_) = 0;
 };
 
-// As frames.take(). Fills in `classified.frame`, and whether its result is reused; such a result
-// has all that FrameClassifier gives but predictions. A frame that is not wanted is a kTimeout.
-// `selector` (null: every frame is to be classified) sees the frames in their order: one thread
-// calls this at a time. `trace` records the stages; null: none.
+// Begins the result of a region that is not kUnwanted. A reused one has all that FrameClassifier
+// gives but predictions.
+void begin_result(const RegionUse& use, ClassifiedFrame& classified);
+
+// As frames.take(). Fills in `classified.frame` and begins the result of its first region. A frame
+// that is not wanted is a kTimeout. `selector` (null: every frame is to be classified) sees the
+// frames in their order: one thread calls this at a time. `trace` records the stages; null: none.
 TakeStatus take_chosen(Latest<Frame>& frames, std::chrono::milliseconds timeout,
                        FrameSelector* selector, Trace* trace, ClassifiedFrame& classified);
 

@@ -46,7 +46,7 @@ Frame frame_at(std::uint64_t number, const cv::Mat& picture) {
 
 FrameUse use_of(FrameSelector& selector, std::uint64_t number, bool open = false) {
   Frame frame = frame_at(number, scene(open));
-  return selector.choose(frame);
+  return selector.choose(frame).use;
 }
 
 TEST(FrameSelector, WhatShowsTheLastClassifiedFrameIsReused) {
@@ -106,13 +106,13 @@ TEST(FrameSelector, FramesBeyondTheRateAreNotWanted) {
 TEST(FrameSelector, LooksAheadAtWhatItWillChoose) {
   FrameSelector selector(still_options(), {}, {});
   cv::Mat small(30, 40, CV_8UC1, cv::Scalar(90));  // an eighth
-  LumaBlocks blocks;
+  std::vector<LumaBlocks> blocks;
   EXPECT_FALSE(selector.looks_still(small, {320, 240}, blocks)) << "nothing was classified yet";
   Frame frame = frame_at(0, {});
   frame.picture.begin(CameraPicture::Kind::kJpeg, nullptr);
   frame.picture.blocks = blocks;
   frame.picture.has_blocks = true;
-  EXPECT_EQ(selector.choose(frame), FrameUse::kClassify);
+  EXPECT_EQ(selector.choose(frame).use, FrameUse::kClassify);
   EXPECT_TRUE(selector.looks_still(small, {320, 240}, blocks));
   small.setTo(120);
   EXPECT_FALSE(selector.looks_still(small, {320, 240}, blocks));

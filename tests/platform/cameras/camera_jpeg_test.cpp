@@ -71,7 +71,7 @@ TEST(CameraJpeg, StillOnesAreDecodedInGrayAlone) {
     EXPECT_EQ(picture.has_reduced, i < 2) << i;
     EXPECT_EQ(picture.eighths, 4) << i;
     EXPECT_TRUE(picture.has_blocks);
-    EXPECT_THAT(picture.blocks.means, ElementsAre(i + 1));
+    EXPECT_THAT(picture.blocks.front().means, ElementsAre(i + 1));
   }
   EXPECT_THAT(hint.looked_at, ElementsAre(kReducedLook, kReducedLook, kGrayLook, kGrayLook));
   cv::Mat reduced;

@@ -15,10 +15,12 @@ class FakeHint : public StillHint {
   // Called with the number of the look, from 0.
   explicit FakeHint(std::function<bool(int)> is_still) : is_still_(std::move(is_still)) {}
 
-  bool looks_still(const cv::Mat& picture, const cv::Size& frame, LumaBlocks& blocks) override {
+  bool looks_still(const cv::Mat& picture, const cv::Size& frame,
+                   std::vector<LumaBlocks>& blocks) override {
     looked_at.push_back({picture.type(), picture.size(), frame});
     const int look = static_cast<int>(looked_at.size());
-    blocks.means.assign(1, static_cast<std::uint16_t>(look));
+    blocks.resize(1);
+    blocks.front().means.assign(1, static_cast<std::uint16_t>(look));
     return is_still_(look - 1);
   }
 
