@@ -85,6 +85,12 @@ class Latest {
     return TakeStatus::kTaken;
   }
 
+  // Whether take() would have one at once. Any thread.
+  bool has_element() const {
+    const MutexLock lock(mutex_);
+    return full_;
+  }
+
   // How many elements put_newest() has dropped so far. Any thread.
   std::uint64_t dropped() const {
     const MutexLock lock(mutex_);

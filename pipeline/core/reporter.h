@@ -20,7 +20,8 @@ class Reporter {
   // model is made here.
   virtual void model(const ModelInfoPtr& /*model*/) {}
 
-  // Called for each classified frame, in the order of the frames.
+  // Called for each classified frame, in the order of the frames; for each watch that has a result
+  // of the frame when there are several.
   virtual void report(const Result& /*result*/, const Frame& /*frame*/) {}
 
   // Called once every statistics interval, also when there were no frames, and once at the end

@@ -10,6 +10,7 @@
 
 #include "pipeline/core/frame.h"
 #include "pipeline/core/model_spec.h"
+#include "pipeline/core/watch_info.h"
 
 namespace lookout {
 
@@ -42,8 +43,9 @@ struct SceneState {
 };
 
 struct Result {
-  ModelInfoPtr model;          // whose predictions these are; never null in a run
-  std::uint64_t sequence = 0;  // the frame's
+  WatchInfoPtr watch;  // whose result it is; null: the run watches one thing, without a name
+  ModelInfoPtr model;  // whose predictions these are; never null in a run
+  std::uint64_t sequence = 0;                          // the frame's
   std::chrono::system_clock::time_point timestamp;     // wall clock time of the frame's capture
   std::optional<std::chrono::nanoseconds> media_time;  // the frame's
   Clock::duration frame_age{};                         // capture until this result was ready

@@ -24,19 +24,34 @@ constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 
 using Reporters = std::vector<std::unique_ptr<Reporter>>;
 
-// Classifies: with one classifier, take() does on the calling thread. Several have a thread each.
+// What a run classifies with: at least one worker, or at least one region.
+struct Classifiers {
+  std::vector<FrameClassifier> regions;  // one worker's
+  std::vector<FrameClassifier> workers;  // several, of one region
+  bool live = false;                     // the source
+
+  const ModelInfoPtr& model() const {
+    return (workers.empty() ? regions : workers).front().model();
+  }
+};
+
+// Classifies: take() does on the calling thread, unless there are workers, which have a thread
+// each.
 class Inference {
  public:
-  Inference(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-            FrameSelector* selector, PictureQueue* pictures)
-      : frames_(frames), trace_(trace), selector_(selector), pictures_(pictures) {
-    if (classifiers.size() > 1) {
-      workers_.emplace(frames, std::move(classifiers), trace, selector, pictures);
-    } else {
-      classifier_.emplace(std::move(classifiers.front()));
-      if (pictures != nullptr)
-        picture_classifier_.emplace(
-            pictures->make_classifier(classifier_->classifier(), classifier_->model()));
+  Inference(Latest<Frame>& frames, Classifiers classifiers, Trace* trace, FrameSelector* selector,
+            PictureQueue* pictures)
+      : frames_(frames),
+        trace_(trace),
+        selector_(selector),
+        pictures_(pictures),
+        live_(classifiers.live),
+        regions_(std::move(classifiers.regions)) {
+    if (regions_.empty()) {
+      workers_.emplace(frames, std::move(classifiers.workers), trace, selector, pictures);
+    } else if (pictures != nullptr) {
+      picture_classifier_.emplace(
+          pictures->make_classifier(regions_.front().classifier(), regions_.front().model()));
     }
     if (pictures != nullptr) pictures->set_wake([&frames] { frames.interrupt(); });
   }
@@ -45,17 +60,17 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
-  // The next frame, classified; otherwise as Latest::take(). Throws what classifying it threw.
+  // The next frame, classified, or the next region of the one in `classified`; otherwise as
+  // Latest::take(). Throws what classifying it threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout) {
     if (workers_) return workers_->take(classified, timeout);
+    if (regions_.size() > 1 && take_rest(classified)) return TakeStatus::kTaken;
     if (picture_classifier_) pictures_->classify_overdue(*picture_classifier_);
     const bool picture_waits = picture_classifier_ && pictures_->is_waiting();
     const TakeStatus status =
         take_chosen(frames_, picture_waits ? std::chrono::milliseconds(0) : timeout, selector_,
                     trace_, classified);
-    if (status == TakeStatus::kTaken && !classified.result.reused) {
-      classifier_->classify(classified, trace_);
-    }
+    if (status == TakeStatus::kTaken) classify(classified);
     if (status == TakeStatus::kTimeout && picture_classifier_)
       pictures_->classify_waiting(*picture_classifier_);
     return status;
@@ -68,25 +83,60 @@ class Inference {
   }
 
  private:
+  bool take_rest(ClassifiedFrame& classified) {
+    const auto use = selector_->next(classified.frame);
+    if (!use) return false;
+    begin_result(*use, classified);
+    classify(classified);
+    return true;
+  }
+
+  void classify(ClassifiedFrame& classified) {
+    if (!classified.result.reused) regions_[classified.region].classify(classified, trace_);
+    if (regions_.size() == 1) return;
+    if (live_ && !classified.result.reused && frames_.has_element()) selector_->leave_rest();
+    classified.is_last = !selector_->has_next();
+  }
+
   Latest<Frame>& frames_;
   Trace* const trace_;
   FrameSelector* const selector_;
   PictureQueue* const pictures_;
-  // One classifier: these two, the second if there are pictures.
-  std::optional<FrameClassifier> classifier_;
+  const bool live_;
+  // Without workers: these two, the second if there are pictures.
+  std::vector<FrameClassifier> regions_;
   std::optional<FrameClassifier> picture_classifier_;
-  std::optional<Workers> workers_;  // several
+  std::optional<Workers> workers_;
 };
+
+// What the frame loop knows of a watch.
+struct Watched {
+  explicit Watched(const PipelineWatch& watch)
+      : info(watch.info), region(watch.region), completer(watch.state) {}
+
+  WatchInfoPtr info;
+  std::size_t region;
+  ResultCompleter completer;
+  ModelInfoPtr model{};  // of its last result
+};
+
+// Adds the times of a further region of the same frame.
+void add_region(const Result& region, Result& frame) {
+  frame.frame_age = region.frame_age;
+  frame.durations.preprocess += region.durations.preprocess;
+  frame.durations.inference += region.durations.inference;
+  frame.durations.total += region.durations.total - region.durations.capture;
+  frame.reused = frame.reused && region.reused;
+}
 
 // The frame loop of the calling thread: takes classified frames and calls the reporters.
 class FrameLoop {
  public:
-  FrameLoop(Source& source, std::vector<FrameClassifier> classifiers, const Reporters& reporters,
-            const PipelineOptions& options)
+  FrameLoop(Source& source, Classifiers classifiers, const std::vector<PipelineWatch>& watches,
+            const Reporters& reporters, const PipelineOptions& options)
       : options_(options),
         reporters_(reporters),
-        model_(classifiers.front().model()),
-        completer_(options.state),
+        model_(classifiers.model()),
         start_(Clock::now()),
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
@@ -96,6 +146,8 @@ class FrameLoop {
                    options.pictures) {
     const bool can_limit = options.machine_state && options.selector != nullptr;
     if (can_limit && options.heat_limit) heat_.emplace(*options.heat_limit);
+    for (const PipelineWatch& watch : watches) watches_.emplace_back(watch);
+    watches_.front().model = model_;
   }
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
@@ -140,9 +192,8 @@ class FrameLoop {
   }
 
   void limit_heat(Clock::time_point now) {
-    const std::uint64_t results = statistics_.classified() - heat_results_;
+    const std::uint64_t results = std::exchange(heat_results_, 0);
     const std::chrono::duration<double> passed = now - next_heat_ + kHeatInterval;
-    heat_results_ = statistics_.classified();
     next_heat_ = now + kHeatInterval;
     const auto temperature = options_.machine_state().temperature;
     const auto rate = static_cast<double>(results) / passed.count();
@@ -177,23 +228,61 @@ class FrameLoop {
     return true;
   }
 
+  // Of one region.
   void report_frame() {
-    completer_.complete(classified_, capture_.frames().dropped());
-    statistics_.record(classified_.result);
-    report_model();
-    {
-      const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
-      for (const auto& reporter : reporters_) {
-        reporter->report(classified_.result, classified_.frame);
-      }
+    ++heat_results_;
+    const std::size_t region = classified_.region;
+    auto watch = next_watch_of(region, watches_.begin());
+    while (watch != watches_.end()) {
+      const auto following = next_watch_of(region, watch + 1);
+      report_watch(*watch, following == watches_.end());
+      watch = following;
     }
-    if (options_.trace != nullptr) options_.trace->sample(classified_.frame.sequence);
+    if (classified_.is_last && options_.trace != nullptr) {
+      options_.trace->sample(classified_.frame.sequence);
+    }
   }
 
-  void report_model() {
-    if (classified_.result.model == model_) return;
-    model_ = classified_.result.model;
+  // `is_last`: of the region's.
+  void report_watch(Watched& watch, bool is_last) {
+    watch.completer.complete(classified_, capture_.frames().dropped(), !is_last);
+    classified_.result.watch = watch.info;
+    if (is_last) record();
+    report_model(watch);
+    const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
+    for (const auto& reporter : reporters_) {
+      reporter->report(classified_.result, classified_.frame);
+    }
+  }
+
+  // Counts the frame with its last region.
+  void record() {
+    if (classified_.is_last && !frame_) {
+      statistics_.record(classified_.result);
+      return;
+    }
+    if (!frame_) {
+      frame_ = classified_.result;
+    } else {
+      add_region(classified_.result, *frame_);
+    }
+    if (!classified_.is_last) return;
+    statistics_.record(*frame_);
+    frame_.reset();
+  }
+
+  void report_model(Watched& watch) {
+    if (classified_.result.model == watch.model) return;
+    watch.model = classified_.result.model;
+    if (watch.model == model_) return;
+    model_ = watch.model;
     for (const auto& reporter : reporters_) reporter->model(model_);
+  }
+
+  std::vector<Watched>::iterator next_watch_of(std::size_t region,
+                                               std::vector<Watched>::iterator from) {
+    return std::find_if(from, watches_.end(),
+                        [region](const Watched& watch) { return watch.region == region; });
   }
 
   // Reports the camera's losses and returns before frame `sequence`.
@@ -202,39 +291,48 @@ class FrameLoop {
     for (const CameraStatus& change : changes_) {
       for (const auto& reporter : reporters_) reporter->status(change);
     }
-    if (!changes_.empty()) completer_.forget_state();
+    if (changes_.empty()) return;
+    for (Watched& watch : watches_) watch.completer.forget_state();
   }
 
   const PipelineOptions& options_;
   const Reporters& reporters_;
   ModelInfoPtr model_;  // of which reporters were told
-  ResultCompleter completer_;
+  std::vector<Watched> watches_;
+  std::optional<Result> frame_;  // with the times of the regions so far
   const Clock::time_point start_;
   Clock::time_point next_tick_;
   Statistics statistics_;
   std::optional<HeatLimit> heat_;
   Clock::time_point next_heat_;
-  std::uint64_t heat_results_ = 0;  // results at the last look at the temperature
+  std::uint64_t heat_results_ = 0;  // results of regions since the last look at the temperature
   ClassifiedFrame classified_;
   std::vector<CameraStatus> changes_;
   Capture capture_;
   Inference inference_;  // last: its workers take from capture_
 };
 
-StatsSnapshot run_loop(Source& source, const std::vector<Classifier*>& classifiers,
-                       const Reporters& reporters, const PipelineOptions& options,
-                       const std::atomic<bool>& stop) {
+StatsSnapshot run_loop(Source& source, Classifiers classifiers,
+                       const std::vector<PipelineWatch>& watches, const Reporters& reporters,
+                       const PipelineOptions& options, const std::atomic<bool>& stop) {
+  FrameLoop loop(source, std::move(classifiers), watches, reporters, options);
+  loop.run(stop);
+  return loop.finish();
+}
+
+StatsSnapshot run_one_watch(Source& source, const std::vector<Classifier*>& classifiers,
+                            const Reporters& reporters, const PipelineOptions& options,
+                            const std::atomic<bool>& stop) {
   ModelInfoPtr model = options.model;
   if (!model) model = std::make_shared<ModelInfo>(model_info(classifiers.front()->spec()));
-  std::vector<FrameClassifier> frame_classifiers;
+  Classifiers all;
+  auto& frame_classifiers = classifiers.size() > 1 ? all.workers : all.regions;
   frame_classifiers.reserve(classifiers.size());
   for (Classifier* classifier : classifiers) {
     frame_classifiers.emplace_back(*classifier, model, options.view, options.top_k,
                                    options.threshold);
   }
-  FrameLoop loop(source, std::move(frame_classifiers), reporters, options);
-  loop.run(stop);
-  return loop.finish();
+  return run_loop(source, std::move(all), {{nullptr, 0, options.state}}, reporters, options, stop);
 }
 
 }  // namespace
@@ -246,13 +344,27 @@ StatsSnapshot run_pipeline(Source& source,
   std::vector<Classifier*> all;
   all.reserve(classifiers.size());
   for (const auto& classifier : classifiers) all.push_back(classifier.get());
-  return run_loop(source, all, reporters, options, stop);
+  return run_one_watch(source, all, reporters, options, stop);
 }
 
 StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop) {
-  return run_loop(source, {&classifier}, reporters, options, stop);
+  return run_one_watch(source, {&classifier}, reporters, options, stop);
+}
+
+StatsSnapshot run_pipeline(Source& source, const std::vector<PipelineRegion>& regions,
+                           const std::vector<PipelineWatch>& watches,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop) {
+  Classifiers classifiers;
+  classifiers.live = source.info().live;
+  classifiers.regions.reserve(regions.size());
+  for (const PipelineRegion& region : regions) {
+    classifiers.regions.emplace_back(*region.classifier, region.model, region.view, options.top_k,
+                                     options.threshold);
+  }
+  return run_loop(source, std::move(classifiers), watches, reporters, options, stop);
 }
 
 }  // namespace lookout

@@ -30,6 +30,20 @@ namespace lookout {
 // rises: they are neither traced nor measured.
 inline constexpr std::uint64_t kWarmUpFrames = 10;
 
+// A part of the picture, classified by a model. Two may have the same classifier.
+struct PipelineRegion {
+  Classifier* classifier = nullptr;  // outlives the run
+  ModelInfoPtr model;
+  View view;
+};
+
+// A state that is derived from the results of a region, of which several may have the same.
+struct PipelineWatch {
+  WatchInfoPtr info;
+  std::size_t region = 0;  // index
+  StateOptions state;
+};
+
 struct PipelineOptions {
   ModelInfoPtr model;  // what results tell of the model; null: what it says itself
   View view;
@@ -48,7 +62,8 @@ struct PipelineOptions {
   std::optional<double> heat_limit;
   // With which the source was made, if it can be idle. Outlives the run; null: it is never idle.
   const WakeEvent* wake = nullptr;
-  // Chooses the frames that are classified. Outlives the run; null: every one is.
+  // Chooses the frames that are classified, and of several regions those of each frame. Outlives
+  // the run; null: every one is.
   FrameSelector* selector = nullptr;
 };
 
@@ -66,6 +81,16 @@ struct PipelineOptions {
 // it are classified and the final statistics reported first.
 StatsSnapshot run_pipeline(Source& source,
                            const std::vector<std::unique_ptr<Classifier>>& classifiers,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop);
+
+// Several regions and watches, at least one of each; not used are the model, view and state of
+// `options`, which has a selector with the same regions. Those of a frame that have a result are
+// classified on the calling thread, one after the other, each for all of its watches; of a live
+// source until there is a newer frame. Statistics count a frame once: its times are the sums of its
+// regions'. Pictures from elsewhere are classified by the model of the first region.
+StatsSnapshot run_pipeline(Source& source, const std::vector<PipelineRegion>& regions,
+                           const std::vector<PipelineWatch>& watches,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);
 

@@ -5,7 +5,8 @@
 
 namespace lookout {
 
-void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t dropped) {
+void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t dropped,
+                               bool keep_scores) {
   using std::chrono::system_clock;
   const Frame& frame = classified.frame;
   Result& result = classified.result;
@@ -13,7 +14,11 @@ void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t droppe
     result.top = top_;
     result.model = model_;
   } else {
-    scores_.swap(classified.scores);
+    if (keep_scores) {
+      scores_ = classified.scores;
+    } else {
+      scores_.swap(classified.scores);
+    }
     top_ = result.top;
     model_ = result.model;
   }

@@ -19,8 +19,9 @@ class ResultCompleter {
   void forget_state() { tracker_.reset(); }
 
   // `dropped`: frames that were dropped since the start. A reused result takes the predictions of
-  // the last one that was computed. The scores of `classified` are unspecified afterwards.
-  void complete(ClassifiedFrame& classified, std::uint64_t dropped);
+  // the last one that was computed. The scores of `classified` are unspecified afterwards, unless
+  // `keep_scores` is set: for another state of the same region.
+  void complete(ClassifiedFrame& classified, std::uint64_t dropped, bool keep_scores = false);
 
  private:
   StateTracker tracker_;
