@@ -171,6 +171,7 @@ class FrameLoop {
     capture_.stop();
     inference_.stop();
     report_changes(kAnyFrame);
+    if (frame_) statistics_.record(*frame_);  // the end came between two of its regions
     StatsSnapshot total = statistics_.total(capture_.counts(), Clock::now());
     if (!capture_.error() || total.captured + total.skipped > 0) tick(total);
     if (capture_.error()) std::rethrow_exception(capture_.error());
