@@ -147,6 +147,7 @@ void append_text(const Result& result, const std::string& origin, std::string& o
     out += ' ';
     append_escaped(origin, out);
   }
+  if (result.watch) append_format(out, " {}", result.watch->name);
   const char* separator = ": ";
   for (std::size_t i = 0; i < std::min(result.top.size(), style.max_predictions); ++i) {
     const Prediction& p = result.top[i];
@@ -285,7 +286,12 @@ void JsonFormat::append_head(const char* type, const Result& result, const std::
     origin_ = origin;
     file_ = origin.empty() ? "" : file_json(origin);
   }
-  append_format(out, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
+  if (result.watch) {
+    append_format(out, R"({{"schema":1,"type":"{}",{},"watch":"{}","seq":{},)", type, source_,
+                  result.watch->name, result.sequence);
+  } else {
+    append_format(out, R"({{"schema":1,"type":"{}",{},"seq":{},)", type, source_, result.sequence);
+  }
   append_timestamp(result.timestamp, out);
   out += ',';
   out += file_;

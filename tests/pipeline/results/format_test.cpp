@@ -106,6 +106,20 @@ TEST(JsonFormat, IsTheDocumentedLine) {
             "\"dropped\":3}\n");
 }
 
+TEST(JsonFormat, OneOfSeveralWatchesIsNamed) {
+  Result result = example();
+  result.watch = std::make_shared<WatchInfo>(WatchInfo{"gate", {}});
+  std::string out;
+  format_of("front").append(result, "", out);
+  EXPECT_EQ(out.find(R"({"schema":1,"type":"classification","camera":"front","model":"net",)"
+                     R"("watch":"gate","seq":812,)"),
+            0U)
+      << out;
+  std::string text;
+  append_text(result, "a.jpg", text);
+  EXPECT_EQ(text.find("812 a.jpg gate: orange 87.3 %"), 0U) << text;
+}
+
 TEST(JsonFormat, StateOfAResult) {
   auto format = format_of("front");
   Result result = example();
