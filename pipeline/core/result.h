@@ -4,13 +4,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <opencv2/core/types.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "pipeline/core/frame.h"
 #include "pipeline/core/model_spec.h"
-#include "pipeline/core/watch_info.h"
 
 namespace lookout {
 
@@ -41,6 +43,15 @@ struct SceneState {
   // The label, "unknown", or an empty text for kNone.
   std::string_view name() const;
 };
+
+// What a result is about when a run watches several things.
+// Immutable: results share it, and it lives as long as they do.
+struct WatchInfo {
+  std::string name;  // letters, digits, - and _
+  cv::Rect2d roi;    // as View::roi
+};
+
+using WatchInfoPtr = std::shared_ptr<const WatchInfo>;
 
 struct Result {
   WatchInfoPtr watch;  // whose result it is; null: the run watches one thing, without a name
