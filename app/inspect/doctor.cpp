@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <sstream>
 #include <utility>
 
 #include "app/model/base.h"
 #include "app/options/resolved_run.h"
+#include "app/options/watches.h"
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
@@ -314,10 +316,9 @@ void check_output(const std::string& name, const std::string& path, const std::s
 }
 
 // A camera that a running service has keeps a second run from starting, but nothing is wrong.
-Check check_run_source(const RunOptions& options, const InputSpec& input, const Probes& probes,
+Check check_run_source(const RunOptions& options, SourceOptions wanted, const Probes& probes,
                        const std::vector<ServiceState>& services) {
   Check check = tried("source", State::kFailure, [&] {
-    SourceOptions wanted = source_options(options.camera, input);
     wanted.wait = false;  // an absent camera is a finding
     return probes.try_source(options.camera.source, wanted);
   });
@@ -349,6 +350,29 @@ std::string try_scheduling(const Scheduling& scheduling) {
   return joined(granted, ", ");
 }
 
+// Those of all watches, each once. Returns how the source is opened for them.
+SourceOptions check_models(const RunOptions& options, const std::string& unit, const Probes& probes,
+                           Checks& checks) {
+  std::map<std::pair<std::string, std::string>, DescribedModel> models;  // by file and labels
+  std::vector<SourceOptions> wishes;
+  for (const Watch& watch : watches_of(options)) {
+    const ModelOptions& file = watch.options.model;
+    // One that cannot be loaded has the default input, that of most models.
+    const auto [known, is_new] = models.try_emplace({file.file, file.labels});
+    DescribedModel& model = known->second;
+    if (is_new) {
+      checks.push_back(tried("model", State::kFailure, [&] {
+        if (!unit.empty()) check_files_of_service(watch.options);
+        model = probes.load_model(file);
+        return model.text;
+      }));
+      if (!model.advice.empty()) checks.push_back({"model", State::kNote, model.advice});
+    }
+    wishes.push_back(source_options(watch.options.camera, model.input));
+  }
+  return largest(wishes);
+}
+
 // In the order of a run, which ends with the first failure. `unit`: of the service whose
 // configuration it is; empty: of none.
 void check_needs(const RunOptions& options, const std::string& unit, const Probes& probes,
@@ -364,16 +388,9 @@ void check_needs(const RunOptions& options, const std::string& unit, const Probe
   });
   if (!start.text.empty()) checks.push_back(start);
 
-  DescribedModel model;  // one that cannot be loaded has the default input, that of most models
-  checks.push_back(tried("model", State::kFailure, [&] {
-    if (!unit.empty()) check_files_of_service(options);
-    model = probes.load_model(options.model);
-    return model.text;
-  }));
-  if (!model.advice.empty()) checks.push_back({"model", State::kNote, model.advice});
-
+  const SourceOptions wanted = check_models(options, unit, probes, checks);
   if (start.state == State::kOk) {
-    checks.push_back(check_run_source(options, model.input, probes, services));
+    checks.push_back(check_run_source(options, wanted, probes, services));
   }
   const std::string& snapshots = options.events.snapshot_on_change;
   check_output(

@@ -7,6 +7,7 @@
 
 #include "app/model/models.h"
 #include "app/options/resolved_run.h"
+#include "app/options/watches.h"
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
@@ -207,10 +208,15 @@ Report make_report(const Cameras& cameras, const ModeWish& wish) {
 }
 
 ModeWish wish_of_run(const RunOptions& options) {
-  const ModelArchive archive = read_archive(options.model);
-  const ModelSpec spec = read_spec(archive, read_contents(archive),
-                                   read_labels(options.model.labels), stated_model(options.model));
-  return wish_of(source_options(options.camera, spec.input));
+  std::vector<SourceOptions> wishes;
+  for (const Watch& watch : watches_of(options)) {
+    const ModelOptions& model = watch.options.model;
+    const ModelArchive archive = read_archive(model);
+    const ModelSpec spec =
+        read_spec(archive, read_contents(archive), read_labels(model.labels), stated_model(model));
+    wishes.push_back(source_options(watch.options.camera, spec.input));
+  }
+  return wish_of(largest(wishes));
 }
 
 std::string list_cameras(const ListCamerasOptions& options) {

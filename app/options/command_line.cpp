@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/options/config_file.h"
+#include "app/options/watches.h"
 #include "pipeline/core/error.h"
 
 namespace lookout {
@@ -239,22 +240,41 @@ void CommandLine::check_combinations() const {
     throw settings_.origin({"events.snapshot-when"})
         .error("pictures need a folder: --snapshot-on-change DIR");
   }
-  // A sliver of a picture tells nothing.
-  constexpr double kMinUncovered = 0.001;
-  if (uncovered(options_.camera.view.roi, options_.still.ignore) < kMinUncovered) {
-    throw settings_.origin({"still.ignore", "camera.roi"})
-        .error("the rectangles of still.ignore cover all that is classified: leave a part out");
+  if (!options_.watches.empty() && options_.model.workers > 1) {
+    throw settings_.origin({"model.workers"})
+        .error("watches are classified one after the other: leave model.workers at 1");
   }
-  check_thresholds();
+  for (const Watch& watch : watches_of(options_)) {
+    check_region(watch);
+    check_thresholds(watch);
+  }
 }
 
-void CommandLine::check_thresholds() const {
-  const StateOptions state = state_options(options_);
+// The name of a watch's setting if that was set, else of the one that it is taken from.
+std::string CommandLine::effective(const Watch& watch, const std::string& key,
+                                   const std::string& otherwise) const {
+  const std::string name = fmt::format("watch.{}.{}", watch.name, key);
+  return settings_.origin({name.c_str()}).name.empty() ? otherwise : name;
+}
+
+void CommandLine::check_region(const Watch& watch) const {
+  constexpr double kMinUncovered = 0.001;  // a sliver of a picture tells nothing
+  const RunOptions& options = watch.options;
+  if (uncovered(options.camera.view.roi, options.still.ignore) >= kMinUncovered) return;
+  throw settings_.origin({"still.ignore", effective(watch, "roi", "camera.roi").c_str()})
+      .error("the rectangles of still.ignore cover all that is classified: leave a part out");
+}
+
+void CommandLine::check_thresholds(const Watch& watch) const {
+  const RunOptions& options = watch.options;
+  const StateOptions state = state_options(options);
   if (state.leave_threshold <= state.enter_threshold) return;
-  const char* const entering =
-      options_.state.enter_threshold ? "state.enter-threshold" : "results.threshold";
-  const Origin enter = settings_.origin({entering});
-  Origin leave = settings_.origin({"state.leave-threshold"});
+  const std::string entering =
+      effective(watch, "enter-threshold",
+                options.state.enter_threshold ? "state.enter-threshold" : "results.threshold");
+  const Origin enter = settings_.origin({entering.c_str()});
+  const std::string leaving = effective(watch, "leave-threshold", "state.leave-threshold");
+  Origin leave = settings_.origin({leaving.c_str()});
   leave.place = std::max(leave.place, enter.place);  // whose mistake it is
   throw leave.error(fmt::format("{} is above {}, {}: a state would be left at once",
                                 state.leave_threshold, enter.name.empty() ? entering : enter.name,

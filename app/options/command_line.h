@@ -67,6 +67,8 @@ class Command {
   std::function<void()> check_ = [] {};
 };
 
+struct Watch;
+
 class CommandLine {
  public:
   using RunAction = std::function<int(const RunOptions&)>;
@@ -134,7 +136,10 @@ class CommandLine {
   std::string config_path() const;
   void set_typed(Command& command) const;
   void check_combinations() const;
-  void check_thresholds() const;
+  std::string effective(const Watch& watch, const std::string& key,
+                        const std::string& otherwise) const;
+  void check_region(const Watch& watch) const;
+  void check_thresholds(const Watch& watch) const;
   int run_with_options(const RunAction& action);
   const CLI::App* chosen() const;
   // Null when the command has options of its own. `run` is itself without a name.

@@ -12,6 +12,7 @@
 
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/core/text.h"
 #include "platform/system/input_file.h"
 
@@ -91,6 +92,26 @@ void read_section(const std::string& section, const TomlNode& table, const Place
   }
 }
 
+// The sections [watch.gate], [watch.lamp] and so on.
+void read_repeated(const std::string& prefix, const TomlNode& sections, const Place& place,
+                   Settings& settings) {
+  const auto expect_table = [&](const TomlNode& node, const std::string& name) {
+    if (node.type == TomlType::kTable) return;
+    throw Error(ErrorKind::kConfig, fmt::format("{}: {}: expected a section with a name, [{}.gate]",
+                                                place(node), name, prefix));
+  };
+  expect_table(sections, prefix);
+  for (const auto& [name, node] : in_order(sections)) {
+    std::string section = prefix;
+    section.append(".").append(name);
+    expect_table(node, printable(section));
+    settings.need_section(
+        prefix, name,
+        {Origin::Place::kFile, fmt::format("{}: {}", place(node), printable(section))});
+    read_section(section, node, place, settings);
+  }
+}
+
 }  // namespace
 
 void read_config_file(const std::string& path, Settings& settings) {
@@ -107,6 +128,10 @@ void read_config_file(const std::string& path, Settings& settings) {
     return fmt::format("configuration {}:{}:{}", path, node.line, node.column);
   };
   for (const auto& [name, node] : in_order(document)) {
+    if (settings.is_repeated(name)) {
+      read_repeated(name, node, place, settings);
+      continue;
+    }
     if (node.type != TomlType::kTable || !settings.has_section(name)) {
       throw Error(ErrorKind::kConfig,
                   fmt::format("{}: {}: {}", place(node), name, no_section(name, node, settings)));

@@ -25,9 +25,10 @@ constexpr int kMaxCpu = 1023;            // of CPU_SET(3)
 constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
 constexpr double kMaxClients = 1000;
 constexpr double kMaxPredictRate = 100'000;
-constexpr double kMinRegion = 0.001;
-constexpr std::size_t kMaxIgnored = 32;
 constexpr std::size_t kHashDigits = 64;
+constexpr std::size_t kMaxWatches = 8;
+constexpr const char* kWatchSection = "watch";
+constexpr TimeForm kEvery{std::chrono::milliseconds(100), false, std::chrono::hours(1)};
 
 // Adds the settings of one section.
 struct Section {
@@ -121,52 +122,6 @@ Value files(std::vector<std::string>& member) {
   });
 }
 
-constexpr const char* kRegion =
-    "x,y,width,height, each from 0 to 1, inside the picture, width and height at least {}";
-
-std::optional<std::vector<cv::Rect2d>> parse_regions(const std::string& text, std::size_t max) {
-  const std::vector<double> numbers = parse_numbers(text);
-  constexpr std::size_t kNumbers = 4;
-  const bool is_none = numbers.empty() && !text.empty();
-  if (is_none || numbers.size() % kNumbers != 0 || numbers.size() / kNumbers > max) {
-    return std::nullopt;
-  }
-  std::vector<cv::Rect2d> regions;
-  for (std::size_t i = 0; i < numbers.size(); i += kNumbers) {
-    const cv::Rect2d region(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]);
-    const double end = 1 + 1e-9;  // for 0.7 + 0.3
-    const bool inside = region.x >= 0 && region.y >= 0 && region.x + region.width <= end &&
-                        region.y + region.height <= end;
-    const bool visible = region.width >= kMinRegion && region.height >= kMinRegion;
-    if (!inside || !visible) return std::nullopt;
-    regions.push_back(region);
-  }
-  return regions;
-}
-
-// Part of a picture, as x,y,width,height from 0 to 1.
-Value region(cv::Rect2d& member) {
-  const auto parse = [](const std::string& text) {
-    const auto regions = parse_regions(text, 1);
-    return regions && !regions->empty() ? std::optional(regions->front()) : std::nullopt;
-  };
-  Value value = parsed(member, fmt::format(kRegion, kMinRegion), "X,Y,W,H", parse);
-  value.accepted = {TomlType::kString, TomlType::kArray};
-  value.default_text = fmt::format("{},{},{},{}", member.x, member.y, member.width, member.height);
-  return value;
-}
-
-// Parts of a picture, one after the other; in a file also an array with one in each string.
-Value regions(std::vector<cv::Rect2d>& member) {
-  const std::string expected =
-      fmt::format("at most {} rectangles, each {}", kMaxIgnored, fmt::format(kRegion, kMinRegion));
-  Value value = parsed(member, expected, "X,Y,W,H,...",
-                       [](const std::string& text) { return parse_regions(text, kMaxIgnored); });
-  value.accepted = {TomlType::kString, TomlType::kArray};
-  value.elements.push_back(TomlType::kString);
-  return value;
-}
-
 // Two numbers above 0, as "1.8,1.5"; in a file also an array of them.
 Value number_pair(std::vector<double>& member) {
   Value value =
@@ -222,7 +177,8 @@ Value numbers_of_channels(std::optional<std::array<float, 3>>& member, bool abov
 }
 
 // A command that is split into words like a shell's.
-Value command(std::vector<std::string>& member) {
+template <typename Command>
+Value command(Command& member) {
   return parsed(member, "a command", "CMD",
                 [](const std::string& text) -> std::optional<std::vector<std::string>> {
                   if (text.find('\0') != text.npos) return std::nullopt;
@@ -416,9 +372,7 @@ void declare(Settings& settings, StillOptions& options) {
       "While nothing changes in the picture, take the last result instead of computing it again; "
       "auto: yes for cameras and other live sources, no for files",
       "--still");
-  add("at-least-every",
-      time_value(options.at_least_every,
-                 {std::chrono::milliseconds(100), false, std::chrono::hours(1)}),
+  add("at-least-every", time_value(options.at_least_every, kEvery),
       "Classify a frame at least once in this time, whatever it shows");
   add("ignore", regions(options.ignore),
       "Rectangles of the picture in which changes do not count, such as a clock that the camera "
@@ -547,12 +501,37 @@ void declare(Settings& settings, MqttOptions& options) {
       "Accept commands from the broker: pause and release the camera, take a picture");
 }
 
+void declare(Settings& settings, WatchOptions& options) {
+  const std::string section = std::string(kWatchSection) + "." + options.name;
+  const Section add{settings, section.c_str()};
+  add("roi", region(options.roi),
+      "The part of the picture that this watch is about: x,y,width,height from 0 to 1; default: "
+      "camera.roi");
+  add("model", text(options.model, "FILE"),
+      "Its model file, with the labels, the input and the output that the file says; default: "
+      "the one of [model]");
+  add("labels", text(options.labels, "FILE"),
+      "Labels of this model, as model.labels; default: the model's own");
+  add("every", time_value(options.every, kEvery),
+      "Classify it at least once in this time, whatever it shows; default: still.at-least-every");
+  add("smoothing", time_value(options.smoothing), "As state.smoothing, which is the default");
+  add("enter-threshold", number(options.enter_threshold, 0, 1),
+      "As state.enter-threshold, which is the default");
+  add("leave-threshold", number(options.leave_threshold, 0, 1),
+      "As state.leave-threshold; default: that, or this watch's enter-threshold if it has one");
+  add("min-duration", time_value(options.min_duration),
+      "As state.min-duration, which is the default");
+  add("on-change", command(options.on_change),
+      "Run this command when the state of this watch changes; default: events.on-change");
+}
+
 void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.camera);
   declare(settings, options.model);
   declare(settings, options.results);
   declare(settings, options.state);
   declare(settings, options.still);
+  settings.add_repeated(kWatchSection, options.watches, kMaxWatches);
   declare(settings, options.heat);
   declare(settings, options.events);
   declare(settings, options.http);

@@ -237,7 +237,8 @@ std::string CommandLine::help_about(const std::vector<std::string>& words) const
   if (words == std::vector<std::string>{"reference"}) return reference_page();
   const CLI::App* app = &app_;
   for (const std::string& word : words) app = app == nullptr ? nullptr : command_in(*app, word);
-  const std::string& section = words.front();
+  std::string section = words.front();
+  if (settings_.is_repeated(section)) section += ".NAME";
   const bool is_section = words.size() == 1 && settings_.has_section(section);
   std::string text = app == nullptr ? "" : command_page(*app);
   if (is_section) text += (text.empty() ? "" : "\n") + section_page(section);

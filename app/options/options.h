@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <opencv2/core/types.hpp>
 #include <optional>
 #include <string>
@@ -87,6 +88,21 @@ struct StillOptions {
   std::vector<cv::Rect2d> ignore;
 };
 
+// One of several things to watch in the picture: [watch.NAME]. What is not set is taken from the
+// other groups.
+struct WatchOptions {
+  std::string name;
+  std::optional<cv::Rect2d> roi;                   // as View::roi
+  std::string model;                               // as ModelOptions::file
+  std::string labels;                              // as ModelOptions::labels
+  std::optional<std::chrono::milliseconds> every;  // as StillOptions::at_least_every
+  std::optional<std::chrono::milliseconds> smoothing;
+  std::optional<double> enter_threshold;
+  std::optional<double> leave_threshold;
+  std::optional<std::chrono::milliseconds> min_duration;
+  std::optional<std::vector<std::string>> on_change;
+};
+
 struct HeatOptions {
   std::optional<double> limit;  // degrees Celsius of the processor; nothing: none
 };
@@ -151,6 +167,7 @@ void declare(Settings& settings, ModelOptions& options);
 void declare(Settings& settings, ResultOptions& options);
 void declare(Settings& settings, SceneOptions& options);
 void declare(Settings& settings, StillOptions& options);
+void declare(Settings& settings, WatchOptions& options);
 void declare(Settings& settings, HeatOptions& options);
 void declare(Settings& settings, EventOptions& options);
 void declare(Settings& settings, HttpOptions& options);
@@ -165,6 +182,7 @@ struct RunOptions {
   ResultOptions results;
   SceneOptions state;
   StillOptions still;
+  std::deque<WatchOptions> watches;  // empty: one without a name
   HeatOptions heat;
   EventOptions events;
   HttpOptions http;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/options/watches.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
 #include "platform/mqtt/mqtt_address.h"
@@ -115,10 +116,15 @@ ResolvedRun resolve(const RunOptions& options) {
 
 ResolvedRun resolve_start(const RunOptions& options) {
   ResolvedRun run;
-  const auto& command = options.events.on_change;
-  if (!command.empty()) check_program("--on-change", command[0]);
+  for (const Watch& watch : watches_of(options)) {
+    const auto& command = watch.options.events.on_change;
+    if (!command.empty()) check_program("--on-change", command[0]);
+  }
   resolve_http(options.http, run);
   run.mqtt = resolve_mqtt(options.mqtt);
+  if (options.camera.source == "none" && !options.watches.empty()) {
+    throw config_error("[watch.NAME] is about a camera's picture: without a source there is none");
+  }
   require_source(options.camera.source, source_options(options.camera, {}));
   std::error_code not_there;
   run.one_picture = has_picture_extension(options.camera.source) &&
@@ -169,6 +175,17 @@ SourceOptions source_options(const CameraOptions& options, const InputSpec& inpu
   source_options.reduced_height = reduced.height;
   source_options.wait = options.wait == Wait::kAuto ? is_service() : options.wait == Wait::kYes;
   return source_options;
+}
+
+SourceOptions largest(const std::vector<SourceOptions>& wishes) {
+  SourceOptions all = wishes.front();
+  for (const SourceOptions& one : wishes) {
+    all.needed_width = std::max(all.needed_width, one.needed_width);
+    all.needed_height = std::max(all.needed_height, one.needed_height);
+    all.reduced_width = std::max(all.reduced_width, one.reduced_width);
+    all.reduced_height = std::max(all.reduced_height, one.reduced_height);
+  }
+  return all;
 }
 
 }  // namespace lookout

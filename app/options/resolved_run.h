@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/options/options.h"
 #include "pipeline/core/input_spec.h"
@@ -44,5 +45,9 @@ void require_token(const HttpOptions& options, const std::string& address);
 
 // How the source is opened for a model with that input.
 SourceOptions source_options(const CameraOptions& options, const InputSpec& input);
+
+// How it is opened for several regions of the picture, of at least one such options: so that each
+// gets the pixels that its model uses.
+SourceOptions largest(const std::vector<SourceOptions>& wishes);
 
 }  // namespace lookout

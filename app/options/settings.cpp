@@ -11,6 +11,8 @@
 #include <set>
 #include <string_view>
 
+#include "pipeline/core/lower_case.h"
+
 namespace lookout {
 namespace {
 
@@ -31,6 +33,18 @@ bool is_read_elsewhere(const std::string& variable) {
   const auto begins = [&variable](const char* prefix) { return variable.rfind(prefix, 0) == 0; };
   return begins("LOOKOUT_EVENT_") || begins("LOOKOUT_TEST_") || begins("LOOKOUT_FAKE_") ||
          begins("LOOKOUT_SOAK_");
+}
+
+// The variables that are not empty, in the order of their names.
+std::map<std::string, std::string> environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
 }
 
 // Levenshtein's: characters to insert, delete or replace.
@@ -112,13 +126,46 @@ void Settings::set(const Setting& setting, const std::string& text, const Origin
   origins_[setting.name()] = origin;
 }
 
+void Settings::need_section(const std::string& prefix, const std::string& name,
+                            const Origin& origin) {
+  constexpr std::size_t kMaxName = 32;
+  Repeated& repeated = repeated_.at(prefix);
+  if (has_section(prefix + "." + name) && name != kExampleName) return;
+  const bool has_letters = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_');
+  });
+  if (name.empty() || name.size() > kMaxName || !has_letters || name == kExampleName) {
+    throw origin.error(fmt::format("a name has 1 to {} letters, digits, - and _, as in [{}.gate]",
+                                   kMaxName, prefix));
+  }
+  for (const std::string& other : repeated.names) {
+    if (variable_of(other) != variable_of(name)) continue;
+    throw origin.error(fmt::format(
+        "it has the same variables of the environment as [{}.{}]: rename one", prefix, other));
+  }
+  if (repeated.names.size() == repeated.max) {
+    throw origin.error(
+        fmt::format("there may be {} sections [{}.NAME]: leave one out", repeated.max, prefix));
+  }
+  repeated.names.push_back(name);
+  repeated.declare(*this, name);
+}
+
 void Settings::set_by_argument(const std::string& text) {
   const auto equals = text.find('=');
   const std::string name = text.substr(0, equals);
-  const auto dot = name.find('.');
+  auto dot = name.find('.');
   const Origin origin{Origin::Place::kCommandLine, "--set " + name};
+  const bool repeated = is_repeated(name.substr(0, dot));
+  const auto first_dot = dot;
+  if (repeated && dot != std::string::npos) dot = name.find('.', dot + 1);
   if (equals == std::string::npos || dot == std::string::npos) {
-    throw origin.error("expected section.key=value, as in results.top-k=3");
+    throw origin.error(repeated ? "expected section.name.key=value, as in watch.gate.roi=0,0,1,1"
+                                : "expected section.key=value, as in results.top-k=3");
+  }
+  if (repeated) {
+    need_section(name.substr(0, first_dot), name.substr(first_dot + 1, dot - first_dot - 1),
+                 origin);
   }
   const std::string section = name.substr(0, dot);
   const std::string key = name.substr(dot + 1);
@@ -132,24 +179,51 @@ void Settings::set_by_argument(const std::string& text) {
 std::vector<std::string> Settings::read_environment() {
   std::set<std::string> known;
   for (const Setting& setting : settings_) {
+    if (setting.is_example) continue;
     known.insert(setting.variable());
     const char* text = std::getenv(setting.variable().c_str());
     if (text == nullptr || (*text == '\0' && !setting.value.needs_text)) continue;
     set(setting, text, {Origin::Place::kEnvironment, "environment " + setting.variable()});
   }
   std::vector<std::string> warnings;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || equals + 1 == text.size()) continue;
-    const std::string variable = text.substr(0, equals);
-    if (known.count(variable) > 0) continue;
+  for (const auto& [variable, text] : environment()) {
+    if (known.count(variable) > 0 || set_repeated(variable, text)) continue;
     check_variable(variable);
     if (variable.rfind(kPrefix, 0) != 0 || is_read_elsewhere(variable)) continue;
     warnings.push_back(fmt::format("environment {}: there is no such setting, it is ignored{}",
                                    variable, nearest_variable(variable)));
   }
   return warnings;
+}
+
+// Whether the variable is one of a section [watch.gate], which is made if it is not there: in
+// lower case.
+bool Settings::set_repeated(const std::string& variable, const std::string& text) {
+  for (auto& [prefix, repeated] : repeated_) {
+    const std::string start = variable_of(prefix) + "_";
+    if (variable.compare(0, start.size(), start) != 0) continue;
+    const Origin origin{Origin::Place::kEnvironment, "environment " + variable};
+    for (const Setting& example : settings_) {
+      const std::string end = variable_of(example.key).substr(kPrefix.size() - 1);
+      const bool is_key = example.is_example && example.section == prefix + "." + kExampleName &&
+                          variable.size() > start.size() + end.size() &&
+                          variable.compare(variable.size() - end.size(), end.size(), end) == 0;
+      if (!is_key) continue;
+      const std::string word =
+          variable.substr(start.size(), variable.size() - start.size() - end.size());
+      const auto named = std::find_if(
+          repeated.names.begin(), repeated.names.end(),
+          [&word](const auto& name) { return variable_of(name) == std::string(kPrefix) + word; });
+      const std::string name = named == repeated.names.end() ? lower_case(word) : *named;
+      const std::string key = example.key;
+      need_section(prefix, name, origin);
+      set(*find(prefix + "." + name, key), text, origin);
+      return true;
+    }
+    throw origin.error(fmt::format(
+        "expected {0}NAME_KEY, as in {0}GATE_ROI; lookout help {1} lists the keys", start, prefix));
+  }
+  return false;
 }
 
 // Throws for a variable whose section exists.

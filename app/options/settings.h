@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct Setting {
   Value value;
   std::string help;
   std::string flag;  // "--top-k", "-t,--timeout"; empty: none
+  // Stands for the same key of every section [watch.gate] that the user makes, and has no value.
+  bool is_example = false;
 
   std::string name() const { return section + "." + key; }
   std::string variable() const;  // LOOKOUT_RESULTS_TOP_K
@@ -37,6 +40,32 @@ class Settings {
  public:
   void add(const std::string& section, const std::string& key, Value value, const std::string& help,
            const std::string& flag = "");
+
+  // Declares a section that there may be several times, up to `max`, each with a name of the
+  // user's, [watch.gate]: a new element of `all` then, which has that name. Its keys are declared
+  // for the section [watch.NAME] at once, as examples.
+  template <typename Options>
+  void add_repeated(const std::string& prefix, std::deque<Options>& all, std::size_t max) {
+    Options example;
+    example.name = kExampleName;
+    declare(*this, example);
+    for (Setting& setting : settings_) {
+      if (setting.section != prefix + "." + kExampleName) continue;
+      setting.value.set = nullptr;
+      setting.is_example = true;
+    }
+    repeated_[prefix] = {max, [&all](Settings& settings, const std::string& name) {
+                           all.emplace_back().name = name;
+                           declare(settings, all.back());
+                         }};
+  }
+
+  // Whether there are sections [prefix.NAME].
+  bool is_repeated(const std::string& prefix) const { return repeated_.count(prefix) > 0; }
+
+  // Makes the section [prefix.name] if it is not there. Throws Error of the origin's kind for a
+  // name that is none, and for one too many.
+  void need_section(const std::string& prefix, const std::string& name, const Origin& origin);
 
   const std::deque<Setting>& all() const { return settings_; }
 
@@ -67,11 +96,21 @@ class Settings {
   std::string no_key(const std::string& section, const std::string& key) const;
 
  private:
+  struct Repeated {
+    std::size_t max = 0;
+    std::function<void(Settings& settings, const std::string& name)> declare;
+    std::vector<std::string> names{};
+  };
+
+  static constexpr const char* kExampleName = "NAME";
+
+  bool set_repeated(const std::string& variable, const std::string& text);
   void check_variable(const std::string& variable) const;
   std::string nearest_variable(const std::string& variable) const;
 
-  std::deque<Setting> settings_;           // addresses stay the same
-  std::map<std::string, Origin> origins_;  // by the settings' names
+  std::deque<Setting> settings_;              // addresses stay the same
+  std::map<std::string, Origin> origins_;     // by the settings' names
+  std::map<std::string, Repeated> repeated_;  // by the prefix of the sections
 };
 
 // The setting with this key among those of a group of options.

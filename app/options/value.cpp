@@ -90,6 +90,42 @@ std::optional<std::uint64_t> parse_size(const std::string& text) {
   return static_cast<std::uint64_t>(*number * size);
 }
 
+constexpr double kMinRegion = 0.001;
+constexpr std::size_t kMaxIgnored = 32;
+constexpr const char* kRegion =
+    "x,y,width,height, each from 0 to 1, inside the picture, width and height at least {}";
+
+std::optional<std::vector<cv::Rect2d>> parse_regions(const std::string& text, std::size_t max) {
+  const std::vector<double> numbers = parse_numbers(text);
+  constexpr std::size_t kNumbers = 4;
+  const bool is_none = numbers.empty() && !text.empty();
+  if (is_none || numbers.size() % kNumbers != 0 || numbers.size() / kNumbers > max) {
+    return std::nullopt;
+  }
+  std::vector<cv::Rect2d> regions;
+  for (std::size_t i = 0; i < numbers.size(); i += kNumbers) {
+    const cv::Rect2d region(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]);
+    const double end = 1 + 1e-9;  // for 0.7 + 0.3
+    const bool inside = region.x >= 0 && region.y >= 0 && region.x + region.width <= end &&
+                        region.y + region.height <= end;
+    const bool visible = region.width >= kMinRegion && region.height >= kMinRegion;
+    if (!inside || !visible) return std::nullopt;
+    regions.push_back(region);
+  }
+  return regions;
+}
+
+template <typename Member>
+Value region_of(Member& member) {
+  const auto parse = [](const std::string& text) {
+    const auto regions = parse_regions(text, 1);
+    return regions && !regions->empty() ? std::optional(regions->front()) : std::nullopt;
+  };
+  Value value = parsed(member, fmt::format(kRegion, kMinRegion), "X,Y,W,H", parse);
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  return value;
+}
+
 }  // namespace
 
 void assign(const Value& value, const std::string& text) {
@@ -167,6 +203,13 @@ Value time_value(milliseconds& member, const TimeForm& form) {
   return value;
 }
 
+Value time_value(std::optional<milliseconds>& member, const TimeForm& form) {
+  Value value = parsed(member, expected_time(form), "TIME",
+                       [form](const std::string& text) { return parse_time(text, form); });
+  value.accepted = {TomlType::kString, TomlType::kInteger};
+  return value;
+}
+
 Value size_value(std::uint64_t& member) {
   Value value =
       parsed(member, "a size of 1 byte or more, as in 500KB, 100MB or 2GB", "SIZE", parse_size);
@@ -240,6 +283,24 @@ Value choice_value(const std::vector<std::string>& names, std::function<void(std
   const std::vector<std::string> front(names.begin(), names.end() - 1);
   value.expected = joined(front, ", ") + " or " + names.back();
   value.placeholder = joined(names, "|");
+  return value;
+}
+
+Value region(cv::Rect2d& member) {
+  Value value = region_of(member);
+  value.default_text = fmt::format("{},{},{},{}", member.x, member.y, member.width, member.height);
+  return value;
+}
+
+Value region(std::optional<cv::Rect2d>& member) { return region_of(member); }
+
+Value regions(std::vector<cv::Rect2d>& member) {
+  const std::string expected =
+      fmt::format("at most {} rectangles, each {}", kMaxIgnored, fmt::format(kRegion, kMinRegion));
+  Value value = parsed(member, expected, "X,Y,W,H,...",
+                       [](const std::string& text) { return parse_regions(text, kMaxIgnored); });
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements.push_back(TomlType::kString);
   return value;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <opencv2/core/types.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -98,6 +99,7 @@ struct TimeForm {
 // 500ms, 10s, 5min, 1h; a number other than 0 needs its unit. A time above 0
 // never becomes 0.
 Value time_value(std::chrono::milliseconds& member, const TimeForm& form = {});
+Value time_value(std::optional<std::chrono::milliseconds>& member, const TimeForm& form = {});
 
 // Bytes: 500KB, 100MB, 2GB, where 1KB is 1024 bytes.
 Value size_value(std::uint64_t& member);
@@ -115,6 +117,13 @@ Value repeated_files(std::vector<std::string>& member);
 
 // A file whose name ends in one of `suffixes`, which choose its format, in either case.
 Value report_file(std::string& member, const std::vector<std::string>& suffixes);
+
+// Part of a picture, as x,y,width,height from 0 to 1.
+Value region(cv::Rect2d& member);
+Value region(std::optional<cv::Rect2d>& member);
+
+// Parts of a picture, one after the other; in a file also an array with one in each string.
+Value regions(std::vector<cv::Rect2d>& member);
 
 // One of some words. `names` is not empty.
 Value choice_value(const std::vector<std::string>& names, std::function<void(std::size_t)> store);

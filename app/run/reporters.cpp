@@ -26,10 +26,50 @@
 namespace lookout {
 namespace {
 
+// Passes on the results of the watch `name`, and its models. Of several such reporters one `leads`:
+// it passes on what is not about a watch, too.
+class WatchReporter : public Reporter {
+ public:
+  WatchReporter(std::string name, bool leads, std::unique_ptr<Reporter> to)
+      : name_(std::move(name)), leads_(leads), to_(std::move(to)) {}
+
+  // The first watch's when the run begins; later it is not known whose.
+  void model(const ModelInfoPtr& model) override {
+    if (leads_ && !model_) pass_on(model);
+  }
+  void report(const Result& result, const Frame& frame) override {
+    if (!result.watch || result.watch->name != name_) return;
+    if (result.model != model_) pass_on(result.model);
+    to_->report(result, frame);
+  }
+  void tick(const StatsSnapshot& stats) override {
+    if (leads_) to_->tick(stats);
+  }
+  void status(const CameraStatus& status) override {
+    if (leads_) to_->status(status);
+  }
+  void poll() override { to_->poll(); }
+
+ private:
+  void pass_on(const ModelInfoPtr& model) {
+    model_ = model;
+    to_->model(model);
+  }
+
+  const std::string name_;
+  const bool leads_;
+  const std::unique_ptr<Reporter> to_;
+  ModelInfoPtr model_;  // that `to_` was told of
+};
+
+const View& first_view(const ReporterParts& run) {
+  return run.watches.front().watch.options.camera.view;
+}
+
 // Whether the result of one picture is printed for a reader at a terminal.
 bool shows_picture(const ReporterParts& run) {
   return run.options.results.format == Format::kText && isatty(results_fd()) == 1 &&
-         run.resolved.one_picture;
+         run.resolved.one_picture && !run.watches.front().info;
 }
 
 // The table with the rows that are asked for.
@@ -43,20 +83,33 @@ std::function<OperatorTable()> limited(const std::function<OperatorTable()>& ope
   };
 }
 
-std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run) {
+// A reporter that knows one state, for this watch. `leads`: see WatchReporter.
+std::unique_ptr<Reporter> for_watch(const OpenWatch& watch, bool leads,
+                                    std::unique_ptr<Reporter> reporter) {
+  if (!reporter || !watch.info) return reporter;
+  return std::make_unique<WatchReporter>(watch.info->name, leads, std::move(reporter));
+}
+
+// Without any of these options the state is the best label of each frame, and is not shown.
+bool has_steady_state(const SceneOptions& state) {
+  return state.smoothing.count() > 0 || state.min_duration.count() > 0 || state.enter_threshold ||
+         state.leave_threshold;
+}
+
+std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run, const OpenWatch& watch) {
   const ResultOptions& results = run.options.results;
-  const SceneOptions& state = run.options.state;
-  // Without any of these options the state is the best label of each frame, and is not shown.
-  const bool shows_state = state.smoothing.count() > 0 || state.min_duration.count() > 0 ||
-                           state.enter_threshold || state.leave_threshold;
+  const bool shows_state = has_steady_state(watch.watch.options.state);
   const bool journal = is_journal(results_fd());
+  const bool redraws = run.info.live && can_redraw(results_fd());
+  // Lines of several watches would run off a terminal.
+  const bool is_brief = journal || (watch.info && redraws);
   const bool changes =
-      results.write == Results::kChanges || (results.write == Results::kAuto && journal);
+      results.write == Results::kAuto ? is_brief : results.write == Results::kChanges;
   std::unique_ptr<Reporter> reporter;
   if (results.format == Format::kJson) {
     reporter = std::make_unique<JsonReporter>(run.output.lines, JsonFormat(run.info),
                                               limited(run.operators, run.options.profile.op_rows));
-  } else if (run.info.live && !changes && can_redraw(results_fd())) {
+  } else if (redraws && !changes && !watch.info) {
     if (isatty(STDERR_FILENO) == 1) run.output.log_above_display.emplace(run.output.terminal);
     reporter = std::make_unique<TerminalReporter>(run.output.terminal, run.info, results.top_k,
                                                   shows_state);
@@ -72,7 +125,10 @@ std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run) {
 }
 
 // Commands and pictures. Null when the options ask for neither.
-std::unique_ptr<Reporter> make_change_reporter(const EventOptions& events, const RunInfo& info) {
+std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const OpenWatch& watch) {
+  const EventOptions& events = watch.watch.options.events;
+  const RunInfo& info = run.info;
+  const std::string pictures = watch.info ? info.camera + "." + watch.info->name : info.camera;
   if (events.snapshot_when == SnapshotWhen::kChange &&
       events.unsure_below != EventOptions().unsure_below) {
     log_warn("events.unsure-below does nothing unless events.snapshot-when is unsure or both");
@@ -86,7 +142,8 @@ std::unique_ptr<Reporter> make_change_reporter(const EventOptions& events, const
       trigger.unsure_below = static_cast<float>(events.unsure_below);
     }
     snapshots = std::make_unique<SnapshotReporter>(
-        SnapshotFolder(events.snapshot_on_change, info.camera, events.snapshot_limit),
+        SnapshotFolder(events.snapshot_on_change, pictures,
+                       events.snapshot_limit / run.watches.size()),
         events.snapshot_cooldown, trigger);
   }
   if (events.on_change.empty()) return snapshots;
@@ -145,7 +202,7 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
   feed.info.camera = mqtt_camera(run);
   feed.machine = {machine_id(), host_name()};
   feed.topics = mqtt_topics(mqtt.prefix, feed.info.camera, feed.machine.id, mqtt.discovery);
-  feed.view = run.options.camera.view;
+  feed.view = first_view(run);
   feed.pictures = mqtt.pictures == MqttPictures::kChanges;
   feed.interval = mqtt.interval;
   feed.commands = mqtt.commands;
@@ -177,7 +234,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   if (sockets->are_public()) require_token(http, sockets->names().front());
   HttpServiceOptions service;
   service.access = run.resolved.http_access;
-  service.view.view = run.options.camera.view;
+  service.view.view = first_view(run);
   service.view.max_viewers = http.viewers;
   service.pictures = &run.pictures;
   service.predict.pixels = http.max_pixels;
@@ -217,29 +274,38 @@ RunReporters make_reporters(const ReporterParts& run) {
     return made;
   };
   const bool has_source = !run.info.source.empty();
+  const OpenWatch& first = run.watches.front();
   if (has_source) {
-    add(make_result_reporter(run));
+    for (const OpenWatch& watch : run.watches) {
+      add(for_watch(watch, &watch == &first, make_result_reporter(run, watch)));
+    }
     LogStyle log;
     log.display = run.output.log_above_display.has_value();
     log.summary = !shows_picture(run);
     if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
     add(std::make_unique<LogReporter>(log));
-    add(make_change_reporter(run.options.events, run.info));
+    for (const OpenWatch& watch : run.watches) {
+      add(for_watch(watch, &watch == &first, make_change_reporter(run, watch)));
+    }
   }
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));
   add(std::make_unique<SystemdNotifier>(has_source));
+  if (first.info &&
+      (run.resolved.mqtt || run.resolved.http_address || run.options.results.overlay)) {
+    log_warn("MQTT, HTTP and --overlay show the watch {} alone, the first", first.info->name);
+  }
   auto counters = std::make_shared<MqttCounters>();
-  if (!add(make_mqtt_reporter(run, counters))) counters.reset();
-  reporters.take_pictures = add(make_http_reporter(run, counters));
+  if (!add(for_watch(first, true, make_mqtt_reporter(run, counters)))) counters.reset();
+  reporters.take_pictures = add(for_watch(first, true, make_http_reporter(run, counters)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");
   }
   if (has_source && run.options.results.overlay) {
-    auto overlay = std::make_unique<OverlayReporter>(run.info, run.options.camera.view, run.stop);
+    auto overlay = std::make_unique<OverlayReporter>(run.info, first_view(run), run.stop);
     reporters.overlay = overlay.get();
-    add(std::move(overlay));
+    add(for_watch(first, true, std::move(overlay)));
   }
   return reporters;
 }

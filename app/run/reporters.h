@@ -9,6 +9,7 @@
 
 #include "app/options/resolved_run.h"
 #include "app/output/log.h"
+#include "app/run/run_watches.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/core/wake_event.h"
 #include "pipeline/results/operator_table.h"
@@ -34,6 +35,7 @@ struct ResultOutput {
 // What reporters are made from. All that this refers to outlives them.
 struct ReporterParts {
   const RunOptions& options;
+  const std::vector<OpenWatch>& watches;
   const ResolvedRun& resolved;
   const RunInfo& info;
   std::function<OperatorTable()> operators;  // measured so far; empty: operators are not sampled

@@ -13,6 +13,7 @@
 #include "app/options/resolved_run.h"
 #include "app/report/json.h"
 #include "app/run/reporters.h"
+#include "app/run/run_watches.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/model_spec.h"
@@ -32,9 +33,8 @@
 namespace lookout {
 namespace {
 
-LoadedModel load_run_models(const RunOptions& options, const ResolvedRun& resolved,
+LoadedModel load_run_models(ModelOptions model, const ResolvedRun& resolved,
                             std::optional<OperatorProfile>& profile) {
-  ModelOptions model = options.model;
   // For a single picture nothing is measured: that would take longer than to classify it.
   const bool is_auto = model.threads == ClassifierOptions::kAutoThreads;
   if (is_auto && resolved.one_picture) model.threads = 1;
@@ -43,14 +43,6 @@ LoadedModel load_run_models(const RunOptions& options, const ResolvedRun& resolv
   load.trace = resolved.trace.has_value();
   load.hash = resolved.http_address || is_service();  // for the metrics
   return load_models(read_archive(model), model, load);
-}
-
-ModelInfoPtr describe(const LoadedModel& loaded) {
-  const Classifier& classifier = *loaded.classifiers.front();
-  ModelInfo info = model_info(classifier.spec());
-  info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
-  info.sha256 = loaded.sha256;
-  return std::make_shared<ModelInfo>(std::move(info));
 }
 
 RunInfo describe_run(const RunOptions& options, const SourceInfo& source) {
@@ -89,7 +81,6 @@ std::unique_ptr<Trace> make_trace(const std::optional<AtomicFile>& file, const R
 
 SelectionOptions selection_options(const RunOptions& options) {
   SelectionOptions selection;
-  selection.at_least_every = options.still.at_least_every;
   selection.ignored = options.still.ignore;
   selection.max_rate = options.camera.max_rate;
   return selection;
@@ -142,6 +133,16 @@ std::unique_ptr<Source> open_run_source(const RunOptions& options, SourceOptions
       paused, source_settings.wake);
 }
 
+StatsSnapshot run_pipeline(Source& source, const OpenWatches& watches,
+                           const std::vector<std::unique_ptr<Reporter>>& reporters,
+                           const PipelineOptions& options, const std::atomic<bool>& stop) {
+  if (!watches.has_names()) {
+    return run_pipeline(source, watches.models.front().classifiers, reporters, options, stop);
+  }
+  return run_pipeline(source, watches.regions, watches.pipeline_watches(), reporters, options,
+                      stop);
+}
+
 }  // namespace
 
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
@@ -157,11 +158,13 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
       return table;
     };
   }
-  const LoadedModel loaded = load_run_models(options, resolved, profile);
-  const Classifier& model = *loaded.classifiers.front();
+  const OpenWatches watches = open_watches(options, [&](const ModelOptions& model) {
+    return load_run_models(model, resolved, profile);
+  });
+  const Classifier& model = *watches.regions.front().classifier;
 
-  FrameSelector selector(selection_options(options), options.camera.view, model.spec().input);
-  SourceOptions wishes = source_options(options.camera, model.spec().input);
+  FrameSelector selector(selection_options(options), watches.selected);
+  SourceOptions wishes = source_options(watches);
   wishes.wake = &wake;
   wishes.still_hint = &selector;
   std::shared_ptr<std::atomic<bool>> paused;
@@ -170,22 +173,22 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const std::string& description = source->info().description;
   if (source->online() && !description.empty()) log_info("source: {}", description);
 
-  const RunInfo info = describe_run(options, source->info());
+  const RunInfo info = describe_run(watches.all.front().watch.options, source->info());
   log_machine(options, info.live);
   ResultOutput output(info.live, stop);
   PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
-  const RunReporters reporters = make_reporters(
-      {options, resolved, info, operators, output, pictures, stop, operators_asked, paused, wake});
+  const RunReporters reporters =
+      make_reporters({options, watches.all, resolved, info, operators, output, pictures, stop,
+                      operators_asked, paused, wake});
   PipelineOptions pipeline = pipeline_options(options, resolved);
-  pipeline.model = describe(loaded);
+  pipeline.model = watches.infos.front();
   const auto trace = make_trace(resolved.trace, options, info, model, output.lines);
   pipeline.trace = trace.get();
   pipeline.wake = &wake;
   pipeline.selector = &selector;
   if (reporters.take_pictures) pipeline.pictures = &pictures;
   output.lines.wait_until(pipeline.end);
-  const StatsSnapshot total =
-      run_pipeline(*source, loaded.classifiers, reporters.all, pipeline, stop);
+  const StatsSnapshot total = run_pipeline(*source, watches, reporters.all, pipeline, stop);
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
   if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {

@@ -7,6 +7,7 @@
 
 #include "app/options/options.h"
 #include "app/options/settings.h"
+#include "app/options/watches.h"
 #include "paths.h"
 #include "tests/app/options/parsing.h"
 #include "tests/support/temp_dir.h"
@@ -107,7 +108,8 @@ TEST(Configuration, TheShippedFileHoldsEveryKeyAndTheDefaultsButForMinDuration) 
   Settings settings;
   declare(settings, expected);
   for (const Setting& setting : settings.all()) {
-    const auto section = text.find("\n[" + setting.section + "]\n");
+    const std::string start = setting.is_example ? "\n# [" : "\n[";
+    const auto section = text.find(start + setting.section + "]\n");
     ASSERT_NE(section, std::string::npos) << setting.section;
     const std::string keys = text.substr(section, text.find("\n[", section + 1) - section);
     const bool there = keys.find("\n" + setting.key + " =") != std::string::npos ||
@@ -122,6 +124,69 @@ TEST(Configuration, TheReferenceIsWhatTheProgramPrints) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(parse_command({"help", "reference"}).text, text)
       << "renew it: lookout help reference >app/reference.md";
+}
+
+TEST(Configuration, WatchesHaveNamesAndTakeWhatTheyDoNotSay) {
+  const TempDir directory;
+  const std::string file = directory.write(
+      "c.toml",
+      "[camera]\nroi = [0, 0, 1, 0.5]\n[model]\nfile = \"a.pt\"\nlabels = \"a.txt\"\n"
+      "[state]\nenter-threshold = 0.6\nleave-threshold = 0.5\n"
+      "[watch.gate]\nroi = [0, 0, 0.5, 1]\nenter-threshold = 0.3\n"
+      "[watch.lamp]\nmodel = \"b.pt\"\nmin-duration = \"2s\"\n[watch.box]\n");
+  const Environment lamp("LOOKOUT_WATCH_LAMP_EVERY", "5s");
+  const Environment door("LOOKOUT_WATCH_BACK_DOOR_ON_CHANGE", "notify door");
+  const RunOptions run = parse_run({"--config", file, "--set", "watch.gate.smoothing=1s"});
+  const std::vector<Watch> watches = watches_of(run);
+  ASSERT_EQ(watches.size(), 4U);
+  EXPECT_EQ(watches[0].name, "gate");
+  EXPECT_EQ(watches[0].options.camera.view.roi, cv::Rect2d(0, 0, 0.5, 1));
+  EXPECT_EQ(watches[0].options.state.smoothing, std::chrono::seconds(1));
+  EXPECT_EQ(watches[0].options.model.labels, "a.txt");
+  EXPECT_FLOAT_EQ(state_options(watches[0].options).leave_threshold, 0.3F);
+  EXPECT_EQ(watches[1].name, "lamp");
+  EXPECT_EQ(watches[1].options.model.file, "b.pt");
+  EXPECT_EQ(watches[1].options.model.labels, "") << "those of [model] are another model's";
+  EXPECT_EQ(watches[1].options.camera.view.roi, cv::Rect2d(0, 0, 1, 0.5));
+  EXPECT_EQ(watches[1].options.still.at_least_every, std::chrono::seconds(5));
+  EXPECT_FLOAT_EQ(state_options(watches[1].options).leave_threshold, 0.5F);
+  EXPECT_EQ(watches[2].name, "box");
+  EXPECT_EQ(watches[3].name, "back_door") << "of the environment alone";
+  EXPECT_EQ(watches[3].options.events.on_change.size(), 2U);
+}
+
+TEST(Configuration, WithoutAWatchThereIsOneWithoutAName) {
+  const std::vector<Watch> watches = watches_of(parse_run({"--roi", "0,0,0.5,1"}));
+  ASSERT_EQ(watches.size(), 1U);
+  EXPECT_EQ(watches[0].name, "");
+  EXPECT_EQ(watches[0].options.camera.view.roi, cv::Rect2d(0, 0, 0.5, 1));
+}
+
+TEST(Configuration, AWatchThatCannotBeIsOneSentence) {
+  expect_refused("[watch.gate]\nroi = [0, 0, 0, 1]\n", ":2:7: watch.gate.roi: expected x,y,width");
+  expect_refused("[watch.gate]\nroi = [0.5, 0, 0.6, 1]\n", ":2:7: watch.gate.roi: expected x,y");
+  expect_refused("[watch.'a b']\n", ":1:1: watch.a b: a name has 1 to 32 letters, digits");
+  expect_refused("[watch.NAME]\n", ":1:1: watch.NAME: a name has");
+  expect_refused("[watch]\nroi = [0, 0, 1, 1]\n",
+                 ":2:7: watch.roi: expected a section with a name, [watch.gate]");
+  expect_refused(
+      "[watch.gate]\nthreshold = 1\n",
+      ":2:13: watch.gate.threshold: there is no threshold in [watch.gate]; it belongs in "
+      "[results]");
+  expect_refused("[watch.a-b]\n[watch.a_B]\n", ":2:1: watch.a_B: it has the same variables");
+  expect_refused("[watch.gate]\nleave-threshold = 0.5\n",
+                 ":2:19: watch.gate.leave-threshold: 0.5 is above");
+  std::string many;
+  for (int i = 1; i <= 9; ++i) many += fmt::format("[watch.w{}]\n", i);
+  expect_refused(many, ":9:1: watch.w9: there may be 8 sections [watch.NAME]: leave one out");
+  const Environment key("LOOKOUT_WATCH_GATE_RIO", "1");
+  expect_error({}, ErrorKind::kConfig,
+               "environment LOOKOUT_WATCH_GATE_RIO: expected LOOKOUT_WATCH_NAME_KEY");
+}
+
+TEST(Configuration, WatchesAreClassifiedByOneWorker) {
+  expect_error({"--set", "watch.gate.roi=0,0,1,1", "--set", "model.workers=2"}, ErrorKind::kUsage,
+               "watches are classified one after the other: leave model.workers at 1");
 }
 
 TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {

@@ -1,0 +1,44 @@
+#include "app/options/watches.h"
+
+namespace lookout {
+namespace {
+
+template <typename T, typename Given>
+void take(const std::optional<Given>& given, T& member) {
+  if (given) member = *given;
+}
+
+RunOptions options_of(RunOptions options, const WatchOptions& watch) {
+  take(watch.roi, options.camera.view.roi);
+  ModelOptions& model = options.model;
+  if (!watch.model.empty() && watch.model != model.file) {
+    model.file = watch.model;
+    model.labels.clear();
+    model.stated = {};
+  }
+  if (!watch.labels.empty()) model.labels = watch.labels;
+  take(watch.every, options.still.at_least_every);
+  SceneOptions& state = options.state;
+  take(watch.smoothing, state.smoothing);
+  take(watch.min_duration, state.min_duration);
+  if (watch.enter_threshold) {
+    state.enter_threshold = watch.enter_threshold;
+    state.leave_threshold.reset();
+  }
+  take(watch.leave_threshold, state.leave_threshold);
+  take(watch.on_change, options.events.on_change);
+  return options;
+}
+
+}  // namespace
+
+std::vector<Watch> watches_of(const RunOptions& options) {
+  if (options.watches.empty()) return {{"", options}};
+  std::vector<Watch> watches;
+  for (const WatchOptions& watch : options.watches) {
+    watches.push_back({watch.name, options_of(options, watch)});
+  }
+  return watches;
+}
+
+}  // namespace lookout
