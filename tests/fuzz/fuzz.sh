@@ -14,7 +14,7 @@ compiler=$(command -v clang++ || true)
   echo 'fuzz: skipped: no clang++'
   exit 77
 }
-targets=(configuration decode_bytes exif http_connection http_headers model_spec motion_jpeg mqtt multipart onnx onnx_profile
+targets=(configuration decode_bytes exif head_file http_connection http_headers model_spec motion_jpeg mqtt multipart onnx onnx_profile
   raw_picture source_uri trace_summary)
 for target in "${targets[@]}"; do mkdir -p "build/fuzz/seeds-$target"; done
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
@@ -102,6 +102,16 @@ for order, mark in (("<", b"II"), (">", b"MM")):
                 file.write(data)
 END
 
+# The content of a head behind its hash: two classes, an output each, and an example of two numbers.
+/usr/bin/python3 - >build/fuzz/seeds-head_file/content <<'END'
+import json, struct, sys
+picture = {"width": 8, "height": 8, "mean": [0, 0, 0], "std": [1, 1, 1], "channel_order": "RGB"}
+metadata = {"name": "gate", "input": picture, "quantization": "", "weights": "", "trained": True, "producer": {}}
+head = {"base": {"name": "b", "sha256": 64 * "a", "bytes": 9}, "metadata": metadata, "labels": ["a", "b", "unknown"]}
+head.update(report=None, classes=2, outputs=2, width=2, examples=1, example_width=2, profiles=False, neighbours=5)
+sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + struct.pack("<10f", *range(10)))
+END
+
 # Requests in two parts; the first byte tells where the second one begins.
 requests=build/fuzz/seeds-http_connection
 printf '\4GET /state?a=b HTTP/1.1\r\nHost: a\r\n\r\n' >$requests/get
@@ -131,7 +141,7 @@ sources=(
   pipeline/core/model_spec.cpp pipeline/core/printable.cpp pipeline/core/raw_picture.cpp pipeline/core/result.cpp pipeline/core/sha256.cpp
   pipeline/model/preprocessor.cpp pipeline/model/taps.cpp pipeline/model/yuv_scaler.cpp
   pipeline/onnx/onnx_head.cpp pipeline/onnx/onnx_profile.cpp pipeline/results/format.cpp
-  pipeline/results/statistics.cpp pipeline/training/embeddings.cpp platform/cameras/camera_controls.cpp
+  pipeline/results/statistics.cpp pipeline/training/embeddings.cpp pipeline/training/head_file.cpp platform/cameras/camera_controls.cpp
   platform/cameras/color_range.cpp platform/cameras/raw_converter.cpp platform/cameras/v4l2_picture.cpp
   platform/http/http_access.cpp platform/http/http_address.cpp platform/http/http_connection.cpp
   platform/http/http_message.cpp platform/http/http_metrics.cpp platform/http/upload_budget.cpp
