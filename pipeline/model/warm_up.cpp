@@ -182,6 +182,10 @@ Evidence run_on_images(const RunNetwork& run, const InputSpec& input,
   return evidence;
 }
 
+Clock::duration left_of_start(Clock::duration passed) {
+  return std::max<Clock::duration>(kStartLimit - passed, {});
+}
+
 }  // namespace
 
 ImageTensor blank_image(const InputSpec& input, float value) {
@@ -208,8 +212,15 @@ WarmUp warm_up(const std::filesystem::path& archive, const RunNetwork& run, Mode
     facts.recognised_output = true;
   }
   add_opposite(spec);
-  const Clock::duration left = kStartLimit - (now() - start);
-  return {std::max(left, Clock::duration{}), last_run};
+  return {left_of_start(now() - start), last_run};
+}
+
+WarmUp warm_up_embedding(const RunNetwork& run, const InputSpec& input,
+                         const std::function<Clock::time_point()>& now) {
+  const Clock::time_point start = now();
+  Clock::duration last_run{};
+  run_on_images(run, input, now, last_run);
+  return {left_of_start(now() - start), last_run};
 }
 
 }  // namespace lookout

@@ -42,6 +42,12 @@ WarmUp warm_up(
     const std::filesystem::path& archive, const RunNetwork& run, ModelSpec& spec, ModelFacts& facts,
     const std::function<Clock::time_point()>& now = [] { return Clock::now(); });
 
+// The same for a network that gives embeddings, which are not looked at. Throws Error(kBadData)
+// when it fails for all images.
+WarmUp warm_up_embedding(
+    const RunNetwork& run, const InputSpec& input,
+    const std::function<Clock::time_point()>& now = [] { return Clock::now(); });
+
 // Returns run(), which runs the model. When it fails and nobody said the input's size, the error
 // says that, too. Throws what `run` throws.
 template <typename Run>

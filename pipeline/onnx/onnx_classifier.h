@@ -6,6 +6,7 @@
 
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
 
 namespace lookout {
@@ -19,5 +20,10 @@ EngineFacts onnxruntime_facts();
 std::vector<std::unique_ptr<Classifier>> open_onnx_models(const ModelArchive& archive,
                                                           const ClassifierOptions& options,
                                                           int count);
+
+// See open_backbones(). The base needs an output "features". One for each worker; all are the same.
+std::vector<std::shared_ptr<Backbone>> open_onnx_backbones(const ModelArchive& base,
+                                                           const ClassifierOptions& options,
+                                                           int count);
 
 }  // namespace lookout

@@ -127,14 +127,6 @@ Ort::Value OnnxSession::run(const std::vector<float>& values,
 }
 
 std::vector<Ort::Value> OnnxSession::run(const std::vector<float>& values,
-                                         const std::array<std::int64_t, 4>& shape) {
-  std::vector<const char*> names;
-  names.reserve(outputs_.size());
-  for (const std::string& output : outputs_) names.push_back(output.c_str());
-  return run(values, shape, names);
-}
-
-std::vector<Ort::Value> OnnxSession::run(const std::vector<float>& values,
                                          const std::array<std::int64_t, 4>& shape,
                                          const std::vector<const char*>& outputs) {
   static const Ort::MemoryInfo memory =

@@ -53,10 +53,6 @@ class OnnxSession {
                               const std::vector<const char*>& outputs);
   Ort::Value run(const std::vector<float>& values, const std::array<std::int64_t, 4>& shape,
                  const std::string& output);
-  // The same for all outputs.
-  std::vector<Ort::Value> run(const std::vector<float>& values,
-                              const std::array<std::int64_t, 4>& shape);
-
   const std::vector<std::string>& outputs() const { return outputs_; }
 
   // Returns the name of the file with the times of all runs.

@@ -52,9 +52,10 @@ bool OnnxTrace::has_room() {
   return !is_full_;
 }
 
-Ort::Value OnnxTrace::run(const std::vector<float>& values,
-                          const std::array<std::int64_t, 4>& shape, const std::string& output,
-                          const FrameContext& frame) {
+std::vector<Ort::Value> OnnxTrace::run(const std::vector<float>& values,
+                                       const std::array<std::int64_t, 4>& shape,
+                                       const std::vector<const char*>& outputs,
+                                       const FrameContext& frame) {
   {
     const MutexLock lock(mutex_);
     std::optional<std::uint64_t> traced;
@@ -64,7 +65,7 @@ Ort::Value OnnxTrace::run(const std::vector<float>& values,
       frame.trace->add_at_end([this](const auto& add) { add_operators(add); });
     }
   }
-  return session_.run(values, shape, output);
+  return session_.run(values, shape, outputs);
 }
 
 // A trace without operators is better than none.

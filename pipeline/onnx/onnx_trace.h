@@ -36,8 +36,9 @@ class OnnxTrace {
   bool has_room();
 
   // As OnnxSession::run(). `frame`: with a trace; without, the run is not recorded in one.
-  Ort::Value run(const std::vector<float>& values, const std::array<std::int64_t, 4>& shape,
-                 const std::string& output, const FrameContext& frame);
+  std::vector<Ort::Value> run(const std::vector<float>& values,
+                              const std::array<std::int64_t, 4>& shape,
+                              const std::vector<const char*>& outputs, const FrameContext& frame);
 
  private:
   void add_operators(const Trace::AddOperator& add);

@@ -1,7 +1,5 @@
 #include "pipeline/onnx/onnx_trainer.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/core/error.h"
+#include "pipeline/onnx/onnx_embedder.h"
 #include "pipeline/onnx/onnx_head.h"
 #include "pipeline/onnx/onnx_session.h"
 
@@ -16,44 +15,34 @@ namespace lookout {
 
 namespace {
 
+ClassifierOptions to_classifier_options(const TrainerOptions& options) {
+  ClassifierOptions same;
+  same.threads = std::max(1, options.threads);
+  same.keep_threads = true;
+  same.operator_libraries = options.operator_libraries;
+  same.stated = options.stated;
+  return same;
+}
+
 class OnnxTrainer : public Trainer {
  public:
-  OnnxTrainer(const ModelArchive& archive, const ArchiveContents& contents,
-              const TrainerOptions& options)
+  OnnxTrainer(const ModelArchive& archive, const TrainerOptions& options)
       : archive_(archive.path()),
         base_(archive.bytes()),
         operators_(options.operator_libraries),
-        spec_(spec_of_base(archive, contents, options.stated)),
-        facts_(onnx_facts(contents)),
-        session_(archive, OnnxThreads{std::max(1, options.threads)}, options.operator_libraries) {
-    const auto& outputs = session_.outputs();
-    if (std::find(outputs.begin(), outputs.end(), kFeatures) == outputs.end()) {
-      refuse_model(
-          archive_,
-          "cannot be trained further: it has no output \"features\", from which its last layer "
-          "makes the scores; create it again with models/export.py");
-    }
-    find_scores();
-    malloc_trim(0);  // frees the memory of loading
-  }
+        embedder_(archive, to_classifier_options(options), OnnxEmbedder::Purpose::kTraining) {}
 
-  const ModelSpec& spec() const override { return spec_; }
-  const ModelFacts& facts() const override { return facts_; }
+  const ModelSpec& spec() const override { return embedder_.spec(); }
+  const ModelFacts& facts() const override { return embedder_.facts(); }
 
   void embed(const ImageTensor& image, std::vector<float>& embedding,
              std::vector<float>& base_scores) override {
-    std::vector<const char*> names{kFeatures};
-    if (scores_ != nullptr) names.push_back(scores_);
-    const auto outputs = session_.run(image.values, shape_of(image, spec_.input.layout), names);
-    embedding = row_of(outputs[0]);
-    base_scores.clear();
-    if (scores_ != nullptr) base_scores = row_of(outputs[1]);
-    if (base_scores.size() < kLeastClassesOfProfiles) base_scores.clear();
+    embedder_.embed(image, {}, embedding, base_scores);
   }
 
   Embeddings class_rows() const override {
-    if (scores_ == nullptr) return {};
-    const auto weights = last_weights(base_, scores_);
+    if (embedder_.scores() == nullptr) return {};
+    const auto weights = last_weights(base_, embedder_.scores());
     if (!weights) return {};
     try {
       return read_rows(*weights);
@@ -77,7 +66,7 @@ class OnnxTrainer : public Trainer {
   Embeddings read_rows(const LastWeights& weights) const {
     Embeddings rows;
     OnnxSession session(archive_, weights.model, {}, operators_);
-    const InputSpec& input = spec_.input;
+    const InputSpec& input = spec().input;
     ImageTensor blank;
     blank.width = input.width;
     blank.height = input.height;
@@ -100,44 +89,17 @@ class OnnxTrainer : public Trainer {
     return rows;
   }
 
-  // Where the last linear layer's outputs come out, if they do.
-  void find_scores() {
-    const auto& outputs = session_.outputs();
-    const auto has = [&outputs](const char* name) {
-      return std::find(outputs.begin(), outputs.end(), name) != outputs.end();
-    };
-    if (has(kBaseScores)) {
-      scores_ = kBaseScores;
-    } else if (has(kLogits) && last_weights(base_, kLogits)) {
-      scores_ = kLogits;
-    }
-  }
-
-  std::vector<float> row_of(const Ort::Value& output) const {
-    const Ort::TensorTypeAndShapeInfo info = output.GetTensorTypeAndShapeInfo();
-    const auto shape = info.GetShape();
-    const bool row = shape.size() == 2 && shape[0] == 1 && shape[1] > 0;
-    if (!row || info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) {
-      refuse_model(archive_, "its features are no row of floats");
-    }
-    const auto* values = output.GetTensorData<float>();
-    return {values, values + shape[1]};
-  }
-
   std::filesystem::path archive_;
   std::string base_;  // the file
   std::vector<std::string> operators_;
-  const char* scores_ = nullptr;  // the output; null: none
-  ModelSpec spec_;
-  ModelFacts facts_;
-  OnnxSession session_;
+  OnnxEmbedder embedder_;
 };
 
 }  // namespace
 
 std::unique_ptr<Trainer> open_onnx_trainer(const ModelArchive& archive,
                                            const TrainerOptions& options) {
-  return std::make_unique<OnnxTrainer>(archive, read_contents(archive), options);
+  return std::make_unique<OnnxTrainer>(archive, options);
 }
 
 }  // namespace lookout

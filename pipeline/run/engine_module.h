@@ -11,15 +11,16 @@
 
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
 #include "pipeline/core/module.h"
 #include "pipeline/training/trainer.h"
 
 namespace lookout {
 
-// Changes with every change of this file, of Classifier, Trainer, ModelArchive, or of
+// Changes with every change of this file, of Classifier, Backbone, Trainer, ModelArchive, or of
 // OperatorProfile and Trace, which both sides use.
-inline constexpr int kEngineInterface = 7;
+inline constexpr int kEngineInterface = 8;
 
 // Returned by a module's entry, `extern "C" const EngineModule* lookout_engine()`.
 inline constexpr const char* kEngineEntry = "lookout_engine";
@@ -29,6 +30,10 @@ struct EngineModule {
   // See open_models().
   std::vector<std::unique_ptr<Classifier>> (*open)(const ModelArchive& archive,
                                                    const ClassifierOptions& options, int count);
+  // See open_backbones().
+  std::vector<std::shared_ptr<Backbone>> (*open_backbones)(const ModelArchive& base,
+                                                           const ClassifierOptions& options,
+                                                           int count);
   // See open_trainer().
   std::unique_ptr<Trainer> (*open_trainer)(const ModelArchive& archive,
                                            const TrainerOptions& options);

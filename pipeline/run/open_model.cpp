@@ -49,6 +49,13 @@ const EngineModule& load(Engine engine) {
 // The engine that runs models; null: none does yet.
 std::atomic<const EngineModule*> running{nullptr};
 
+const EngineModule& load_to_run(Engine engine) {
+  const EngineModule& module = load(engine);
+  if (module.log_api_usage != nullptr) module.log_api_usage();
+  running = &module;
+  return module;
+}
+
 void refuse_device(const ModelArchive& archive, const DeviceOptions& device) {
   if (device.name.empty() || archive.engine() == Engine::kTorch) return;
   throw Error(
@@ -64,15 +71,23 @@ void refuse_device(const ModelArchive& archive, const DeviceOptions& device) {
 std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
                                                      const ClassifierOptions& options, int count) {
   refuse_device(archive, options.device);
-  const EngineModule& engine = load(archive.engine());
-  if (engine.log_api_usage != nullptr) engine.log_api_usage();
-  running = &engine;
-  return engine.open(archive, options, count);
+  return load_to_run(archive.engine()).open(archive, options, count);
 }
 
 std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options) {
   return std::move(open_models(archive, options, 1).front());
+}
+
+std::vector<std::shared_ptr<Backbone>> open_backbones(const ModelArchive& base,
+                                                      const ClassifierOptions& options, int count) {
+  if (!options.device.name.empty()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("--device {} is for models, and a head computes on the CPU: train it "
+                            "again, and give the model that `lookout train` writes beside it",
+                            options.device.name));
+  }
+  return load_to_run(base.engine()).open_backbones(base, options, count);
 }
 
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {

@@ -9,6 +9,7 @@
 
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
 #include "pipeline/training/trainer.h"
 
@@ -28,6 +29,13 @@ std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive
 // The same for one.
 std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
                                        const ClassifierOptions& options);
+
+// Loads a base for heads, cuts it before its last layer and runs it until it is warm: one for each
+// of `count` workers, which any number of heads share. `options`: its labels are not used, and its
+// `stated` is that of base_options(). Throws as open_models(), Error(kBadData) when the base cannot
+// be cut, and Error(kUnsupported) for a custom device.
+std::vector<std::shared_ptr<Backbone>> open_backbones(const ModelArchive& base,
+                                                      const ClassifierOptions& options, int count);
 
 // Loads a base, of which new models are made, and cuts it before its last layer. Throws as
 // open_model(), and Error(kBadData) when the base's last layer is not linear, or cannot be told

@@ -1,27 +1,19 @@
 #include "pipeline/torch/torch_classifier.h"
 
 #include <c10/util/Logging.h>
-#include <malloc.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
 #include <algorithm>
-#include <thread>
 #include <vector>
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/model/network_output.h"
-#include "pipeline/model/start_log.h"
-#include "pipeline/model/thread_tuner.h"
-#include "pipeline/model/warm_up.h"
-#include "pipeline/torch/operator_sampling.h"
-#include "pipeline/torch/torch_device.h"
-#include "pipeline/torch/torch_graph.h"
+#include "pipeline/torch/torch_embedder.h"
+#include "pipeline/torch/torch_inference.h"
 #include "pipeline/torch/torch_network.h"
-#include "pipeline/torch/torch_operators.h"
-#include "pipeline/torch/torch_threads.h"
 
 namespace lookout {
 namespace {
@@ -81,128 +73,33 @@ at::Tensor as_row(const at::Tensor& tensor) {
 class TorchClassifier : public Classifier {
  public:
   TorchClassifier(const ModelArchive& archive, const ClassifierOptions& options)
-      : archive_(archive.path()), threads_(std::max(1, options.threads)) {
-    const ArchiveContents& contents = read_contents(archive);
-    spec_ = read_spec(archive, contents, options.labels, options.stated);
-    outputs_ = spec_.labels.size();
-    prepare_engine();
-    load_torch_operators(options.operator_libraries);
-    if (options.operators != nullptr) sampling_ = OperatorSampling::of(*options.operators);
-    set_compute_threads(threads_, /*quantized=*/true);
-    prepare(archive, options);
-    if (device_ != nullptr) measure_device();
-    if (options.operators != nullptr && device_ == nullptr)
-      note_peak_live_bytes(*options.operators);
-    malloc_trim(0);  // frees the memory of loading and unpacking
-    operators_ = options.operators;
+      : archive_(archive.path()),
+        inference_(archive,
+                   read_spec(archive, read_contents(archive), options.labels, options.stated),
+                   options),
+        outputs_(inference_.spec().labels.size()) {
+    inference_.start(archive, options, nullptr, [this](const ImageTensor& image, auto& numbers) {
+      classify(image, {}, numbers);
+    });
   }
 
-  const ModelSpec& spec() const override { return spec_; }
-  const ModelFacts& facts() const override { return facts_; }
-  const DeviceUse& device_use() const override { return device_use_; }
-  int threads() const override { return threads_; }
+  const ModelSpec& spec() const override { return inference_.spec(); }
+  const ModelFacts& facts() const override { return inference_.facts(); }
+  const DeviceUse& device_use() const override { return inference_.device_use(); }
+  int threads() const override { return inference_.threads(); }
 
   void classify(const ImageTensor& image, const FrameContext& frame,
                 std::vector<float>& logits) override {
-    use_this_thread();
-    const auto start = Clock::now();
-    {
-      const c10::InferenceMode inference;
-      const at::Tensor scores = scores_of(observed_forward(image, frame));
+    inference_.run(image, frame, [&](const c10::IValue& output) {
+      const at::Tensor scores = scores_of(output);
       const float* begin = scores.data_ptr<float>();
       logits.assign(begin, begin + scores.numel());
-    }
+    });
     check_scores(archive_, logits);
-    add_opposite(spec_, logits);
-    if (quantized()) rest_compute_threads();
-    if (tuner_) tune(Clock::now() - start);
+    add_opposite(spec(), logits);
   }
 
  private:
-  void prepare(const ModelArchive& archive, const ClassifierOptions& options) {
-    const TorchDevice::Preparation preparation;
-    StartLog log(spec_.name, "is being loaded");
-    load(archive, options);
-    log.begin("is run for the first times");
-    // With one thread if the number is to be chosen: LibTorch 2.6 keeps a pool of more in use, with
-    // which an inference takes 750 ms instead of 3 where other programs compute.
-    const WarmUp start = warm_up(
-        archive_, [this](const ImageTensor& image, auto& numbers) { classify(image, {}, numbers); },
-        spec_, facts_);
-    log.begin("is run to choose the number of threads");
-    start_tuning(options, start);
-  }
-
-  void load(const ModelArchive& archive, const ClassifierOptions& options) {
-    if (!options.device.name.empty()) device_ = &TorchDevice::open(options.device);
-    const c10::Device device = device_ == nullptr ? at::kCPU : device_->device();
-    const torch::jit::Module module =
-        device_ == nullptr ? load_network(archive) : load_on_device(archive, device);
-    if (options.count_parameters) facts_.parameters = counted_parameters(module);
-    network_ = TorchNetwork(module, archive_, device);
-    network_.describe(spec_.input);
-    network_.describe(facts_);
-  }
-
-  std::uint64_t counted_parameters(const torch::jit::Module& module) const {
-    try {
-      return count_parameters(module);
-    } catch (const std::exception& error) {
-      refuse_model(archive_, "cannot be prepared for inference: " + first_sentence(error));
-    }
-  }
-
-  // LibTorch has prepared the graph by then, which needs the fallback, too.
-  void measure_device() {
-    const ImageTensor image = blank_image(spec_.input);
-    std::vector<float> logits;
-    device_use_ = device_->measure([&] { classify(image, {}, logits); });
-    device_use_.bytes_in = image.values.size() * sizeof(float);
-    device_use_.bytes_out = logits.size() * sizeof(float);
-  }
-
-  bool quantized() const { return network_.quantized(); }
-
-  void note_peak_live_bytes(OperatorProfile& profile) const {
-    const auto peak = network_.peak_live_bytes(blank_image(spec_.input));
-    if (peak) profile.add_peak_live_bytes(*peak);
-  }
-
-  void start_tuning(const ClassifierOptions& options, const WarmUp& start) {
-    const bool choose = options.threads == ClassifierOptions::kAutoThreads;
-    const int max_threads = choose ? options.processors : options.threads;
-    if (max_threads == 1 || (options.keep_threads && !choose)) return;
-    tuner_.emplace(max_threads, choose ? ThreadTuner::Start::kTryAll : ThreadTuner::Start::kMax,
-                   options.free_processors, ThreadTuner::kBudget, start.left,
-                   choose ? start.last_run / max_threads : start.last_run);
-    threads_ = tuner_->threads();
-    set_compute_threads(threads_, quantized());
-    const ImageTensor image = blank_image(spec_.input);
-    std::vector<float> logits;
-    while (tuner_->starting()) classify(image, {}, logits);
-  }
-
-  void tune(Clock::duration inference) {
-    const bool starting = tuner_->starting();
-    tuner_->record(inference);
-    if (tuner_->threads() == threads_) return;
-    if (!starting) log_debug("computing threads: {} instead of {}", tuner_->threads(), threads_);
-    threads_ = tuner_->threads();
-    set_compute_threads(threads_, quantized());
-  }
-
-  void use_this_thread() {
-    if (thread_ == std::this_thread::get_id()) return;
-    thread_ = std::this_thread::get_id();
-    adopt_compute_threads(threads_, quantized());
-    log_torch_warnings();
-  }
-
-  c10::IValue observed_forward(const ImageTensor& image, const FrameContext& frame) {
-    const OperatorScope scope(operators_, frame, spec_.name);
-    return naming_assumed_size(spec_, [&] { return network_.forward(image); });
-  }
-
   // One row of contiguous floats on the CPU, a number for each output.
   at::Tensor scores_of(const c10::IValue& output) const {
     if (output.isTensor() && is_plain_row(output.toTensor())) {
@@ -223,17 +120,8 @@ class TorchClassifier : public Classifier {
   }
 
   std::filesystem::path archive_;
-  ModelSpec spec_;
-  ModelFacts facts_;
-  DeviceUse device_use_;
-  std::size_t outputs_ = 0;  // that are scores
-  int threads_;
-  std::optional<ThreadTuner> tuner_;  // of automatic threads
-  OperatorProfile* operators_ = nullptr;
-  TorchDevice* device_ = nullptr;  // of one's own; null: the CPU
-  std::shared_ptr<OperatorSampling> sampling_;
-  TorchNetwork network_;
-  std::thread::id thread_;
+  TorchInference inference_;
+  std::size_t outputs_;  // that are scores
 };
 
 struct ApiUsage {
@@ -276,6 +164,11 @@ std::map<std::string, std::uint64_t> libtorch_api_usage() {
 std::unique_ptr<Classifier> open_torch_model(const ModelArchive& archive,
                                              const ClassifierOptions& options) {
   return std::make_unique<TorchClassifier>(archive, options);
+}
+
+std::shared_ptr<Backbone> open_torch_backbone(const ModelArchive& base,
+                                              const ClassifierOptions& options) {
+  return std::make_shared<TorchEmbedder>(base, options, TorchEmbedder::Purpose::kFrames);
 }
 
 }  // namespace lookout

@@ -8,6 +8,7 @@
 
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
 
 namespace lookout {
@@ -28,5 +29,9 @@ std::map<std::string, std::uint64_t> libtorch_api_usage();
 // Error(kInternal) when this LibTorch was built without QNNPACK.
 std::unique_ptr<Classifier> open_torch_model(const ModelArchive& archive,
                                              const ClassifierOptions& options);
+
+// The same for a base, which is cut before its last layer.
+std::shared_ptr<Backbone> open_torch_backbone(const ModelArchive& base,
+                                              const ClassifierOptions& options);
 
 }  // namespace lookout

@@ -1,6 +1,5 @@
 #include "pipeline/torch/torch_trainer.h"
 
-#include <malloc.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/script.h>
 
@@ -8,11 +7,8 @@
 #include <sstream>
 #include <utility>
 
-#include "pipeline/core/error.h"
 #include "pipeline/torch/torch_backbone.h"
-#include "pipeline/torch/torch_network.h"
-#include "pipeline/torch/torch_operators.h"
-#include "pipeline/torch/torch_threads.h"
+#include "pipeline/torch/torch_embedder.h"
 
 namespace lookout {
 namespace {
@@ -61,12 +57,6 @@ at::Tensor tensor_of(const std::vector<float>& values, std::size_t rows) {
   return torch::tensor(values).reshape({count, count == 0 ? 0 : size / count});
 }
 
-std::vector<float> values_of(const at::Tensor& tensor) {
-  const at::Tensor contiguous = tensor.detach().contiguous();
-  const float* begin = contiguous.data_ptr<float>();
-  return {begin, begin + contiguous.numel()};
-}
-
 // While it lives, modules that the process saves get the file.
 class ExtraFile {
  public:
@@ -80,56 +70,45 @@ class ExtraFile {
   ExtraFile& operator=(const ExtraFile&) = delete;
 };
 
+ClassifierOptions to_classifier_options(const TrainerOptions& options) {
+  ClassifierOptions same;
+  same.threads = options.threads;
+  same.keep_threads = true;
+  same.operator_libraries = options.operator_libraries;
+  same.stated = options.stated;
+  return same;
+}
+
 class TorchTrainer : public Trainer {
  public:
   TorchTrainer(const ModelArchive& archive, const TrainerOptions& options)
-      : archive_(archive.path()), threads_(std::max(1, options.threads)) {
-    const ArchiveContents& contents = read_contents(archive);
-    spec_ = spec_of_base(archive, contents, options.stated);
-    prepare_engine();
-    load_torch_operators(options.operator_libraries);
-    set_compute_threads(threads_, /*quantized=*/true);
-    cut(load_network(archive));
-    network_.describe(spec_.input);
-    network_.describe(facts_);
-    set_compute_threads(threads_, network_.quantized());
-    malloc_trim(0);
-  }
+      : embedder_(archive, to_classifier_options(options), TorchEmbedder::Purpose::kTraining) {}
 
-  const ModelSpec& spec() const override { return spec_; }
-  const ModelFacts& facts() const override { return facts_; }
+  const ModelSpec& spec() const override { return embedder_.spec(); }
+  const ModelFacts& facts() const override { return embedder_.facts(); }
 
   void embed(const ImageTensor& image, std::vector<float>& embedding,
              std::vector<float>& base_scores) override {
-    const c10::InferenceMode inference;
-    const c10::IValue output = network_.forward(image);
-    if (!output.isTuple()) {
-      embedding = row_of(output);
-      base_scores.clear();
-      return;
-    }
-    const auto& pair = output.toTupleRef().elements();
-    embedding = row_of(pair[0]);
-    base_scores = row_of(pair[1]);
+    embedder_.embed(image, {}, embedding, base_scores);
   }
 
   Embeddings class_rows() const override {
     const c10::InferenceMode inference;
-    const at::Tensor weights = last_weights(backbone_);
+    const at::Tensor weights = last_weights(embedder_.module());
     Embeddings rows;
     if (!weights.defined()) return rows;
     const auto width = static_cast<std::size_t>(weights.size(1));
-    const std::vector<float> values = values_of(weights);
-    for (std::size_t begin = 0; begin < values.size(); begin += width) {
-      rows.add_row(values.data() + begin, width);
-    }
+    const auto classes = static_cast<std::size_t>(weights.size(0));
+    const float* values = weights.data_ptr<float>();
+    for (std::size_t c = 0; c < classes; ++c) rows.add_row(values + c * width, width);
     return rows;
   }
 
   std::string write(const TrainedModel& model) override {
-    torch::jit::Module trained("__torch__.lookout.Trained", unit_, /*shouldMangle=*/true);
+    torch::jit::Module trained("__torch__.lookout.Trained", embedder_.unit(),
+                               /*shouldMangle=*/true);
     trained.register_attribute("training", c10::BoolType::get(), false);
-    trained.register_module(kBackbone, backbone_);
+    trained.register_module(kBackbone, embedder_.module());
     trained.register_parameter("weight", tensor_of(model.head.weights, model.head.outputs), false);
     trained.register_parameter("bias", torch::tensor(model.head.biases), false);
     const OodDetector& detector = model.detector;
@@ -150,34 +129,7 @@ class TorchTrainer : public Trainer {
   }
 
  private:
-  std::vector<float> row_of(const c10::IValue& output) const {
-    if (!output.isTensor()) refuse_model(archive_, "gives no tensor to its last layer");
-    const at::Tensor& values = output.toTensor();
-    const bool row = values.dim() == 2 && values.size(0) == 1 && values.size(1) > 0;
-    if (!row || values.scalar_type() != at::kFloat) {
-      refuse_model(archive_, "its last layer takes a tensor of " + c10::str(values.sizes()) +
-                                 " instead of one row of numbers");
-    }
-    return values_of(values);
-  }
-
-  void cut(const torch::jit::Module& module) {
-    unit_ = std::make_shared<torch::jit::CompilationUnit>();
-    try {
-      backbone_ = make_backbone(module, unit_);
-    } catch (const std::exception& error) {
-      refuse_model(archive_, "cannot be trained further: " + first_sentence(error));
-    }
-    network_ = TorchNetwork(backbone_, archive_);
-  }
-
-  std::filesystem::path archive_;
-  ModelSpec spec_;
-  ModelFacts facts_;
-  int threads_;
-  std::shared_ptr<torch::jit::CompilationUnit> unit_;
-  torch::jit::Module backbone_;  // not frozen: it is written
-  TorchNetwork network_;         // the same, frozen: it runs
+  TorchEmbedder embedder_;
 };
 
 }  // namespace

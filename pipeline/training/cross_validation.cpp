@@ -301,13 +301,18 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
   return model;
 }
 
+std::vector<float> scores_of(const TrainedModel& model, const float* direction,
+                             const float* ood_features) {
+  std::vector<float> logits;
+  model.head.apply(direction, logits);
+  const float similarity = model.detector.similarity(ood_features);
+  return with_unknown(probabilities(logits, 1), model.classes, model.detector.unknown(similarity));
+}
+
 std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,
                              std::size_t picture) {
   const std::size_t row = set.row(picture);
-  std::vector<float> logits;
-  model.head.apply(set.embeddings[row], logits);
-  const float similarity = model.detector.similarity(set.ood_features()[row]);
-  return with_unknown(probabilities(logits, 1), model.classes, model.detector.unknown(similarity));
+  return scores_of(model, set.embeddings[row], set.ood_features()[row]);
 }
 
 }  // namespace lookout

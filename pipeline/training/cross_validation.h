@@ -63,7 +63,12 @@ std::size_t count_unknown(const OodDetector& detector, const Embeddings& scenes)
 // The model that was validated, trained with all pictures. Its texts are empty.
 TrainedModel train(const TrainingSet& set, const Validation& validation);
 
-// The model's scores of a picture of any set: of the classes and, last, of "unknown".
+// The model's scores of a picture: of the classes and, last, of "unknown". `direction`: of its
+// embedding; `ood_features`: of what the detector's examples are.
+std::vector<float> scores_of(const TrainedModel& model, const float* direction,
+                             const float* ood_features);
+
+// The same of a picture of any set.
 std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,
                              std::size_t picture);
 

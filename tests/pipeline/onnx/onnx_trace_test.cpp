@@ -100,7 +100,7 @@ TEST(OnnxTraces, HaveTheOperatorsOfNoMoreFramesThanAreKept) {
   Trace trace({}, [](const Trace&) {});
   const std::vector<float> values(12);
   const auto run = [&](std::uint64_t frame, Trace* of) {
-    onnx.run(values, {1, 3, 2, 2}, "logits", {frame, of});
+    onnx.run(values, {1, 3, 2, 2}, {"logits"}, {frame, of});
     return onnx.has_room();
   };
   EXPECT_TRUE(run(1, &trace));

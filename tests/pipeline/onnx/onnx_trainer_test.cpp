@@ -8,6 +8,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/onnx/onnx_classifier.h"
 #include "pipeline/training/cross_validation.h"
+#include "pipeline/training/head_classifier.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/temp_dir.h"
 
@@ -190,6 +191,42 @@ TEST_F(OnnxTrainerTest, RecognisesByProfilesOfABaseOfManyClasses) {
     again->embed(image_of(red), embedding, same);
     EXPECT_EQ(base_scores, same);
   }
+}
+
+class OnnxHead : public OnnxTrainerTest {
+ protected:
+  // Compares a head behind its base with the archive of the same training.
+  void expect_same_scores(const ModelArchive& base) {
+    const auto trainer = open_onnx_trainer(base, {});
+    const TrainedModel model = trained(*trainer);
+    const auto whole = std::move(open_onnx_models(write(trainer->write(model)), {}, 1).front());
+    const auto head = std::make_shared<HeadFile>(
+        read_head(write_head({{trainer->spec().name, base.sha256(), base.bytes().size()}, model})));
+    const auto backbones = open_onnx_backbones(base, base_options(*head, {}), 2);
+    ASSERT_EQ(backbones.size(), 2U);
+    HeadClassifier classifier("trained.head", head, backbones[1], {});
+    EXPECT_EQ(classifier.spec().labels, whole->spec().labels);
+    EXPECT_EQ(classifier.spec().input.layout, whole->spec().input.layout);
+    for (const float red : {0.2F, 1.0F, 4.5F, -3.0F}) {
+      std::vector<float> expected;
+      whole->classify(image_of(red), {}, expected);
+      std::vector<float> scores;
+      classifier.classify(image_of(red), {}, scores);
+      ASSERT_EQ(scores.size(), expected.size());
+      for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5);
+    }
+  }
+};
+
+TEST_F(OnnxHead, GivesTheScoresOfTheArchive) { expect_same_scores(base()); }
+
+TEST_F(OnnxHead, OfABaseOfManyClassesGivesTheScoresOfTheArchive) {
+  expect_same_scores(write(many_classes().bytes()));
+}
+
+TEST_F(OnnxHead, NeedsABaseWithFeatures) {
+  const ModelArchive archive = write(OnnxFile::sums_of_planes().described().bytes());
+  EXPECT_THROW(open_onnx_backbones(archive, {}, 1), Error);
 }
 
 }  // namespace

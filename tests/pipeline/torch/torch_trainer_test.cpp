@@ -13,6 +13,7 @@
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/torch/torch_classifier.h"
 #include "pipeline/training/cross_validation.h"
+#include "pipeline/training/head_classifier.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_archives.h"
 
@@ -21,7 +22,8 @@ namespace {
 
 using testing::HasSubstr;
 
-ImageTensor image_of(const Trainer& trainer, int red) {
+template <typename Model>
+ImageTensor image_of(const Model& trainer, int red) {
   const InputSpec& input = trainer.spec().input;
   const cv::Mat bgr(64, 64, CV_8UC3, cv::Scalar(40, 90, red));
   ImageTensor image;
@@ -224,6 +226,63 @@ TEST_F(TrainedArchive, OfABaseOfManyClassesRecognisesByProfiles) {
     again->embed(image_of(*trainer, red), embedding, same);
     EXPECT_EQ(base_scores, same);
   }
+}
+
+class TrainedHead : public TrainedArchive {
+ protected:
+  // Compares a head behind its base with the archive of the same training.
+  void expect_same_scores(const std::string& base, TrainedModel model, Trainer& trainer) const {
+    const ModelArchive archive(base);
+    model.metadata = metadata_like(trainer.spec());
+    const auto whole = open_torch_model(ModelArchive(save(trainer.write(model))), {});
+    const auto head = std::make_shared<HeadFile>(read_head(write_head(
+        {{trainer.spec().name, archive.sha256(), archive.bytes().size()}, std::move(model)})));
+    HeadClassifier classifier("trained.head", head,
+                              open_torch_backbone(archive, base_options(*head, {})), {});
+    EXPECT_EQ(classifier.spec().labels, whole->spec().labels);
+    EXPECT_EQ(classifier.spec().unknown, whole->spec().unknown);
+    EXPECT_EQ(classifier.spec().output, whole->spec().output);
+    EXPECT_EQ(classifier.spec().input.quantization.has_value(),
+              whole->spec().input.quantization.has_value());
+    EXPECT_EQ(classifier.facts().activations, whole->facts().activations);
+    for (const int red : {20, 70, 120, 180, 240}) {
+      const ImageTensor image = image_of(classifier, red);
+      const std::vector<float> expected = classify(*whole, image);
+      const std::vector<float> scores = classify(classifier, image);
+      ASSERT_EQ(scores.size(), expected.size());
+      for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5);
+    }
+  }
+
+ private:
+  static std::string metadata_like(const ModelSpec& spec) {
+    std::string text = metadata_of(2);
+    const auto size = [&text](const std::string& key, int value) {
+      const auto at = text.find("\"" + key + "\": ") + key.size() + 4;
+      text.replace(at, text.find(',', at) - at, std::to_string(value));
+    };
+    size("width", spec.input.width);
+    size("height", spec.input.height);
+    return text;
+  }
+};
+
+TEST_F(TrainedHead, GivesTheScoresOfTheArchive) {
+  const auto trainer = open_torch_trainer(ModelArchive(LOOKOUT_SELFTEST), {});
+  expect_same_scores(LOOKOUT_SELFTEST, trained(*trainer), *trainer);
+}
+
+TEST_F(TrainedHead, OfABaseOfManyClassesGivesTheScoresOfTheArchive) {
+  const std::string base = write(kManyClasses);
+  const auto trainer = open_torch_trainer(ModelArchive(base), {});
+  const TrainedModel model = trained(*trainer);
+  ASSERT_TRUE(model.detector.of_profiles);
+  expect_same_scores(base, model, *trainer);
+}
+
+TEST_F(TrainedHead, NeedsABaseThatCanBeCut) {
+  const std::string base = write("return x.mean([2, 3])");
+  EXPECT_THROW(open_torch_backbone(ModelArchive(base), {}), Error);
 }
 
 TEST_F(TrainedArchive, IsRefusedWhenItIsDamaged) {
