@@ -33,7 +33,7 @@ std::vector<ModelOptions> options_of_models(const BenchOptions& options) {
   if (models.size() == 1 || options.model.operators.empty()) return models;
   std::vector<Engine> engines;
   engines.reserve(models.size());
-  for (const ModelOptions& model : models) engines.push_back(read_archive(model).engine());
+  for (const ModelOptions& model : models) engines.push_back(read_archive(model).archive.engine());
   const auto is_first = [&engines](Engine engine) { return engine == engines.front(); };
   if (std::all_of(engines.begin(), engines.end(), is_first)) return models;
   for (std::size_t i = 0; i < models.size(); ++i) {

@@ -211,10 +211,10 @@ struct ModelFiles {
   Clock::duration hashing{};
 };
 
-ModelFiles hash_files(const ModelOptions& options, const ModelArchive& archive) {
+ModelFiles hash_files(const ModelOptions& options, const NamedModel& model) {
   const auto start = Clock::now();
   ModelFiles files;
-  archive.sha256();  // which it keeps
+  model.sha256();  // which it keeps
   for (const std::string& library : operator_libraries(options)) {
     files.operators.push_back(
         fmt::format("{}, sha256 {}", library, sha256(read_input("operator library", library))));
@@ -300,12 +300,12 @@ Error pace_of_live(const std::string& source) {
 std::optional<BenchResult> measure(const Combination& combination, const std::atomic<bool>& stop) {
   BenchResult result;
   result.before = read_machine_state();
-  ModelArchive archive = read_archive(combination.model);
-  const ModelFiles files = hash_files(combination.model, archive);
+  NamedModel named = read_archive(combination.model);
+  const ModelFiles files = hash_files(combination.model, named);
   LoadOptions load;
   load.keep_threads = true;
   load.hash = true;
-  const LoadedModel loaded = load_models(std::move(archive), combination.model, load);
+  const LoadedModel loaded = load_models(std::move(named), combination.model, load);
   const Classifier& model = *loaded.classifiers.front();
   FrameSelector selector({}, combination.camera.view, model.spec().input);
   const MeasuredSource measured = open_measured_source(combination, model.spec().input,

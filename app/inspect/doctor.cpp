@@ -267,6 +267,7 @@ void check_service_reads(const std::string& what, const fs::path& file) {
 // Throws for files that the service cannot read though the caller can.
 void check_files_of_service(const RunOptions& options) {
   check_service_reads("model", model_path(options.model.file));
+  if (!options.model.base.empty()) check_service_reads("base", options.model.base);
   if (!options.model.labels.empty()) check_service_reads("labels", options.model.labels);
   const auto& command = options.events.on_change;
   if (!command.empty() && command[0].find('/') != std::string::npos) {

@@ -23,17 +23,18 @@ namespace {
 
 struct Description {
   ModelDescription model;
-  ArchiveContents contents;
+  std::shared_ptr<const HeadFile> head;  // null: an archive
+  std::string base_file;                 // of a head
+  ArchiveContents contents;              // of a head: its texts, and what its base needs
   bool was_run = false;
   DeviceUse device_use;
 };
 
 // Without labels if there are none.
-ModelSpec spec_without_running(const ModelArchive& archive, const ArchiveContents& contents,
-                               const ModelOptions& options) {
+ModelSpec spec_without_running(const NamedModel& model, const ModelOptions& options) {
   auto labels = read_labels(options.labels);
   if (!labels) labels.emplace();
-  return read_spec(archive, contents, labels, stated_model(options));
+  return read_spec(model, labels, stated_model(options));
 }
 
 // Whether something of the model is to be run.
@@ -53,25 +54,38 @@ bool runs(const InspectOptions& options) {
   return run;
 }
 
+// What is in the file itself.
+ArchiveContents contents_of(const NamedModel& named) {
+  ArchiveContents contents = read_contents(named.archive);
+  if (!named.head) return contents;
+  contents.metadata = named.head->model.metadata;
+  contents.producer_info = named.head->model.producer_info;
+  contents.members.clear();
+  contents.onnx.reset();
+  return contents;
+}
+
 Description describe(const InspectOptions& options, bool run) {
-  const ModelArchive archive = read_archive(options.model);
+  const NamedModel named = read_archive(options.model);
   Description description;
-  description.contents = read_contents(archive);
+  description.head = named.head;
+  description.base_file = named.archive.path().string();
+  description.contents = contents_of(named);
   description.was_run = run;
   ModelDescription& model = description.model;
-  model = {archive.path().string(), archive.sha256(), archive.bytes().size(), {}, {}};
+  model = {named.path.string(), named.sha256(), named.bytes, {}, {}};
   if (run) {
-    const auto loaded = open_to_describe(archive, options.model, /*count_parameters=*/true);
+    const auto loaded = open_to_describe(named, options.model, /*count_parameters=*/true);
     model.spec = loaded->spec();
     model.facts = loaded->facts();
     model.parameters = model.facts.parameters;
     description.device_use = loaded->device_use();
     return description;
   }
-  model.spec = spec_without_running(archive, description.contents, options.model);
-  if (const auto& onnx = description.contents.onnx) {
+  model.spec = spec_without_running(named, options.model);
+  if (const auto& onnx = read_contents(named.archive).onnx) {
     model.facts.activations = onnx->activations;
-    model.parameters = onnx->parameters;
+    model.parameters = onnx->parameters + (named.head ? parameters_of(*named.head) : 0);
   }
   return description;
 }
@@ -118,6 +132,12 @@ Json producer_info_json(const ArchiveContents& contents) {
   return json.is_discarded() ? Json() : std::move(json);
 }
 
+std::uint64_t weight_bytes(const Description& description) {
+  const ArchiveContents& contents = description.contents;
+  if (description.head) return parameters_of(*description.head) * sizeof(float);
+  return contents.onnx ? contents.onnx->weight_bytes : sizes_of(contents)["weights"].bytes;
+}
+
 Json to_json(const Description& description) {
   const ArchiveContents& contents = description.contents;
   Json members = Json::array();
@@ -126,23 +146,30 @@ Json to_json(const Description& description) {
   }
   Json json{{"schema", 1},
             {"type", "model"},
-            {"format", row_of(contents.engine).format},
+            {"format", description.head ? "head" : row_of(contents.engine).format},
             {"metadata", !contents.metadata.empty()},
-            {"weight_bytes",
-             contents.onnx ? contents.onnx->weight_bytes : sizes_of(contents)["weights"].bytes},
+            {"weight_bytes", weight_bytes(description)},
             {"producer_info", producer_info_json(contents)},
             {"operators_needed", contents.custom_operators},
             {"members", std::move(members)},
             {"onnx", onnx_json(contents)},
             {"device", device_json(description.device_use)}};
   json.update(to_json(description.model));
-  return pick(
+  Json picked = pick(
       json,
       {"schema",  "type",         "file",          "sha256",           "bytes",    "name",
        "format",  "metadata",     "input",         "output",           "labels",   "activations",
        "kernels", "quantization", "parameters",    "weight_bytes",     "producer", "weights",
        "trained", "unknown",      "producer_info", "operators_needed", "library",  "engine",
        "members", "onnx",         "device"});
+  if (!description.head) return picked;
+  const HeadBase& base = description.head->base;
+  picked["base"] = {{"name", base.name},
+                    {"file", description.base_file},
+                    {"sha256", base.sha256},
+                    {"bytes", base.bytes},
+                    {"format", row_of(contents.engine).format}};
+  return picked;
 }
 
 std::string onnx_text(const OnnxContents& onnx) {
@@ -152,7 +179,16 @@ std::string onnx_text(const OnnxContents& onnx) {
                      onnx.opset, onnx.producer.empty() ? "" : ", written by ", onnx.producer);
 }
 
-std::string contents_text(const ArchiveContents& contents) {
+std::string head_text(const TrainedModel& model) {
+  const Embeddings& examples = model.detector.examples;
+  return fmt::format("{} outputs of {} numbers, {} examples of {}", model.head.outputs,
+                     model.head.weights.size() / model.head.outputs, examples.size(),
+                     examples.width());
+}
+
+std::string contents_text(const Description& description) {
+  const ArchiveContents& contents = description.contents;
+  if (description.head) return head_text(description.head->model);
   if (contents.onnx) return onnx_text(*contents.onnx);
   std::string text;
   for (const auto& [kind, size] : sizes_of(contents)) {
@@ -182,8 +218,13 @@ Report make_report(const Description& description) {
   const ArchiveContents& contents = description.contents;
   const OperatorNames& foreign = contents.custom_operators;
   Facts facts = to_facts(description.model);
+  const std::string base = description.head
+                               ? fmt::format("{} in {}, sha256 {}", description.head->base.name,
+                                             description.base_file, description.head->base.sha256)
+                               : "";
   facts.insert(facts.end(), {{"training", training_text(contents)},
-                             {"contents", contents_text(contents)},
+                             {"base", base},
+                             {"contents", contents_text(description)},
                              {"needs operators",
                               foreign.empty() ? ""
                                               : fmt::format("{}, of a library: --operators FILE",
@@ -196,9 +237,13 @@ Report make_report(const Description& description) {
   }
   if (!description.was_run) {
     notes.lines.emplace_back(
-        contents.onnx ? "The model was not run; --run also shows the engine's kernels."
-                      : "The model was not run. Loading it runs code: if you trust it, --run also "
-                        "shows its parameters and kernels.");
+        contents.engine == Engine::kOnnxRuntime
+            ? "The model was not run; --run also shows the engine's kernels."
+        : description.head
+            ? "The model was not run. Loading its base runs code: if you trust that, --run also "
+              "shows parameters and kernels."
+            : "The model was not run. Loading it runs code: if you trust it, --run also shows its "
+              "parameters and kernels.");
   }
   Report report;
   report.kind = "lookout inspect";
@@ -215,8 +260,8 @@ std::string inspect(const InspectOptions& options) {
   const auto written = [&options](const Report& report) {
     return options.format == Format::kJson ? to_json(report) : to_text(report);
   };
-  if (options.code) return written(code_report(read_archive(options.model)));
-  if (options.graph) return written(graph_report(read_archive(options.model)));
+  if (options.code) return written(code_report(read_archive(options.model).archive));
+  if (options.graph) return written(graph_report(read_archive(options.model).archive));
   return written(make_report(describe(options, run)));
 }
 

@@ -211,9 +211,8 @@ ModeWish wish_of_run(const RunOptions& options) {
   std::vector<SourceOptions> wishes;
   for (const Watch& watch : watches_of(options)) {
     const ModelOptions& model = watch.options.model;
-    const ModelArchive archive = read_archive(model);
     const ModelSpec spec =
-        read_spec(archive, read_contents(archive), read_labels(model.labels), stated_model(model));
+        read_spec(read_archive(model), read_labels(model.labels), stated_model(model));
     wishes.push_back(source_options(watch.options.camera, spec.input));
   }
   return wish_of(largest(wishes));

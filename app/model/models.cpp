@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <opencv2/core/utility.hpp>
+#include <system_error>
 
 #include "app/model/label_file.h"
 #include "app/model/model_facts.h"
 #include "app/report/json.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/lower_case.h"
@@ -48,13 +51,14 @@ auto read_as_service(const std::string& file, const Read& read) {
   }
 }
 
-void log_model(const ModelOptions& options, const ModelArchive& archive,
-               const Classifier& classifier) {
+void log_model(const ModelOptions& options, const NamedModel& model, const Classifier& classifier) {
+  const ModelArchive& archive = model.archive;
   const ModelSpec& spec = classifier.spec();
   const ModelFacts& facts = classifier.facts();
   log_info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
            spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
            facts.activations, facts.kernels, compute_text(options, classifier.threads()));
+  if (model.head) log_info("base: {} in {}", model.head->base.name, archive.path().string());
   log_debug("archive: {}", to_text(archive_facts(spec, facts)));
   if (is_selftest(options, archive)) {
     log_warn(
@@ -110,6 +114,84 @@ void log_device(const DeviceUse& use) {
       total.fallen_back, use.device, total.bytes_moved, use.device);
 }
 
+// ---- Heads
+
+constexpr std::array kModelFolders{"/usr/share/lookout", "/usr/local/share/lookout",
+                                   "/var/lib/lookout/models"};
+
+// A file that cannot be read is not the base.
+std::optional<ModelArchive> try_base(const std::filesystem::directory_entry& file,
+                                     const HeadBase& base) {
+  std::error_code unseen;
+  if (!file.is_regular_file(unseen) || file.file_size(unseen) != base.bytes) return std::nullopt;
+  try {
+    ModelArchive archive(file.path());
+    if (archive.sha256() == base.sha256) return archive;
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+std::optional<ModelArchive> find_base(const std::filesystem::path& folder, const HeadBase& base) {
+  std::error_code unseen;
+  for (std::filesystem::directory_iterator file(folder, unseen), end; !unseen && file != end;
+       file.increment(unseen)) {
+    if (auto archive = try_base(*file, base)) return archive;
+  }
+  return std::nullopt;
+}
+
+// The archive `named`; when that is empty, the file with the size and the SHA-256 of `base` in the
+// folders for models, or in that of the head. Throws as ModelArchive for a file that is named,
+// Error(kBadData) when it is another base, Error(kNoInput) when none is found.
+ModelArchive read_base(const std::filesystem::path& head, const HeadBase& base,
+                       const std::string& named) {
+  if (!named.empty()) {
+    ModelArchive archive(named);
+    if (archive.sha256() == base.sha256) return archive;
+    refuse_model(head,
+                 fmt::format("{} is not its base {}, whose SHA-256 is {}: give that, or train "
+                             "the head again",
+                             named, base.name, base.sha256));
+  }
+  std::vector<std::filesystem::path> folders{model_path("").parent_path()};
+  folders.insert(folders.end(), kModelFolders.begin(), kModelFolders.end());
+  folders.push_back(head.has_parent_path() ? head.parent_path() : std::filesystem::path("."));
+  for (const std::filesystem::path& folder : folders) {
+    if (auto archive = find_base(folder, base)) return std::move(*archive);
+  }
+  throw Error(ErrorKind::kNoInput,
+              fmt::format("model {}: its base {}, the file with the SHA-256 {}, is not there: put "
+                          "it beside the head or into {}, or name it with model.base (--base FILE)",
+                          head.string(), base.name, base.sha256, joined(kModelFolders, ", ")));
+}
+
+HeadFile checked_head(const ModelArchive& file) {
+  try {
+    return read_head(file.bytes());
+  } catch (const Error& error) {
+    refuse_model(file.path(), error.what());
+  }
+}
+
+bool is_one_of(const std::vector<std::string>& hashes, const std::string& sha256) {
+  return std::any_of(hashes.begin(), hashes.end(),
+                     [&sha256](const std::string& one) { return lower_case(one) == sha256; });
+}
+
+// One for each of `count` workers.
+std::vector<std::unique_ptr<Classifier>> open_classifiers(const NamedModel& model,
+                                                          const ClassifierOptions& options,
+                                                          int count) {
+  if (!model.head) return open_models(model.archive, options, count);
+  std::vector<std::unique_ptr<Classifier>> classifiers;
+  for (auto& backbone : open_backbones(model.archive, base_options(*model.head, options), count)) {
+    classifiers.push_back(
+        std::make_unique<HeadClassifier>(model.path, model.head, std::move(backbone), options));
+  }
+  return classifiers;
+}
+
 // What the options say of a model, whatever it is loaded for.
 ClassifierOptions stated_options(const ModelOptions& options) {
   ClassifierOptions stated;
@@ -152,11 +234,25 @@ StatedModel stated_model(const ModelOptions& options) {
   throw Error(ErrorKind::kUsage, fmt::format("--mean or --std: {}", problem));
 }
 
-ModelArchive read_archive(const ModelOptions& options) {
+NamedModel read_archive(const ModelOptions& options) {
   const std::filesystem::path path = model_path(options.file);
   ModelArchive archive = read_as_service(path.string(), [&path] { return ModelArchive(path); });
-  archive.require_sha256(options.sha256);
-  return archive;
+  const std::size_t bytes = archive.bytes().size();
+  if (!is_head(archive.bytes())) {
+    archive.require_sha256(options.sha256);
+    return {path, nullptr, bytes, std::move(archive), {}};
+  }
+  const auto head = std::make_shared<const HeadFile>(checked_head(archive));
+  ModelArchive base =
+      read_as_service(options.base, [&] { return read_base(path, head->base, options.base); });
+  if (!is_one_of(options.sha256, archive.sha256())) base.require_sha256(options.sha256);
+  return {path, head, bytes, std::move(base), archive.sha256()};
+}
+
+ModelSpec read_spec(const NamedModel& model, const std::optional<std::vector<std::string>>& labels,
+                    const StatedModel& stated) {
+  if (model.head) return read_spec(model.path, *model.head, labels, stated);
+  return read_spec(model.archive, read_contents(model.archive), labels, stated);
 }
 
 bool is_selftest(const ModelOptions& options, const ModelArchive& archive) {
@@ -184,8 +280,7 @@ DeviceOptions checked_device(DeviceOptions device) {
   return device;
 }
 
-LoadedModel load_models(ModelArchive archive, const ModelOptions& options,
-                        const LoadOptions& load) {
+LoadedModel load_models(NamedModel model, const ModelOptions& options, const LoadOptions& load) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options = stated_options(options);
   classifier_options.operators = load.operators;
@@ -194,44 +289,46 @@ LoadedModel load_models(ModelArchive archive, const ModelOptions& options,
   classifier_options.keep_threads = load.keep_threads;
   classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
-  LoadedModel loaded{archive.path(), load.hash ? archive.sha256() : "", {}};
-  loaded.classifiers = open_models(archive, classifier_options, options.workers);
-  const Classifier& model = *loaded.classifiers.front();
-  log_model(options, archive, model);
-  log_device(model.device_use());
-  if (load.operators != nullptr && !model.facts().samples_operators) {
+  LoadedModel loaded{model.path, load.hash ? model.sha256() : "", {}};
+  loaded.classifiers = open_classifiers(model, classifier_options, options.workers);
+  const Classifier& classifier = *loaded.classifiers.front();
+  log_model(options, model, classifier);
+  log_device(classifier.device_use());
+  if (load.operators != nullptr && !classifier.facts().samples_operators) {
     log_warn(
         "profile.op-sampling: {} has no sampling of operators; a --trace has the times of its "
         "operators",
-        model.facts().library);
+        classifier.facts().library);
   }
   return loaded;
 }
 
-std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
-                                             const ModelOptions& options, bool count_parameters) {
+std::unique_ptr<Classifier> open_to_describe(const NamedModel& model, const ModelOptions& options,
+                                             bool count_parameters) {
   ClassifierOptions classifier_options = stated_options(options);
   classifier_options.count_parameters = count_parameters;
-  return open_model(archive, classifier_options);
+  return std::move(open_classifiers(model, classifier_options, 1).front());
 }
 
 DescribedModel describe_model(const ModelOptions& options) {
-  const ModelArchive archive = read_archive(options);
+  const NamedModel model = read_archive(options);
   const auto describe = [&] {
-    const auto classifier = open_to_describe(archive, options);
+    const auto classifier = open_to_describe(model, options);
     const ModelFacts& facts = classifier->facts();
     const InputSpec& input = classifier->spec().input;
     const std::string text =
-        fmt::format("{} in {}, sha256 {}, {} activations on {} kernels", classifier->spec().name,
-                    archive.path().string(), archive.sha256(), facts.activations, facts.kernels);
+        fmt::format("{} in {}, sha256 {}{}, {} activations on {} kernels", classifier->spec().name,
+                    model.path.string(), model.sha256(),
+                    model.head ? ", behind its base " + model.archive.path().string() : "",
+                    facts.activations, facts.kernels);
     return to_text(Json{text, input.width, input.height, input.resize, facts.advice});
   };
-  const auto model = parse_json(run_in_child("model " + archive.path().string(), describe));
-  DescribedModel described{model[0], {}};
-  described.input.width = model[1];
-  described.input.height = model[2];
-  described.input.resize = model[3];
-  described.advice = model[4];
+  const auto found = parse_json(run_in_child("model " + model.path.string(), describe));
+  DescribedModel described{found[0], {}};
+  described.input.width = found[1];
+  described.input.height = found[2];
+  described.input.resize = found[3];
+  described.advice = found[4];
   return described;
 }
 

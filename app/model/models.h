@@ -1,6 +1,7 @@
 // The models and labels that options name.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "app/options/options.h"
 #include "pipeline/run/open_model.h"
+#include "pipeline/training/head_classifier.h"
 
 namespace lookout {
 
@@ -24,9 +26,28 @@ std::optional<std::vector<std::string>> read_labels(const std::string& option);
 // What the options say about the model. Throws Error(kUsage) when it contradicts itself.
 StatedModel stated_model(const ModelOptions& options);
 
-// Reads the archive that `options` name, and runs nothing of it. Throws Error(kNoInput),
-// Error(kPermission), or Error(kBadData) when its SHA-256 is none of `options.sha256`.
-ModelArchive read_archive(const ModelOptions& options);
+// A model that options name: an archive, or a head with the archive of its base.
+struct NamedModel {
+  std::filesystem::path path;            // of the archive or the head
+  std::shared_ptr<const HeadFile> head;  // null: it is an archive
+  std::uint64_t bytes = 0;               // of the archive or the head
+  ModelArchive archive;                  // which is run
+  std::string head_sha256;               // of a head
+
+  // Of the file `path`. As ModelArchive::sha256().
+  const std::string& sha256() const { return head ? head_sha256 : archive.sha256(); }
+};
+
+// Reads the archive that `options` name, or the head and the archive of its base, which is found by
+// its SHA-256 unless `options` name it. Nothing of it is run. Throws Error(kNoInput),
+// Error(kPermission), Error(kBadData) for a head that is no good or has another base, and when
+// neither the file's SHA-256 nor that of the base is one of `options.sha256`.
+NamedModel read_archive(const ModelOptions& options);
+
+// The description of a model that is not run. Empty `labels` need not be there. Throws
+// Error(kBadData).
+ModelSpec read_spec(const NamedModel& model, const std::optional<std::vector<std::string>>& labels,
+                    const StatedModel& stated);
 
 // Whether no model was chosen, and `archive` is the self-test model.
 bool is_selftest(const ModelOptions& options, const ModelArchive& archive);
@@ -55,13 +76,12 @@ struct LoadedModel {
 };
 
 // Loads a copy of the model for each worker, and logs what it is. The archive's memory is given
-// back. Throws Error.
-LoadedModel load_models(ModelArchive archive, const ModelOptions& options, const LoadOptions& load);
+// back. Throws Error, and that of kUnsupported for a head on a custom device.
+LoadedModel load_models(NamedModel model, const ModelOptions& options, const LoadOptions& load);
 
-// Opens the archive that `options` name to describe it: it computes with one thread, and nothing is
+// Opens the model that `options` name to describe it: it computes with one thread, and nothing is
 // logged. `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.
-std::unique_ptr<Classifier> open_to_describe(const ModelArchive& archive,
-                                             const ModelOptions& options,
+std::unique_ptr<Classifier> open_to_describe(const NamedModel& model, const ModelOptions& options,
                                              bool count_parameters = false);
 
 // What a model is, as a process of its own found out.

@@ -150,9 +150,9 @@ void add_inspect(CommandLine& line, const Action<InspectOptions>& action) {
       "lookout inspect garage.pt\n"
       "lookout inspect garage.pt --run");
   inspect.add_positional("MODEL,--model", declared(options.model, "file").value,
-                         "Model file, TorchScript or ONNX; default: the installed one");
-  inspect.add_flags_of(options.model,
-                       {"labels", "input-size", "mean", "std", "channels", "scale", "output"});
+                         "Model file, TorchScript or ONNX, or a head; default: the installed one");
+  inspect.add_flags_of(options.model, {"base", "labels", "input-size", "mean", "std", "channels",
+                                       "scale", "output"});
   inspect.add_flag(
       "--operators", declared(options.model, "operators").value,
       "With --run: libraries with custom operators that the model needs. A library is code that "
@@ -229,7 +229,7 @@ void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
   bench.add_flag(declared(options.camera, "timeout"),
                  "End each measurement after this time; 0: by its frames");
   bench.add_flags_of(options.model,
-                     {"labels", "operators", "device", "device-plugin", "device-fallback",
+                     {"base", "labels", "operators", "device", "device-plugin", "device-fallback",
                       "input-size", "mean", "std", "channels", "scale", "output"});
   bench.add_flags_of(options.results, {"format"});
   bench.add_flags_of(options.log, {"level"});
@@ -248,7 +248,7 @@ void add_eval(CommandLine& line, const Action<EvalOptions>& action) {
                       /*required=*/true);
   eval.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
                 "Lines of file,label instead; files are relative to DIR");
-  eval.add_flags_of(options.model, {"file", "labels", "operators", "threads", "workers",
+  eval.add_flags_of(options.model, {"file", "base", "labels", "operators", "threads", "workers",
                                     "input-size", "mean", "std", "channels", "scale"});
   Setting kind = declared(options.model, "output");
   kind.flag = "--model-output";
@@ -270,7 +270,9 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action) {
                        "Folder with a folder of pictures for each class, named by its label, and "
                        "perhaps _other: pictures of none of them",
                        /*required=*/true);
-  train.add_flag("-o,--output", text(options.output, "FILE"), "The model to write");
+  train.add_flag("-o,--output", text(options.output, "FILE"),
+                 "The model to write, and beside it NAME.head, the same without the base; of "
+                 "NAME.head this alone");
   train.add_flag("--labels-csv", text(options.labels_csv, "FILE"),
                  "Lines of file,label instead; files are relative to DIR");
   train.add_flag("--other", text(options.other, "DIR"),

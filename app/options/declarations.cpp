@@ -282,9 +282,13 @@ void declare(Settings& settings, CameraOptions& options) {
 void declare(Settings& settings, ModelOptions& options) {
   const Section add{settings, "model"};
   add("file", text(options.file, "FILE"),
-      "Model file, TorchScript (.pt) or ONNX (.onnx); default: the installed one, usually the "
-      "self-test model, which knows only the patterns of test://all",
+      "Model file, TorchScript (.pt) or ONNX (.onnx), or a head (.head) of lookout train; default: "
+      "the installed one, usually the self-test model, which knows only the patterns of test://all",
       "--model");
+  add("base", text(options.base, "FILE"),
+      "The base of a head, which needs the SHA-256 that the head names; default: the file that has "
+      "it in /usr/share/lookout, /usr/local/share/lookout, /var/lib/lookout/models or beside the "
+      "head");
   add("labels", text(options.labels, "FILE"),
       "File with one label a line, or a JSON or YAML file of names, instead of the model's own",
       "--labels");
@@ -311,8 +315,8 @@ void declare(Settings& settings, ModelOptions& options) {
       "do not; default: measured",
       "--output");
   add("sha256", hashes(options.sha256),
-      "Accept only model files with one of these SHA-256 hashes (sha256sum). Loading a "
-      "model runs code: load only models that you trust");
+      "Accept only model files with one of these SHA-256 hashes (sha256sum), and only heads that "
+      "have one or whose base has. Loading a model runs code: load only models that you trust");
   add("operators", files(options.operators),
       "Libraries with custom operators that the model needs. A library is code that runs with "
       "your rights");

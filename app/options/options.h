@@ -49,7 +49,8 @@ struct CameraOptions {
 };
 
 struct ModelOptions {
-  std::string file;                 // archive; empty: the built-in self-test model
+  std::string file;                 // archive or head; empty: the built-in self-test model
+  std::string base;                 // archive of a head's base; empty: it is found by its SHA-256
   std::string labels;               // file; empty: the archive's own
   StatedModel stated;               // instead of what the archive says
   std::vector<std::string> sha256;  // of the archives that are accepted; empty: all are
@@ -250,7 +251,7 @@ struct EvalOptions {
 // Options of `lookout train`.
 struct TrainOptions {
   std::string folder;
-  std::string output;         // the archive
+  std::string output;         // the archive, or a head alone
   CameraOptions camera;       // used: view
   ModelOptions model;         // the base; used: file, sha256, operators, threads
   ResultOptions results;      // used: format

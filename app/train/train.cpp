@@ -30,6 +30,7 @@
 #include "pipeline/model/preprocessor.h"
 #include "pipeline/run/open_model.h"
 #include "pipeline/training/folds.h"
+#include "pipeline/training/head_file.h"
 #include "pipeline/training/scenes.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
@@ -365,15 +366,49 @@ void add_page_facts(const Trainer& trainer, TrainReport& report) {
   report.thumbnail = thumbnail_of;
 }
 
+// The files that are written: an archive and a head beside it, or a head alone.
+class TrainOutput {
+ public:
+  // Throws as AtomicFile.
+  explicit TrainOutput(const std::filesystem::path& file)
+      : head_path_(std::filesystem::path(file).replace_extension(kHeadSuffix)),
+        head_("head", head_path_) {
+    if (file != head_path_) archive_.emplace("model", file);
+  }
+
+  // Tells the report what was written.
+  void save(const TrainedModel& model, const HeadBase& base, Trainer& trainer,
+            TrainReport& report) const {
+    if (archive_) report.sha256 = save(trainer.write(model), *archive_);
+    const std::string bytes = write_head({base, model});
+    if (archive_ && bytes.size() > kMaxHeadBytes) {
+      log_warn("{} is not written: it would have {} bytes", head_path_.string(), bytes.size());
+      return;
+    }
+    report.head = {head_path_.string(), save(bytes, head_), bytes.size()};
+    if (!archive_) report.sha256 = report.head->sha256;
+  }
+
+ private:
+  static std::string save(const std::string& bytes, const AtomicFile& file) {
+    file.save([&bytes](const WritePart& write) { write(bytes); });
+    return sha256(bytes);
+  }
+
+  std::filesystem::path head_path_;
+  AtomicFile head_;
+  std::optional<AtomicFile> archive_;
+};
+
 // Throws Interrupted.
 void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop,
                       const WritePart& print) {
   const auto start = Clock::now();
-  const AtomicFile output("model", options.output);
+  const TrainOutput output(options.output);
   const ReportFile page("report", options.report);
   const TrainFolder folder = read_train_pictures(options.folder, options.labels_csv);
   const ModelOptions model_options = with_base(options.model);
-  const ModelArchive base = read_archive(model_options);
+  const ModelArchive base = read_archive(model_options).archive;
   const auto trainer =
       open_trainer(base, {std::max(1, model_options.threads), operator_libraries(model_options),
                           stated_model(model_options)});
@@ -403,9 +438,7 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
   model.metadata = metadata(report, trainer->spec());
   model.labels = joined(report.labels, "\n") + "\n";
   model.producer_info = producer_info(report, library_text(trainer->facts()));
-  const std::string bytes = trainer->write(model);
-  output.save([&bytes](const WritePart& write) { write(bytes); });
-  report.sha256 = sha256(bytes);
+  output.save(model, {trainer->spec().name, base.sha256(), base.bytes().size()}, *trainer, report);
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (page.is_html()) add_page_facts(*trainer, report);
   save_and_print(make_report(report), {&page}, options.results.format, print);

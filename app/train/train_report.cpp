@@ -291,12 +291,18 @@ Json class_thresholds_json(const TrainReport& report) {
   return json;
 }
 
+Json head_json(const std::optional<TrainedHead>& head) {
+  if (!head) return {};
+  return {{"file", head->file}, {"sha256", head->sha256}, {"bytes", head->bytes}};
+}
+
 Json to_json(const TrainReport& report) {
   return {
       {"schema", 1},
       {"type", "train"},
       {"file", report.file},
       {"sha256", report.sha256},
+      {"head", head_json(report.head)},
       {"model", report.name},
       {"base", {{"name", report.base}, {"file", report.base_file}, {"sha256", report.base_sha256}}},
       {"source", report.source},
@@ -397,6 +403,10 @@ Report make_report(const TrainReport& report) {
   made.note = report.source;
   made.head = {fmt::format("{}: {} pictures, trained in {:.0f} s on {}", report.file,
                            report.pictures.size(), report.seconds, report.base)};
+  if (report.head && report.head->file != report.file) {
+    made.head.push_back(fmt::format("{}: the same without the base, {} KB", report.head->file,
+                                    (report.head->bytes + 999) / 1000));
+  }
   made.tiles = tiles(report);
   made.warnings = warnings(report);
   made.parts = {{"Confusion matrix",

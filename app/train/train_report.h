@@ -47,11 +47,19 @@ struct ForeignReport {
   std::string folder;
 };
 
+// The head that was written.
+struct TrainedHead {
+  std::string file;
+  std::string sha256;
+  std::size_t bytes = 0;
+};
+
 struct TrainReport {
-  std::string file;    // the archive
+  std::string file;    // the archive, or the head alone
   std::string sha256;  // its
-  std::string name;    // of the model
-  std::string base;    // the base's name, file and SHA-256
+  std::optional<TrainedHead> head;
+  std::string name;  // of the model
+  std::string base;  // the base's name, file and SHA-256
   std::string base_file;
   std::string base_sha256;
   std::string source;               // the pictures' folder

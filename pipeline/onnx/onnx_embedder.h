@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pipeline/archive/archive.h"
-#include "pipeline/core/backbone.h"
 #include "pipeline/onnx/onnx_inference.h"
+#include "pipeline/training/backbone.h"
 
 namespace lookout {
 

@@ -11,9 +11,9 @@
 
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
-#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
 #include "pipeline/core/module.h"
+#include "pipeline/training/backbone.h"
 #include "pipeline/training/trainer.h"
 
 namespace lookout {

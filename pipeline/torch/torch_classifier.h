@@ -8,8 +8,8 @@
 
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
-#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
+#include "pipeline/training/backbone.h"
 
 namespace lookout {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "pipeline/archive/archive.h"
-#include "pipeline/core/backbone.h"
 #include "pipeline/torch/torch_inference.h"
+#include "pipeline/training/backbone.h"
 
 namespace lookout {
 

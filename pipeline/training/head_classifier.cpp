@@ -11,24 +11,6 @@
 namespace lookout {
 namespace {
 
-// Takes over what `options` say.
-void apply_options(const std::filesystem::path& file, const ClassifierOptions& options,
-                   ModelSpec& spec) {
-  const std::size_t outputs = spec.labels.size();
-  if (options.labels) spec.labels = *options.labels;
-  if (spec.labels.size() != outputs) {
-    refuse_model(
-        file, fmt::format("gives {} scores, but there are {} labels", outputs, spec.labels.size()));
-  }
-  const auto& output = options.stated.output;
-  if (output && output != spec.output) {
-    refuse_model(file, fmt::format("its output is said to be {}, but a head gives {}; leave out "
-                                   "what it is",
-                                   to_text(*output), to_text(*spec.output)));
-  }
-  apply(options.stated, spec);
-}
-
 void check_sizes(const std::filesystem::path& file, const HeadFile& head,
                  const Backbone& backbone) {
   const std::size_t width = head.model.head.weights.size() / head.model.head.outputs;
@@ -48,6 +30,25 @@ Embeddings direction_of(const std::vector<float>& numbers) {
 
 }  // namespace
 
+ModelSpec read_spec(const std::filesystem::path& file, const HeadFile& head,
+                    const std::optional<std::vector<std::string>>& labels,
+                    const StatedModel& stated) {
+  ModelSpec spec = spec_of(head);
+  const std::size_t outputs = spec.labels.size();
+  if (labels && !labels->empty()) spec.labels = *labels;
+  if (spec.labels.size() != outputs) {
+    refuse_model(
+        file, fmt::format("gives {} scores, but there are {} labels", outputs, spec.labels.size()));
+  }
+  if (stated.output && stated.output != spec.output) {
+    refuse_model(file, fmt::format("its output is said to be {}, but a head gives {}; leave out "
+                                   "what it is",
+                                   to_text(*stated.output), to_text(*spec.output)));
+  }
+  apply(stated, spec);
+  return spec;
+}
+
 ClassifierOptions base_options(const HeadFile& head, const ClassifierOptions& options) {
   ModelSpec spec = spec_of(head);
   apply(options.stated, spec);
@@ -65,9 +66,8 @@ HeadClassifier::HeadClassifier(std::filesystem::path file, std::shared_ptr<const
     : file_(std::move(file)),
       head_(std::move(head)),
       backbone_(std::move(backbone)),
-      spec_(spec_of(*head_)),
+      spec_(read_spec(file_, *head_, options.labels, options.stated)),
       facts_(backbone_->facts()) {
-  apply_options(file_, options, spec_);
   check_sizes(file_, *head_, *backbone_);
   const InputSpec& input = backbone_->spec().input;
   spec_.input.width = input.width;  // a fixed size of the base always holds
@@ -76,8 +76,7 @@ HeadClassifier::HeadClassifier(std::filesystem::path file, std::shared_ptr<const
   spec_.input.quantization = input.quantization;
   spec_.input.flip_x = input.flip_x;
   spec_.input.flip_y = input.flip_y;
-  const Head& layer = head_->model.head;
-  if (facts_.parameters > 0) facts_.parameters += layer.weights.size() + layer.biases.size();
+  if (facts_.parameters > 0) facts_.parameters += parameters_of(*head_);
 }
 
 void HeadClassifier::classify(const ImageTensor& image, const FrameContext& frame,

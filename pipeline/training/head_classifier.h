@@ -3,13 +3,22 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "pipeline/core/backbone.h"
 #include "pipeline/core/classifier.h"
+#include "pipeline/training/backbone.h"
 #include "pipeline/training/head_file.h"
 
 namespace lookout {
+
+// The description of the classifier that the head in `file` makes of its base, as `labels`, unless
+// they are nothing or empty, and `stated` change it. Layout and quantization are those of the base.
+// Throws Error(kBadData) when they do not fit the head.
+ModelSpec read_spec(const std::filesystem::path& file, const HeadFile& head,
+                    const std::optional<std::vector<std::string>>& labels,
+                    const StatedModel& stated);
 
 // The options with which the base of a head is loaded: its input is the one that the head was
 // trained with, unless `options` state another.

@@ -238,6 +238,12 @@ HeadFile read_head(std::string_view bytes) {
   return head;
 }
 
+std::uint64_t parameters_of(const HeadFile& head) {
+  const TrainedModel& model = head.model;
+  return model.head.weights.size() + model.head.biases.size() +
+         model.detector.examples.values().size();
+}
+
 ModelSpec spec_of(const HeadFile& head) {
   ModelSpec spec;
   try {

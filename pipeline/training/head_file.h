@@ -49,6 +49,9 @@ std::string write_head(const HeadFile& head);
 // head".
 HeadFile read_head(std::string_view bytes);
 
+// Weights, biases and examples.
+std::uint64_t parameters_of(const HeadFile& head);
+
 // The description of the classifier that the head makes of its base. Its input is as the metadata
 // says; layout and quantization are those of the base. Throws Error(kBadData).
 ModelSpec spec_of(const HeadFile& head);

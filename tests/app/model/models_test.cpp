@@ -1,11 +1,14 @@
 #include "app/model/models.h"
 
+#include "pipeline/core/sha256.h"
+#include "tests/support/heads.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(Models, LabelsThatCannotBeUsedAreRefusedByName) {
@@ -21,6 +24,88 @@ TEST(Models, ArchiveAndLabelsAreOptional) {
   EXPECT_EQ(model_path("a/b.pt"), "a/b.pt");
   EXPECT_EQ(model_path("").parent_path().filename(), "lookout");
   EXPECT_FALSE(read_labels(""));
+}
+
+// Files that are read and not run.
+class Heads : public testing::Test {
+ protected:
+  static HeadFile head_of(const std::string& base) {
+    HeadFile head = small_head(4);
+    head.base = {"small", sha256(base), base.size()};
+    return head;
+  }
+
+  NamedModel read(const std::vector<std::string>& hashes = {}) const {
+    ModelOptions options;
+    options.file = directory_ / "gate.head";
+    options.base = named_;
+    options.sha256 = hashes;
+    return read_archive(options);
+  }
+
+  void expect_refused(ErrorKind kind, const std::string& why,
+                      const std::vector<std::string>& hashes = {}) const {
+    expect_error(kind, AllOf(HasSubstr("gate.head"), HasSubstr(why)), [&] { read(hashes); });
+  }
+
+  const std::string base_ = "PK, the bytes of a base";
+  std::string named_;  // as the base
+  TempDir directory_;
+};
+
+TEST_F(Heads, AreReadWithTheBaseBesideThem) {
+  const std::string bytes = write_head(head_of(base_));
+  const std::string file = directory_.write("gate.head", bytes);
+  directory_.write("other.pt", "PK, others as long as it");
+  directory_.write("wrong.pt", "PK, the bytes of a case");
+  const std::string base = directory_.write("base.pt", base_);
+  const NamedModel model = read();
+  EXPECT_EQ(model.path, file);
+  EXPECT_EQ(model.sha256(), sha256(bytes));
+  EXPECT_EQ(model.bytes, bytes.size());
+  EXPECT_EQ(model.archive.path(), base);
+  ASSERT_NE(model.head, nullptr);
+  EXPECT_EQ(read_spec(model, std::nullopt, {}).labels.front(), "open");
+}
+
+TEST_F(Heads, TakeTheBaseThatIsNamed) {
+  directory_.write("gate.head", write_head(head_of(base_)));
+  const TempDir elsewhere;
+  named_ = elsewhere.write("any.name", base_);
+  EXPECT_EQ(read().archive.path(), named_);
+}
+
+TEST_F(Heads, NeedTheirBase) {
+  directory_.write("gate.head", write_head(head_of(base_)));
+  expect_refused(ErrorKind::kNoInput,
+                 "its base small, the file with the SHA-256 " + sha256(base_) + ", is not there");
+  named_ = directory_.write("other.pt", "PK, another");
+  expect_refused(ErrorKind::kBadData, "is not its base small");
+  named_ = directory_ / "none.pt";
+  expect_error(ErrorKind::kNoInput, HasSubstr("no such model: " + named_), [this] { read(); });
+}
+
+TEST_F(Heads, AreRefusedWhenTheyAreDamaged) {
+  directory_.write("base.pt", base_);
+  std::string bytes = write_head(head_of(base_));
+  directory_.write("gate.head", bytes.substr(0, bytes.size() - 1));
+  expect_refused(ErrorKind::kBadData, "is a head that is cut or damaged");
+  bytes[200] = static_cast<char>(bytes[200] ^ 1);
+  directory_.write("gate.head", bytes);
+  expect_refused(ErrorKind::kBadData, "is a head that is cut or damaged");
+  directory_.write("gate.head", "lookout-head 1\n" + std::string(kMaxHeadBytes, ' '));
+  expect_refused(ErrorKind::kBadData, "none is larger than 16 MB");
+}
+
+// The base is what runs: its hash is enough, and that of the head names it.
+TEST_F(Heads, AreAcceptedByTheirHashOrTheirBases) {
+  const std::string bytes = write_head(head_of(base_));
+  directory_.write("gate.head", bytes);
+  directory_.write("base.pt", base_);
+  EXPECT_NE(read({sha256(bytes)}).head, nullptr);
+  EXPECT_NE(read({sha256(base_)}).head, nullptr);
+  expect_error(ErrorKind::kBadData, AllOf(HasSubstr("base.pt"), HasSubstr("model.sha256")),
+               [this] { read({sha256("another")}); });
 }
 
 }  // namespace

@@ -159,6 +159,55 @@ TEST_F(Train, TheModelKnowsItsClasses) {
   EXPECT_EQ(evaluation["mean_class_interval_percent"].size(), 2U);
 }
 
+TEST_F(Train, TheHeadBesideTheModelGivesItsScores) {
+  draw_two_classes(8);
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json report = json::parse(ran.out);
+  const std::string head = elsewhere_ / "signal.head";
+  EXPECT_EQ(report["head"]["file"], head);
+  EXPECT_EQ(report["head"]["bytes"], fs::file_size(head));
+
+  const ProgramResult inspected = run_lookout({"inspect", head, "--format", "json"});
+  ASSERT_EQ(inspected.status, 0) << inspected.err;
+  const json described = json::parse(inspected.out);
+  EXPECT_EQ(described["format"], "head");
+  EXPECT_EQ(described["name"], "signal");
+  EXPECT_EQ(described["sha256"], report["head"]["sha256"]);
+  EXPECT_EQ(described["base"]["sha256"], report["base"]["sha256"]);
+  EXPECT_EQ(described["producer_info"]["pictures"], 16);
+
+  const auto evaluate = [this](const std::string& model) {
+    const ProgramResult evaluated =
+        run_lookout({"eval", folder_.path().string(), "--model", model, "--format", "json"});
+    EXPECT_EQ(evaluated.status, 0) << evaluated.err;
+    return json::parse(evaluated.out)["results"];
+  };
+  const json whole = evaluate(model_);
+  const json behind_base = evaluate(head);
+  ASSERT_EQ(behind_base.size(), 16U);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(behind_base[i]["predicted"], whole[i]["predicted"]);
+    for (std::size_t place = 0; place < 3; ++place) {
+      EXPECT_NEAR(behind_base[i]["scores"][place].get<double>(),
+                  whole[i]["scores"][place].get<double>(), 1e-4 + 1e-5)
+          << "scores are rounded";
+    }
+  }
+}
+
+TEST_F(Train, WritesAHeadAlone) {
+  draw_two_classes(6);
+  model_ = elsewhere_ / "signal.head";
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["sha256"], json::parse(ran.out)["head"]["sha256"]);
+  EXPECT_FALSE(fs::exists(elsewhere_ / "signal.pt"));
+  const std::string first = read_file(model_);
+  ASSERT_EQ(train({"--model", model_}).status, 0) << "its base is that of the next one";
+  EXPECT_TRUE(first == read_file(model_));
+}
+
 TEST_F(Train, ARareClassCountsAsMuchAsAnother) {
   for (int i = 0; i < 40; ++i) {
     if (i < 8) draw(Pattern::kRed, "stop/" + name(i));
