@@ -302,10 +302,10 @@ TrainedModel train(const TrainingSet& set, const Validation& validation) {
 }
 
 std::vector<float> scores_of(const TrainedModel& model, const float* direction,
-                             const float* ood_features) {
+                             const float* ood_features, DotProduct product) {
   std::vector<float> logits;
   model.head.apply(direction, logits);
-  const float similarity = model.detector.similarity(ood_features);
+  const float similarity = model.detector.similarity(ood_features, product);
   return with_unknown(probabilities(logits, 1), model.classes, model.detector.unknown(similarity));
 }
 

@@ -66,7 +66,7 @@ TrainedModel train(const TrainingSet& set, const Validation& validation);
 // The model's scores of a picture: of the classes and, last, of "unknown". `direction`: of its
 // embedding; `ood_features`: of what the detector's examples are.
 std::vector<float> scores_of(const TrainedModel& model, const float* direction,
-                             const float* ood_features);
+                             const float* ood_features, DotProduct product = dot);
 
 // The same of a picture of any set.
 std::vector<float> scores_of(const TrainedModel& model, const TrainingSet& set,

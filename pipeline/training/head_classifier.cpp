@@ -91,9 +91,9 @@ void HeadClassifier::score(const std::vector<float>& embedding,
   const Embeddings direction = direction_of(embedding);
   if (model.detector.of_profiles) {
     const Embeddings profile = direction_of(profile_of(base_scores));
-    scores = scores_of(model, direction[0], profile[0]);
+    scores = scores_of(model, direction[0], profile[0], dot_of_frame);
   } else {
-    scores = scores_of(model, direction[0], direction[0]);
+    scores = scores_of(model, direction[0], direction[0], dot_of_frame);
   }
   check_scores(file_, scores);
 }

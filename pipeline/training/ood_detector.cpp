@@ -43,10 +43,10 @@ std::vector<float> profile_of(const std::vector<float>& base_scores) {
   return profile;
 }
 
-float OodDetector::similarity(const float* row) const {
+float OodDetector::similarity(const float* row, DotProduct product) const {
   std::vector<float> cosines(examples.size());
   for (std::size_t i = 0; i < cosines.size(); ++i) {
-    cosines[i] = dot(examples[i], row, examples.width());
+    cosines[i] = product(examples[i], row, examples.width());
   }
   const std::size_t count = std::min(neighbours, cosines.size());
   const auto end = cosines.begin() + static_cast<std::ptrdiff_t>(count);

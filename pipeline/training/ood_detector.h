@@ -55,7 +55,7 @@ struct OodDetector {
   float steepness = 1;  // unknown = sigmoid((threshold - similarity) * steepness)
 
   // `row`: of what the examples are.
-  float similarity(const float* row) const;
+  float similarity(const float* row, DotProduct product = dot) const;
   float unknown(float similarity) const;  // 0..1
 };
 
