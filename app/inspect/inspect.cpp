@@ -55,7 +55,7 @@ bool runs(const InspectOptions& options) {
 }
 
 // What is in the file itself.
-ArchiveContents contents_of(const NamedModel& named) {
+ArchiveContents contents_of_file(const NamedModel& named) {
   ArchiveContents contents = read_contents(named.archive);
   if (!named.head) return contents;
   contents.metadata = named.head->model.metadata;
@@ -70,7 +70,7 @@ Description describe(const InspectOptions& options, bool run) {
   Description description;
   description.head = named.head;
   description.base_file = named.archive.path().string();
-  description.contents = contents_of(named);
+  description.contents = contents_of_file(named);
   description.was_run = run;
   ModelDescription& model = description.model;
   model = {named.path.string(), named.sha256(), named.bytes, {}, {}};

@@ -82,10 +82,11 @@ std::unique_ptr<Classifier> open_model(const ModelArchive& archive,
 std::vector<std::shared_ptr<Backbone>> open_backbones(const ModelArchive& base,
                                                       const ClassifierOptions& options, int count) {
   if (!options.device.name.empty()) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("--device {} is for models, and a head computes on the CPU: train it "
-                            "again, and give the model that `lookout train` writes beside it",
-                            options.device.name));
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("--device {} takes no head, whose base computes on the CPU: give the model "
+                    "that lookout train writes beside it",
+                    options.device.name));
   }
   return load_to_run(base.engine()).open_backbones(base, options, count);
 }

@@ -1,6 +1,5 @@
 #include "pipeline/training/embeddings.h"
 
-#include <Eigen/Core>
 #include <cmath>
 #include <numeric>
 
@@ -20,12 +19,6 @@ void Embeddings::add_row(const float* row, std::size_t width) {
 
 float dot(const float* a, const float* b, std::size_t width) {
   return std::inner_product(a, a + width, b, 0.0F);
-}
-
-float dot_of_frame(const float* a, const float* b, std::size_t width) {
-  using Row = Eigen::Map<const Eigen::VectorXf>;
-  const auto size = static_cast<Eigen::Index>(width);
-  return Row(a, size).dot(Row(b, size));
 }
 
 }  // namespace lookout

@@ -31,9 +31,4 @@ class Embeddings {
 // The scalar product, summed from the first number to the last.
 float dot(const float* a, const float* b, std::size_t width);
 
-// The same in a seventh of the instructions, and with another rounding. Training keeps to dot():
-// the same pictures give the same file.
-float dot_of_frame(const float* a, const float* b, std::size_t width);
-using DotProduct = float (*)(const float* a, const float* b, std::size_t width);
-
 }  // namespace lookout

@@ -19,7 +19,7 @@
 namespace lookout {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using HeadJson = nlohmann::ordered_json;
 
 // Floats are copied as they are in memory.
 static_assert(sizeof(float) == 4 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
@@ -47,20 +47,20 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
-const Json& member(const Json& object, const char* key) {
+const HeadJson& member(const HeadJson& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (!object.is_object() || found == object.end()) refuse_content(std::string("no ") + key);
   return *found;
 }
 
-std::string text_of(const Json& object, const char* key) {
-  const Json& value = member(object, key);
+std::string text_member(const HeadJson& object, const char* key) {
+  const HeadJson& value = member(object, key);
   if (!value.is_string()) refuse_content(std::string(key) + " is no text");
   return value.get<std::string>();
 }
 
-std::uint64_t count_of(const Json& object, const char* key, std::uint64_t most) {
-  const Json& value = member(object, key);
+std::uint64_t count_of(const HeadJson& object, const char* key, std::uint64_t most) {
+  const HeadJson& value = member(object, key);
   const std::uint64_t count = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
   if (count == 0 || count > most) {
     refuse_content(fmt::format("{} is no number from 1 to {}", key, most));
@@ -73,20 +73,20 @@ bool is_hash(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-HeadBase base_of(const Json& header) {
-  const Json& json = member(header, "base");
-  HeadBase base{text_of(json, "name"), text_of(json, "sha256"),
+HeadBase base_of(const HeadJson& header) {
+  const HeadJson& json = member(header, "base");
+  HeadBase base{text_member(json, "name"), text_member(json, "sha256"),
                 count_of(json, "bytes", kMaxBaseBytes)};
   if (!is_hash(base.sha256)) refuse_content("sha256 of its base is none");
   return base;
 }
 
 // One line each, as labels.txt has them.
-std::string labels_of(const Json& header) {
-  const Json& json = member(header, "labels");
+std::string labels_of(const HeadJson& header) {
+  const HeadJson& json = member(header, "labels");
   std::vector<std::string> labels;
   if (json.is_array() && json.size() <= kMaxCount) {
-    for (const Json& label : json) {
+    for (const HeadJson& label : json) {
       if (!label.is_string()) refuse_content("a label is no text");
       labels.push_back(label.get<std::string>());
     }
@@ -126,7 +126,7 @@ struct Sizes {
   }
 };
 
-Sizes sizes_of(const Json& header, std::string_view floats) {
+Sizes sizes_of(const HeadJson& header, std::string_view floats) {
   const Sizes sizes{count_of(header, "outputs", kMaxCount), count_of(header, "width", kMaxCount),
                     count_of(header, "examples", kMaxCount),
                     count_of(header, "example_width", kMaxCount)};
@@ -152,14 +152,14 @@ void read_numbers(const Sizes& sizes, std::string_view bytes, TrainedModel& mode
   }
 }
 
-TrainedModel model_of(const Json& header, std::string_view bytes) {
+TrainedModel model_of(const HeadJson& header, std::string_view bytes) {
   const Sizes sizes = sizes_of(header, bytes);
   TrainedModel model;
   model.classes = count_of(header, "classes", kMaxCount);
   if (sizes.outputs != model.classes && sizes.outputs != model.classes + 1) {
     refuse_content("its outputs do not fit its classes");
   }
-  const Json& of_profiles = member(header, "profiles");
+  const HeadJson& of_profiles = member(header, "profiles");
   if (!of_profiles.is_boolean()) refuse_content("profiles is neither true nor false");
   model.detector.of_profiles = of_profiles.get<bool>();
   if (!model.detector.of_profiles && sizes.example_width != sizes.width) {
@@ -168,17 +168,17 @@ TrainedModel model_of(const Json& header, std::string_view bytes) {
   model.detector.neighbours = count_of(header, "neighbours", kMaxCount);
   model.labels = labels_of(header);
   model.metadata = to_text(member(header, "metadata"), 2) + "\n";
-  const Json& report = member(header, "report");
+  const HeadJson& report = member(header, "report");
   if (!report.is_null()) model.producer_info = to_text(report, 2) + "\n";
   read_numbers(sizes, bytes, model);
   return model;
 }
 
-Json header_of(const HeadFile& head) {
+HeadJson json_of_head(const HeadFile& head) {
   const TrainedModel& model = head.model;
   const Embeddings& examples = model.detector.examples;
   const HeadBase& base = head.base;
-  Json report = parse_ordered_json(model.producer_info);
+  HeadJson report = parse_ordered_json(model.producer_info);
   if (report.is_discarded()) report = nullptr;
   return {{"base", {{"name", base.name}, {"sha256", base.sha256}, {"bytes", base.bytes}}},
           {"metadata", parse_ordered_json(model.metadata)},
@@ -193,7 +193,7 @@ Json header_of(const HeadFile& head) {
           {"neighbours", model.detector.neighbours}};
 }
 
-void append(const std::vector<float>& values, std::string& bytes) {
+void append_floats(const std::vector<float>& values, std::string& bytes) {
   bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
 }
 
@@ -203,11 +203,11 @@ bool is_head(std::string_view bytes) { return starts_with(bytes, kMagic); }
 
 std::string write_head(const HeadFile& head) {
   const TrainedModel& model = head.model;
-  std::string content = to_text(header_of(head)) + "\n";
-  append({model.detector.threshold, model.detector.steepness}, content);
-  append(model.head.biases, content);
-  append(model.head.weights, content);
-  append(model.detector.examples.values(), content);
+  std::string content = to_text(json_of_head(head)) + "\n";
+  append_floats({model.detector.threshold, model.detector.steepness}, content);
+  append_floats(model.head.biases, content);
+  append_floats(model.head.weights, content);
+  append_floats(model.detector.examples.values(), content);
   return fmt::format("{}{}\n{}\n{}", kMagic, kFormat, sha256(content), content);
 }
 
@@ -231,7 +231,7 @@ HeadFile read_head(std::string_view bytes) {
   }
   const std::string_view line = take_line(rest);
   if (line.size() > kMaxJson) refuse_content("its description is longer than 1 MB");
-  const Json header = parse_ordered_json(line);
+  const HeadJson header = parse_ordered_json(line);
   if (!header.is_object()) refuse_content("its description is no JSON");
   HeadFile head{base_of(header), model_of(header, rest)};
   spec_of(head);

@@ -43,6 +43,12 @@ std::vector<float> profile_of(const std::vector<float>& base_scores) {
   return profile;
 }
 
+float dot_of_frame(const float* a, const float* b, std::size_t width) {
+  using Row = Eigen::Map<const Eigen::VectorXf>;
+  const auto size = static_cast<Eigen::Index>(width);
+  return Row(a, size).dot(Row(b, size));
+}
+
 float OodDetector::similarity(const float* row, DotProduct product) const {
   std::vector<float> cosines(examples.size());
   for (std::size_t i = 0; i < cosines.size(); ++i) {

@@ -155,7 +155,7 @@ sources=(
   platform/system/child_process.cpp platform/system/input_file.cpp platform/system/non_blocking_writer.cpp
   platform/system/process.cpp platform/system/results_output.cpp
 )
-flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/eigen3 -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
+flags=(-std=c++17 -O1 -g -I. -isystem /usr/include/opencv4 '-DLOOKOUT_VERSION="fuzz"'
   '-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)
 
 # Compiles the sources of the program once for all targets, of which each links what it needs. The code of

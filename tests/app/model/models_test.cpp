@@ -97,6 +97,15 @@ TEST_F(Heads, AreRefusedWhenTheyAreDamaged) {
   expect_refused(ErrorKind::kBadData, "none is larger than 16 MB");
 }
 
+TEST_F(Heads, ComputeOnTheCpu) {
+  directory_.write("gate.head", write_head(head_of(base_)));
+  directory_.write("base.pt", base_);
+  ModelOptions options;
+  options.device.name = "meter";
+  expect_error(ErrorKind::kUnsupported, HasSubstr("--device meter takes no head"),
+               [&] { load_models(read(), options, {}); });
+}
+
 // The base is what runs: its hash is enough, and that of the head names it.
 TEST_F(Heads, AreAcceptedByTheirHashOrTheirBases) {
   const std::string bytes = write_head(head_of(base_));
