@@ -23,9 +23,9 @@ build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libbo
   libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev libjpeg-dev liblbfgs-dev
   libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev libopencv-highgui-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev libseccomp-dev
-  libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev libtorch-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build nlohmann-json3-dev pkg-config
-  python3-pip unzip'
+  libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
+  libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build
+  nlohmann-json3-dev pkg-config python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision python3-venv'
 test='ccache curl ffmpeg jq libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3
   python3-torch python3-venv strace unzip xvfb zlib1g-dev'

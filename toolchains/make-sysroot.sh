@@ -20,8 +20,8 @@ packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost
   libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
   libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev
   libopencv-highgui-dev libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev
-  libseccomp-dev libspdlog-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
-  liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev nlohmann-json3-dev'
+  libseccomp-dev libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev
+  libtomlplusplus-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev nlohmann-json3-dev'
 
 die() {
   echo "make-sysroot: $*" >&2

@@ -57,6 +57,7 @@ ALLOWED = {
         "platform/system",
     },
     "platform/decoder": {"pipeline/core", "platform/pictures", "platform/system"},
+    "platform/history": {"pipeline/core", "platform/system"},
     "platform/metrics": {"pipeline/core", "pipeline/results", "pipeline/run", "platform/system"},
     "platform/predict": {"pipeline/core", "pipeline/run", "platform/decoder", "platform/pictures"},
     "platform/http": {

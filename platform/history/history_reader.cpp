@@ -1,0 +1,202 @@
+#include "platform/history/history_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float kThousandth = 0.001F;
+
+// Columns: at, number, watch, state, score, model, picture, and the state before.
+constexpr const char* kSelectEvent = R"(
+SELECT c.at, c.number, w.text, s.text, c.score, m.text, c.picture,
+  (SELECT n.text FROM change p LEFT JOIN name n ON n.id = p.state
+   WHERE p.watch = c.watch AND (p.at, p.number) < (c.at, c.number)
+   ORDER BY p.at DESC, p.number DESC LIMIT 1)
+FROM change c JOIN watch w ON w.id = c.watch LEFT JOIN name s ON s.id = c.state
+  JOIN name m ON m.id = c.model WHERE c.watch = ? )";
+
+std::int64_t ms_of(HistoryTime time) { return time.time_since_epoch().count(); }
+HistoryTime time_of_ms(std::int64_t ms) { return HistoryTime(std::chrono::milliseconds(ms)); }
+
+std::optional<std::string> text_or_nothing(const SqliteStatement& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(row.text(column));
+}
+
+// All that is read is of one moment, that of the first statement.
+std::unique_ptr<SqliteDatabase> begin_reading(const fs::path& file, SqliteDatabase::Access access) {
+  auto database = std::make_unique<SqliteDatabase>(file, access);
+  database->execute("BEGIN");
+  SqliteStatement(*database, "SELECT count(*) FROM watch").step();
+  return database;
+}
+
+// A database that nobody writes has no log. In a folder that is not ours to write into SQLite then
+// reads it only when it is told that nobody will.
+std::unique_ptr<SqliteDatabase> open_for_reading(const fs::path& file) {
+  try {
+    return begin_reading(file, SqliteDatabase::Access::kRead);
+  } catch (const SqliteError&) {
+    std::error_code ignored;
+    if (!fs::exists(file, ignored) || fs::exists(file.string() + "-wal", ignored)) throw;
+    return begin_reading(file, SqliteDatabase::Access::kReadUnchanged);
+  }
+}
+
+HistoryEvent event_of(const SqliteStatement& row, const HistoryPictures& pictures) {
+  HistoryEvent event;
+  int column = 0;
+  event.at = time_of_ms(row.integer(column++));
+  event.number = row.integer(column++);
+  event.watch = row.text(column++);
+  event.state = text_or_nothing(row, column++);
+  event.score = static_cast<float>(row.integer(column++)) * kThousandth;
+  event.model = row.text(column++);
+  event.picture = row.integer(column++);
+  event.previous = text_or_nothing(row, column);
+  std::error_code ignored;
+  if (event.picture > 0 && !fs::exists(pictures.file(event.number), ignored)) event.picture = 0;
+  return event;
+}
+
+}  // namespace
+
+HistoryReader::HistoryReader(const fs::path& folder)
+    : pictures_(folder), database_(open_for_reading(folder / kHistoryFile)) {}
+
+std::vector<HistoryReader::Watch> HistoryReader::watches(const std::optional<std::string>& name) {
+  std::vector<Watch> found;
+  SqliteStatement rows(*database_, "SELECT id, text, summed FROM watch ORDER BY text");
+  while (rows.step()) {
+    Watch watch{rows.integer(0), rows.text(1), time_of_ms(rows.integer(2))};
+    if (!name || watch.name == *name) found.push_back(std::move(watch));
+  }
+  return found;
+}
+
+// Each watch has its rows in order; of all watches the newest come first.
+std::vector<HistoryEvent> HistoryReader::events(const HistoryQuery& query,
+                                                const std::optional<HistoryCursor>& after,
+                                                std::size_t limit) {
+  std::vector<HistoryEvent> events;
+  const HistoryCursor start =
+      after.value_or(HistoryCursor{query.to, std::numeric_limits<std::int64_t>::min()});
+  for (const Watch& watch : watches(query.watch)) {
+    SqliteStatement rows(*database_, std::string(kSelectEvent) +
+                                         "AND c.at >= ? AND c.at <= ? AND "
+                                         "(c.at, c.number) < (?, ?) AND (? OR s.text = ?) "
+                                         "ORDER BY c.at DESC, c.number DESC LIMIT ?");
+    rows.bind(watch.id).bind(ms_of(query.from));
+    rows.bind(ms_of(std::min(query.to, start.at)));
+    rows.bind(ms_of(start.at)).bind(start.number);
+    rows.bind(std::int64_t{query.state ? 0 : 1});
+    rows.bind(query.state.value_or(""));
+    rows.bind(static_cast<std::int64_t>(limit));
+    while (rows.step()) events.push_back(event_of(rows, pictures_));
+  }
+  std::sort(events.begin(), events.end(), [](const HistoryEvent& a, const HistoryEvent& b) {
+    return std::pair(a.at, a.number) > std::pair(b.at, b.number);
+  });
+  if (events.size() > limit) events.resize(limit);
+  return events;
+}
+
+std::vector<HistoryEvent> HistoryReader::timeline(const HistoryQuery& query, std::size_t limit) {
+  std::vector<HistoryEvent> events;
+  for (const Watch& watch : watches(query.watch)) {
+    SqliteStatement first(*database_, std::string(kSelectEvent) +
+                                          "AND c.at <= ? "
+                                          "ORDER BY c.at DESC, c.number DESC LIMIT 1");
+    first.bind(watch.id).bind(ms_of(query.from));
+    if (first.step() && events.size() < limit) events.push_back(event_of(first, pictures_));
+    SqliteStatement rows(*database_, std::string(kSelectEvent) +
+                                         "AND c.at > ? AND c.at < ? ORDER BY c.at, c.number "
+                                         "LIMIT ?");
+    rows.bind(watch.id).bind(ms_of(query.from)).bind(ms_of(query.to));
+    rows.bind(static_cast<std::int64_t>(limit - events.size()));
+    while (rows.step()) events.push_back(event_of(rows, pictures_));
+  }
+  return events;
+}
+
+// What is not yet in the table of hours.
+void HistoryReader::add_rows(const Watch& watch, const HistoryQuery& query, HistoryTime known_until,
+                             HourSums& hours) {
+  const HistoryTime from = std::max(query.from, watch.summed);
+  const HistoryTime to = std::min(query.to, known_until);
+  SqliteStatement rows(*database_,
+                       "SELECT at, state FROM change WHERE watch = ?1 AND at < ?3 AND at >= "
+                       "coalesce((SELECT max(at) FROM change WHERE watch = ?1 AND at <= ?2), ?2) "
+                       "ORDER BY at, number");
+  rows.bind(watch.id).bind(ms_of(from)).bind(ms_of(to));
+  bool known = false;
+  std::int64_t state = 0;
+  HistoryTime begin;
+  while (rows.step()) {
+    const HistoryTime at = time_of_ms(rows.integer(0));
+    if (known) hours.add(state, begin, at, from, to);
+    begin = at;
+    known = !rows.is_null(1);
+    state = rows.integer(1);
+  }
+  if (known) hours.add(state, begin, to, from, to);
+}
+
+std::vector<HourOfState> HistoryReader::hours(const HistoryQuery& query, HistoryTime known_until) {
+  using std::chrono::hours;
+  HistoryQuery whole = query;
+  whole.from = std::chrono::floor<hours>(query.from);
+  whole.to = std::chrono::ceil<hours>(query.to);
+  std::vector<HourOfState> found;
+  for (const Watch& watch : watches(query.watch)) {
+    HourSums sums;
+    SqliteStatement rows(*database_,
+                         "SELECT hour, state, ms, changes FROM hour WHERE watch = ? AND "
+                         "hour >= ? AND hour < ?");
+    rows.bind(watch.id).bind(hour_of(whole.from)).bind(hour_of(whole.to));
+    while (rows.step()) {
+      enum { kHour, kState, kMs, kChanges };
+      sums.sums[{rows.integer(kHour), rows.integer(kState)}] = {
+          std::chrono::milliseconds(rows.integer(kMs)), rows.integer(kChanges)};
+    }
+    add_rows(watch, whole, known_until, sums);
+    for (const auto& [key, sum] : sums.sums) {
+      SqliteStatement text(*database_, "SELECT text FROM name WHERE id = ?");
+      text.bind(key.second).step();
+      found.push_back({watch.name, HistoryTime(std::chrono::hours(key.first)), text.text(0),
+                       sum.time, sum.changes});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const HourOfState& a, const HourOfState& b) { return a.hour < b.hour; });
+  return found;
+}
+
+std::optional<HistoryTime> HistoryReader::last_seen() {
+  SqliteStatement last(*database_,
+                       "SELECT max(at) FROM (SELECT at FROM seen UNION ALL SELECT max(at) FROM "
+                       "change)");
+  if (!last.step() || last.is_null(0)) return std::nullopt;
+  return time_of_ms(last.integer(0));
+}
+
+std::optional<HistoryTime> HistoryReader::complete_since() {
+  SqliteStatement since(*database_,
+                        "SELECT max(summed) FROM watch WHERE id IN (SELECT watch FROM "
+                        "hour)");
+  if (!since.step() || since.is_null(0)) return std::nullopt;
+  return time_of_ms(since.integer(0));
+}
+
+std::optional<fs::path> HistoryReader::picture(std::int64_t number) const {
+  fs::path file = pictures_.file(number);
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) ? std::optional(std::move(file)) : std::nullopt;
+}
+
+}  // namespace lookout

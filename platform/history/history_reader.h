@@ -1,0 +1,90 @@
+// Answers questions about a history, also while a run writes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/history/history_pictures.h"
+#include "platform/history/history_store.h"
+#include "platform/history/hour_sums.h"
+#include "platform/history/sqlite.h"
+
+namespace lookout {
+
+struct HistoryEvent : HistoryChange {
+  std::optional<std::string> previous;  // the state before; nothing: it was not known
+};
+
+// What is asked for: changes in [from, to).
+struct HistoryQuery {
+  std::optional<std::string> watch;  // nothing: all
+  std::optional<std::string> state;  // to which it changed; nothing: any
+  HistoryTime from;
+  HistoryTime to;
+};
+
+// A place in a list that is newest first: what comes after it is older.
+struct HistoryCursor {
+  HistoryTime at;
+  std::int64_t number = 0;
+};
+
+// A state in an hour of UTC.
+struct HourOfState {
+  std::string watch;
+  HistoryTime hour;  // its beginning
+  std::string state;
+  std::chrono::milliseconds time{};
+  std::int64_t changes = 0;  // to this state
+};
+
+// Shows the history as it was when the reader was made; a store cannot write its log back
+// meanwhile, so that a reader is short-lived. Used by one thread at a time. All functions throw
+// SqliteError.
+class HistoryReader {
+ public:
+  explicit HistoryReader(const std::filesystem::path& folder);
+
+  // Newest first, at most `limit`. `after`: nothing for the first ones. `picture` is 0 when the
+  // file is not there.
+  std::vector<HistoryEvent> events(const HistoryQuery& query,
+                                   const std::optional<HistoryCursor>& after, std::size_t limit);
+
+  // Oldest first, of each watch: the state at `from`, which the last change up to then began, and
+  // the changes after it, at most `limit` in all. A watch that was not known before has no first
+  // one. `query.state` is not looked at.
+  std::vector<HistoryEvent> timeline(const HistoryQuery& query, std::size_t limit);
+
+  // Sums of the hours that [from, to) touches, in the order of hours. States that still last count
+  // until `known_until`. `query.state` is not looked at.
+  std::vector<HourOfState> hours(const HistoryQuery& query, HistoryTime known_until);
+
+  // When the states were last known: that of the newest change, or later.
+  std::optional<HistoryTime> last_seen();
+
+  // Changes before this time may be missing: they are kept as sums alone.
+  std::optional<HistoryTime> complete_since();
+
+  // The file of a change; nothing: there is none.
+  std::optional<std::filesystem::path> picture(std::int64_t number) const;
+
+ private:
+  struct Watch {
+    std::int64_t id = 0;
+    std::string name;
+    HistoryTime summed;
+  };
+
+  std::vector<Watch> watches(const std::optional<std::string>& name);
+  void add_rows(const Watch& watch, const HistoryQuery& query, HistoryTime known_until,
+                HourSums& hours);
+
+  const HistoryPictures pictures_;
+  std::unique_ptr<SqliteDatabase> database_;
+};
+
+}  // namespace lookout
