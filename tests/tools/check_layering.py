@@ -57,7 +57,6 @@ ALLOWED = {
         "platform/system",
     },
     "platform/decoder": {"pipeline/core", "platform/pictures", "platform/system"},
-    "platform/history": {"pipeline/core", "platform/system"},
     "platform/metrics": {"pipeline/core", "pipeline/results", "pipeline/run", "platform/system"},
     "platform/predict": {"pipeline/core", "pipeline/run", "platform/decoder", "platform/pictures"},
     "platform/http": {
@@ -79,6 +78,14 @@ ALLOWED = {
     },
     "platform/overlay": {"pipeline/core", "pipeline/model", "pipeline/results", "platform/system"},
     "platform/reporters": {"pipeline/core", "pipeline/results", "platform/system"},
+    "platform/history": {
+        "pipeline/core",
+        "pipeline/model",
+        "pipeline/results",
+        "platform/pictures",
+        "platform/reporters",
+        "platform/system",
+    },
     "platform/sources": {
         "pipeline/core",
         "platform/cameras",

@@ -1,0 +1,146 @@
+#include "platform/history/history_recorder.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "pipeline/core/log.h"
+
+namespace lookout {
+namespace {
+
+using Day = std::chrono::duration<std::int64_t, std::ratio<86'400>>;
+
+}  // namespace
+
+// Runs `use`, which may be refused by the disk. Returns whether it was not.
+template <typename Use>
+bool HistoryRecorder::tried(const HistoryNow& now, Use use) {
+  std::string why;
+  try {
+    use();
+    return true;
+  } catch (const SqliteError& error) {
+    // The next attempt opens the file, and finds out whether it is to be set aside.
+    if (error.is_damage()) store_.reset();
+    why = error.what();
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  retry_ = now.uptime + kRetry;
+  failures_.warn(fmt::format("history: {} cannot be written: {}; changes wait, at most {}",
+                             options_.folder.string(), why, kMaxWaiting));
+  return false;
+}
+
+bool HistoryRecorder::has_store(const HistoryNow& now) {
+  if (retry_ && now.uptime < *retry_) return false;
+  retry_.reset();
+  if (store_) return true;
+  return tried(now, [&] {
+    OpenedHistory opened = open_history(options_.folder);
+    store_ = std::move(opened.store);
+    if (!opened.damage.empty()) {
+      log_warn("history: {0}/{1} was damaged ({2}) and is now {1}.damaged; a new one begins",
+               options_.folder.string(), kHistoryFile, opened.damage);
+    }
+    for (HistoryChange& change : waiting_) change.number = change.picture = 0;
+    day_ = 0;
+    const auto newest = store_->newest();
+    if (newest && now.wall - *newest > kLeap) trusted_ = now.uptime + kDoubt;
+  });
+}
+
+// A clock that is set: the changes of this run were dated by the wrong one.
+void HistoryRecorder::note_clock(const HistoryNow& now) {
+  const auto boot = now.wall.time_since_epoch() - now.uptime;
+  const auto by = boot - boot_.value_or(boot);
+  if (boot_ && std::chrono::abs(by) < kSetBy) return;
+  boot_ = boot;
+  if (by.count() == 0) return;
+  if (by > kLeap) trusted_ = now.uptime + kDoubt;
+  if (by < -kLeap) trusted_ = now.uptime;
+  for (HistoryChange& change : waiting_) change.at += by;
+  if (store_) tried(now, [&] { store_->shift(by); });
+}
+
+bool HistoryRecorder::wants_picture(HistoryTime at) {
+  if (!store_ || options_.pictures_a_day == 0) return false;
+  const std::int64_t day = std::chrono::floor<Day>(at).time_since_epoch().count();
+  if (day != day_) {
+    day_ = day;
+    pictures_today_ = store_->pictures_since(HistoryTime(Day(day)));
+  }
+  if (pictures_today_ >= options_.pictures_a_day) return false;
+  return std::filesystem::space(options_.folder).available >= kMinFree;
+}
+
+void HistoryRecorder::add(HistoryChange change, const std::function<std::string()>& jpeg) {
+  change.number = store_ ? store_->take_number() : 0;
+  try {
+    if (jpeg && wants_picture(change.at)) {
+      const std::string picture = jpeg();
+      store_->write_picture(change.number, picture);
+      change.picture = static_cast<std::int64_t>(picture.size());
+      ++pictures_today_;
+      ++counts_.pictures;
+    }
+  } catch (const std::exception& error) {
+    failures_.warn(fmt::format("history: a picture cannot be written into {}: {}",
+                               options_.folder.string(), error.what()));
+  }
+  if (jpeg && change.picture == 0) ++counts_.without;
+  waiting_.push_back(std::move(change));
+  if (waiting_.size() <= kMaxWaiting) return;
+  waiting_.pop_front();
+  ++counts_.lost;
+}
+
+void HistoryRecorder::commit(const HistoryNow& now) {
+  if (waiting_.empty() || !has_store(now)) return;
+  const bool done = tried(now, [&] {
+    for (HistoryChange& change : waiting_) {
+      if (change.number == 0) change.number = store_->take_number();
+    }
+    store_->add({waiting_.begin(), waiting_.end()});
+  });
+  if (!done) return;
+  counts_.written += waiting_.size();
+  waiting_.clear();
+  first_waits_.reset();
+  seen_ = now.uptime;
+}
+
+void HistoryRecorder::keep_up(const HistoryNow& now) {
+  kept_up_ = now.uptime;
+  if (!has_store(now)) return;
+  tried(now, [&] {
+    store_->trim_pictures(options_.limits);
+    if (now.uptime >= trusted_) store_->purge(now.wall, options_.limits);
+    if (now.uptime - seen_ < kSeen) return;
+    store_->see(now.wall);
+    seen_ = now.uptime;
+  });
+}
+
+void HistoryRecorder::advance(const HistoryNow& now) {
+  note_clock(now);
+  has_store(now);
+  if (!waiting_.empty() && !first_waits_) first_waits_ = now.uptime;
+  if (first_waits_ && now.uptime - *first_waits_ >= kBatch) commit(now);
+  if (now.uptime - kept_up_ >= kUpkeep) keep_up(now);
+}
+
+void HistoryRecorder::finish(const HistoryNow& now) {
+  note_clock(now);
+  retry_.reset();
+  commit(now);
+  counts_.lost += waiting_.size();
+  waiting_.clear();
+  store_.reset();
+}
+
+}  // namespace lookout

@@ -1,0 +1,92 @@
+// Decides when changes are written, and what happens when they cannot be.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "platform/history/history_store.h"
+#include "platform/reporters/log_once.h"
+
+namespace lookout {
+
+struct HistoryOptions {
+  std::filesystem::path folder;
+  HistoryLimits limits;
+  std::int64_t pictures_a_day = 500;  // of UTC; 0: none
+};
+
+// One moment on two clocks.
+struct HistoryNow {
+  HistoryTime wall;                  // may be set
+  std::chrono::milliseconds uptime;  // since the machine's start, including sleep; never set
+};
+
+struct HistoryCounts {
+  std::uint64_t written = 0;   // changes
+  std::uint64_t lost = 0;      // changes that could not be written
+  std::uint64_t pictures = 0;  // written
+  std::uint64_t without = 0;   // changes whose picture was not written
+};
+
+// Writes changes together: kBatch after the first that waits, so that a card is not written for
+// each. A full or read-only disk is logged once and tried again each kRetry; meanwhile the newest
+// kMaxWaiting changes wait. No clock is read. Used by one thread at a time; nothing is thrown.
+class HistoryRecorder {
+ public:
+  static constexpr std::chrono::seconds kBatch{10};
+  static constexpr std::chrono::seconds kRetry{60};
+  static constexpr std::chrono::seconds kUpkeep{60};  // a slice of what is too old is removed
+  static constexpr std::chrono::minutes kSeen{10};    // see HistoryStore::see()
+  static constexpr std::chrono::seconds kSetBy{1};    // a clock that was set, and not only slewed
+  // After the clock went ahead by more than kLeap, nothing is removed for kDoubt: it may be wrong.
+  static constexpr std::chrono::hours kLeap{24};
+  static constexpr std::chrono::hours kDoubt{1};
+  static constexpr std::size_t kMaxWaiting = 1000;
+  static constexpr std::uintmax_t kMinFree = std::uintmax_t{200} << 20;  // bytes; else no pictures
+
+  // The database is opened by the first advance().
+  explicit HistoryRecorder(HistoryOptions options) : options_(std::move(options)) {}
+
+  // `jpeg` makes the picture when it is wanted; empty: there is none.
+  void add(HistoryChange change, const std::function<std::string()>& jpeg);
+
+  // Does what is due. Times never go back on `uptime`.
+  void advance(const HistoryNow& now);
+
+  // Writes what waits. What cannot be written now is lost.
+  void finish(const HistoryNow& now);
+
+  const HistoryCounts& counts() const { return counts_; }
+
+ private:
+  template <typename Use>
+  bool tried(const HistoryNow& now, Use use);
+  bool has_store(const HistoryNow& now);
+  void note_clock(const HistoryNow& now);
+  void commit(const HistoryNow& now);
+  void keep_up(const HistoryNow& now);
+  bool wants_picture(HistoryTime at);
+
+  const HistoryOptions options_;
+  std::unique_ptr<HistoryStore> store_;
+  std::deque<HistoryChange> waiting_;
+  std::optional<std::chrono::milliseconds> first_waits_;  // its uptime
+  std::optional<std::chrono::milliseconds> retry_;
+  std::optional<std::chrono::milliseconds> boot_;  // the wall clock's time at uptime 0
+  std::chrono::milliseconds trusted_{};            // from this uptime on
+  std::chrono::milliseconds kept_up_{};
+  std::chrono::milliseconds seen_{};
+  std::int64_t day_ = 0;  // since 1970, of the pictures that are counted
+  std::int64_t pictures_today_ = 0;
+  HistoryCounts counts_;
+  LogOnce failures_;
+};
+
+}  // namespace lookout

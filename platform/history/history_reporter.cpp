@@ -1,0 +1,184 @@
+#include "platform/history/history_reporter.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <opencv2/imgproc.hpp>
+#include <utility>
+#include <vector>
+
+#include "pipeline/core/log.h"
+#include "pipeline/core/mutex.h"
+#include "platform/pictures/encode_picture.h"
+
+namespace lookout {
+namespace {
+
+constexpr int kHistoryNice = 10;
+constexpr int kHistoryQuality = 85;
+// On their way to the thread, which may wait for a slow card.
+constexpr std::size_t kMaxPicturesOnTheWay = 4;
+constexpr std::size_t kMaxChangesOnTheWay = 1000;
+
+HistoryTime to_history_time(std::chrono::system_clock::time_point time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time);
+}
+
+std::string small_jpeg(const cv::Mat& bgr, const View& view) {
+  const double scale =
+      std::min(1.0, double{HistoryReporter::kPictureSide} / std::max(bgr.cols, bgr.rows));
+  cv::Mat small;
+  cv::resize(bgr, small, {}, scale, scale, cv::INTER_AREA);
+  return encode_jpeg(turned(small, view), kHistoryQuality);
+}
+
+}  // namespace
+
+// What the frame loop puts down and the thread takes up.
+class HistoryReporter::Desk {
+ public:
+  struct Note {
+    HistoryChange change;
+    cv::Mat bgr;  // empty: there is no picture
+  };
+
+  Desk(HistoryOptions options, View view) : view_(view), recorder_(std::move(options)) {}
+
+  bool has_room_for_picture() {
+    const MutexLock lock(mutex_);
+    return pictures_ < kMaxPicturesOnTheWay;
+  }
+
+  void put(Note note) {
+    const MutexLock lock(mutex_);
+    if (notes_.size() >= kMaxChangesOnTheWay) {
+      ++lost_;
+      return;
+    }
+    pictures_ += note.bgr.empty() ? 0 : 1;
+    notes_.push_back(std::move(note));
+  }
+
+  // The thread's work.
+  void work(const Turn& turn, const AsyncWorker<Turn>::Task& task) {
+    // For this thread alone: Linux gives each its own.
+    if (!std::exchange(nice_, true)) {
+      static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kHistoryNice));
+    }
+    recorder_.advance(turn.now);
+    std::vector<Note> notes;
+    {
+      const MutexLock lock(mutex_);
+      notes.swap(notes_);
+      pictures_ = 0;
+    }
+    for (Note& note : notes) {
+      std::function<std::string()> jpeg;
+      if (!note.bgr.empty()) jpeg = [&] { return small_jpeg(note.bgr, view_); };
+      recorder_.add(std::move(note.change), jpeg);
+      note.bgr.release();
+    }
+    recorder_.advance(turn.now);
+    if (!turn.last) return;
+    recorder_.finish(turn.now);
+    if (!task.expired()) log_counts();  // after the deadline the log may be gone
+  }
+
+ private:
+  void log_counts() {
+    HistoryCounts counts = recorder_.counts();
+    {
+      const MutexLock lock(mutex_);
+      counts.lost += lost_;
+    }
+    if (counts.lost > 0) {
+      log_warn("history: {} changes were lost, which could not be written", counts.lost);
+    }
+    if (counts.written + counts.without == 0) return;
+    log_info("history: {} changes and {} pictures were written, {} changes without their picture",
+             counts.written, counts.pictures, counts.without);
+  }
+
+  const View view_;
+  bool nice_ = false;  // the thread's own, as the recorder is
+  HistoryRecorder recorder_;
+  Mutex mutex_;
+  std::vector<Note> notes_ GUARDED_BY(mutex_);
+  std::size_t pictures_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t lost_ GUARDED_BY(mutex_) = 0;
+};
+
+HistoryReporter::HistoryReporter(HistoryOptions options, const RunInfo& info, const View& view,
+                                 ReadClocks clocks)
+    : model_(info.model),
+      pictures_(options.pictures_a_day > 0),
+      view_(view),
+      clocks_(std::move(clocks)),
+      desk_(std::make_shared<Desk>(std::move(options), view)),
+      worker_("history", [desk = desk_](Turn& turn, const auto& task) { desk->work(turn, task); }) {
+  wake(clocks_());
+}
+
+HistoryReporter::~HistoryReporter() {
+  const HistoryNow now = clocks_();
+  end_states(now.wall);
+  worker_.put({now, /*last=*/true});
+  if (worker_.end_by(Clock::now() + kPatience)) return;
+  log_warn("history: the last changes are not written: the storage is too slow");
+}
+
+HistoryNow HistoryReporter::read_clocks() {
+  timespec since_start{};
+  clock_gettime(CLOCK_BOOTTIME, &since_start);
+  const auto uptime =
+      std::chrono::seconds(since_start.tv_sec) + std::chrono::nanoseconds(since_start.tv_nsec);
+  return {to_history_time(std::chrono::system_clock::now()),
+          std::chrono::floor<std::chrono::milliseconds>(uptime)};
+}
+
+// The thread takes up what there is, now and when that is to be written.
+void HistoryReporter::wake(const HistoryNow& now) {
+  worker_.put({now});
+  due_ = now.uptime + HistoryRecorder::kBatch;
+}
+
+void HistoryReporter::report(const Result& result, const Frame& frame) {
+  if (!result.state_changed) return;
+  HistoryChange change;
+  change.at = to_history_time(result.timestamp);
+  change.state = std::string(result.state.name());
+  if (result.state.kind == SceneState::Kind::kClass) change.score = result.state.prediction.score;
+  change.model = model_;
+  known_.insert(change.watch);
+  cv::Mat bgr;
+  if (pictures_ && desk_->has_room_for_picture()) bgr = whole_picture(frame).clone();
+  desk_->put({std::move(change), std::move(bgr)});
+  wake(clocks_());
+}
+
+void HistoryReporter::end_states(HistoryTime at) {
+  for (const std::string& watch : known_) {
+    HistoryChange end;
+    end.at = at;
+    end.watch = watch;
+    end.model = model_;
+    desk_->put({std::move(end), {}});
+  }
+  known_.clear();
+}
+
+void HistoryReporter::status(const CameraStatus& status) {
+  if (status.online || known_.empty()) return;
+  end_states(to_history_time(status.since));
+  wake(clocks_());
+}
+
+void HistoryReporter::poll() {
+  const HistoryNow now = clocks_();
+  if (now.uptime >= due_) wake(now);
+}
+
+}  // namespace lookout

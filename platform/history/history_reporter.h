@@ -1,0 +1,62 @@
+// Hands the changes of a run's states to its history.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "pipeline/core/async_worker.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/model/preprocessor.h"
+#include "pipeline/results/run_info.h"
+#include "platform/history/history_recorder.h"
+
+namespace lookout {
+
+// The thread "history", at a low priority, encodes pictures and writes; the frame loop copies the
+// pixels of a changed state and waits for nothing. While the camera is away, and at the end, the
+// state is not known.
+class HistoryReporter : public Reporter {
+ public:
+  static constexpr std::chrono::seconds kPatience{2};  // at the end
+  static constexpr int kPictureSide = 320;             // pixels, of the longer side at most
+
+  using ReadClocks = std::function<HistoryNow()>;
+
+  HistoryReporter(HistoryOptions options, const RunInfo& info, const View& view,
+                  ReadClocks clocks = read_clocks);
+  // Writes what waits, and logs the counts.
+  ~HistoryReporter() override;
+  HistoryReporter(const HistoryReporter&) = delete;
+  HistoryReporter& operator=(const HistoryReporter&) = delete;
+
+  void report(const Result& result, const Frame& frame) override;
+  void status(const CameraStatus& status) override;
+  void poll() override;
+
+  // The machine's clocks.
+  static HistoryNow read_clocks();
+
+ private:
+  class Desk;
+  struct Turn {
+    HistoryNow now;
+    bool last = false;
+  };
+
+  void end_states(HistoryTime at);
+  void wake(const HistoryNow& now);
+
+  const std::string model_;
+  const bool pictures_;
+  const View view_;
+  const ReadClocks clocks_;
+  std::set<std::string> known_;  // watches whose state is known
+  std::chrono::milliseconds due_{};
+  const std::shared_ptr<Desk> desk_;  // shared with the thread, which may outlive this
+  AsyncWorker<Turn> worker_;
+};
+
+}  // namespace lookout

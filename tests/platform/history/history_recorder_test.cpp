@@ -1,0 +1,268 @@
+#include "platform/history/history_recorder.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+
+#include "platform/history/history_reader.h"
+#include "platform/history/history_reporter.h"
+#include "tests/support/captured_log.h"
+#include "tests/support/fakes.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr hours kYear{24 * 365};
+
+// Virtual time. The wall clock starts at 2026-11-21 12:00:00 UTC.
+class HistoryRecorderTest : public testing::Test {
+ protected:
+  HistoryRecorderTest() { options_.folder = directory_.path() / "history"; }
+
+  void start() { recorder_ = std::make_unique<HistoryRecorder>(options_); }
+
+  // Lets time go by, in seconds as the reporter does.
+  void wait(milliseconds time) {
+    for (const auto end = now_.uptime + time; now_.uptime < end;) {
+      now_.uptime += seconds(1);
+      now_.wall += seconds(1);
+      recorder_->advance(now_);
+    }
+  }
+
+  void add(std::optional<std::string> state, bool picture = false) {
+    HistoryChange change;
+    change.at = now_.wall;
+    change.state = std::move(state);
+    change.model = "gate.pt";
+    std::function<std::string()> jpeg;
+    if (picture) jpeg = [] { return std::string(1000, 'x'); };
+    recorder_->add(std::move(change), jpeg);
+    recorder_->advance(now_);
+  }
+
+  std::vector<HistoryEvent> events() const {
+    HistoryReader reader(options_.folder);
+    return reader.events({{}, {}, HistoryTime(hours(0)), HistoryTime(hours(24 * 365 * 200))}, {},
+                         10'000);
+  }
+
+  const TempDir directory_;
+  HistoryOptions options_;
+  HistoryNow now_{HistoryTime(seconds(1795262400)), seconds(100)};
+  std::unique_ptr<HistoryRecorder> recorder_;
+};
+
+TEST_F(HistoryRecorderTest, ChangesAreWrittenTogetherTenSecondsAfterTheFirst) {
+  start();
+  wait(seconds(1));
+  add("open");
+  wait(seconds(6));
+  add("closed");
+  wait(seconds(3));
+  EXPECT_THAT(events(), IsEmpty());
+  wait(seconds(1));
+  EXPECT_THAT(events(), SizeIs(2));
+  EXPECT_EQ(recorder_->counts().written, 2);
+}
+
+TEST_F(HistoryRecorderTest, TheEndWritesWhatWaits) {
+  start();
+  add("open");
+  recorder_->finish(now_);
+  EXPECT_THAT(events(), SizeIs(1));
+}
+
+TEST_F(HistoryRecorderTest, AFolderThatCannotBeWrittenIsLoggedOnceAndTriedAgain) {
+  const CapturedLog log;
+  std::ofstream(options_.folder) << "a file";
+  start();
+  add("open");
+  wait(minutes(10));
+  EXPECT_THAT(log.text(), HasSubstr("history cannot be written: "));
+  EXPECT_EQ(log.text().find("cannot be written"), log.text().rfind("cannot be written"));
+  std::filesystem::remove(options_.folder);
+  wait(minutes(2));
+  EXPECT_THAT(events(), SizeIs(1));
+  EXPECT_EQ(recorder_->counts().lost, 0);
+}
+
+TEST_F(HistoryRecorderTest, OfADiskThatStaysFullTheNewestChangesWaitAndTheOthersAreCounted) {
+  const CapturedLog log;
+  start();
+  add("open");
+  wait(seconds(20));
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit full{0, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &full);
+  for (int i = 0; i < 1200; ++i) {
+    add(i % 2 == 0 ? "closed" : "open", i % 100 == 0);
+    wait(seconds(1));
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(recorder_->counts().written, 1);
+  EXPECT_EQ(recorder_->counts().lost, 200);
+  wait(minutes(2));
+  EXPECT_THAT(events(), SizeIs(1001));
+  EXPECT_EQ(recorder_->counts().written, 1001);
+}
+
+TEST_F(HistoryRecorderTest, ADatabaseThatIsDamagedMeanwhileIsSetAside) {
+  start();
+  add("open");
+  wait(seconds(20));
+  recorder_->finish(now_);
+  std::ofstream(options_.folder / kHistoryFile) << std::string(9000, 'x');
+  const CapturedLog log;
+  start();
+  add("closed");
+  wait(seconds(20));
+  EXPECT_THAT(log.text(), HasSubstr("was damaged (file is not a database) and is now "
+                                    "history.db.damaged; a new one begins"));
+  EXPECT_THAT(events(), SizeIs(1));
+}
+
+TEST_F(HistoryRecorderTest, AClockThatIsSetDatesTheChangesOfTheRun) {
+  start();
+  add("open");
+  wait(minutes(1));
+  now_.wall += kYear;
+  wait(minutes(1));
+  add("closed");
+  wait(minutes(1));
+  now_.wall -= kYear;
+  wait(minutes(1));
+  add("open");
+  wait(seconds(20));
+  const auto found = events();
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].at - found[1].at, minutes(2));
+  EXPECT_EQ(found[1].at - found[2].at, minutes(2));
+  EXPECT_EQ(now_.wall - found[0].at, seconds(20));
+}
+
+// A clock that is a year ahead for half an hour must not cost 90 days of changes.
+TEST_F(HistoryRecorderTest, AClockThatIsFarAheadRemovesNothingForAnHour) {
+  start();
+  for (int i = 0; i < 50; ++i) {
+    add(i % 2 == 0 ? "closed" : "open");
+    wait(seconds(11));
+  }
+  add(std::nullopt);
+  recorder_->finish(now_);
+  now_.wall += kYear;
+  start();
+  wait(minutes(30));
+  EXPECT_THAT(events(), SizeIs(51));
+  now_.wall -= kYear;
+  wait(hours(2));
+  EXPECT_THAT(events(), SizeIs(51));
+  now_.wall += kYear;
+  wait(minutes(65));
+  EXPECT_THAT(events(), SizeIs(1));
+}
+
+TEST_F(HistoryRecorderTest, ADayHasItsNumberOfPictures) {
+  options_.pictures_a_day = 3;
+  start();
+  wait(seconds(1));
+  for (int i = 0; i < 5; ++i) add("open", /*picture=*/true);
+  EXPECT_EQ(recorder_->counts().pictures, 3);
+  EXPECT_EQ(recorder_->counts().without, 2);
+  recorder_->finish(now_);
+  start();
+  wait(seconds(1));
+  add("open", /*picture=*/true);
+  EXPECT_EQ(recorder_->counts().pictures, 0);
+  wait(hours(12));
+  add("open", /*picture=*/true);
+  EXPECT_EQ(recorder_->counts().pictures, 1);
+}
+
+TEST_F(HistoryRecorderTest, AnIdleRunSaysNowAndThenThatItStillLooks) {
+  start();
+  add("open");
+  wait(hours(1));
+  const auto seen = HistoryReader(options_.folder).last_seen();
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_LE(now_.wall - *seen, HistoryRecorder::kSeen);
+}
+
+class HistoryReporterTest : public HistoryRecorderTest {
+ protected:
+  // A frame that changes the state.
+  void report(HistoryReporter& reporter, SceneState state) {
+    now_.uptime += seconds(1);
+    now_.wall += seconds(1);
+    Result result;
+    result.timestamp = now_.wall;
+    result.state = state;
+    result.state_changed = true;
+    Frame frame;
+    frame.bgr = cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 0, 200));
+    reporter.report(result, frame);
+  }
+
+  std::unique_ptr<HistoryReporter> reporter() {
+    RunInfo info;
+    info.model = "gate.pt";
+    return std::make_unique<HistoryReporter>(options_, info, View(), [this] { return now_; });
+  }
+
+  const SceneState open_{SceneState::Kind::kClass, {0, "open", 0.9F}};
+  const SceneState unknown_{SceneState::Kind::kUnknown, {}};
+};
+
+TEST_F(HistoryReporterTest, AChangeHasTimeStateScoreModelAndPicture) {
+  auto run = reporter();
+  report(*run, open_);
+  report(*run, unknown_);
+  run.reset();
+  const auto found = events();
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].state, std::nullopt);  // nobody looks any more
+  EXPECT_EQ(found[1].state, "unknown");
+  EXPECT_EQ(found[1].score, 0);
+  EXPECT_EQ(found[2].state, "open");
+  EXPECT_EQ(found[2].at, now_.wall - seconds(1));
+  EXPECT_NEAR(found[2].score, 0.9, 0.001);
+  EXPECT_EQ(found[2].model, "gate.pt");
+  const auto file = HistoryReader(options_.folder).picture(found[2].number);
+  ASSERT_TRUE(file.has_value());
+  EXPECT_EQ(cv::imread(*file).size(), cv::Size(320, 240));
+}
+
+TEST_F(HistoryReporterTest, ACameraThatIsAwayLeavesTheStateUnknownUntilItIsBack) {
+  options_.pictures_a_day = 0;
+  auto run = reporter();
+  report(*run, open_);
+  now_.wall += seconds(5);
+  run->status({/*online=*/false, now_.wall});
+  run->status({/*online=*/true, now_.wall + seconds(1)});
+  now_.wall += seconds(5);
+  report(*run, open_);
+  run->status({/*online=*/false, now_.wall + seconds(1)});
+  run.reset();
+  std::vector<std::string> states;
+  for (const HistoryEvent& event : events()) states.push_back(event.state.value_or("-"));
+  EXPECT_THAT(states, ElementsAre("-", "open", "-", "open"));
+  EXPECT_FALSE(exists(directory_.path() / "history" / "pictures"));
+}
+
+}  // namespace
+}  // namespace lookout
