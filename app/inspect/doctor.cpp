@@ -25,6 +25,7 @@
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
+#include "platform/history/history_pictures.h"
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
@@ -396,6 +397,9 @@ void check_needs(const RunOptions& options, const std::string& unit, const Probe
   const std::string& snapshots = options.events.snapshot_on_change;
   check_output(
       "snapshots", snapshots, unit, [&] { check_snapshot_folder(snapshots); }, checks);
+  const std::string& history = options.history.folder;
+  check_output(
+      "history", history, unit, [&] { check_history_folder(history); }, checks);
   const Scheduling& capture = options.camera.capture;
   if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
     checks.push_back(tried("capture", State::kFailure, [&] { return try_scheduling(capture); }));

@@ -25,6 +25,8 @@ constexpr int kMaxCpu = 1023;            // of CPU_SET(3)
 constexpr double kMaxPixels = 1U << 30;  // OpenCV's limit
 constexpr double kMaxClients = 1000;
 constexpr double kMaxPredictRate = 100'000;
+constexpr double kMaxHistoryDays = 730;
+constexpr double kMaxPicturesADay = 100'000;
 constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxWatches = 8;
 constexpr const char* kWatchSection = "watch";
@@ -417,6 +419,20 @@ void declare(Settings& settings, EventOptions& options) {
       "Maximum size of all snapshots together: the oldest are removed");
 }
 
+void declare(Settings& settings, KeptHistory& options) {
+  const Section add{settings, "history"};
+  add("folder", text(options.folder, "DIR"),
+      "Remember every change of the state, with a small picture, in this folder, for lookout "
+      "history "
+      "and the HTTP server; it is created if its parent exists; default: nothing is remembered");
+  add("days", number(options.days, 1, kMaxHistoryDays),
+      "How long changes and their pictures are kept; sums of each hour are kept for two years");
+  add("pictures-a-day", number(options.pictures_a_day, 0, kMaxPicturesADay),
+      "Maximum number of pictures per day (UTC); 0: none");
+  add("picture-limit", size_value(options.picture_limit),
+      "Maximum size of all these pictures together: the oldest are removed");
+}
+
 void declare(Settings& settings, ProfileOptions& options) {
   const Section add{settings, "profile"};
   add("op-sampling", sampling_share(options.op_sampling),
@@ -538,6 +554,7 @@ void declare(Settings& settings, RunOptions& options) {
   settings.add_repeated(kWatchSection, options.watches, kMaxWatches);
   declare(settings, options.heat);
   declare(settings, options.events);
+  declare(settings, options.history);
   declare(settings, options.http);
   declare(settings, options.mqtt);
   declare(settings, options.profile);

@@ -149,6 +149,13 @@ struct MqttOptions {
   bool commands = false;
 };
 
+struct KeptHistory {
+  std::string folder;  // empty: none is kept
+  int days = 90;       // for which each change is kept
+  std::int64_t pictures_a_day = 500;
+  std::uint64_t picture_limit = 500 << 20;  // bytes
+};
+
 struct ProfileOptions {
   double op_sampling = 0;  // of the calls of operators, 0..1; 0: none
   OperatorGroup op_by = OperatorGroup::kName;
@@ -171,6 +178,7 @@ void declare(Settings& settings, StillOptions& options);
 void declare(Settings& settings, WatchOptions& options);
 void declare(Settings& settings, HeatOptions& options);
 void declare(Settings& settings, EventOptions& options);
+void declare(Settings& settings, KeptHistory& options);
 void declare(Settings& settings, HttpOptions& options);
 void declare(Settings& settings, MqttOptions& options);
 void declare(Settings& settings, ProfileOptions& options);
@@ -186,6 +194,7 @@ struct RunOptions {
   std::deque<WatchOptions> watches;  // empty: one without a name
   HeatOptions heat;
   EventOptions events;
+  KeptHistory history;
   HttpOptions http;
   MqttOptions mqtt;
   ProfileOptions profile;

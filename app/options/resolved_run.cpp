@@ -12,6 +12,7 @@
 #include "app/options/watches.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
+#include "platform/history/history_pictures.h"
 #include "platform/mqtt/mqtt_address.h"
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_reporter.h"
@@ -111,6 +112,7 @@ ResolvedRun resolve(const RunOptions& options) {
   require_frames(options.camera.source, source_options(options.camera, {}));
   const std::string& snapshots = options.events.snapshot_on_change;
   if (!snapshots.empty()) check_snapshot_folder(snapshots);
+  if (!options.history.folder.empty()) check_history_folder(options.history.folder);
   return run;
 }
 

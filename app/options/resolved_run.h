@@ -27,7 +27,8 @@ struct ResolvedRun {
 };
 
 // All that shows before a model is loaded, in this order: the file of the trace, what
-// resolve_start() checks, the source's pictures or camera, the folder of snapshots. Throws Error.
+// resolve_start() checks, the source's pictures or camera, the folders of snapshots and of the
+// history. Throws Error.
 ResolvedRun resolve(const RunOptions& options);
 
 // A part of it, which changes nothing on the disk: the command, HTTP, MQTT, and that the source is

@@ -10,6 +10,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/run/open_model.h"
+#include "platform/history/history_reporter.h"
 #include "platform/http/http_reporter.h"
 #include "platform/mqtt/home_assistant.h"
 #include "platform/mqtt/mqtt_client.h"
@@ -153,6 +154,19 @@ std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const O
   return std::make_unique<OnChangeReporter>(on_change, info.camera, std::move(snapshots));
 }
 
+// Null when nothing is to be remembered.
+std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run) {
+  const KeptHistory& history = run.options.history;
+  if (history.folder.empty()) return nullptr;
+  HistoryOptions kept;
+  kept.folder = history.folder;
+  kept.limits.changes = std::chrono::hours(24) * history.days;
+  kept.limits.picture_bytes = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(history.picture_limit, std::numeric_limits<std::int64_t>::max()));
+  kept.pictures_a_day = history.pictures_a_day;
+  return std::make_unique<HistoryReporter>(std::move(kept), run.options.camera.view);
+}
+
 // The address of our HTTP server for browsers elsewhere; empty: they cannot reach it.
 std::string page_address(std::optional<HttpAddress> address) {
   if (!address || is_loopback(*address) || address->port == 0) return {};
@@ -287,6 +301,7 @@ RunReporters make_reporters(const ReporterParts& run) {
     for (const OpenWatch& watch : run.watches) {
       add(for_watch(watch, &watch == &first, make_change_reporter(run, watch)));
     }
+    add(make_history_reporter(run));
   }
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));

@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include "pipeline/core/error.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/parse_number.h"
 #include "platform/system/paths_in.h"
@@ -16,6 +17,21 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kPicturesInFolder = 1000;
 
 }  // namespace
+
+void check_history_folder(const fs::path& folder) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::kOutput,
+                "history.folder " + folder.string() + " cannot be used: " + why);
+  };
+  const fs::path named = folder.has_filename() ? folder : folder.parent_path();
+  std::error_code ignored;
+  const fs::file_status status = fs::status(named, ignored);
+  if (fs::exists(status) && !fs::is_directory(status)) refuse("it is a file, not a folder");
+  const fs::path above = fs::absolute(named).parent_path();
+  if (fs::status(above, ignored).type() == fs::file_type::not_found) {
+    refuse(above.string() + " does not exist; make it first");
+  }
+}
 
 void make_readable_folder(const fs::path& folder) {
   constexpr fs::perms kRead = fs::perms::group_read | fs::perms::group_exec;

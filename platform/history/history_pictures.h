@@ -7,6 +7,10 @@
 
 namespace lookout {
 
+// Throws Error for the usual mistakes: the path of a file, and a folder above that is missing.
+// Whether the folder can be written shows later, and ends no run.
+void check_history_folder(const std::filesystem::path& folder);
+
 // Makes the folder unless it is there, so that its group may read it, whatever the umask. Throws
 // std::system_error.
 void make_readable_folder(const std::filesystem::path& folder);

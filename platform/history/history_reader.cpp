@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -152,6 +153,9 @@ std::vector<HourOfState> HistoryReader::hours(const HistoryQuery& query, History
   HistoryQuery whole = query;
   whole.from = std::chrono::floor<hours>(query.from);
   whole.to = std::chrono::ceil<hours>(query.to);
+  std::map<std::int64_t, std::string> names;
+  SqliteStatement texts(*database_, "SELECT id, text FROM name");
+  while (texts.step()) names[texts.integer(0)] = texts.text(1);
   std::vector<HourOfState> found;
   for (const Watch& watch : watches(query.watch)) {
     HourSums sums;
@@ -166,9 +170,7 @@ std::vector<HourOfState> HistoryReader::hours(const HistoryQuery& query, History
     }
     add_rows(watch, whole, known_until, sums);
     for (const auto& [key, sum] : sums.sums) {
-      SqliteStatement text(*database_, "SELECT text FROM name WHERE id = ?");
-      text.bind(key.second).step();
-      found.push_back({watch.name, HistoryTime(std::chrono::hours(key.first)), text.text(0),
+      found.push_back({watch.name, HistoryTime(std::chrono::hours(key.first)), names[key.second],
                        sum.time, sum.changes});
     }
   }

@@ -111,10 +111,8 @@ class HistoryReporter::Desk {
   std::uint64_t lost_ GUARDED_BY(mutex_) = 0;
 };
 
-HistoryReporter::HistoryReporter(HistoryOptions options, const RunInfo& info, const View& view,
-                                 ReadClocks clocks)
-    : model_(info.model),
-      pictures_(options.pictures_a_day > 0),
+HistoryReporter::HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks)
+    : pictures_(options.pictures_a_day > 0),
       view_(view),
       clocks_(std::move(clocks)),
       desk_(std::make_shared<Desk>(std::move(options), view)),
@@ -151,8 +149,9 @@ void HistoryReporter::report(const Result& result, const Frame& frame) {
   change.at = to_history_time(result.timestamp);
   change.state = std::string(result.state.name());
   if (result.state.kind == SceneState::Kind::kClass) change.score = result.state.prediction.score;
-  change.model = model_;
-  known_.insert(change.watch);
+  if (result.watch) change.watch = result.watch->name;
+  change.model = result.model->name;
+  known_[change.watch] = change.model;
   cv::Mat bgr;
   if (pictures_ && desk_->has_room_for_picture()) bgr = whole_picture(frame).clone();
   desk_->put({std::move(change), std::move(bgr)});
@@ -160,11 +159,11 @@ void HistoryReporter::report(const Result& result, const Frame& frame) {
 }
 
 void HistoryReporter::end_states(HistoryTime at) {
-  for (const std::string& watch : known_) {
+  for (const auto& [watch, model] : known_) {
     HistoryChange end;
     end.at = at;
     end.watch = watch;
-    end.model = model_;
+    end.model = model;
     desk_->put({std::move(end), {}});
   }
   known_.clear();

@@ -3,14 +3,13 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "pipeline/core/async_worker.h"
 #include "pipeline/core/reporter.h"
 #include "pipeline/model/preprocessor.h"
-#include "pipeline/results/run_info.h"
 #include "platform/history/history_recorder.h"
 
 namespace lookout {
@@ -25,8 +24,8 @@ class HistoryReporter : public Reporter {
 
   using ReadClocks = std::function<HistoryNow()>;
 
-  HistoryReporter(HistoryOptions options, const RunInfo& info, const View& view,
-                  ReadClocks clocks = read_clocks);
+  // `view` turns the pictures.
+  HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks = read_clocks);
   // Writes what waits, and logs the counts.
   ~HistoryReporter() override;
   HistoryReporter(const HistoryReporter&) = delete;
@@ -49,11 +48,10 @@ class HistoryReporter : public Reporter {
   void end_states(HistoryTime at);
   void wake(const HistoryNow& now);
 
-  const std::string model_;
   const bool pictures_;
   const View view_;
   const ReadClocks clocks_;
-  std::set<std::string> known_;  // watches whose state is known
+  std::map<std::string, std::string> known_;  // watches whose state is known, and their models
   std::chrono::milliseconds due_{};
   const std::shared_ptr<Desk> desk_;  // shared with the thread, which may outlive this
   AsyncWorker<Turn> worker_;

@@ -217,6 +217,17 @@ TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
                 (root_ / "no") + " does not exist; make it first");
 }
 
+TEST_F(DoctorTest, AFolderThatTakesNoHistoryIsAFailure) {
+  options_.history.folder = root_ / "no/history";
+  EXPECT_EQ(diagnose().exit_status, 74);
+  EXPECT_EQ(check(diagnose(), "history").text, "history.folder " + options_.history.folder +
+                                                   " cannot be used: " + (root_ / "no") +
+                                                   " does not exist; make it first");
+  options_.history.folder = root_ / "history";
+  EXPECT_EQ(check(diagnose(), "history").state, State::kOk);
+  EXPECT_FALSE(std::filesystem::exists(options_.history.folder)) << "nothing is changed";
+}
+
 // The check of the model fails where it needs the engine.
 TEST_F(DoctorTest, AnEngineThatCannotBeUsedIsANote) {
   probes_.engine = [](Engine engine) -> EngineFacts {

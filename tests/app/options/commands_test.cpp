@@ -186,9 +186,10 @@ std::string text_of(const std::vector<std::string>& arguments) {
 std::vector<std::vector<std::string>> pages() {
   std::vector<std::vector<std::string>> all{{"--help"}};
   for (const char* command :
-       {"run",     "inspect",       "doctor", "list-cameras", "bench",  "eval",    "train",
-        "collect", "trace-summary", "serve",  "mqtt",         "camera", "model",   "results",
-        "state",   "still",         "heat",   "events",       "http",   "profile", "log"}) {
+       {"run",     "inspect", "doctor",        "list-cameras", "bench", "eval",
+        "train",   "collect", "trace-summary", "serve",        "mqtt",  "camera",
+        "model",   "results", "state",         "still",        "heat",  "events",
+        "history", "http",    "profile",       "log"}) {
     all.push_back({"help", command});
   }
   all.push_back({"mqtt", "forget", "--help"});

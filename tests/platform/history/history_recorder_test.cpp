@@ -210,6 +210,7 @@ class HistoryReporterTest : public HistoryRecorderTest {
     now_.uptime += seconds(1);
     now_.wall += seconds(1);
     Result result;
+    result.model = model_;
     result.timestamp = now_.wall;
     result.state = state;
     result.state_changed = true;
@@ -219,13 +220,12 @@ class HistoryReporterTest : public HistoryRecorderTest {
   }
 
   std::unique_ptr<HistoryReporter> reporter() {
-    RunInfo info;
-    info.model = "gate.pt";
-    return std::make_unique<HistoryReporter>(options_, info, View(), [this] { return now_; });
+    return std::make_unique<HistoryReporter>(options_, View(), [this] { return now_; });
   }
 
-  const SceneState open_{SceneState::Kind::kClass, {0, "open", 0.9F}};
-  const SceneState unknown_{SceneState::Kind::kUnknown, {}};
+  const ModelInfoPtr model_ = std::make_shared<ModelInfo>(ModelInfo{"gate.pt", {"open"}});
+  const SceneState open_{SceneState::Kind::kClass, {0, 0.9F}, model_};
+  const SceneState unknown_{SceneState::Kind::kUnknown};
 };
 
 TEST_F(HistoryReporterTest, AChangeHasTimeStateScoreModelAndPicture) {

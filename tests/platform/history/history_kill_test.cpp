@@ -1,0 +1,220 @@
+// What a history has kept when its process is killed, and what it writes.
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "platform/history/history_reader.h"
+#include "platform/history/history_recorder.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// 2026-11-21 12:00:00 UTC
+const HistoryTime kFirst{seconds(1795262400)};
+constexpr int kChangesInBatch = 10;
+
+// In memory that outlives the writer.
+struct Progress {
+  std::atomic<std::int64_t> batches{0};  // of all writers, committed
+};
+
+// Writes until it is killed: batches, pictures, and sums of what is old.
+// `ready`: a pipe, which is told when the first batch follows.
+[[noreturn]] void write_batches(const std::filesystem::path& folder, Progress& progress,
+                                int ready) {
+  const OpenedHistory opened = open_history(folder);
+  if (!opened.damage.empty() || write(ready, "", 1) != 1) _exit(1);
+  HistoryLimits limits;
+  limits.changes = hours(1);
+  limits.picture_bytes = 200'000;
+  for (std::int64_t batch = progress.batches;; ++batch) {
+    std::vector<HistoryChange> changes;
+    for (int i = 0; i < kChangesInBatch; ++i) {
+      HistoryChange change;
+      change.at = kFirst + 10 * seconds(batch * kChangesInBatch + i);
+      change.state = i % 2 == 0 ? "open" : "closed";
+      change.model = "gate.pt";
+      change.number = opened.store->take_number();
+      if (i == 0 && batch % 16 == 0) {
+        const std::string jpeg(5000, 'x');
+        opened.store->write_picture(change.number, jpeg);
+        change.picture = static_cast<std::int64_t>(jpeg.size());
+      }
+      changes.push_back(std::move(change));
+    }
+    opened.store->add(changes);
+    progress.batches = batch + 1;
+    if (batch % 8 == 0) opened.store->trim_pictures(limits);
+    if (batch % 4 == 0) opened.store->purge(changes.back().at, limits);
+  }
+}
+
+std::int64_t changes_in(const std::filesystem::path& folder) {
+  HistoryReader reader(folder);
+  const HistoryQuery all{{}, {}, kFirst, kFirst + hours(24 * 3650)};
+  std::int64_t changes = 0;
+  for (const HourOfState& hour : reader.hours(all, *reader.last_seen() + seconds(1)))
+    changes += hour.changes;
+  return changes;
+}
+
+// Changes whose picture is not whole.
+int half_pictures(const std::filesystem::path& folder) {
+  HistoryReader reader(folder);
+  const HistoryQuery all{{}, {}, kFirst, kFirst + hours(24 * 3650)};
+  int half = 0;
+  for (const HistoryEvent& event : reader.events(all, {}, std::numeric_limits<int>::max())) {
+    if (event.picture == 0) continue;
+    const auto file = reader.picture(event.number);
+    if (!file || file_size(*file) != static_cast<std::uintmax_t>(event.picture)) ++half;
+  }
+  return half;
+}
+
+// A folder in memory, where there is one: what a killed process has written does not depend on the
+// disk, but how long the test waits for it does.
+class MemoryDir {
+ public:
+  MemoryDir() {
+    const bool has_memory = access("/dev/shm", W_OK | X_OK) == 0;
+    std::string name = has_memory ? "/dev/shm/lookout-XXXXXX" : directory_ / "lookout-XXXXXX";
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~MemoryDir() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  MemoryDir(const MemoryDir&) = delete;
+  MemoryDir& operator=(const MemoryDir&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  const TempDir directory_;
+  std::filesystem::path path_;
+};
+
+TEST(HistoryKill, NoCommittedBatchIsLostAndNoneIsHalf) {
+  const MemoryDir directory;
+  const std::filesystem::path folder = directory.path() / "history";
+  void* const memory =
+      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& progress = *new (memory) Progress;
+  std::mt19937 random(39);
+  constexpr int kKills = 200;
+  for (int kill = 0; kill < kKills; ++kill) {
+    std::array<int, 2> ready{};
+    ASSERT_EQ(pipe(ready.data()), 0);
+    const pid_t writer = fork();
+    if (writer == 0) write_batches(folder, progress, ready[1]);
+    close(ready[1]);
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the writer found damage";
+    close(ready[0]);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 15'000));
+    ::kill(writer, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(writer, &status, 0), writer);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    const std::int64_t changes = changes_in(folder);
+    ASSERT_EQ(changes % kChangesInBatch, 0) << "half a batch, at kill " << kill;
+    // A commit may have ended before it was noted.
+    const std::int64_t batches = changes / kChangesInBatch;
+    ASSERT_GE(batches, progress.batches) << "a batch is lost, at kill " << kill;
+    ASSERT_LE(batches, progress.batches + 1);
+    ASSERT_EQ(half_pictures(folder), 0) << "at kill " << kill;
+    progress.batches = batches;
+  }
+  EXPECT_TRUE(open_history(folder).damage.empty());
+  EXPECT_GT(progress.batches, kKills);
+  munmap(memory, sizeof(Progress));
+}
+
+// Bytes that this process has given to write(2) and the like.
+std::int64_t written_bytes() {
+  std::ifstream io("/proc/self/io");
+  for (std::string name; io >> name;) {
+    std::int64_t bytes = 0;
+    io >> bytes;
+    if (name == "wchar:") return bytes;
+  }
+  return -1;
+}
+
+constexpr std::int64_t kMegabyte = 1'000'000;
+constexpr int kChangesADay = 1000;
+
+TEST(HistoryBudget, ADayOfAThousandChangesWritesLessThanFourMegabytes) {
+  const TempDir directory;
+  HistoryOptions options;
+  options.folder = directory.path() / "history";
+  HistoryRecorder recorder(options);
+  HistoryNow now{kFirst, seconds(0)};
+  recorder.advance(now);
+  const std::int64_t before = written_bytes();
+  if (before < 0) GTEST_SKIP() << "this kernel does not count what a process writes";
+  // Ten changes, three seconds apart, and then nothing for the rest of a hundredth of a day.
+  constexpr int kSecondsADay = 86'400;
+  constexpr int kBurst = kSecondsADay / (kChangesADay / 10);
+  int changes = 0;
+  for (int second = 0; second < kSecondsADay; ++second) {
+    if (second % kBurst < 30 && second % 3 == 0) {
+      HistoryChange change;
+      change.at = now.wall;
+      change.state = changes++ % 2 == 0 ? "open" : "closed";
+      change.model = "gate.pt";
+      recorder.add(std::move(change), {});
+    }
+    now.wall += seconds(1);
+    now.uptime += seconds(1);
+    recorder.advance(now);
+  }
+  recorder.finish(now);
+  const std::int64_t written = written_bytes() - before;
+  EXPECT_EQ(recorder.counts().written, kChangesADay);
+  EXPECT_LT(written, 4 * kMegabyte);
+  RecordProperty("written", std::to_string(written));
+}
+
+TEST(HistoryBudget, NinetyDaysOfAThousandChangesTakeAboutThreeMegabytes) {
+  const TempDir directory;
+  const std::filesystem::path folder = directory.path() / "history";
+  {
+    HistoryStore store(folder);
+    for (int day = 0; day < 90; ++day) {
+      std::vector<HistoryChange> changes;
+      for (int i = 0; i < kChangesADay; ++i) {
+        HistoryChange change;
+        change.at = kFirst + hours(24 * day) + milliseconds(86'400 * i + i % 977);
+        change.state = i % 2 == 0 ? "open" : "closed";
+        change.score = 0.9F;
+        change.model = "gate.pt";
+        change.number = store.take_number();
+        changes.push_back(std::move(change));
+      }
+      store.add(changes);
+    }
+  }
+  const auto bytes = static_cast<std::int64_t>(file_size(folder / kHistoryFile));
+  EXPECT_LT(bytes, 3 * kMegabyte + kMegabyte / 4);
+  RecordProperty("bytes", std::to_string(bytes));
+}
+
+}  // namespace
+}  // namespace lookout
