@@ -12,6 +12,7 @@
 #include "app/bench/bench.h"
 #include "app/collect/collect.h"
 #include "app/eval/eval.h"
+#include "app/history/history.h"
 #include "app/inspect/doctor.h"
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
@@ -169,6 +170,11 @@ void add_commands(lookout::CommandLine& line) {
     end_by_signals();
     lookout::set_log_level(options.log.level);
     print(lookout::forget_mqtt(options, all_machines));
+    return 0;
+  });
+  lookout::add_history(line, [](const lookout::HistoryViewOptions& options) {
+    end_by_signals();
+    lookout::show_history(options, print);
     return 0;
   });
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {

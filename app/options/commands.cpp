@@ -197,6 +197,36 @@ void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& act
                    "Also write the summary as a page with charts");
 }
 
+void add_history(CommandLine& line, const Action<HistoryViewOptions>& action) {
+  const auto [history, options] = line.add(
+      "history", "Show what the state was, and since when, as history.folder has it", action);
+  history.examples(
+      "lookout history\n"
+      "lookout history --show changes --from 7d --format csv");
+  history.add_positional("DIR", text(options.folder, "DIR"),
+                         "The folder of the history; default: the service's, "
+                         "/var/lib/lookout/history");
+  history.add_flag("--show",
+                   choice<HistoryView>(options.view, {{"state", HistoryView::kNow},
+                                                      {"changes", HistoryView::kChanges},
+                                                      {"hours", HistoryView::kHours}}),
+                   "The state at a time; its changes, of which the first one may lie before the "
+                   "time that is shown; or how long each state lasted in each hour");
+  history.add_flag("--from", text(options.from, "TIME"),
+                   "First time to show: 2026-11-21, 2026-11-21T12:00 (with a Z: UTC), 15min or 7d "
+                   "ago, or seconds since 1970; default: a day before the last");
+  history.add_flag("--to", text(options.to, "TIME"), "Last time to show; default: now");
+  history.add_flag("--watch",
+                   parsed(options.watch, "a name", "NAME",
+                          [](const std::string& text) { return std::optional(text); }),
+                   "What was watched; default: all");
+  history.add_flag("--format",
+                   choice<TableFormat>(options.format, {{"text", TableFormat::kText},
+                                                        {"json", TableFormat::kJson},
+                                                        {"csv", TableFormat::kCsv}}),
+                   "How it is written; times are local in text, UTC in CSV");
+}
+
 void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
   const auto [bench, options] =
       line.add("bench", "Measure the speed of models, threads and workers on this machine", action);

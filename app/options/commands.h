@@ -28,6 +28,7 @@ void add_bench(CommandLine& line, const Action<BenchOptions>& action);
 void add_eval(CommandLine& line, const Action<EvalOptions>& action);
 void add_train(CommandLine& line, const Action<TrainOptions>& action);
 void add_collect(CommandLine& line, const Action<CollectOptions>& action);
+void add_history(CommandLine& line, const Action<HistoryViewOptions>& action);
 void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& action);
 
 }  // namespace lookout

@@ -282,6 +282,20 @@ struct CollectOptions {
   bool keep_similar = false;              // keep pictures that look like the one before, too
 };
 
+// What `lookout history` shows.
+enum class HistoryView { kNow, kChanges, kHours };
+enum class TableFormat { kText, kJson, kCsv };
+
+// Options of `lookout history`.
+struct HistoryViewOptions {
+  std::string folder = "/var/lib/lookout/history";
+  HistoryView view = HistoryView::kNow;
+  std::string from;  // as parse_history_time(); empty: a day before `to`
+  std::string to;    // empty: now
+  std::optional<std::string> watch;
+  TableFormat format = TableFormat::kText;
+};
+
 // Which frames of a trace are unusually slow: those at or above a percentile, or above a time.
 struct OutlierRule {
   double percentile = 99;
