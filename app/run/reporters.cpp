@@ -264,6 +264,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
       std::min<std::size_t>(http.max_upload, std::numeric_limits<std::size_t>::max() / 4);
   limits.uploads = std::max(limits.uploads, 4 * limits.upload);
   service.max_upload = limits.upload;
+  if (!run.info.source.empty()) service.history = run.options.history.folder;
   MetricSources metrics{
       run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};
   if (mqtt) {

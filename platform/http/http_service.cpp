@@ -88,7 +88,11 @@ const HttpService::Route HttpService::kRoutes[] = {
     {kMetrics, kMetrics, Needs::kToken, &HttpService::metrics},
 };
 
+const HttpService::Route HttpService::kHistory{nullptr, nullptr, Needs::kToken,
+                                               &HttpService::history};
+
 const HttpService::Route* HttpService::find_route(const std::string& path) const {
+  if (history_.route(path) != nullptr) return &kHistory;
   const auto* const found = std::find_if(std::begin(kRoutes), std::end(kRoutes),
                                          [&](const Route& route) { return path == route.path; });
   if (found == std::end(kRoutes) || (path == kMetrics && !metrics_)) return nullptr;
@@ -99,6 +103,7 @@ const char* HttpService::route(const HttpRequest& request) const {
   const std::string path = path_of(request);
   if (path.rfind(kPredictions, 0) == 0) return "/predictions";
   if (path == kMetrics) return kMetrics;
+  if (const char* name = history_.route(path)) return name;
   if (const Route* route = find_route(path)) return route->name;
   const HttpPage* page = find_page(path);
   return page != nullptr ? page->path : kOtherRoute;
@@ -186,7 +191,8 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       metrics_(std::move(options.metrics)),
       lines_(slots, info),
       view_(slots, options.view),
-      feed_(slots, lines_, options.max_listeners) {
+      feed_(slots, lines_, options.max_listeners),
+      history_(std::move(options.history)) {
   if (options.pictures != nullptr) predict_.emplace(*options.pictures, options.predict);
 }
 
@@ -260,6 +266,8 @@ HttpResponse HttpService::page(const std::string& path) const {
 HttpResponse HttpService::metrics(const HttpRequest& /*request*/) {
   return http_text("text/plain; version=0.0.4; charset=utf-8", metrics_());
 }
+
+HttpResponse HttpService::history(const HttpRequest& request) { return history_.answer(request); }
 
 HttpResponse HttpService::state(const HttpRequest& /*request*/) {
   if (!slots_.result()) {

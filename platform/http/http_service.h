@@ -1,12 +1,14 @@
 // The routes of the HTTP server.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "pipeline/results/run_info.h"
 #include "platform/http/event_feed.h"
+#include "platform/http/history_service.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_message.h"
 #include "platform/http/http_metrics.h"
@@ -27,11 +29,13 @@ struct HttpServiceOptions {
   int predict_rate = 0;                  // requests with pictures a second of an address; 0: any
   std::size_t max_upload = 8 << 20;      // HttpLimits', which the form tells
   std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
+  std::filesystem::path history;         // its folder; empty: there is none
 };
 
 // `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,
-// of TorchServe's, `/ping`; `POST` or `PUT /predict` and `/predictions/MODEL`. Nothing changes
-// anything. Used by the server's thread alone, but for the slots.
+// of TorchServe's, `/ping`, and those of HistoryService; `POST` or `PUT /predict` and
+// `/predictions/MODEL`. Nothing changes anything. Used by the server's thread alone, but for the
+// slots.
 class HttpService : public HttpHandler {
  public:
   static constexpr std::chrono::seconds kStall{30};  // without a result: no longer healthy
@@ -67,6 +71,7 @@ class HttpService : public HttpHandler {
     HttpResponse (HttpService::*answer)(const HttpRequest& request);
   };
   static const Route kRoutes[];
+  static const Route kHistory;  // of all paths of HistoryService
 
   // Null when there is none.
   const Route* find_route(const std::string& path) const;
@@ -82,6 +87,7 @@ class HttpService : public HttpHandler {
   HttpResponse page(const std::string& path) const;
   HttpResponse events(const HttpRequest& request);
   HttpResponse stream(const HttpRequest& request);
+  HttpResponse history(const HttpRequest& request);
 
   LiveSlots& slots_;
   const HttpAccess access_;
@@ -96,6 +102,7 @@ class HttpService : public HttpHandler {
   LiveView view_;
   EventFeed feed_;
   std::optional<PredictService> predict_;
+  const HistoryService history_;
 };
 
 }  // namespace lookout

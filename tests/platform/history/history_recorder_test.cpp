@@ -224,7 +224,7 @@ class HistoryReporterTest : public HistoryRecorderTest {
   }
 
   const ModelInfoPtr model_ = std::make_shared<ModelInfo>(ModelInfo{"gate.pt", {"open"}});
-  const SceneState open_{SceneState::Kind::kClass, {0, 0.9F}, model_};
+  const SceneState open_{SceneState::Kind::kClass, {0, "open", 0.9F}, model_};
   const SceneState unknown_{SceneState::Kind::kUnknown};
 };
 

@@ -1,0 +1,163 @@
+#include "platform/http/history_service.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "platform/history/history_reader.h"
+#include "platform/http/http_service.h"
+#include "tests/platform/http/http_testing.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// 2026-11-21 12:00:00 UTC
+const HistoryTime kNoon{std::chrono::seconds(1795262400)};
+
+class HistoryServiceTest : public testing::Test {
+ protected:
+  HistoryServiceTest() {
+    HistoryStore store(folder_);
+    int minute = 0;
+    for (const char* state : {"closed", "open", "color bars, \"all\""}) {
+      HistoryChange change;
+      change.at = kNoon + std::chrono::minutes(minute++);
+      change.state = state;
+      change.score = 0.5F;
+      change.model = "gate.pt";
+      change.number = store.take_number();
+      if (minute == 2) {
+        store.write_picture(change.number, "a jpeg");
+        change.picture = 6;
+      }
+      store.add({change});
+    }
+    store.add({[&] {
+      HistoryChange end;
+      end.at = kNoon + std::chrono::minutes(30);
+      end.model = "gate.pt";
+      end.number = store.take_number();
+      return end;
+    }()});
+  }
+
+  HttpResponse ask(const std::string& path, const std::string& query = "") const {
+    HttpRequest request;
+    request.path = path;
+    request.query = parse_query(query);
+    return HistoryService(folder_).answer(request);
+  }
+  json ask_json(const std::string& path, const std::string& query) const {
+    return json::parse(*ask(path, query).body);
+  }
+
+  const TempDir directory_;
+  const std::filesystem::path folder_ = directory_.path() / "history";
+};
+
+TEST_F(HistoryServiceTest, EventsAreNewestFirstAndGoOnBehindNext) {
+  json page = ask_json("/api/1/events", "limit=3");
+  ASSERT_EQ(page["events"].size(), 3);
+  EXPECT_EQ(page["events"][0]["state"], nullptr);
+  EXPECT_EQ(page["events"][2]["state"], "open");
+  EXPECT_EQ(page["events"][2]["previous"], "closed");
+  EXPECT_EQ(page["events"][2]["at"], 1795262460.0);
+  EXPECT_EQ(page["events"][2]["picture"], true);
+  page = ask_json("/api/1/events", "limit=3&before=" + page["next"].get<std::string>());
+  ASSERT_EQ(page["events"].size(), 1);
+  EXPECT_EQ(page["events"][0]["state"], "closed");
+  EXPECT_EQ(page["next"], nullptr);
+}
+
+TEST_F(HistoryServiceTest, StatesAndTimesAreChosen) {
+  const json one = ask_json("/api/1/events", "state=color%20bars,%20%22all%22");
+  ASSERT_EQ(one["events"].size(), 1);
+  const json early = ask_json("/api/1/events", "from=2026-11-21T12:00:00Z&to=1795262460");
+  ASSERT_EQ(early["events"].size(), 1);
+  EXPECT_EQ(early["events"][0]["state"], "closed");
+}
+
+TEST_F(HistoryServiceTest, TheExportIsTheListInOtherForms) {
+  const HttpResponse csv = ask("/api/1/events.csv", "to=1795262600");
+  EXPECT_EQ(csv.type, "text/csv; charset=utf-8");
+  EXPECT_EQ(*csv.body,
+            "time,watch,state,previous,score,model,number,picture\n"
+            "2026-11-21T12:02:00.000Z,,\"color bars, \"\"all\"\"\",open,0.500,gate.pt,3,false\n"
+            "2026-11-21T12:01:00.000Z,,open,closed,0.500,gate.pt,2,true\n"
+            "2026-11-21T12:00:00.000Z,,closed,,0.500,gate.pt,1,false\n");
+  EXPECT_EQ(ask_json("/api/1/events.json", "to=1795262600")["events"],
+            ask_json("/api/1/events", "to=1795262600")["events"]);
+}
+
+TEST_F(HistoryServiceTest, ATimelineBeginsWithTheStateThatItFinds) {
+  const json line = ask_json("/api/1/timeline", "from=1795262500&to=1795263000");
+  ASSERT_EQ(line["changes"].size(), 2);
+  EXPECT_EQ(line["changes"][0]["state"], "open");
+  EXPECT_EQ(line["from"], 1795262500.0);
+  const json later = ask_json("/api/1/timeline", "from=1795263000&to=1795263600");
+  ASSERT_EQ(later["changes"].size(), 1) << "nothing changes in it";
+  const json hours = ask_json("/api/1/timeline", "from=1795262400&to=1795266000&by=hour");
+  ASSERT_EQ(hours["hours"].size(), 3);
+  double seconds = 0;
+  for (const json& hour : hours["hours"]) seconds += hour["seconds"].get<double>();
+  EXPECT_EQ(seconds, 1800);
+  EXPECT_THAT(*ask("/api/1/timeline.csv", "from=1795262400&to=1795266000&by=hour").body,
+              StartsWith("hour,watch,state,seconds,changes\n2026-11-21T12:00:00.000Z,,"));
+}
+
+TEST_F(HistoryServiceTest, PicturesAreThoseOfTheirChanges) {
+  const HttpResponse picture = ask("/api/1/events/2.jpg");
+  EXPECT_EQ(picture.status, 200);
+  EXPECT_EQ(picture.type, "image/jpeg");
+  EXPECT_EQ(*picture.body, "a jpeg");
+  EXPECT_EQ(ask("/api/1/events/1.jpg").status, 404);
+}
+
+TEST_F(HistoryServiceTest, WhatCannotBeMeantIsRefused) {
+  for (const char* query : {"from=yesterday", "to=", "limit=0", "limit=10001", "limit=-1",
+                            "before=7", "before=a-b", "by=day", "from=1e300", "from=nan"}) {
+    EXPECT_EQ(ask("/api/1/events", query).status, 400) << query;
+  }
+}
+
+TEST_F(HistoryServiceTest, AHistoryThatCannotBeReadIsNotThereNow) {
+  std::filesystem::remove_all(folder_);
+  EXPECT_EQ(ask("/api/1/events").status, 503);
+}
+
+// The routes within the server: with its token, and only where there is a history.
+TEST_F(HistoryServiceTest, TheServerHasItsRoutes) {
+  LiveSlots slots;
+  HttpServiceOptions options;
+  options.access.token = "0123456789abcdef";
+  options.history = folder_;
+  HttpService service(slots, http_run_info(), options);
+  HttpService without(slots, http_run_info(), {});
+  HttpRequest request;
+  request.method = "GET";
+  request.host = "localhost";
+  for (const char* path : {"/api/1/events", "/api/1/events.csv", "/api/1/events.json",
+                           "/api/1/events/2.jpg", "/api/1/timeline", "/api/1/timeline.csv"}) {
+    request.path = path;
+    request.authorization.clear();
+    HttpResponse answer;
+    const auto keep = [&answer](HttpResponse response) { answer = std::move(response); };
+    service.handle(request, keep);
+    EXPECT_EQ(answer.status, 401) << path;
+    request.authorization = "Bearer 0123456789abcdef";
+    service.handle(request, keep);
+    EXPECT_EQ(answer.status, 200) << path;
+    without.handle(request, keep);
+    EXPECT_EQ(answer.status, 404) << path;
+  }
+  request.path = "/api/1/events/2.jpg";
+  EXPECT_STREQ(service.route(request), "/api/1/events/NUMBER.jpg");
+}
+
+}  // namespace
+}  // namespace lookout
