@@ -117,7 +117,7 @@ HistoryReporter::HistoryReporter(HistoryOptions options, const View& view, ReadC
       clocks_(std::move(clocks)),
       desk_(std::make_shared<Desk>(std::move(options), view)),
       worker_("history", [desk = desk_](Turn& turn, const auto& task) { desk->work(turn, task); }) {
-  wake(clocks_());
+  wake(clocks_(), HistoryRecorder::kBatch);
 }
 
 HistoryReporter::~HistoryReporter() {
@@ -138,9 +138,9 @@ HistoryNow HistoryReporter::read_clocks() {
 }
 
 // The thread takes up what there is, now and when that is to be written.
-void HistoryReporter::wake(const HistoryNow& now) {
+void HistoryReporter::wake(const HistoryNow& now, std::chrono::milliseconds again) {
   worker_.put({now});
-  due_ = now.uptime + HistoryRecorder::kBatch;
+  due_ = now.uptime + again;
 }
 
 void HistoryReporter::report(const Result& result, const Frame& frame) {
@@ -155,7 +155,7 @@ void HistoryReporter::report(const Result& result, const Frame& frame) {
   cv::Mat bgr;
   if (pictures_ && desk_->has_room_for_picture()) bgr = whole_picture(frame).clone();
   desk_->put({std::move(change), std::move(bgr)});
-  wake(clocks_());
+  wake(clocks_(), HistoryRecorder::kBatch);
 }
 
 void HistoryReporter::end_states(HistoryTime at) {
@@ -172,12 +172,12 @@ void HistoryReporter::end_states(HistoryTime at) {
 void HistoryReporter::status(const CameraStatus& status) {
   if (status.online || known_.empty()) return;
   end_states(to_history_time(status.since));
-  wake(clocks_());
+  wake(clocks_(), HistoryRecorder::kBatch);
 }
 
 void HistoryReporter::poll() {
   const HistoryNow now = clocks_();
-  if (now.uptime >= due_) wake(now);
+  if (now.uptime >= due_) wake(now, HistoryRecorder::kUpkeep);
 }
 
 }  // namespace lookout

@@ -46,7 +46,7 @@ class HistoryReporter : public Reporter {
   };
 
   void end_states(HistoryTime at);
-  void wake(const HistoryNow& now);
+  void wake(const HistoryNow& now, std::chrono::milliseconds again);
 
   const bool pictures_;
   const View view_;
