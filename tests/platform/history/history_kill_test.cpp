@@ -1,6 +1,7 @@
 // What a history has kept when its process is killed, and what it writes.
 #include <gmock/gmock.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ struct Progress {
 // `ready`: a pipe, which is told when the first batch follows.
 [[noreturn]] void write_batches(const std::filesystem::path& folder, Progress& progress,
                                 int ready) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no writer
   const OpenedHistory opened = open_history(folder);
   if (!opened.damage.empty() || write(ready, "", 1) != 1) _exit(1);
   HistoryLimits limits;
