@@ -3,7 +3,6 @@
 
 #include "pipeline/core/camera_status.h"
 #include "pipeline/core/frame.h"
-#include "pipeline/core/model_spec.h"
 #include "pipeline/core/result.h"
 
 namespace lookout {
@@ -16,9 +15,9 @@ class Reporter {
  public:
   virtual ~Reporter() = default;
 
-  // Called when a run begins, and before the first result of another model. What depends on the
-  // model is made here.
-  virtual void model(const ModelInfoPtr& /*model*/) {}
+  // Called when a run begins, and before the first result of another watch or model. What depends
+  // on models and watches is made here. A watch that is missing in the list is gone.
+  virtual void watching(const WatchList& /*watches*/) {}
 
   // Called for each classified frame, in the order of the frames; for each watch that has a result
   // of the frame when there are several.

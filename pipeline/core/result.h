@@ -53,6 +53,15 @@ struct WatchInfo {
 
 using WatchInfoPtr = std::shared_ptr<const WatchInfo>;
 
+// A watch of a run and the model that it has now.
+struct Watching {
+  WatchInfoPtr watch;  // null: the only one, without a name
+  ModelInfoPtr model;
+};
+
+// All of a run, at least one, in the order of the configuration.
+using WatchList = std::vector<Watching>;
+
 struct Result {
   WatchInfoPtr watch;  // whose result it is; null: the run watches one thing, without a name
   ModelInfoPtr model;  // whose predictions these are; never null in a run

@@ -30,8 +30,8 @@ struct Classifiers {
   std::vector<FrameClassifier> workers;  // several, of one region
   bool live = false;                     // the source
 
-  const ModelInfoPtr& model() const {
-    return (workers.empty() ? regions : workers).front().model();
+  const ModelInfoPtr& model(std::size_t region) const {
+    return workers.empty() ? regions[region].model() : workers.front().model();
   }
 };
 
@@ -117,7 +117,6 @@ struct Watched {
   WatchInfoPtr info;
   std::size_t region;
   ResultCompleter completer;
-  ModelInfoPtr model{};  // of its last result
 };
 
 // Adds the times of a further region of the same frame.
@@ -129,6 +128,14 @@ void add_region(const Result& region, Result& frame) {
   frame.reused = frame.reused && region.reused;
 }
 
+WatchList watching(const Classifiers& classifiers, const std::vector<PipelineWatch>& watches) {
+  WatchList list;
+  for (const PipelineWatch& watch : watches) {
+    list.push_back({watch.info, classifiers.model(watch.region)});
+  }
+  return list;
+}
+
 // The frame loop of the calling thread: takes classified frames and calls the reporters.
 class FrameLoop {
  public:
@@ -136,7 +143,7 @@ class FrameLoop {
             const Reporters& reporters, const PipelineOptions& options)
       : options_(options),
         reporters_(reporters),
-        model_(classifiers.model()),
+        watching_(watching(classifiers, watches)),
         start_(Clock::now()),
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
@@ -147,12 +154,11 @@ class FrameLoop {
     const bool can_limit = options.machine_state && options.selector != nullptr;
     if (can_limit && options.heat_limit) heat_.emplace(*options.heat_limit);
     for (const PipelineWatch& watch : watches) watches_.emplace_back(watch);
-    watches_.front().model = model_;
   }
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {
-    for (const auto& reporter : reporters_) reporter->model(model_);
+    for (const auto& reporter : reporters_) reporter->watching(watching_);
     const auto end = options_.end.value_or(Clock::time_point::max());
     while (!stop) {
       const auto now = Clock::now();
@@ -249,7 +255,6 @@ class FrameLoop {
     watch.completer.complete(classified_, capture_.frames().dropped(), !is_last);
     classified_.result.watch = watch.info;
     if (is_last) record();
-    report_model(watch);
     const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
     for (const auto& reporter : reporters_) {
       reporter->report(classified_.result, classified_.frame);
@@ -272,14 +277,6 @@ class FrameLoop {
     frame_.reset();
   }
 
-  void report_model(Watched& watch) {
-    if (classified_.result.model == watch.model) return;
-    watch.model = classified_.result.model;
-    if (watch.model == model_) return;
-    model_ = watch.model;
-    for (const auto& reporter : reporters_) reporter->model(model_);
-  }
-
   std::vector<Watched>::iterator next_watch_of(std::size_t region,
                                                std::vector<Watched>::iterator from) {
     return std::find_if(from, watches_.end(),
@@ -298,7 +295,7 @@ class FrameLoop {
 
   const PipelineOptions& options_;
   const Reporters& reporters_;
-  ModelInfoPtr model_;  // of which reporters were told
+  const WatchList watching_;
   std::vector<Watched> watches_;
   std::optional<Result> frame_;  // with the times of the regions so far
   const Clock::time_point start_;

@@ -27,9 +27,9 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
                        [this] { return metrics_.text() + http_metrics_.text(service_.counts()); })),
       sockets_(std::move(sockets)) {}
 
-void HttpReporter::model(const ModelInfoPtr& model) {
-  slots_.put(model);
-  metrics_.model(model);
+void HttpReporter::watching(const WatchList& watches) {
+  slots_.put(watches.front().model);
+  metrics_.model(watches.front().model);
   if (server_) return;
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits_, http_metrics_);
   service_.set_wake([this] { server_->wake(); });

@@ -30,7 +30,7 @@ class HttpReporter : public Reporter {
   HttpReporter& operator=(const HttpReporter&) = delete;
 
   // Throws as HttpServer.
-  void model(const ModelInfoPtr& model) override;
+  void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;

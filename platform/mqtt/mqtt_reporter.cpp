@@ -95,8 +95,8 @@ MqttReporter::MqttReporter(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt 
       worker_(std::make_shared<Worker>(std::move(link), std::move(feed), std::move(open),
                                        std::move(counters))) {}
 
-void MqttReporter::model(const ModelInfoPtr& model) {
-  worker_->slots().put(model);
+void MqttReporter::watching(const WatchList& watches) {
+  worker_->slots().put(watches.front().model);
   if (thread_.joinable()) return;
   thread_ = start_thread("mqtt", [worker = worker_] { worker->run(); });
 }

@@ -50,7 +50,7 @@ class MqttReporter : public Reporter {
   MqttReporter& operator=(const MqttReporter&) = delete;
 
   // The first one starts the thread.
-  void model(const ModelInfoPtr& model) override;
+  void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
   // The summary comes when the connection ends.
   void tick(const StatsSnapshot& stats) override;

@@ -112,8 +112,8 @@ void OverlayReporter::start(const View& view) {
   open_ = true;
 }
 
-void OverlayReporter::model(const ModelInfoPtr& model) {
-  title_ = overlay_text(fmt::format("{}: {}", camera_name_, model->name));
+void OverlayReporter::watching(const WatchList& watches) {
+  title_ = overlay_text(fmt::format("{}: {}", camera_name_, watches.front().model->name));
 }
 
 void OverlayReporter::show() {

@@ -36,7 +36,7 @@ class OverlayReporter : public Reporter {
   OverlayReporter(const OverlayReporter&) = delete;
   OverlayReporter& operator=(const OverlayReporter&) = delete;
 
-  void model(const ModelInfoPtr& model) override;
+  void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;

@@ -85,9 +85,10 @@ void JsonReporter::status(const CameraStatus& status) {
 TerminalReporter::TerminalReporter(Terminal& terminal, RunInfo info, std::size_t top_k, bool states)
     : terminal_(terminal), info_(std::move(info)), top_k_(top_k), states_(states) {}
 
-void TerminalReporter::model(const ModelInfoPtr& model) {
-  title_ = fmt::format("{}: {} ({})", info_.camera, model->name, info_.source);
-  rows_ = std::min(top_k_, model->labels.size());
+void TerminalReporter::watching(const WatchList& watches) {
+  const ModelInfo& model = *watches.front().model;
+  title_ = fmt::format("{}: {} ({})", info_.camera, model.name, info_.source);
+  rows_ = std::min(top_k_, model.labels.size());
 }
 
 void PictureReporter::report(const Result& result, const Frame& frame) {

@@ -45,7 +45,7 @@ class JsonReporter : public Reporter {
   JsonReporter(NonBlockingWriter& output, JsonFormat format,
                std::function<OperatorTable()> operators = {})
       : output_(output), format_(std::move(format)), operators_(std::move(operators)) {}
-  void model(const ModelInfoPtr& model) override { format_.use(model); }
+  void watching(const WatchList& watches) override { format_.use(watches.front().model); }
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;
@@ -66,7 +66,7 @@ class JsonReporter : public Reporter {
 class ChangesReporter : public Reporter {
  public:
   explicit ChangesReporter(std::unique_ptr<Reporter> to) : to_(std::move(to)) {}
-  void model(const ModelInfoPtr& model) override { to_->model(model); }
+  void watching(const WatchList& watches) override { to_->watching(watches); }
   void report(const Result& result, const Frame& frame) override {
     if (result.state_changed) to_->report(result, frame);
   }
@@ -102,7 +102,7 @@ class TerminalReporter : public Reporter {
   // many lines are reserved for them, or one for each label of the model. With `states` the state
   // is shown.
   TerminalReporter(Terminal& terminal, RunInfo info, std::size_t top_k, bool states = false);
-  void model(const ModelInfoPtr& model) override;
+  void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
   void tick(const StatsSnapshot& stats) override;
   void status(const CameraStatus& status) override;

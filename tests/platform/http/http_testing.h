@@ -67,7 +67,7 @@ class HttpRun {
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
     reporter_ = std::make_unique<HttpReporter>(std::move(sockets), http_run_info(),
                                                std::move(options), limits);
-    reporter_->model(http_model());
+    reporter_->watching({{nullptr, http_model()}});
   }
 
   std::uint16_t port() const { return port_; }

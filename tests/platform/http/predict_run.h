@@ -68,7 +68,7 @@ class PredictRun {
     reporter_ =
         std::make_unique<HttpReporter>(std::move(sockets), RunInfo(), std::move(options), limits);
     const auto model = std::make_shared<ModelInfo>(std::move(info));
-    reporter_->model(model);
+    reporter_->watching({{nullptr, model}});
     if (!classify) return;
     thread_ = std::thread([this, model] {
       NoSource source(nullptr);

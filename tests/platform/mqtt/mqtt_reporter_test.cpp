@@ -33,7 +33,7 @@ class MqttReporterTest : public testing::Test {
     feed.info = mqtt_run_info();
     auto reporter = std::make_unique<MqttReporter>(
         MqttLinkOptions(), std::move(feed), std::move(open), std::make_shared<MqttCounters>());
-    reporter->model(mqtt_model());
+    reporter->watching({{nullptr, mqtt_model()}});
     return reporter;
   }
 

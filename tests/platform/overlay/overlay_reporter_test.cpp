@@ -100,7 +100,7 @@ class OverlayTest : public testing::Test {
 
   // Reports the result and returns when it can be seen.
   void show(OverlayReporter& reporter) {
-    reporter.model(model_with({}));
+    reporter.watching({{nullptr, model_with({})}});
     ASSERT_TRUE(beat_until(reporter, [&] {
       reporter.report(result_, frame_);
       return shows_content();

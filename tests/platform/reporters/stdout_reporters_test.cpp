@@ -50,7 +50,7 @@ class ReportersTest : public testing::Test {
 
 TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
   JsonReporter reporter(output_, JsonFormat({"front"}));
-  reporter.model(kModel);
+  reporter.watching({{nullptr, kModel}});
   reporter.status(offline_);
   EXPECT_THAT(written(), HasSubstr(R"("type":"status","camera":"front","state":"offline")"));
   reporter.status(online_);
@@ -59,7 +59,7 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheCamera) {
 
 TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
   JsonReporter reporter(output_, JsonFormat({"front"}));
-  reporter.model(kModel);
+  reporter.watching({{nullptr, kModel}});
   Result result;
   result.model = kModel;
   result.state = {SceneState::Kind::kUnknown, {}};
@@ -74,7 +74,7 @@ TEST_F(ReportersTest, JsonHasALineForEachChangeOfTheState) {
 
 TEST_F(ReportersTest, ASlowReaderGetsTheLatestChangeOfTheStateLater) {
   JsonReporter reporter(output_, JsonFormat({"front"}));
-  reporter.model(kModel);
+  reporter.watching({{nullptr, kModel}});
   const std::string filling(4096, '.');
   while (output_.write(filling)) {
   }
@@ -105,7 +105,7 @@ TEST_F(ReportersTest, TextSaysTheStateWhereItIsAskedTo) {
   EXPECT_THAT(written(), HasSubstr("dog 90.0 % (0.0 ms), state cat 60.0 %\n"));
   Terminal terminal(ends_[1], output_);
   TerminalReporter display(terminal, {"front", "a test"}, 3, /*states=*/true);
-  display.model(kModel);
+  display.watching({{nullptr, kModel}});
   display.report(result, {});
   EXPECT_THAT(written(), HasSubstr("state cat 60.0 %"));
 }
@@ -131,7 +131,7 @@ TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
   const int terminal_end = open_terminal(20);
   Terminal terminal(terminal_end, output_);
   TerminalReporter display(terminal, {"front", "a test"}, 1);
-  display.model(kModel);
+  display.watching({{nullptr, kModel}});
   Result result;
   result.top = {{0, "cat", 0.97F}};
   display.report(result, {});
@@ -167,7 +167,7 @@ TEST_F(ReportersTest, TheSummaryFitsANarrowTerminal) {
 TEST_F(ReportersTest, TheDisplayHasATitleAndARateAboveTheFrame) {
   Terminal terminal(ends_[1], output_);
   TerminalReporter reporter(terminal, {"front", "a test"}, 1);
-  reporter.model(kModel);
+  reporter.watching({{nullptr, kModel}});
   reporter.report({}, {});
   EXPECT_THAT(written(),
               AllOf(HasSubstr("front: net (a test)\x1b[K\nlatency 0.0 ms  since capture 0.0 ms"),
@@ -188,7 +188,7 @@ TEST_F(ReportersTest, TheDisplayHasATitleAndARateAboveTheFrame) {
 TEST_F(ReportersTest, TheDisplayLeavesOutWhatIsNearlyImpossible) {
   Terminal terminal(ends_[1], output_);
   TerminalReporter reporter(terminal, {"front", "a test"}, 3);
-  reporter.model(kModel);
+  reporter.watching({{nullptr, kModel}});
   Result result;
   result.top = {{0, "cat", 0.99F}, {1, "dog", 0.006F}, {2, "cow", 0.004F}};
   reporter.report(result, {});
@@ -228,7 +228,7 @@ TEST_F(ReportersTest, ARunWithoutAFrameHasNoTableOfZeros) {
 TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
   Terminal terminal(ends_[1], output_);
   TerminalReporter reporter(terminal, {"front", "a test"}, 3);
-  reporter.model(kModel);
+  reporter.watching({{nullptr, kModel}});
   reporter.status(offline_);
   EXPECT_THAT(written(), HasSubstr("offline for 0 s, waiting for the camera"));
   Result result;
