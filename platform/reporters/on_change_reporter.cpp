@@ -108,7 +108,7 @@ void OnChangeReporter::report(const Result& result, const Frame& frame) {
   std::string timestamp;
   append_seconds(result.timestamp, timestamp);
   add("CAMERA", camera_);
-  add("WATCH", result.watch ? result.watch->name : "");
+  if (result.watch) add("WATCH", result.watch->name);
   add("MODEL", result.model->name);
   add("STATE", result.state.name());
   add("INDEX", known ? std::to_string(prediction.index) : "");
