@@ -99,14 +99,14 @@ TEST_F(ProgramHistoryTest, WhatCannotBeShownIsSaid) {
 TEST_F(ProgramHistoryTest, AKilledRunHasAnEnd) {
   {
     Program program(run("test://red?fps=20"));
-    ASSERT_TRUE(program.wait_for("red"));
+    ASSERT_TRUE(program.wait_for("red 100"));
     kill(program.pid(), SIGTERM);
     EXPECT_EQ(program.finish().status, 0);
   }
   const auto before = history("changes")["changes"].size();
   EXPECT_EQ(before, 2);
   Program killed(run("test://red?fps=20"));
-  ASSERT_TRUE(killed.wait_for("red"));
+  ASSERT_TRUE(killed.wait_for("red 100"));
   kill(killed.pid(), SIGKILL);
   killed.finish();
   ASSERT_EQ(run_lookout(run("test://red?fps=0&frames=1")).status, 0);
