@@ -217,7 +217,7 @@ bool Settings::set_repeated(const std::string& variable, const std::string& text
       const std::string name = named == repeated.names.end() ? lower_case(word) : *named;
       const std::string key = example.key;
       need_section(prefix, name, origin);
-      set(*find(prefix + "." + name, key), text, origin);
+      set(*find(fmt::format("{}.{}", prefix, name), key), text, origin);
       return true;
     }
     throw origin.error(fmt::format(
