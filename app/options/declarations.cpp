@@ -524,6 +524,8 @@ void declare(Settings& settings, MqttOptions& options) {
 void declare(Settings& settings, WatchOptions& options) {
   const std::string section = std::string(kWatchSection) + "." + options.name;
   const Section add{settings, section.c_str()};
+  add("title", text(options.title, "TEXT"),
+      "What people are shown in place of NAME, as in Home Assistant; default: NAME");
   add("roi", region(options.roi),
       "The part of the picture that this watch is about: x,y,width,height from 0 to 1; default: "
       "camera.roi");

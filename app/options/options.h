@@ -93,6 +93,7 @@ struct StillOptions {
 // other groups.
 struct WatchOptions {
   std::string name;
+  std::string title;                               // empty: the name
   std::optional<cv::Rect2d> roi;                   // as View::roi
   std::string model;                               // as ModelOptions::file
   std::string labels;                              // as ModelOptions::labels

@@ -13,6 +13,7 @@ struct Watch {
   // Those of the run, with what [watch.NAME] says in camera.view.roi, model, still, state and
   // events.
   RunOptions options;
+  std::string title{};  // as WatchInfo::title
 };
 
 // At least one. A model file of a watch's own comes with what the file says about it: labels, input

@@ -54,7 +54,9 @@ OpenWatches open_watches(const RunOptions& options,
     auto& at_least_every = open.selected[region].at_least_every;
     at_least_every = std::min(at_least_every, every);
     WatchInfoPtr info;
-    if (!watch.name.empty()) info = std::make_shared<WatchInfo>(WatchInfo{watch.name, view.roi});
+    if (!watch.name.empty()) {
+      info = std::make_shared<WatchInfo>(WatchInfo{watch.name, view.roi, watch.title});
+    }
     open.all.push_back({std::move(watch), std::move(info), region});
   }
   return open;

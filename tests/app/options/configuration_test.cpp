@@ -132,7 +132,7 @@ TEST(Configuration, WatchesHaveNamesAndTakeWhatTheyDoNotSay) {
       "c.toml",
       "[camera]\nroi = [0, 0, 1, 0.5]\n[model]\nfile = \"a.pt\"\nlabels = \"a.txt\"\n"
       "[state]\nenter-threshold = 0.6\nleave-threshold = 0.5\n"
-      "[watch.gate]\nroi = [0, 0, 0.5, 1]\nenter-threshold = 0.3\n"
+      "[watch.gate]\ntitle = \"Garden gate\"\nroi = [0, 0, 0.5, 1]\nenter-threshold = 0.3\n"
       "[watch.lamp]\nmodel = \"b.pt\"\nmin-duration = \"2s\"\n[watch.box]\n");
   const Environment lamp("LOOKOUT_WATCH_LAMP_EVERY", "5s");
   const Environment door("LOOKOUT_WATCH_BACK_DOOR_ON_CHANGE", "notify door");
@@ -140,6 +140,7 @@ TEST(Configuration, WatchesHaveNamesAndTakeWhatTheyDoNotSay) {
   const std::vector<Watch> watches = watches_of(run);
   ASSERT_EQ(watches.size(), 4U);
   EXPECT_EQ(watches[0].name, "gate");
+  EXPECT_EQ(watches[0].title, "Garden gate");
   EXPECT_EQ(watches[0].options.camera.view.roi, cv::Rect2d(0, 0, 0.5, 1));
   EXPECT_EQ(watches[0].options.state.smoothing, std::chrono::seconds(1));
   EXPECT_EQ(watches[0].options.model.labels, "a.txt");
