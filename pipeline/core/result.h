@@ -47,8 +47,8 @@ struct SceneState {
 // What a result is about when a run watches several things.
 // Immutable: results share it, and it lives as long as they do.
 struct WatchInfo {
-  std::string name;  // letters, digits, - and _: its identity in topics, files and commands
-  cv::Rect2d roi;    // as View::roi
+  std::string name;     // letters, digits, - and _: its identity in topics, files and commands
+  cv::Rect2d roi;       // as View::roi
   std::string title{};  // for people, who may change it at any time; empty: the name
 
   const std::string& shown() const { return title.empty() ? name : title; }
