@@ -222,8 +222,9 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
   }
   if (!mqtt.discovery.empty()) {
     feed.discovery = [topics = feed.topics, camera = feed.info.camera,
-                      facts = discovery_facts(run)](const ModelInfo& model) {
-      return discovery_payload(topics, camera, model, facts);
+                      facts = discovery_facts(run)](const WatchList& watches,
+                                                    const std::set<std::string>& removed) {
+      return discovery_payload(topics, camera, watches, removed, facts);
     };
   }
   MqttLinkOptions link = *run.resolved.mqtt;
@@ -301,12 +302,11 @@ RunReporters make_reporters(const ReporterParts& run) {
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));
   add(std::make_unique<SystemdNotifier>(has_source));
-  if (first.info &&
-      (run.resolved.mqtt || run.resolved.http_address || run.options.results.overlay)) {
-    log_warn("MQTT, HTTP and --overlay show the watch {} alone, the first", first.info->name);
+  if (first.info && (run.resolved.http_address || run.options.results.overlay)) {
+    log_warn("HTTP and --overlay show the watch {} alone, the first", first.info->name);
   }
   auto counters = std::make_shared<MqttCounters>();
-  if (!add(for_watch(first, true, make_mqtt_reporter(run, counters)))) counters.reset();
+  if (!add(make_mqtt_reporter(run, counters))) counters.reset();
   reporters.take_pictures = add(for_watch(first, true, make_http_reporter(run, counters)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,

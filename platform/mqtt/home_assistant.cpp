@@ -1,9 +1,13 @@
 #include "platform/mqtt/home_assistant.h"
 
+#include <algorithm>
+#include <cctype>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
+#include <vector>
 
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/json_text.h"
 #include "platform/mqtt/mqtt_topics.h"
 
@@ -17,18 +21,38 @@ constexpr int kMissedIntervals = 3;  // after which a figure is no longer true
 // `stopped` is none of the two words that Home Assistant knows.
 constexpr const char* kIsOnline = "{{ 'online' if value == 'online' else 'offline' }}";
 
+// What an entity is called within its device: those of a watch have its name before their own.
+std::string entity_key(const WatchInfoPtr& watch, const std::string& key) {
+  return watch ? watch->name + "_" + key : key;
+}
+
+// The end of its unique id: of no watch it is that of an entity of another camera.
+std::string unique_end(const WatchInfoPtr& watch, const std::string& key) {
+  return watch ? "." + watch->name + "." + key : "_" + key;
+}
+
+// What people see. `name` begins with a capital letter.
+std::string entity_name(const WatchInfoPtr& watch, std::string name) {
+  if (!watch) return name;
+  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+  return watch->shown() + " " + name;
+}
+
 // The entities of a device, by their keys.
 class Device {
  public:
   Device(const MqttTopics& topics, const DiscoveryFacts& facts) : topics_(topics), facts_(facts) {}
 
+  // Of the entities that follow; null: they are the camera's.
+  void set_watch(const WatchInfoPtr& watch) { watch_ = watch; }
+
   // An entity that is available while the program runs. `fields`: what else describes it.
   void add(const std::string& key, const std::string& platform, const std::string& name,
            const Json& fields) {
-    Json& entity = entities_[key];
+    Json& entity = entities_[entity_key(watch_, key)];
     entity = {{"p", platform},
-              {"name", name},
-              {"uniq_id", topics_.device + "_" + key},
+              {"name", entity_name(watch_, name)},
+              {"uniq_id", topics_.device + unique_end(watch_, key)},
               {"avty", Json::array({{{"t", topics_.available}, {"val_tpl", kIsOnline}}})}};
     entity.update(fields);
   }
@@ -37,8 +61,14 @@ class Device {
   void add_for_camera(const std::string& key, const std::string& platform, const std::string& name,
                       const Json& fields) {
     add(key, platform, name, fields);
-    entities_[key]["avty"].push_back({{"t", topics_.camera}});
-    entities_[key]["avty_mode"] = "all";
+    Json& entity = entities_[entity_key(watch_, key)];
+    entity["avty"].push_back({{"t", topics_.camera}});
+    entity["avty_mode"] = "all";
+  }
+
+  // Home Assistant removes what has nothing but a platform.
+  void remove(const std::string& key, const std::string& platform) {
+    if (!entities_.contains(key)) entities_[key] = {{"p", platform}};
   }
 
   // The fields of a figure in the topic `stats`, which is for those who look after the machine.
@@ -56,10 +86,16 @@ class Device {
  private:
   const MqttTopics& topics_;
   const DiscoveryFacts& facts_;
+  WatchInfoPtr watch_;
   Json entities_;
 };
 
-void add_state(const MqttTopics& topics, const ModelInfo& model, Device& device) {
+void add_picture(const std::string& topic, Device& device) {
+  device.add_for_camera("picture", "camera", "Picture", {{"t", topic}});
+}
+
+void add_watch(const MqttWatchTopics& topics, const ModelInfo& model, bool pictures,
+               Device& device) {
   Json state{{"stat_t", topics.state}, {"json_attr_t", topics.attributes}, {"ic", "mdi:eye"}};
   if (model.labels.size() <= kMaxOptions) {
     std::set<std::string> options{"unknown"};
@@ -79,6 +115,23 @@ void add_state(const MqttTopics& topics, const ModelInfo& model, Device& device)
   device.add_for_camera(
       "change", "event", "Change",
       {{"stat_t", topics.event}, {"evt_typ", Json::array({"changed"})}, {"ic", "mdi:eye-refresh"}});
+  if (!pictures) return;
+  device.add_for_camera("image", "image", "Last change",
+                        {{"img_t", topics.snapshot}, {"cont_type", "image/jpeg"}});
+  add_picture(topics.snapshot, device);
+}
+
+// All that add_watch() may have added.
+void remove_watch(const std::string& name, Device& device) {
+  WatchInfoPtr watch;
+  if (!name.empty()) watch = std::make_shared<WatchInfo>(WatchInfo{name, {}});
+  for (const auto& [key, platform] : {std::pair("state", "sensor"),
+                                      {"score", "sensor"},
+                                      {"change", "event"},
+                                      {"image", "image"},
+                                      {"picture", "camera"}}) {
+    device.remove(entity_key(watch, key), platform);
+  }
 }
 
 void add_figures(const DiscoveryFacts& facts, Device& device) {
@@ -108,17 +161,13 @@ void add_figures(const DiscoveryFacts& facts, Device& device) {
   }
 }
 
-void add_camera(const MqttTopics& topics, const DiscoveryFacts& facts, Device& device) {
+void add_camera(const MqttTopics& topics, Device& device) {
   device.add("camera", "binary_sensor", "Camera",
              {{"stat_t", topics.camera},
               {"pl_on", "online"},
               {"pl_off", "offline"},
               {"dev_cla", "connectivity"},
               {"ent_cat", "diagnostic"}});
-  if (!facts.pictures) return;
-  device.add_for_camera("image", "image", "Last change",
-                        {{"img_t", topics.snapshot}, {"cont_type", "image/jpeg"}});
-  device.add_for_camera("picture", "camera", "Picture", {{"t", topics.snapshot}});
 }
 
 void add_commands(const MqttTopics& topics, const DiscoveryFacts& facts, Device& device) {
@@ -133,19 +182,39 @@ void add_commands(const MqttTopics& topics, const DiscoveryFacts& facts, Device&
                         {{"cmd_t", topics.take_snapshot}, {"ic", "mdi:camera"}});
 }
 
+// The names of the models, each once.
+std::string model_names(const WatchList& watches) {
+  std::vector<std::string> names;
+  for (const Watching& each : watches) {
+    const std::string& name = each.model->name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return joined(names, ", ");
+}
+
 }  // namespace
 
 std::string discovery_payload(const MqttTopics& topics, const std::string& camera,
-                              const ModelInfo& model, const DiscoveryFacts& facts) {
+                              const WatchList& watches, const std::set<std::string>& removed,
+                              const DiscoveryFacts& facts) {
   Device device(topics, facts);
-  add_state(topics, model, device);
+  for (const Watching& each : watches) {
+    device.set_watch(each.watch);
+    const std::string name = each.watch ? each.watch->name : "";
+    add_watch(watch_topics(topics, name), *each.model, facts.pictures, device);
+  }
+  device.set_watch(nullptr);
   add_figures(facts, device);
-  add_camera(topics, facts, device);
+  add_camera(topics, device);
   add_commands(topics, facts, device);
+  // What is asked for is a picture of no watch.
+  const bool has_names = watches.front().watch != nullptr;
+  if (has_names && facts.commands && facts.pictures) add_picture(topics.snapshot, device);
+  for (const std::string& name : removed) remove_watch(name, device);
   Json about{{"ids", Json::array({topics.device})},
              {"name", camera},
              {"mf", "lookout"},
-             {"mdl", model.name},
+             {"mdl", model_names(watches)},
              {"sw", LOOKOUT_VERSION}};
   if (!facts.page.empty()) about["cu"] = facts.page;
   const Json config{{"dev", std::move(about)},
@@ -166,7 +235,7 @@ std::optional<DiscoveredCamera> discovered_camera(const MqttMessage& message) {
     return is_there && json.at(pointer).is_string() ? json.at(pointer).get<std::string>() : "";
   };
   DiscoveredCamera camera{text("/dev/name"), rest.substr(0, rest.find('_')),
-                          text("/cmps/state/stat_t"), message.topic};
+                          text("/cmps/camera/stat_t"), message.topic};
   if (camera.name.empty()) return std::nullopt;
   return camera;
 }

@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
-#include <vector>
 
-#include "pipeline/core/model_spec.h"
+#include "pipeline/core/result.h"
 #include "platform/mqtt/mqtt_topics.h"
 #include "platform/mqtt/mqtt_transport.h"
 
@@ -25,15 +25,18 @@ struct DiscoveryFacts {
 // With more classes than this the state is any text.
 inline constexpr std::size_t kMaxOptions = 32;
 
-// The retained message for `topics.config`: one device with all its entities, JSON.
+// The retained message for `topics.config`: one device with all its entities, JSON. Each watch has
+// some of its own, with its name in their ids and its title in their names; a watch without a name
+// has those of the camera. `removed`: names of watches, or "", whose entities are to go.
 std::string discovery_payload(const MqttTopics& topics, const std::string& camera,
-                              const ModelInfo& model, const DiscoveryFacts& facts);
+                              const WatchList& watches, const std::set<std::string>& removed,
+                              const DiscoveryFacts& facts);
 
 struct DiscoveredCamera {
   std::string name;
-  std::string machine;      // see machine_id()
-  std::string state_topic;  // may be empty
-  std::string config;       // the message's topic
+  std::string machine;       // see machine_id()
+  std::string camera_topic;  // may be empty
+  std::string config;        // the message's topic
 };
 
 // The camera in such a message, which anybody may have written; nothing when there is none.

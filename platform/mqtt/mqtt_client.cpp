@@ -54,9 +54,9 @@ FoundCameras discovered_cameras(MqttClient& visit, const ForgetOptions& options)
     auto camera = discovered_camera(message);
     if (!camera) continue;
     const bool is_ours = camera->machine == options.machine;
-    const std::string state =
-        mqtt_topics(options.prefix, camera->name, camera->machine, options.discovery).state;
-    if (is_ours || camera->state_topic == state) cameras.push_back(std::move(*camera));
+    const std::string topic =
+        mqtt_topics(options.prefix, camera->name, camera->machine, options.discovery).camera;
+    if (is_ours || camera->camera_topic == topic) cameras.push_back(std::move(*camera));
   }
   return cameras;
 }
@@ -101,9 +101,10 @@ std::string choose_camera(const FoundCameras& cameras, const ForgetOptions& opti
                                  : ""));
 }
 
-// What removes the devices and, unless they stay, the camera's topics.
+// What removes the devices and, unless they stay, the camera's topics. `watches`: those of the
+// watches that are retained.
 std::vector<MqttMessage> empty_messages(const MqttTopics& topics, std::set<std::string> devices,
-                                        bool keeps_topics) {
+                                        const std::set<std::string>& watches, bool keeps_topics) {
   std::vector<MqttMessage> empty;
   const auto add = [&empty](const std::string& topic) {
     empty.push_back({topic, "", /*qos=*/1, /*retained=*/true});
@@ -111,11 +112,22 @@ std::vector<MqttMessage> empty_messages(const MqttTopics& topics, std::set<std::
   if (!keeps_topics && !topics.config.empty()) devices.insert(topics.config);
   for (const std::string& topic : devices) add(topic);
   if (keeps_topics) return empty;
+  for (const std::string& topic : watches) add(topic);
   for (const auto& topic : {topics.available, topics.camera, topics.state, topics.attributes,
                             topics.snapshot, topics.enabled, topics.owner}) {
     add(topic);
   }
   return empty;
+}
+
+// The retained topics of a camera's watches.
+std::set<std::string> watch_topics_of(MqttClient& visit, const MqttTopics& topics) {
+  std::set<std::string> found;
+  for (const MqttMessage& message : visit.retained(topics.watches + "/#")) {
+    const bool is_below = message.topic.rfind(topics.watches + "/", 0) == 0;
+    if (is_below || message.topic == topics.watches) found.insert(message.topic);
+  }
+  return found;
 }
 
 // The machine that has the topics; nothing when it is this one or none.
@@ -202,7 +214,9 @@ Forgotten forget_camera(MqttClient& visit, const ForgetOptions& options) {
   for (const auto& [id, host] : others) {
     forgotten.remaining.push_back(to_text(MqttMachine{id, host}));
   }
-  visit.publish(empty_messages(topics, std::move(devices), keeps_topics));
+  std::set<std::string> watches;
+  if (!keeps_topics) watches = watch_topics_of(visit, topics);
+  visit.publish(empty_messages(topics, std::move(devices), watches, keeps_topics));
   return forgotten;
 }
 

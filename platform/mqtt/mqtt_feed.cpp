@@ -10,9 +10,6 @@
 namespace lookout {
 namespace {
 
-// Whether it was wanted; it is not any more.
-bool take_flag(std::atomic<bool>& wanted) { return wanted && wanted.exchange(false); }
-
 constexpr int kPictureQuality = 80;  // of JPEG
 constexpr const char* kOnline = "online";
 
@@ -51,67 +48,18 @@ void MqttSwitch::log() const {
   log_info("mqtt: {} by a command", enabled_ ? "switched on" : "switched off");
 }
 
-void MqttSlots::put(const ModelInfoPtr& model) {
-  {
-    const MutexLock lock(mutex_);
-    news_.model = model;
-  }
-  if (wake_) wake_();
-}
-
-void MqttSlots::put(const Result& result, const Frame& frame) {
-  const bool changed = result.state_changed;
-  const bool with_picture =
-      take_flag(picture_wanted_) || (changed && take_flag(change_picture_wanted_));
-  const bool with_result = take_flag(result_wanted_);
-  if (!changed && !with_picture && !with_result) return;
-  std::optional<cv::Mat> picture;
-  if (with_picture) picture = whole_picture(frame).clone();
-  {
-    const MutexLock lock(mutex_);
-    if (changed) {
-      news_.change = MqttResult{result, frame.origin};
-      ++news_.changes;
-    }
-    if (with_result) news_.result = MqttResult{result, frame.origin};
-    if (picture) news_.picture = std::move(picture);
-  }
-  if (wake_) wake_();
-}
-
-void MqttSlots::put(const StatsSnapshot& stats) {
-  {
-    const MutexLock lock(mutex_);
-    news_.stats = stats;
-  }
-  if (wake_) wake_();
-}
-
-void MqttSlots::put(const CameraStatus& status) {
-  {
-    const MutexLock lock(mutex_);
-    news_.status = status;
-  }
-  if (wake_) wake_();
-}
-
-MqttNews MqttSlots::take() {
-  const MutexLock lock(mutex_);
-  return std::exchange(news_, {});
-}
-
 MqttFeed::MqttFeed(MqttSlots& slots, MqttLink& link, MqttCounters& counters,
                    MqttFeedOptions options)
     : slots_(slots),
       link_(link),
       counters_(counters),
       options_(std::move(options)),
-      format_(options_.info),
       owner_(options_.machine),
-      switch_(options_.enable) {
+      switch_(options_.enable),
+      camera_{JsonFormat(options_.info), options_.pictures,
+              [this](MqttMessage message) { publish(std::move(message)); }} {
   link_.set_handlers(
       {[this] { on_connected(); }, [this](const MqttMessage& message) { hear(message); }});
-  if (options_.pictures) slots_.want_picture_of_change();
 }
 
 // With each connection. What is retained on the other topics comes before the owner.
@@ -120,7 +68,13 @@ void MqttFeed::on_connected() {
   begun_ = false;
   counters_.publishes = false;
   link_.subscribe(topics.available);
-  if (!ever_begun_) link_.subscribe(topics.state);
+  if (!ever_begun_) {
+    link_.subscribe(topics.state);
+    for (const auto& watch : watches_) {
+      if (has_names()) link_.subscribe(watch->topics().state);
+    }
+    link_.subscribe(topics.watches);
+  }
   link_.subscribe(topics.owner);
   owner_.ask(options_.now());
   if (!topics.birth.empty()) link_.subscribe(topics.birth);
@@ -142,11 +96,19 @@ void MqttFeed::hear(const MqttMessage& message) {
     } else if (message.payload != kOnline) {
       available_again_ = std::max(options_.now(), next_correction_);
     }
-  } else if (message.topic != topics.state) {
+  } else {
+    if (!ever_begun_) hear_what_was(message);
     execute(message);
-  } else if (!ever_begun_) {
-    told_state_.reset();
-    if (!message.payload.empty()) told_state_ = state_label(message.payload);
+  }
+}
+
+// What a run before this one has left.
+void MqttFeed::hear_what_was(const MqttMessage& message) {
+  const MqttTopics& topics = options_.topics;
+  if (message.topic == topics.watches) watched_before_ = watch_names(message.payload);
+  if (message.topic == topics.state) unnamed_before_ = !message.payload.empty();
+  for (const auto& watch : watches_) {
+    if (message.topic == watch->topics().state) watch->hear_state(message.payload);
   }
 }
 
@@ -166,23 +128,24 @@ void MqttFeed::execute(const MqttMessage& message) {
     case MqttCommand::kSnapshot:
       if (!options_.pictures || now < next_asked_picture_) break;
       next_asked_picture_ = now + kBetweenAskedPictures;
-      slots_.want_picture();
+      slots_.ask_for_picture();
       break;
   }
 }
 
 void MqttFeed::advance() {
   const MqttNews news = slots_.take();
-  if (news.model) take_model(news.model);
+  if (news.watches) take_watches(*news.watches);
   settle_owner();
   if (news.status) {
     online_ = news.status->online;
     publish_camera();
   }
-  if (news.change) take_change(news);
-  if (news.result && result_ && !change_waits_) {
-    result_ = news.result;
-    publish_attributes();
+  for (const MqttWatchNews& each : news.of_watches) {
+    MqttWatch* const watch = find(each.watch);
+    if (watch == nullptr) continue;
+    const bool with_picture = news.picture && is_for(*news.picture, *watch);
+    counters_.dropped += watch->take(each, with_picture, publishes());
   }
   if (news.picture) take_picture(*news.picture);
   if (news.stats) take_stats(*news.stats);
@@ -226,134 +189,176 @@ void MqttFeed::begin() {
   if (others_logged_) log_info("mqtt: {} is free now: publishing", options_.topics.base);
   others_logged_ = false;
   available_again_.reset();
-  if (!ever_begun_) link_.unsubscribe(options_.topics.state);
-  const bool is_first = !std::exchange(ever_begun_, true);
-  const auto before = told_state_;
+  const bool is_first = !ever_begun_;
+  if (is_first) find_removed();
+  ever_begun_ = true;
+  discovery_ = describe();
   publish_all();
   // What happened until now is one change. After a loss of the connection it would come late.
-  if (!is_first || !result_ || !before || *before == *told_state_) return;
-  previous_ = *before;
-  publish_attributes();
-  publish_event();
+  if (!is_first) return;
+  for (const auto& watch : watches_) watch->publish_start();
+}
+
+// By what the broker has of runs before. It is not listened to any more.
+void MqttFeed::find_removed() {
+  const MqttTopics& topics = options_.topics;
+  link_.unsubscribe(topics.state);
+  link_.unsubscribe(topics.watches);
+  for (const auto& watch : watches_) {
+    if (has_names()) link_.unsubscribe(watch->topics().state);
+  }
+  for (const std::string& name : watched_before_) removed_.insert(name);
+  // Runs without names leave no list.
+  if (has_names() && (unnamed_before_ || watched_before_.empty())) removed_.insert("");
+  for (const auto& watch : watches_) removed_.erase(watch->name());
 }
 
 void MqttFeed::do_what_is_due() {
   const auto now = options_.now();
-  if (is_due(picture_at_, now)) want_picture();
+  for (const auto& watch : watches_) watch->want_what_is_due(now);
   if (switch_.advance(now)) publish_enabled();
   if (!publishes()) return;
   if (is_due(available_again_, now)) {
     next_correction_ = now + kBetweenCorrections;
     publish(options_.topics.available, kOnline, /*retained=*/true);
   }
+  if (is_due(removed_again_, now)) settle_removed();
   if (is_due(republish_at_, now)) publish_all();
   if (is_due(stats_again_, now)) publish_stats();
-  if (change_waits_ && now >= next_change_) publish_change();
+  for (const auto& watch : watches_) watch->publish_what_is_due(now);
 }
 
 Clock::time_point MqttFeed::next_due() const {
   auto due = switch_.next_due();
   if (link_.connected()) due = std::min(due, owner_.next_due());
-  for (const auto& time : {republish_at_, stats_again_, picture_at_, available_again_}) {
+  for (const auto& watch : watches_) due = std::min(due, watch->next_due(publishes()));
+  if (!publishes()) return due;
+  for (const auto& time : {republish_at_, stats_again_, removed_again_, available_again_}) {
     if (time) due = std::min(due, *time);
   }
-  return change_waits_ ? std::min(due, next_change_) : due;
+  return due;
 }
 
-void MqttFeed::take_model(const ModelInfoPtr& model) {
-  format_.use(model);
-  if (!options_.discovery) return;
-  discovery_ = options_.discovery(*model);
-  publish(options_.topics.config, discovery_, /*retained=*/true);
-}
-
-void MqttFeed::take_change(const MqttNews& news) {
-  result_ = news.change;
-  noted_ = false;
-  state_since_ = news.change->result.timestamp;
-  // An event that comes late would start an automation at the wrong time.
-  counters_.dropped += publishes() ? news.changes - 1 + (change_waits_ ? 1 : 0) : news.changes;
-  change_waits_ = publishes();
-  picture_waits_ = options_.pictures && !news.picture;
-}
-
-void MqttFeed::want_picture() {
-  if (picture_waits_) {
-    slots_.want_picture();
-  } else {
-    slots_.want_picture_of_change();
+MqttWatch* MqttFeed::find(const std::string& watch) const {
+  for (const auto& each : watches_) {
+    if (each->name() == watch) return each.get();
   }
+  return nullptr;
 }
 
-void MqttFeed::take_picture(const cv::Mat& bgr) {
-  snapshot_ = encode_jpeg(turned(bgr, options_.view), kPictureQuality);
-  picture_waits_ = false;
-  picture_at_ = options_.now() + kBetweenPictures;
-  publish(options_.topics.snapshot, snapshot_, /*retained=*/true);
+void MqttFeed::take_watches(const std::vector<MqttWatching>& watches) {
+  std::vector<std::unique_ptr<MqttWatch>> before = std::exchange(watches_, {});
+  list_.clear();
+  for (const MqttWatching& watching : watches) {
+    list_.push_back(watching.watching);
+    const std::string name(watching.name());
+    const auto same = std::find_if(before.begin(), before.end(), [&name](const auto& watch) {
+      return watch && watch->name() == name;
+    });
+    if (same != before.end()) {
+      watches_.push_back(std::move(*same));
+      continue;
+    }
+    removed_.erase(name);
+    watches_.push_back(
+        std::make_unique<MqttWatch>(watch_topics(options_.topics, name), watching, camera_));
+    if (!ever_begun_ && !name.empty()) link_.subscribe(watches_.back()->topics().state);
+  }
+  for (const auto& watch : before) {
+    if (watch && ever_begun_ && removed_.size() < kMaxRemoved) removed_.insert(watch->name());
+  }
+  const std::string described = std::exchange(discovery_, describe());
+  if (!publishes()) return;
+  if (discovery_ != described) publish_discovery();
+  publish_removed();
+  publish_watches();
+}
+
+bool MqttFeed::is_for(const MqttPicture& picture, const MqttWatch& watch) const {
+  // Without names, what is asked for is the watch's, too.
+  if (picture.asked && !has_names()) return true;
+  const auto& watches = picture.watches;
+  return std::find(watches.begin(), watches.end(), watch.name()) != watches.end();
+}
+
+void MqttFeed::take_picture(const MqttPicture& picture) {
+  const std::string jpeg = encode_jpeg(turned(picture.bgr, options_.view), kPictureQuality);
+  for (const auto& watch : watches_) {
+    if (is_for(picture, *watch)) watch->take_picture(jpeg, options_.now());
+  }
+  if (!picture.asked || !has_names()) return;
+  asked_ = jpeg;
+  publish(options_.topics.snapshot, asked_, /*retained=*/false);
 }
 
 void MqttFeed::take_stats(const StatsSnapshot& stats) {
   stats_.clear();
-  format_.append(stats, stats_);
+  if (!list_.empty()) camera_.format.use(list_.front().model);
+  camera_.format.append(stats, stats_);
   stats_ = without_newline(std::move(stats_));
   publish_stats();
-  slots_.want_result();  // for the score of a state that lasts
+  for (const auto& watch : watches_) watch->want_result();
+}
+
+std::string MqttFeed::describe() const {
+  return options_.discovery && !list_.empty() ? options_.discovery(list_, removed_) : "";
 }
 
 void MqttFeed::publish_all() {
-  const MqttTopics& topics = options_.topics;
-  publish(topics.available, kOnline, /*retained=*/true);
-  if (!discovery_.empty()) publish(topics.config, discovery_, /*retained=*/true);
+  publish(options_.topics.available, kOnline, /*retained=*/true);
+  publish_discovery();
+  publish_removed();
+  publish_watches();
   publish_enabled();
   publish_camera();
-  if (result_) {
-    if (!change_waits_) note_state();  // else with its event
-    publish(topics.state, state_payload(result_->result.state), /*retained=*/true);
-    publish_attributes();
-  }
-  if (!snapshot_.empty()) publish(topics.snapshot, snapshot_, /*retained=*/true);
+  for (const auto& watch : watches_) watch->publish_all();
+  if (!asked_.empty()) publish(options_.topics.snapshot, asked_, /*retained=*/false);
   publish_stats();
   stats_again_ = options_.now() + kListening;
+}
+
+void MqttFeed::publish_discovery() {
+  if (!discovery_.empty()) publish(options_.topics.config, discovery_, /*retained=*/true);
+}
+
+// Whoever listens to topics of entities has been told that these are gone.
+void MqttFeed::publish_removed() {
+  if (removed_.empty()) return;
+  for (const std::string& name : removed_) {
+    const MqttWatchTopics topics = watch_topics(options_.topics, name);
+    for (const std::string& topic : {topics.attributes, topics.snapshot, topics.state}) {
+      publish(topic, "", /*retained=*/true);
+    }
+  }
+  removals_ = kRemovals;
+  removed_again_ = options_.now() + kListening;
+}
+
+// For the next run, behind what was removed and before what is new. Runs without names have no
+// list.
+void MqttFeed::publish_watches() {
+  if (!has_names() && removed_.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& watch : watches_) names.push_back(watch->name());
+  publish(options_.topics.watches, has_names() ? watches_payload(names) : "", /*retained=*/true);
+}
+
+// What was removed is forgotten when the broker has passed it on.
+void MqttFeed::settle_removed() {
+  const bool passed_on = link_.idle();
+  if (passed_on && --removals_ == 0) {
+    removed_.clear();
+  } else {
+    removed_again_ = options_.now() + kListening;
+  }
+  if (!passed_on) return;
+  discovery_ = describe();
+  publish_discovery();
 }
 
 void MqttFeed::publish_enabled() {
   if (!options_.commands || !switch_.can_switch()) return;
   publish(options_.topics.enabled, switch_.enabled() ? "ON" : "OFF", /*retained=*/true);
-}
-
-// That the broker is told the state. Returns whether that is a change.
-bool MqttFeed::note_state() {
-  if (noted_) return false;
-  noted_ = true;
-  const std::string state = state_payload(result_->result.state);
-  previous_ = state_payload(result_->result.previous_state);
-  // The first state of the run, or after the camera was away: only the broker knows one before.
-  const bool is_first = previous_.empty();
-  const bool changes = !is_first || (told_state_ && *told_state_ != state);
-  if (is_first && changes) previous_ = *told_state_;
-  told_state_ = state;
-  return changes;
-}
-
-void MqttFeed::publish_change() {
-  next_change_ = options_.now() + kBetweenChanges;
-  change_waits_ = false;
-  const bool changes = note_state();
-  const MqttTopics& topics = options_.topics;
-  publish(topics.state, state_payload(result_->result.state), /*retained=*/true);
-  publish_attributes();
-  if (changes) publish_event();
-}
-
-void MqttFeed::publish_event() {
-  std::string line;
-  format_.append_state(result_->result, result_->origin, line);
-  publish(options_.topics.event, event_payload(line, previous_), /*retained=*/false);
-}
-
-void MqttFeed::publish_attributes() {
-  publish(options_.topics.attributes, attributes_payload(result_->result, state_since_, previous_),
-          /*retained=*/true);
 }
 
 void MqttFeed::publish_camera() {
@@ -365,7 +370,11 @@ void MqttFeed::publish_stats() {
 }
 
 void MqttFeed::publish(const std::string& topic, std::string payload, bool retained, int qos) {
-  if (publishes()) link_.publish({topic, std::move(payload), qos, retained});
+  publish({topic, std::move(payload), qos, retained});
+}
+
+void MqttFeed::publish(MqttMessage message) {
+  if (publishes()) link_.publish(std::move(message));
 }
 
 void MqttFeed::stop() { publish(options_.topics.available, "stopped", /*retained=*/true); }

@@ -1,26 +1,24 @@
 // Decides what is published about a camera, and when.
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <opencv2/core/mat.hpp>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "pipeline/core/frame.h"
-#include "pipeline/core/mutex.h"
-#include "pipeline/core/reporter.h"
 #include "pipeline/core/result.h"
 #include "pipeline/model/preprocessor.h"
-#include "pipeline/results/format.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
 #include "platform/mqtt/mqtt_link.h"
 #include "platform/mqtt/mqtt_owner.h"
+#include "platform/mqtt/mqtt_slots.h"
 #include "platform/mqtt/mqtt_topics.h"
+#include "platform/mqtt/mqtt_watch.h"
 
 namespace lookout {
 
@@ -59,51 +57,6 @@ class MqttSwitch {
   int lines_ = 0;  // since the last rest
 };
 
-struct MqttResult {
-  Result result;
-  std::string origin;
-};
-
-// What is new in a run, for the thread "mqtt". Each member holds the newest element since the last
-// take(); empty: there was none.
-struct MqttNews {
-  ModelInfoPtr model;
-  std::optional<MqttResult> change;  // the newest result that changed the state
-  std::uint64_t changes = 0;         // how many there were
-  std::optional<MqttResult> result;  // the one that was wanted
-  std::optional<cv::Mat> picture;    // a copy, B G R, as the source delivered it
-  std::optional<StatsSnapshot> stats;
-  std::optional<CameraStatus> status;
-};
-
-// Where the frame loop puts what is new. put() is called by it, all else by one other thread. A
-// frame that changes nothing and that nobody wants costs three loads.
-class MqttSlots {
- public:
-  // `wake` is called by the frame loop when there is news. To be set before the first put().
-  void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
-
-  void put(const ModelInfoPtr& model) EXCLUDES(mutex_);
-  void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
-  void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
-  void put(const CameraStatus& status) EXCLUDES(mutex_);
-
-  MqttNews take() EXCLUDES(mutex_);
-
-  // Each is for one frame: the next one; the next one's picture; the picture of the next change.
-  void want_result() { result_wanted_ = true; }
-  void want_picture() { picture_wanted_ = true; }
-  void want_picture_of_change() { change_picture_wanted_ = true; }
-
- private:
-  std::function<void()> wake_;
-  std::atomic<bool> result_wanted_ = false;
-  std::atomic<bool> picture_wanted_ = false;
-  std::atomic<bool> change_picture_wanted_ = false;
-  Mutex mutex_;
-  MqttNews news_ GUARDED_BY(mutex_);
-};
-
 struct MqttFeedOptions {
   MqttTopics topics;
   MqttMachine machine;  // this one
@@ -112,8 +65,9 @@ struct MqttFeedOptions {
   bool pictures = true;                        // of changes
   bool commands = false;                       // are executed
   std::chrono::milliseconds interval{60'000};  // between statistics, at least
-  // The device for Home Assistant, with a model; called by the thread "mqtt". Empty: there is none.
-  std::function<std::string(const ModelInfo&)> discovery;
+  // The device for Home Assistant: what is watched, and the names of what is removed; called by the
+  // thread "mqtt". Empty: there is none.
+  std::function<std::string(const WatchList&, const std::set<std::string>& removed)> discovery;
   // Pauses the source (false) or lets it run again; called by the thread "mqtt". Empty: the source
   // cannot be paused.
   std::function<void(bool)> enable;
@@ -126,17 +80,22 @@ struct MqttFeedOptions {
 // connection and when Home Assistant has started; then what changes, the newest of each topic.
 // While they are another machine's, nothing is, and there is no will: one line in the log says so.
 //
-// An event tells of a change: the state before was seen by this run, or it is what the broker has
-// retained. Used by one thread, but for the slots.
+// What the run does not watch, or no more, is removed: its retained topics are emptied, and Home
+// Assistant is told. The retained topic `watch` names what a run before this one has left.
+//
+// Used by one thread, but for the slots.
 class MqttFeed {
  public:
-  static constexpr std::chrono::milliseconds kBetweenChanges{100};
-  static constexpr std::chrono::seconds kBetweenPictures{10};
   static constexpr std::chrono::seconds kBetweenAskedPictures{1};
   // Home Assistant's start is answered after a random part of this time: there may be many cameras.
   static constexpr std::chrono::seconds kRepublishWithin{5};
   // Home Assistant listens to topics a moment after it heard of them; statistics are not retained.
   static constexpr std::chrono::seconds kListening{5};
+  // Home Assistant is told twice of entities that are gone: while it takes in a message about a
+  // device it may leave out a part of the next one.
+  static constexpr int kRemovals = 2;
+  // Names of watches that are gone, at most, while the broker is away; the others stay there.
+  static constexpr std::size_t kMaxRemoved = 64;
   // `available` is corrected that often, when others write it.
   static constexpr std::chrono::seconds kBetweenCorrections{1};
 
@@ -146,7 +105,8 @@ class MqttFeed {
   MqttFeed(const MqttFeed&) = delete;
   MqttFeed& operator=(const MqttFeed&) = delete;
 
-  // Publishes what is new or due. To be called when the first model is in the slots.
+  // Publishes what is new or due. To be called when the first list of watches is in the slots, and
+  // before the link is connected.
   void advance();
   // When advance() has to be called, even without news.
   Clock::time_point next_due() const;
@@ -156,59 +116,62 @@ class MqttFeed {
  private:
   void on_connected();
   void hear(const MqttMessage& message);
+  void hear_what_was(const MqttMessage& message);
   void execute(const MqttMessage& message);
-  void want_picture();
 
   // Whether there is a connection, and something may be published.
   bool publishes() const { return begun_ && link_.connected(); }
+  bool has_names() const { return !watches_.empty() && !watches_.front()->name().empty(); }
   void settle_owner();
   void begin();
   void give_way();
 
-  void take_model(const ModelInfoPtr& model);
-  void take_change(const MqttNews& news);
-  void take_picture(const cv::Mat& bgr);
+  MqttWatch* find(const std::string& watch) const;
+  bool is_for(const MqttPicture& picture, const MqttWatch& watch) const;
+  void take_watches(const std::vector<MqttWatching>& watches);
+  void take_picture(const MqttPicture& picture);
   void take_stats(const StatsSnapshot& stats);
   void do_what_is_due();
 
+  void find_removed();
+  void settle_removed();
+  std::string describe() const;
+  void publish_removed();
+  void publish_watches();
+  void publish_discovery();
   void publish_all();
   void publish_enabled();
-  bool note_state();
-  void publish_change();
-  void publish_event();
-  void publish_attributes();
   void publish_camera();
   void publish_stats();
   void publish(const std::string& topic, std::string payload, bool retained, int qos = 1);
+  void publish(MqttMessage message);
 
   MqttSlots& slots_;
   MqttLink& link_;
   MqttCounters& counters_;
   const MqttFeedOptions options_;
-  JsonFormat format_;
   MqttOwner owner_;
   MqttSwitch switch_;
-  std::string discovery_;                  // with the model; empty: there is none
-  bool begun_ = false;                     // to publish, on this connection
-  bool ever_begun_ = false;                // in this run
-  bool others_logged_ = false;             // that the topics are another machine's
-  std::string others_available_;           // what `available` was before we published
-  std::optional<std::string> told_state_;  // what the broker has retained; empty: nothing is known
-  std::string previous_;                   // the state before result_; empty: there was none
-  bool noted_ = false;                     // previous_ is that of result_
-  bool online_ = true;                     // the camera
-  std::optional<MqttResult> result_;       // the last change, or a later result of the same state
-  std::chrono::system_clock::time_point state_since_;
-  std::string stats_;     // the last JSON line; empty: none yet
-  std::string snapshot_;  // the last JPEG; empty: none yet
-  bool change_waits_ = false;
-  bool picture_waits_ = false;                     // the last change has none
+  MqttWatch::Camera camera_;
+  std::vector<std::unique_ptr<MqttWatch>> watches_;  // without names: one
+  WatchList list_;                                   // the same
+  std::string discovery_;                            // with these; empty: there is none
+  bool begun_ = false;                               // to publish, on this connection
+  bool ever_begun_ = false;                          // in this run
+  bool others_logged_ = false;                       // that the topics are another machine's
+  std::string others_available_;                     // what `available` was before we published
+  std::set<std::string> watched_before_;  // names of a run before, as the broker has them
+  bool unnamed_before_ = false;           // it has the state of a run without names
+  std::set<std::string> removed_;         // watches of which the broker may have something
+  int removals_ = 0;                      // how often Home Assistant is to be told of these
+  bool online_ = true;                    // the camera
+  std::string stats_;                     // the last JSON line; empty: none yet
+  std::string asked_;                     // with names: the last JPEG that was asked for
   std::optional<Clock::time_point> republish_at_;  // when to publish everything again
   std::optional<Clock::time_point> stats_again_;
-  std::optional<Clock::time_point> picture_at_;  // from when on a picture is wanted again
+  std::optional<Clock::time_point> removed_again_;
   std::optional<Clock::time_point> available_again_;
   Clock::time_point next_correction_;
-  Clock::time_point next_change_;
   Clock::time_point next_asked_picture_;
 };
 

@@ -11,11 +11,42 @@
 
 namespace lookout {
 
+void MqttStatistics::record(const Result& result) {
+  if (!result.watch) return statistics_.record(result);
+  if (frame_.sequence != result.sequence) record_frame();
+  const Region region{result.watch->roi, result.model.get()};
+  const bool is_counted =
+      std::any_of(regions_.begin(), regions_.end(), [&region](const Region& other) {
+        return other.roi == region.roi && other.model == region.model;
+      });
+  if (is_counted) return;
+  const bool is_first = regions_.empty();
+  if (is_first) frame_.durations = {};
+  regions_.push_back(region);
+  frame_.sequence = result.sequence;
+  frame_.frame_age = result.frame_age;
+  frame_.reused = result.reused && (is_first || frame_.reused);
+  StageDurations& sum = frame_.durations;
+  const StageDurations& part = result.durations;
+  sum.capture = part.capture;
+  sum.preprocess += part.preprocess;
+  sum.inference += part.inference;
+  sum.total += part.total - (is_first ? Clock::duration() : part.capture);
+}
+
+void MqttStatistics::record_frame() {
+  if (regions_.empty()) return;
+  statistics_.record(frame_);
+  regions_.clear();
+}
+
 std::optional<StatsSnapshot> MqttStatistics::tick(const StatsSnapshot& stats,
                                                   Clock::time_point now) {
   // Ticks are not exact: the one that is nearest to the end of the interval counts.
   if (next_ && now + stats.interval / 2 < *next_) return std::nullopt;
   next_ = now + interval_;
+  // Unless some of its watches are still to come.
+  if (stats.classified > statistics_.classified()) record_frame();
   StatsSnapshot ours =
       statistics_.interval({stats.captured, stats.dropped, stats.skipped, stats.unwanted}, now);
   ours.in_flight = stats.in_flight;
@@ -29,6 +60,7 @@ class MqttReporter::Worker {
   Worker(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt open,
          std::shared_ptr<MqttCounters> counters)
       : counters_(std::move(counters)),
+        slots_(feed.pictures),
         link_(std::move(link), std::move(open), counters_),
         feed_(slots_, link_, *counters_, std::move(feed)) {
     slots_.set_wake([this] { wake_.wake(); });
@@ -96,7 +128,7 @@ MqttReporter::MqttReporter(MqttLinkOptions link, MqttFeedOptions feed, OpenMqtt 
                                        std::move(counters))) {}
 
 void MqttReporter::watching(const WatchList& watches) {
-  worker_->slots().put(watches.front().model);
+  worker_->slots().put(watches);
   if (thread_.joinable()) return;
   thread_ = start_thread("mqtt", [worker = worker_] { worker->run(); });
 }

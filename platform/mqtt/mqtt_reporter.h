@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <memory>
+#include <opencv2/core/types.hpp>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/statistics.h"
@@ -21,7 +23,9 @@ class MqttStatistics {
   MqttStatistics(std::chrono::milliseconds interval, Clock::time_point start)
       : interval_(interval), statistics_(start) {}
 
-  void record(const Result& result) { statistics_.record(result); }
+  // A frame counts once. Its times are the sums of its watches', those of which share an inference
+  // once.
+  void record(const Result& result);
 
   // `stats`: of the log's interval, which ends `now`; not the last ones of the run. Returns what
   // happened since the statistics before, or nothing when that was not long ago. The first ones
@@ -29,8 +33,18 @@ class MqttStatistics {
   std::optional<StatsSnapshot> tick(const StatsSnapshot& stats, Clock::time_point now);
 
  private:
+  // What shares an inference.
+  struct Region {
+    cv::Rect2d roi;
+    const ModelInfo* model;
+  };
+  void record_frame();
+
   const std::chrono::milliseconds interval_;
   Statistics statistics_;
+  // Of watches with names: the times of a frame, until another one comes.
+  Result frame_;
+  std::vector<Region> regions_;  // that are in frame_; empty: there is none
   std::optional<Clock::time_point> next_;
 };
 

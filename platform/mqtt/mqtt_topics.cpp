@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "pipeline/core/append_format.h"
+#include "pipeline/core/json_text.h"
 #include "pipeline/core/printable.h"
 #include "pipeline/core/sha256.h"
 #include "pipeline/results/format.h"
@@ -23,13 +25,23 @@ bool is_control(char c) {
 
 bool is_wildcard(char c) { return c == '+' || c == '#'; }
 
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x80 && (std::isalnum(byte) != 0 || c == '_' || c == '-');
+}
+
+// As [watch.NAME] takes it.
+bool is_watch_name(const std::string& name) {
+  constexpr std::size_t kMax = 32;
+  return !name.empty() && name.size() <= kMax && std::all_of(name.begin(), name.end(), is_plain);
+}
+
 // The name with letters, digits, '_' and '-' alone, which is what Home Assistant permits.
 std::string plain_name(const std::string& name) {
   std::string plain = name;
   bool changed = false;
   for (char& c : plain) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80 && (std::isalnum(byte) != 0 || c == '_' || c == '-')) continue;
+    if (is_plain(c)) continue;
     c = '_';
     changed = true;
   }
@@ -74,6 +86,7 @@ MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
   topics.event = base + "/event";
   topics.stats = base + "/stats";
   topics.snapshot = base + "/snapshot";
+  topics.watches = base + "/watch";
   topics.enabled = base + "/enabled";
   topics.set_enabled = base + "/enabled/set";
   topics.take_snapshot = base + "/snapshot/set";
@@ -83,6 +96,28 @@ MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
   topics.config = discovery + "/device/" + topics.device + "/config";
   topics.birth = discovery + "/status";
   return topics;
+}
+
+MqttWatchTopics watch_topics(const MqttTopics& topics, const std::string& watch) {
+  if (watch.empty()) return {topics.state, topics.attributes, topics.event, topics.snapshot};
+  const std::string base = topics.watches + "/" + watch;
+  return {base + "/state", base + "/attributes", base + "/event", base + "/snapshot"};
+}
+
+std::string watches_payload(const std::vector<std::string>& names) {
+  return to_text(nlohmann::json(names));
+}
+
+std::set<std::string> watch_names(const std::string& payload) {
+  std::set<std::string> names;
+  const auto json = parse_json(payload);
+  if (!json.is_array()) return names;
+  for (const auto& element : json) {
+    if (!element.is_string() || names.size() == kMaxWatchNames) continue;
+    const auto name = element.get<std::string>();
+    if (is_watch_name(name)) names.insert(name);
+  }
+  return names;
 }
 
 bool is_topic_prefix(const std::string& text) {

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/core/result.h"
 #include "platform/mqtt/mqtt_transport.h"
@@ -24,6 +26,7 @@ struct MqttTopics {
   std::string stats;       // JSON
   std::string snapshot;    // JPEG
   std::string enabled;     // ON, OFF
+  std::string watches;     // the names of what is watched, see watches_payload()
   std::string set_enabled;
   std::string take_snapshot;
 
@@ -37,6 +40,24 @@ struct MqttTopics {
 // `machine`: see machine_id(). `discovery`: the prefix of Home Assistant's topics; empty: none.
 MqttTopics mqtt_topics(const std::string& prefix, const std::string& camera,
                        const std::string& machine, const std::string& discovery);
+
+// Of one watch of a camera.
+struct MqttWatchTopics {
+  std::string state;
+  std::string attributes;  // of the state: JSON
+  std::string event;       // JSON
+  std::string snapshot;    // JPEG
+};
+
+// PREFIX/CAMERA/watch/WATCH/..., or, of a watch without a name, those of the camera.
+MqttWatchTopics watch_topics(const MqttTopics& topics, const std::string& watch);
+
+// `["gate","lamp"]`
+std::string watches_payload(const std::vector<std::string>& names);
+// The names in such a text, which anybody may have written: at most kMaxWatchNames that a watch can
+// have.
+std::set<std::string> watch_names(const std::string& payload);
+inline constexpr std::size_t kMaxWatchNames = 64;
 
 // A name as one level of a topic: what separates levels, wildcards and control characters become
 // '_'.

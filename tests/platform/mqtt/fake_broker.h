@@ -22,8 +22,9 @@
 namespace lookout {
 
 // The methods may be called by any thread; the client's thread carries out what they say. It
-// accepts connections and acknowledges messages at once, unless a test says otherwise. Of topics
-// without wildcards the client hears what is retained and what it publishes.
+// accepts connections and acknowledges messages at once, unless a test says otherwise. The client
+// hears what is retained on the topics that it subscribes to, and what it publishes. Of wildcards
+// it knows "/#" at the end.
 class FakeBroker {
  public:
   FakeBroker() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -115,6 +116,11 @@ class FakeBroker {
     }
     return payloads;
   }
+  // What it has retained, by topic.
+  std::map<std::string, std::string> retained() const {
+    const MutexLock lock(mutex_);
+    return retained_;
+  }
   void forget_published() {
     const MutexLock lock(mutex_);
     published_.clear();
@@ -165,8 +171,9 @@ class FakeBroker {
     void subscribe(const std::string& topic) override {
       const MutexLock lock(broker_.mutex_);
       broker_.subscribed_.push_back(topic);
-      const auto retained = broker_.retained_.find(topic);
-      if (retained != broker_.retained_.end()) broker_.deliver({topic, retained->second, 1, true});
+      for (const auto& [name, payload] : broker_.retained_) {
+        if (matches(topic, name)) broker_.deliver({name, payload, 1, true});
+      }
     }
     void unsubscribe(const std::string& topic) override {
       const MutexLock lock(broker_.mutex_);
@@ -183,6 +190,11 @@ class FakeBroker {
     MqttListener& listener_;
   };
 
+  static bool matches(const std::string& filter, const std::string& topic) {
+    if (filter.size() < 2 || filter.substr(filter.size() - 2) != "/#") return filter == topic;
+    const std::string parent = filter.substr(0, filter.size() - 2);
+    return topic == parent || topic.rfind(parent + "/", 0) == 0;
+  }
   void ring() const {
     const std::uint64_t one = 1;
     static_cast<void>(write(fd_, &one, sizeof one));
@@ -218,8 +230,10 @@ class FakeBroker {
       if (max_size_ > 0 && message.payload.size() > max_size_) return {0, true, ""};
       published_.push_back(message);
       if (message.retained) keep(message);
-      const auto end = subscribed_.end();
-      if (std::find(subscribed_.begin(), end, message.topic) != end) {
+      const bool is_heard = std::any_of(
+          subscribed_.begin(), subscribed_.end(),
+          [&message](const std::string& filter) { return matches(filter, message.topic); });
+      if (is_heard) {
         deliver({message.topic, message.payload, message.qos, false});
       }
       id = ++last_id_;

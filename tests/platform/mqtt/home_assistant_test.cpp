@@ -15,7 +15,10 @@ using Json = nlohmann::json;
 
 class HomeAssistantTest : public testing::Test {
  protected:
-  Json device() const { return Json::parse(discovery_payload(topics_, camera_, model_, facts_)); }
+  Json device() const {
+    const WatchList watches{{nullptr, std::make_shared<ModelInfo>(model_)}};
+    return Json::parse(discovery_payload(topics_, camera_, watches, {}, facts_));
+  }
   Json entities() const { return device()["cmps"]; }
   Json entity(const std::string& key) const { return entities().at(key); }
   bool has(const std::string& key) const { return entities().contains(key); }

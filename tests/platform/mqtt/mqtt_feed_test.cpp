@@ -42,10 +42,10 @@ TEST_F(MqttFeedTest, BeginsWithWhatIsRetained) {
 TEST_F(MqttFeedTest, AnotherModelDescribesTheDeviceAgain) {
   connect();
   change(1);
-  slots_->put(model_with({"open", "shut"}, "doors"));
+  slots_->put(WatchList{{nullptr, model_with({"open", "shut"}, "doors")}});
   turn();
   EXPECT_EQ(of(topics_.config), (Payloads{"a device with fake", "a device with doors"}));
-  pass(MqttFeed::kBetweenChanges);
+  pass(MqttWatch::kBetweenChanges);
   Result result = change_to(1, 0.9F);
   {
     const ModelInfoPtr doors = model_with({"open", "shut"}, "doors");
@@ -79,12 +79,13 @@ TEST_F(MqttFeedTest, AChangeIsAStateAnEventAndAPicture) {
 TEST(MqttSlots, WakeTheirReaderForNewsAlone) {
   MqttSlots slots;
   int woken = 0;
+  slots.put(WatchList{{nullptr, mqtt_model()}});
   slots.set_wake([&woken] { ++woken; });
   slots.put(result_with(1, 0.9F), small_frame());
   EXPECT_EQ(woken, 0);
   slots.put(change_to(1, 0.9F), small_frame());
   EXPECT_EQ(woken, 1);
-  slots.want_result();
+  slots.take().watches->front().wants->result = true;
   slots.put(result_with(1, 0.9F), small_frame());
   EXPECT_EQ(woken, 2);
   slots.put(StatsSnapshot());

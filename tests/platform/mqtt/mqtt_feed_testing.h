@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ class MqttFeedTest : public testing::Test {
   void make(MqttFeedOptions options) {
     feed_.reset();
     link_.reset();
-    slots_ = std::make_unique<MqttSlots>();
+    slots_ = std::make_unique<MqttSlots>(options.pictures);
     MqttLinkOptions link;
     link.now = [this] { return clock_.now(); };
     link.settings.will = MqttMessage{"will", "offline", 1, true};
@@ -41,10 +42,14 @@ class MqttFeedTest : public testing::Test {
     options.info = mqtt_run_info();
     options.now = [this] { return clock_.now(); };
     options.random = [] { return 0.5; };
-    options.discovery = [](const ModelInfo& model) { return "a device with " + model.name; };
+    if (!options.discovery) {
+      options.discovery = [](const WatchList& watches, const std::set<std::string>&) {
+        return "a device with " + watches.front().model->name;
+      };
+    }
     topics_ = options.topics;
     feed_ = std::make_unique<MqttFeed>(*slots_, *link_, *counters_, std::move(options));
-    slots_->put(mqtt_model());
+    slots_->put(watches_);
   }
 
   // One turn of the thread.
@@ -89,6 +94,7 @@ class MqttFeedTest : public testing::Test {
   std::unique_ptr<MqttSlots> slots_;
   std::unique_ptr<MqttLink> link_;
   std::unique_ptr<MqttFeed> feed_;
+  WatchList watches_{{nullptr, mqtt_model()}};  // that a run begins with
   int rate_ = 0;
 };
 

@@ -143,7 +143,7 @@ class MqttVisitTest : public testing::Test {
   MqttMessage other(const std::string& camera, const std::string& prefix = "lookout") const {
     const MqttTopics topics = mqtt_topics(prefix, camera, "other", "ha");
     return {topics.config,
-            R"({"dev":{"name":")" + camera + R"("},"cmps":{"state":{"stat_t":")" + topics.state +
+            R"({"dev":{"name":")" + camera + R"("},"cmps":{"camera":{"stat_t":")" + topics.camera +
                 R"("}}})",
             1, true};
   }
@@ -170,6 +170,20 @@ TEST_F(MqttVisitTest, AnotherMachinesCameraStaysUnlessAllMachinesAreMeant) {
   EXPECT_TRUE(forget("front", /*all_machines=*/true).remaining.empty());
   std::set<std::string> all = all_of(ours);
   all.insert(other("front").topic);
+  EXPECT_EQ(emptied(), all);
+}
+
+TEST_F(MqttVisitTest, ForgetsWhateverItsWatchesHaveLeft) {
+  retain({"front"});
+  const MqttTopics topics = mqtt_topics("lookout", "front", "m", "ha");
+  std::set<std::string> all = all_of(topics);
+  for (const char* topic : {"watch", "watch/gate/state", "watch/gate/attributes",
+                            "watch/gate/snapshot", "watch/lamp/state"}) {
+    all.insert("lookout/front/" + std::string(topic));
+    broker_.retain("lookout/front/" + std::string(topic), "x");
+  }
+  broker_.retain("lookout/front2/watch/gate/state", "x");
+  forget("front");
   EXPECT_EQ(emptied(), all);
 }
 

@@ -200,8 +200,9 @@ TEST(MqttUnnamed, IsTheDeviceThatItAlwaysWas) {
   DiscoveryFacts facts;
   facts.commands = true;
   facts.page = "http://pi.local:8090/";
-  const std::string payload = discovery_payload(
-      mqtt_topics("lookout", "front", "m", "homeassistant"), "front", *mqtt_model(), facts);
+  const std::string payload =
+      discovery_payload(mqtt_topics("lookout", "front", "m", "homeassistant"), "front",
+                        {{nullptr, mqtt_model()}}, {}, facts);
   EXPECT_EQ(payload, kDevice);
 }
 
