@@ -34,7 +34,7 @@ def find_root():
 ROOT = find_root()
 try:
     from home_assistant import HomeAssistant
-    from house import LOOKOUT, Broker, Run
+    from house import LOOKOUT, Broker, Run, retained
 except ImportError as missing:
     print(f"skipped: {missing}; deploy/install-deps.sh --mqtt installs what is needed")
     sys.exit(77)
@@ -163,10 +163,144 @@ class HomeAssistantTest(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        lines = [line for line in cls.home.log().splitlines() if "front" in line or "lookout" in line]
-        lines = [line for line in lines if "WARNING" in line or "ERROR" in line]
-        if lines:
-            raise AssertionError("Home Assistant complains:\n" + "\n".join(lines))
+        expect_no_complaint(cls.home)
+
+
+WATCHES = {"gate": "0,0,0.5,1", "lamp": "0.5,0,0.5,1", "box": "0,0,1,0.5"}
+
+
+class WatchesTest(unittest.TestCase):
+    """Two cameras with three watches each. The tests build on each other, too."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.broker = Broker()
+        cls.addClassCleanup(cls.broker.close)
+        cls.home = HomeAssistant(ROOT)
+        cls.addClassCleanup(cls.home.close)
+        cls.home.set_up(cls.broker.port)
+        cls.runs = {}
+        cls.addClassCleanup(lambda: [run.close() for run in cls.runs.values()])
+        for camera in ("front", "back"):
+            cls.start(camera, WATCHES)
+
+    @classmethod
+    def start(cls, camera, watches, *options):
+        """In place of the run before."""
+        if camera in cls.runs:
+            assert cls.runs.pop(camera).stop() == 0
+        for name in watches:
+            options = (*options, "--set", f"watch.{name}.roi={WATCHES[name]}")
+        cls.runs[camera] = Run(
+            f"mqtt://127.0.0.1:{cls.broker.port}", "--set", "mqtt.interval=5s", *options, name=camera,
+            source="test://red", environment={"LOOKOUT_LOG_STATS_INTERVAL": "5s"},
+        )  # fmt: skip
+
+    @staticmethod
+    def of_watches(camera, watches):
+        return {entity for name in watches for entity in (
+            f"sensor.{camera}_{name}_state", f"sensor.{camera}_{name}_score", f"event.{camera}_{name}_change",
+            f"image.{camera}_{name}_last_change", f"camera.{camera}_{name}_picture")}  # fmt: skip
+
+    @staticmethod
+    def of_camera(camera):
+        return {f"binary_sensor.{camera}_camera", f"sensor.{camera}_rate", f"sensor.{camera}_latency"}
+
+    def known(self):
+        """All that Home Assistant has registered for MQTT, but for what only some machines have."""
+        entities = set(self.home.template("{{ integration_entities('mqtt') | join(' ') }}").split())
+        return {entity for entity in entities if not entity.endswith(("_temperature", "_throttled"))}
+
+    def expect(self, **watches):
+        """Exactly the entities of these cameras with these watches."""
+        expected = set()
+        for camera, names in watches.items():
+            expected |= self.of_camera(camera) | self.of_watches(camera, names)
+        try:
+            self.home.wait("the entities", lambda: self.known() == expected)
+        except AssertionError as error:
+            known = self.known()
+            raise AssertionError(f"missing {expected - known}; left behind {known - expected}; {error}") from error
+
+    def test_1_entities_of_each_watch_appear_by_themselves(self):
+        self.expect(front=WATCHES, back=WATCHES)
+        for camera in ("front", "back"):
+            for name in WATCHES:
+                self.home.wait_for(f"sensor.{camera}_{name}_state", "red")
+        devices = {
+            self.home.template(f"{{{{ device_id('{entity}') }}}}")
+            for entity in self.of_camera("front") | self.of_watches("front", WATCHES)
+        }
+        self.assertEqual(len(devices), 1, "one device per camera")
+        for path in ("image_proxy/image.front_gate_last_change", "camera_proxy/camera.back_lamp_picture"):
+            self.assertEqual(self.home.ask("GET", f"api/{path}")[:2], b"\xff\xd8", path)
+
+    def test_2_another_title_keeps_the_entities(self):
+        self.start("front", WATCHES, "--set", "watch.gate.title=Garden gate")
+        entity = "sensor.front_gate_state"
+
+        def is_renamed():
+            state = self.home.states().get(entity, {})
+            return state.get("attributes", {}).get("friendly_name") == "front Garden gate state"
+
+        self.home.wait("the name", is_renamed)
+        self.home.wait_for(entity, "red")
+        self.expect(front=WATCHES, back=WATCHES)
+
+    def test_3_a_removed_watch_leaves_nothing(self):
+        self.start("front", ["gate", "lamp"])
+        self.expect(front=["gate", "lamp"], back=WATCHES)
+        self.home.wait_for("sensor.front_gate_state", "red")
+        # And is there when it is back.
+        self.start("front", WATCHES)
+        self.expect(front=WATCHES, back=WATCHES)
+        self.home.wait_for("sensor.front_box_state", "red")
+
+    def test_4_a_renamed_section_is_another_watch(self):
+        self.start("front", ["gate", "lamp"], "--set", "watch.door.roi=0,0,1,0.5")
+        self.expect(front=["gate", "lamp", "door"], back=WATCHES)
+        self.home.wait_for("sensor.front_door_state", "red")
+
+    def test_5_from_names_to_none_and_back(self):
+        self.start("front", [])
+        plain = {"sensor.front_state", "sensor.front_score", "event.front_change", "image.front_last_change",
+                 "camera.front_picture"}  # fmt: skip
+        expected = (self.of_camera("front") | plain | self.of_camera("back")
+                    | self.of_watches("back", WATCHES))  # fmt: skip
+        self.home.wait("the camera's own", lambda: self.known() == expected)
+        self.home.wait_for("sensor.front_state", "red")
+        self.start("front", WATCHES)
+        self.expect(front=WATCHES, back=WATCHES)
+        self.home.wait_for("sensor.front_lamp_state", "red")
+
+    def test_6_all_survives_a_restart_of_home_assistant(self):
+        self.home.stop()
+        self.home.start()
+        for camera in ("front", "back"):
+            self.home.wait_for(f"sensor.{camera}_lamp_state", "red")
+        self.expect(front=WATCHES, back=WATCHES)
+
+    def test_7_forgotten_cameras_are_gone(self):
+        for camera in ("front", "back"):
+            self.assertEqual(self.runs.pop(camera).stop(), 0)
+            done = subprocess.run(
+                [LOOKOUT, "mqtt", "forget", "--config", "", "--mqtt", f"mqtt://127.0.0.1:{self.broker.port}",
+                 "--set", f"camera.name={camera}"], capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.home.wait("the end", lambda: not self.known())
+        self.assertEqual(retained(self.broker.port), {})
+
+    @classmethod
+    def tearDownClass(cls):
+        expect_no_complaint(cls.home)
+
+
+def expect_no_complaint(home):
+    ours = [line for line in home.log().splitlines() if "front" in line or "back_" in line or "lookout" in line]
+    lines = [line for line in ours if "WARNING" in line or "ERROR" in line]
+    if lines:
+        raise AssertionError("Home Assistant complains:\n" + "\n".join(lines))
 
 
 if __name__ == "__main__":

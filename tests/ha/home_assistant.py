@@ -163,6 +163,10 @@ class HomeAssistant:
     def state(self, entity):
         return self.states().get(entity, {}).get("state")
 
+    def template(self, text):
+        """What Home Assistant makes of a template."""
+        return self.ask("POST", "api/template", {"template": "=" + text}).decode()[1:]
+
     def wait_for(self, entity, state):
         try:
             self.wait(f"{entity} {state}", lambda: self.state(entity) == state)
