@@ -56,6 +56,7 @@ printf '%s\n' 10.0.0.1 http://10.0.0.1 'Basic me' '' 127.0.0.1:80 >build/fuzz/se
 printf 'lookout/front/enabled/set\nON' >build/fuzz/seeds-mqtt/on
 printf 'homeassistant/status\nonline' >build/fuzz/seeds-mqtt/birth
 printf 'homeassistant/device/lookout_0123456789ab_front/config\n{"dev":{"name":"front"}}' >build/fuzz/seeds-mqtt/config
+printf 'lookout/front/watch\n["gate","lamp"]' >build/fuzz/seeds-mqtt/watch
 printf 'lookout/front/owner\n{"machine":"0123456789ab","host":"pi"}' >build/fuzz/seeds-mqtt/owner
 
 printf "{0: 'tench', 1: \"jack-o'-lantern\", 2: 'it\\\\'s'}" >build/fuzz/seeds-onnx/names

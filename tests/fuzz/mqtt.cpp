@@ -1,4 +1,5 @@
-// What a broker may send: commands, and discovery messages when a camera is to be forgotten.
+// What a broker may send: commands, what a run before has left, and discovery messages when a
+// camera is to be forgotten.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -39,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (command == MqttCommand::kDisable && message.payload != "OFF") std::abort();
   const auto camera = lookout::discovered_camera(message);
   if (camera) lookout::mqtt_topics("lookout", camera->name, camera->machine, "homeassistant");
+  if (lookout::watch_names(message.payload).size() > lookout::kMaxWatchNames) std::abort();
   lookout::MqttOwner owner({machine, ""});
   owner.hear(message.payload, /*retained=*/true, {});
   const bool is_theirs = owner.state() == lookout::MqttOwner::State::kTheirs;
