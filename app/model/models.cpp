@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <opencv2/core/utility.hpp>
 #include <system_error>
 
@@ -15,6 +16,7 @@
 #include "pipeline/core/log.h"
 #include "pipeline/core/lower_case.h"
 #include "pipeline/core/model_spec.h"
+#include "pipeline/training/shared_backbone.h"
 #include "platform/system/input_file.h"
 #include "platform/system/process.h"
 #include "platform/system/process_usage.h"
@@ -58,7 +60,6 @@ void log_model(const ModelOptions& options, const NamedModel& model, const Class
   log_info("model: {}, {}x{} {}, {} labels, {} activations on {} kernels, {}", spec.name,
            spec.input.width, spec.input.height, to_text(spec.input.resize), spec.labels.size(),
            facts.activations, facts.kernels, compute_text(options, classifier.threads()));
-  if (model.head) log_info("base: {} in {}", model.head->base.name, archive.path().string());
   log_debug("archive: {}", to_text(archive_facts(spec, facts)));
   if (is_selftest(options, archive)) {
     log_warn(
@@ -179,17 +180,38 @@ bool is_one_of(const std::vector<std::string>& hashes, const std::string& sha256
                      [&sha256](const std::string& one) { return lower_case(one) == sha256; });
 }
 
+using Backbones = std::vector<std::shared_ptr<Backbone>>;
+// As open_backbones().
+using OpenBackbones =
+    std::function<Backbones(const ModelArchive& base, const ClassifierOptions& options, int count)>;
+
 // One for each of `count` workers.
-std::vector<std::unique_ptr<Classifier>> open_classifiers(const NamedModel& model,
-                                                          const ClassifierOptions& options,
-                                                          int count) {
+std::vector<std::unique_ptr<Classifier>> open_classifiers(
+    const NamedModel& model, const ClassifierOptions& options, int count,
+    const OpenBackbones& open = open_backbones) {
   if (!model.head) return open_models(model.archive, options, count);
   std::vector<std::unique_ptr<Classifier>> classifiers;
-  for (auto& backbone : open_backbones(model.archive, base_options(*model.head, options), count)) {
+  for (auto& backbone : open(model.archive, base_options(*model.head, options), count)) {
     classifiers.push_back(
         std::make_unique<HeadClassifier>(model.path, model.head, std::move(backbone), options));
   }
   return classifiers;
+}
+
+Backbones open_and_log(const ModelArchive& base, const ClassifierOptions& options, int count) {
+  Backbones backbones = open_backbones(base, options, count);
+  log_info("base: {} in {}", backbones.front()->spec().name, base.path().string());
+  return backbones;
+}
+
+// What backbones have to have in common to be the same ones, as a text.
+std::string sharing_key(const ModelArchive& base, const ClassifierOptions& options, int count) {
+  const StatedModel& stated = options.stated;
+  return to_text(Json{base.sha256(), count, options.threads, options.keep_threads, options.trace,
+                      reinterpret_cast<std::uintptr_t>(options.operators),
+                      options.operator_libraries, stated.size->width, stated.size->height,
+                      stated.normalisation.mean.value(), stated.normalisation.std.value(),
+                      to_text(stated.channels.value())});
 }
 
 // What the options say of a model, whatever it is loaded for.
@@ -280,7 +302,10 @@ DeviceOptions checked_device(DeviceOptions device) {
   return device;
 }
 
-LoadedModel load_models(NamedModel model, const ModelOptions& options, const LoadOptions& load) {
+namespace {
+
+LoadedModel load_with(const OpenBackbones& open, const NamedModel& model,
+                      const ModelOptions& options, const LoadOptions& load) {
   cv::setNumThreads(1);  // OpenCV's own threads would compete with those that classify
   ClassifierOptions classifier_options = stated_options(options);
   classifier_options.operators = load.operators;
@@ -290,7 +315,7 @@ LoadedModel load_models(NamedModel model, const ModelOptions& options, const Loa
   classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
   LoadedModel loaded{model.path, load.hash ? model.sha256() : "", {}};
-  loaded.classifiers = open_classifiers(model, classifier_options, options.workers);
+  loaded.classifiers = open_classifiers(model, classifier_options, options.workers, open);
   const Classifier& classifier = *loaded.classifiers.front();
   log_model(options, model, classifier);
   log_device(classifier.device_use());
@@ -301,6 +326,35 @@ LoadedModel load_models(NamedModel model, const ModelOptions& options, const Loa
         classifier.facts().library);
   }
   return loaded;
+}
+
+}  // namespace
+
+LoadedModel load_models(NamedModel model, const ModelOptions& options, const LoadOptions& load) {
+  return load_with(open_and_log, model, options, load);
+}
+
+LoadedModel ModelLoader::load(const ModelOptions& options, const LoadOptions& load) {
+  const auto open = [this](const ModelArchive& base, const ClassifierOptions& of_base, int count) {
+    return shared_backbones(base, of_base, count);
+  };
+  return load_with(open, read_archive(options), options, load);
+}
+
+Backbones ModelLoader::shared_backbones(const ModelArchive& base, const ClassifierOptions& options,
+                                        int count) {
+  std::vector<std::weak_ptr<Backbone>>& known = backbones_[sharing_key(base, options, count)];
+  Backbones backbones;
+  for (const std::weak_ptr<Backbone>& one : known) {
+    if (auto backbone = one.lock()) backbones.push_back(std::move(backbone));
+  }
+  if (!backbones.empty() && backbones.size() == known.size()) return backbones;
+  backbones = open_and_log(base, options, count);
+  for (auto& backbone : backbones) {
+    backbone = std::make_shared<SharedBackbone>(std::move(backbone));
+  }
+  known.assign(backbones.begin(), backbones.end());
+  return backbones;
 }
 
 std::unique_ptr<Classifier> open_to_describe(const NamedModel& model, const ModelOptions& options,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,25 @@ struct LoadedModel {
 // Loads a copy of the model for each worker, and logs what it is. The archive's memory is given
 // back. Throws Error, and that of kUnsupported for a head on a custom device.
 LoadedModel load_models(NamedModel model, const ModelOptions& options, const LoadOptions& load);
+
+// Loads the models of a run one after the other. Heads of one base share it, its memory and its
+// threads, while any of them is there: those of several watches, and those that come later.
+//
+// Used by one thread at a time, which need not be the one that classifies with what was loaded
+// before. Classifiers of heads may be used by one thread at a time together, with several workers
+// those of each worker.
+class ModelLoader {
+ public:
+  // As load_models() of what `options` name.
+  LoadedModel load(const ModelOptions& options, const LoadOptions& load);
+
+ private:
+  std::vector<std::shared_ptr<Backbone>> shared_backbones(const ModelArchive& base,
+                                                          const ClassifierOptions& options,
+                                                          int count);
+
+  std::map<std::string, std::vector<std::weak_ptr<Backbone>>> backbones_;  // one for each worker
+};
 
 // Opens the model that `options` name to describe it: it computes with one thread, and nothing is
 // logged. `count_parameters`: ModelFacts::parameters is needed, too. Throws Error.

@@ -33,7 +33,7 @@
 namespace lookout {
 namespace {
 
-LoadedModel load_run_models(ModelOptions model, const ResolvedRun& resolved,
+LoadedModel load_run_models(ModelLoader& loader, ModelOptions model, const ResolvedRun& resolved,
                             std::optional<OperatorProfile>& profile) {
   // For a single picture nothing is measured: that would take longer than to classify it.
   const bool is_auto = model.threads == ClassifierOptions::kAutoThreads;
@@ -42,7 +42,7 @@ LoadedModel load_run_models(ModelOptions model, const ResolvedRun& resolved,
   load.operators = profile ? &*profile : nullptr;
   load.trace = resolved.trace.has_value();
   load.hash = resolved.http_address || is_service();  // for the metrics
-  return load_models(read_archive(model), model, load);
+  return loader.load(model, load);
 }
 
 RunInfo describe_run(const RunOptions& options, const SourceInfo& source) {
@@ -158,8 +158,9 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
       return table;
     };
   }
+  ModelLoader loader;
   const OpenWatches watches = open_watches(options, [&](const ModelOptions& model) {
-    return load_run_models(model, resolved, profile);
+    return load_run_models(loader, model, resolved, profile);
   });
   const Classifier& model = *watches.regions.front().classifier;
 

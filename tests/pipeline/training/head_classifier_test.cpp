@@ -7,6 +7,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/training/cross_validation.h"
+#include "pipeline/training/shared_backbone.h"
 #include "tests/support/heads.h"
 
 namespace lookout {
@@ -124,6 +125,29 @@ TEST(HeadClassifier, SharesItsBackbone) {
   second.score(embedding, base_scores, others);
   EXPECT_GT(others[0], scores[0]);
   EXPECT_EQ(backbone->runs, 1);
+}
+
+TEST(SharedBackbone, ComputesAnImageOfAFrameOnce) {
+  const auto base = std::make_shared<FakeBackbone>(120);
+  SharedBackbone shared(base);
+  std::vector<float> embedding;
+  std::vector<float> base_scores;
+  const auto embed = [&](const std::vector<float>& image, std::uint64_t frame) {
+    shared.embed(image_of(image), {frame, nullptr}, embedding, base_scores);
+  };
+  embed({1, 2, 3, 4}, 7);
+  const std::vector<float> scores_before = base_scores;
+  embedding.clear();
+  base_scores.clear();
+  embed({1, 2, 3, 4}, 7);
+  EXPECT_EQ(base->runs, 1);
+  EXPECT_THAT(embedding, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(base_scores, scores_before);
+  embed({1, 2, 3, 5}, 7);
+  EXPECT_EQ(base->runs, 2) << "another region";
+  EXPECT_THAT(embedding, ElementsAre(1, 2, 3, 5));
+  embed({1, 2, 3, 5}, 8);
+  EXPECT_EQ(base->runs, 3) << "another frame";
 }
 
 TEST(HeadClassifier, TakesOtherLabels) {
