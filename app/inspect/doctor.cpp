@@ -266,9 +266,9 @@ void check_service_reads(const std::string& what, const fs::path& file) {
 }
 
 // Throws for files that the service cannot read though the caller can.
-void check_files_of_service(const RunOptions& options) {
+void check_files_of_service(const RunOptions& options, const Probes& probes) {
   check_service_reads("model", model_path(options.model.file));
-  if (!options.model.base.empty()) check_service_reads("base", options.model.base);
+  if (const auto base = probes.base_of(options.model)) check_service_reads("base", *base);
   if (!options.model.labels.empty()) check_service_reads("labels", options.model.labels);
   const auto& command = options.events.on_change;
   if (!command.empty() && command[0].find('/') != std::string::npos) {
@@ -364,7 +364,7 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
     DescribedModel& model = known->second;
     if (is_new) {
       checks.push_back(tried("model", State::kFailure, [&] {
-        if (!unit.empty()) check_files_of_service(watch.options);
+        if (!unit.empty()) check_files_of_service(watch.options, probes);
         model = probes.load_model(file);
         return model.text;
       }));
@@ -421,6 +421,11 @@ EngineFacts facts_apart(Engine engine) {
   };
   const auto facts = parse_json(run_in_child(to_text(engine), ask));
   return {facts[0], facts[1], facts[2], facts[3]};
+}
+
+std::optional<fs::path> base_of(const ModelOptions& options) {
+  const NamedModel model = read_archive(options);
+  return model.head ? std::optional(model.archive.path()) : std::nullopt;
 }
 
 // Opens a source and, unless it is live, reads up to the first frame, for at most ten seconds.
@@ -487,6 +492,7 @@ Probes local_probes() {
   probes.resolve_start = resolve_start;
   probes.load_model = describe_model;
   probes.base = [] { return installed_base(); };
+  probes.base_of = base_of;
   probes.try_mqtt = [](const MqttOptions& options) {
     const MqttLinkOptions link = resolve_mqtt(options).value();
     const MqttClient client(link);

@@ -50,7 +50,9 @@ struct Probes {
   std::function<void(const RunOptions&)> resolve_start;
   std::function<DescribedModel(const ModelOptions&)> load_model;
   std::function<std::optional<std::filesystem::path>()> base;  // as installed_base()
-  std::function<std::string(const MqttOptions&)> try_mqtt;     // returns a sentence
+  // The file of the base of a head; nothing for an archive. As read_archive().
+  std::function<std::optional<std::filesystem::path>(const ModelOptions&)> base_of;
+  std::function<std::string(const MqttOptions&)> try_mqtt;  // returns a sentence
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 

@@ -142,9 +142,27 @@ std::optional<ModelArchive> find_base(const std::filesystem::path& folder, const
   return std::nullopt;
 }
 
+// A base runs, and a head may be from anywhere: a base beside it would be, too.
+Error no_base(const std::filesystem::path& head, const HeadBase& base) {
+  constexpr const char* kNameIt =
+      "name it with model.base (--base FILE of bench, eval and inspect, --model FILE of train)";
+  const auto beside =
+      find_base(head.has_parent_path() ? head.parent_path() : std::filesystem::path("."), base);
+  if (beside) {
+    return {ErrorKind::kNoInput,
+            fmt::format("model {}: its base {} is {}, which is not taken by itself, since a base "
+                        "runs: if you trust it, {}",
+                        head.string(), base.name, beside->path().string(), kNameIt)};
+  }
+  return {ErrorKind::kNoInput,
+          fmt::format("model {}: its base {}, the file with the SHA-256 {}, is not in {}: put it "
+                      "there, or {}; that of the package lookout-base comes with it",
+                      head.string(), base.name, base.sha256, joined(kModelFolders, ", "), kNameIt)};
+}
+
 // The archive `named`; when that is empty, the file with the size and the SHA-256 of `base` in the
-// folders for models, or in that of the head. Throws as ModelArchive for a file that is named,
-// Error(kBadData) when it is another base, Error(kNoInput) when none is found.
+// folders for models. Throws as ModelArchive for a file that is named, Error(kBadData) when it is
+// another base, Error(kNoInput) when none is found.
 ModelArchive read_base(const std::filesystem::path& head, const HeadBase& base,
                        const std::string& named) {
   if (!named.empty()) {
@@ -155,16 +173,11 @@ ModelArchive read_base(const std::filesystem::path& head, const HeadBase& base,
                              "the head again",
                              named, base.name, base.sha256));
   }
-  std::vector<std::filesystem::path> folders{model_path("").parent_path()};
-  folders.insert(folders.end(), kModelFolders.begin(), kModelFolders.end());
-  folders.push_back(head.has_parent_path() ? head.parent_path() : std::filesystem::path("."));
-  for (const std::filesystem::path& folder : folders) {
+  if (auto archive = find_base(model_path("").parent_path(), base)) return std::move(*archive);
+  for (const char* folder : kModelFolders) {
     if (auto archive = find_base(folder, base)) return std::move(*archive);
   }
-  throw Error(ErrorKind::kNoInput,
-              fmt::format("model {}: its base {}, the file with the SHA-256 {}, is not there: put "
-                          "it beside the head or into {}, or name it with model.base (--base FILE)",
-                          head.string(), base.name, base.sha256, joined(kModelFolders, ", ")));
+  throw no_base(head, base);
 }
 
 HeadFile checked_head(const ModelArchive& file) {

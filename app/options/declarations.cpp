@@ -289,8 +289,7 @@ void declare(Settings& settings, ModelOptions& options) {
       "--model");
   add("base", text(options.base, "FILE"),
       "The base of a head, which needs the SHA-256 that the head names; default: the file that has "
-      "it in /usr/share/lookout, /usr/local/share/lookout, /var/lib/lookout/models or beside the "
-      "head");
+      "it in /usr/share/lookout, /usr/local/share/lookout or /var/lib/lookout/models");
   add("labels", text(options.labels, "FILE"),
       "File with one label a line, or a JSON or YAML file of names, instead of the model's own",
       "--labels");

@@ -41,6 +41,7 @@ class DoctorTest : public testing::Test {
     probes_.resolve_start = [](const RunOptions&) {};
     probes_.load_model = [](const ModelOptions&) { return DescribedModel{"a model", {}}; };
     probes_.base = [this] { return base_; };
+    probes_.base_of = [this](const ModelOptions&) { return base_of_head_; };
     probes_.services = [this] { return services_; };
     put("proc/cpuinfo", "Features\t: fp asimd crc32\nCPU part\t: 0xd08\n");
     put("dev/video0", "");
@@ -72,6 +73,7 @@ class DoctorTest : public testing::Test {
   RunOptions options_;
   Probes probes_;
   std::optional<std::filesystem::path> base_ = "/usr/share/lookout/base.pt";
+  std::optional<std::filesystem::path> base_of_head_;
   std::vector<ServiceState> services_{{"lookout.service", "active"}};
 };
 
@@ -311,6 +313,8 @@ TEST_F(DoctorTest, FilesThatTheServiceCannotReadAreNamedWithTheReason) {
   EXPECT_EQ(error_of("/etc/passwd"), "");
   EXPECT_EQ(error_of("/usr/share/no/such"), "") << "that is said when it is opened";
   EXPECT_EQ(error_of("/homes/model.pt"), "");
+  base_of_head_ = "/root/base.pt";
+  EXPECT_THAT(error_of("/etc/passwd"), HasSubstr("66: base /root/base.pt: the service does not"));
 }
 
 TEST(TrySource, AFolderOrVideoWithoutAFrameIsRefused) {

@@ -53,19 +53,28 @@ class Heads : public testing::Test {
   TempDir directory_;
 };
 
-TEST_F(Heads, AreReadWithTheBaseBesideThem) {
-  const std::string bytes = write_head(head_of(base_));
+TEST_F(Heads, AreReadWithTheirBaseAmongTheInstalledModels) {
+  const ModelArchive installed(model_path(""));
+  const std::string bytes = write_head(head_of(std::string(installed.bytes())));
   const std::string file = directory_.write("gate.head", bytes);
-  directory_.write("other.pt", "PK, others as long as it");
-  directory_.write("wrong.pt", "PK, the bytes of a case");
-  const std::string base = directory_.write("base.pt", base_);
   const NamedModel model = read();
   EXPECT_EQ(model.path, file);
   EXPECT_EQ(model.sha256(), sha256(bytes));
   EXPECT_EQ(model.bytes, bytes.size());
-  EXPECT_EQ(model.archive.path(), base);
+  EXPECT_EQ(model.archive.sha256(), installed.sha256());
   ASSERT_NE(model.head, nullptr);
   EXPECT_EQ(read_spec(model, std::nullopt, {}).labels.front(), "open");
+}
+
+// It would run, and whoever made the head can have made it.
+TEST_F(Heads, DoNotRunABaseBesideThem) {
+  directory_.write("gate.head", write_head(head_of(base_)));
+  const std::string base = directory_.write("base.pt", base_);
+  expect_refused(ErrorKind::kNoInput, "its base small is " + base +
+                                          ", which is not taken by itself, since a base runs: if "
+                                          "you trust it, name it with model.base");
+  named_ = base;
+  EXPECT_EQ(read().archive.path(), base);
 }
 
 TEST_F(Heads, TakeTheBaseThatIsNamed) {
@@ -78,7 +87,9 @@ TEST_F(Heads, TakeTheBaseThatIsNamed) {
 TEST_F(Heads, NeedTheirBase) {
   directory_.write("gate.head", write_head(head_of(base_)));
   expect_refused(ErrorKind::kNoInput,
-                 "its base small, the file with the SHA-256 " + sha256(base_) + ", is not there");
+                 "its base small, the file with the SHA-256 " + sha256(base_) +
+                     ", is not in /usr/share/lookout, /usr/local/share/lookout, "
+                     "/var/lib/lookout/models: put it there");
   named_ = directory_.write("other.pt", "PK, another");
   expect_refused(ErrorKind::kBadData, "is not its base small");
   named_ = directory_ / "none.pt";
@@ -86,7 +97,7 @@ TEST_F(Heads, NeedTheirBase) {
 }
 
 TEST_F(Heads, AreRefusedWhenTheyAreDamaged) {
-  directory_.write("base.pt", base_);
+  named_ = directory_.write("base.pt", base_);
   std::string bytes = write_head(head_of(base_));
   directory_.write("gate.head", bytes.substr(0, bytes.size() - 1));
   expect_refused(ErrorKind::kBadData, "is a head that is cut or damaged");
@@ -99,7 +110,7 @@ TEST_F(Heads, AreRefusedWhenTheyAreDamaged) {
 
 TEST_F(Heads, ComputeOnTheCpu) {
   directory_.write("gate.head", write_head(head_of(base_)));
-  directory_.write("base.pt", base_);
+  named_ = directory_.write("base.pt", base_);
   ModelOptions options;
   options.device.name = "meter";
   expect_error(ErrorKind::kUnsupported, HasSubstr("--device meter takes no head"),
@@ -110,7 +121,7 @@ TEST_F(Heads, ComputeOnTheCpu) {
 TEST_F(Heads, AreAcceptedByTheirHashOrTheirBases) {
   const std::string bytes = write_head(head_of(base_));
   directory_.write("gate.head", bytes);
-  directory_.write("base.pt", base_);
+  named_ = directory_.write("base.pt", base_);
   EXPECT_NE(read({sha256(bytes)}).head, nullptr);
   EXPECT_NE(read({sha256(base_)}).head, nullptr);
   expect_error(ErrorKind::kBadData, AllOf(HasSubstr("base.pt"), HasSubstr("model.sha256")),
