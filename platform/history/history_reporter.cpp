@@ -1,8 +1,6 @@
 #include "platform/history/history_reporter.h"
 
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,12 +10,12 @@
 
 #include "pipeline/core/log.h"
 #include "pipeline/core/mutex.h"
+#include "pipeline/run/scheduling.h"
 #include "platform/pictures/encode_picture.h"
 
 namespace lookout {
 namespace {
 
-constexpr int kHistoryNice = 10;
 constexpr int kHistoryQuality = 85;
 // On their way to the thread, which may wait for a slow card.
 constexpr std::size_t kMaxPicturesOnTheWay = 4;
@@ -64,10 +62,7 @@ class HistoryReporter::Desk {
 
   // The thread's work.
   void work(const Turn& turn, const AsyncWorker<Turn>::Task& task) {
-    // For this thread alone: Linux gives each its own.
-    if (!std::exchange(nice_, true)) {
-      static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kHistoryNice));
-    }
+    if (!std::exchange(lowered_, true)) lower_this_thread_priority();
     recorder_.advance(turn.now);
     std::vector<Note> notes;
     {
@@ -103,7 +98,7 @@ class HistoryReporter::Desk {
   }
 
   const View view_;
-  bool nice_ = false;  // the thread's own, as the recorder is
+  bool lowered_ = false;  // the thread's own, as the recorder is
   HistoryRecorder recorder_;
   Mutex mutex_;
   std::vector<Note> notes_ GUARDED_BY(mutex_);

@@ -64,6 +64,7 @@ ALLOWED = {
         "pipeline/core",
         "pipeline/model",
         "pipeline/results",
+        "pipeline/run",
         "platform/pictures",
         "platform/reporters",
         "platform/system",
