@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -12,6 +13,7 @@
 namespace lookout {
 namespace {
 
+using std::chrono::milliseconds;
 using Day = std::chrono::duration<std::int64_t, std::ratio<86'400>>;
 
 }  // namespace
@@ -50,7 +52,7 @@ bool HistoryRecorder::has_store(const HistoryNow& now) {
     for (HistoryChange& change : waiting_) change.number = change.picture = 0;
     day_ = 0;
     const auto newest = store_->newest();
-    if (newest && now.wall - *newest > kLeap) trusted_ = now.uptime + kDoubt;
+    if (newest && now.wall - *newest > kLeap) purge_ = now.uptime + kDoubt;
   });
 }
 
@@ -61,8 +63,8 @@ void HistoryRecorder::note_clock(const HistoryNow& now) {
   if (boot_ && std::chrono::abs(by) < kSetBy) return;
   boot_ = boot;
   if (by.count() == 0) return;
-  if (by > kLeap) trusted_ = now.uptime + kDoubt;
-  if (by < -kLeap) trusted_ = now.uptime;
+  if (by > kLeap) purge_ = now.uptime + kDoubt;
+  if (by < -kLeap) purge_ = now.uptime;
   for (HistoryChange& change : waiting_) change.at += by;
   if (store_) tried(now, [&] { store_->shift(by); });
 }
@@ -111,6 +113,7 @@ void HistoryRecorder::commit(const HistoryNow& now) {
   counts_.written += waiting_.size();
   waiting_.clear();
   first_waits_.reset();
+  rested_ = std::max(rested_, now.uptime) + kPause;
   seen_ = now.uptime;
 }
 
@@ -119,7 +122,10 @@ void HistoryRecorder::keep_up(const HistoryNow& now) {
   if (!has_store(now)) return;
   tried(now, [&] {
     store_->trim_pictures(options_.limits);
-    if (now.uptime >= trusted_) store_->purge(now.wall, options_.limits);
+    if (now.uptime >= purge_) {
+      const bool more = store_->purge(now.wall, options_.limits);
+      purge_ = now.uptime + (more ? milliseconds(kUpkeep) : milliseconds(kPurge));
+    }
     if (now.uptime - seen_ < kSeen) return;
     store_->see(now.wall);
     seen_ = now.uptime;
@@ -130,7 +136,8 @@ void HistoryRecorder::advance(const HistoryNow& now) {
   note_clock(now);
   has_store(now);
   if (!waiting_.empty() && !first_waits_) first_waits_ = now.uptime;
-  if (first_waits_ && now.uptime - *first_waits_ >= kBatch) commit(now);
+  const auto next = rested_ - (kBurst - 1) * kPause;
+  if (first_waits_ && now.uptime >= std::max(*first_waits_ + kBatch, next)) commit(now);
   if (now.uptime - kept_up_ >= kUpkeep) keep_up(now);
 }
 

@@ -36,15 +36,22 @@ struct HistoryCounts {
 };
 
 // Writes changes together: kBatch after the first that waits, so that a card is not written for
-// each. A full or read-only disk is logged once and tried again each kRetry; meanwhile the newest
-// kMaxWaiting changes wait. No clock is read. Used by one thread at a time; nothing is thrown.
+// each. A commit writes about 20 KB, in pages of the kernel: of the log 8, of the memory that
+// readers share (history.db-shm) 12. So kBurst commits may follow each other, and one more every
+// kPause, in which changes wait: a day of 1000 changes then writes less than 4 MB. A full or
+// read-only disk is logged once and tried again each kRetry; meanwhile the newest kMaxWaiting
+// changes wait. No clock is read. Used by one thread at a time; nothing is thrown.
 class HistoryRecorder {
  public:
   static constexpr std::chrono::seconds kBatch{10};
+  static constexpr int kBurst = 20;
+  static constexpr std::chrono::minutes kPause{10};
   static constexpr std::chrono::seconds kRetry{60};
-  static constexpr std::chrono::seconds kUpkeep{60};  // a slice of what is too old is removed
-  static constexpr std::chrono::minutes kSeen{10};    // see HistoryStore::see()
-  static constexpr std::chrono::seconds kSetBy{1};    // a clock that was set, and not only slewed
+  static constexpr std::chrono::seconds kUpkeep{60};
+  // What is too old is removed so often, a slice each kUpkeep: each time writes pages, too.
+  static constexpr std::chrono::hours kPurge{1};
+  static constexpr std::chrono::minutes kSeen{10};  // see HistoryStore::see()
+  static constexpr std::chrono::seconds kSetBy{1};  // a clock that was set, and not only slewed
   // After the clock went ahead by more than kLeap, nothing is removed for kDoubt: it may be wrong.
   static constexpr std::chrono::hours kLeap{24};
   static constexpr std::chrono::hours kDoubt{1};
@@ -80,7 +87,8 @@ class HistoryRecorder {
   std::optional<std::chrono::milliseconds> first_waits_;  // its uptime
   std::optional<std::chrono::milliseconds> retry_;
   std::optional<std::chrono::milliseconds> boot_;  // the wall clock's time at uptime 0
-  std::chrono::milliseconds trusted_{};            // from this uptime on
+  std::chrono::milliseconds rested_{};             // from this uptime on kBurst commits may follow
+  std::chrono::milliseconds purge_{};              // not before this uptime
   std::chrono::milliseconds kept_up_{};
   std::chrono::milliseconds seen_{};
   std::int64_t day_ = 0;  // since 1970, of the pictures that are counted

@@ -1,4 +1,5 @@
 // What a history has kept when its process is killed, and what it writes.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,7 +13,9 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "platform/history/history_reader.h"
 #include "platform/history/history_recorder.h"
@@ -148,50 +151,77 @@ TEST(HistoryKill, NoCommittedBatchIsLostAndNoneIsHalf) {
   munmap(memory, sizeof(Progress));
 }
 
-// Bytes that this process has given to write(2) and the like.
-std::int64_t written_bytes() {
+// What the kernel counts of this process in /proc/self/io; -1: it counts nothing.
+std::int64_t count_of_io(std::string_view counter) {
   std::ifstream io("/proc/self/io");
   for (std::string name; io >> name;) {
     std::int64_t bytes = 0;
     io >> bytes;
-    if (name == "wchar:") return bytes;
+    if (name == counter) return bytes;
   }
   return -1;
 }
 
 constexpr std::int64_t kMegabyte = 1'000'000;
 constexpr int kChangesADay = 1000;
+constexpr int kSecondsADay = 86'400;
 
-TEST(HistoryBudget, ADayOfAThousandChangesWritesLessThanFourMegabytes) {
+// Writes what the kernel holds of the files, as it does by itself within half a minute: a page that
+// is changed again later counts again. One of them, history.db-shm, is memory that readers share.
+void synchronise(const std::filesystem::path& folder) {
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
+    sync_file_range(
+        fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    close(fd);
+  }
+}
+
+// A day of kChangesADay changes by two watches, in bursts of `burst`, three seconds apart. For
+// three quarters of the day changes become too old, too. Returns what was written in bytes: of
+// whole pages of the kernel.
+std::int64_t write_day(int burst) {
   const TempDir directory;
   HistoryOptions options;
   options.folder = directory.path() / "history";
+  options.limits.changes = hours(6);
   HistoryRecorder recorder(options);
   HistoryNow now{kFirst, seconds(0)};
   recorder.advance(now);
-  const std::int64_t before = written_bytes();
-  if (before < 0) GTEST_SKIP() << "this kernel does not count what a process writes";
-  // Ten changes, three seconds apart, and then nothing for the rest of a hundredth of a day.
-  constexpr int kSecondsADay = 86'400;
-  constexpr int kBurst = kSecondsADay / (kChangesADay / 10);
+  const std::int64_t before = count_of_io("write_bytes:");
+  const double pause = static_cast<double>(kSecondsADay) * burst / kChangesADay;
   int changes = 0;
+  std::uint64_t written = 0;
   for (int second = 0; second < kSecondsADay; ++second) {
-    if (second % kBurst < 30 && second % 3 == 0) {
+    const int nth = changes % burst;
+    if (changes < kChangesADay && second >= (changes / burst) * pause + 3.0 * nth) {
       HistoryChange change;
       change.at = now.wall;
-      change.state = changes++ % 2 == 0 ? "open" : "closed";
+      change.watch = changes % 4 < 2 ? "gate" : "light";
+      change.state = changes % 2 == 0 ? "open" : "closed";
       change.model = "gate.pt";
       recorder.add(std::move(change), {});
+      ++changes;
     }
     now.wall += seconds(1);
     now.uptime += seconds(1);
     recorder.advance(now);
+    if (std::exchange(written, recorder.counts().written) != recorder.counts().written)
+      synchronise(options.folder);
   }
   recorder.finish(now);
-  const std::int64_t written = written_bytes() - before;
   EXPECT_EQ(recorder.counts().written, kChangesADay);
-  EXPECT_LT(written, 4 * kMegabyte);
-  RecordProperty("written", std::to_string(written));
+  return before < 0 ? 0 : count_of_io("write_bytes:") - before;
+}
+
+// In bursts of ten, and evenly spread, when there is nothing to write together.
+TEST(HistoryBudget, ADayOfAThousandChangesWritesLessThanFourMegabytes) {
+  for (const int burst : {10, 1}) {
+    const std::int64_t written = write_day(burst);
+    if (written == 0) GTEST_SKIP() << "this kernel does not count what is written to these files";
+    EXPECT_LT(written, 4 * kMegabyte) << "in bursts of " << burst;
+    RecordProperty("written_in_bursts_of_" + std::to_string(burst), std::to_string(written));
+  }
 }
 
 TEST(HistoryBudget, NinetyDaysOfAThousandChangesTakeAboutThreeMegabytes) {

@@ -79,6 +79,27 @@ TEST_F(HistoryRecorderTest, ChangesAreWrittenTogetherTenSecondsAfterTheFirst) {
   EXPECT_EQ(recorder_->counts().written, 2);
 }
 
+// A commit writes some pages of a card, whatever is in it.
+TEST_F(HistoryRecorderTest, ManyCommitsInARowMakeTheNextOnesRareAndRestMakesThemPrompt) {
+  start();
+  for (int i = 0; i < HistoryRecorder::kBurst; ++i) {
+    add(i % 2 == 0 ? "open" : "closed");
+    wait(seconds(10));
+  }
+  EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst);
+  add("open");
+  wait(minutes(2));
+  add("closed");
+  wait(minutes(4));
+  EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst);
+  wait(minutes(4));
+  EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst + 2);
+  wait(HistoryRecorder::kPause);
+  add("open");
+  wait(seconds(10));
+  EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst + 3);
+}
+
 TEST_F(HistoryRecorderTest, TheEndWritesWhatWaits) {
   start();
   add("open");
