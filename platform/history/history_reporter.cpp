@@ -106,10 +106,12 @@ class HistoryReporter::Desk {
   std::uint64_t lost_ GUARDED_BY(mutex_) = 0;
 };
 
-HistoryReporter::HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks)
+HistoryReporter::HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks,
+                                 std::chrono::seconds patience)
     : pictures_(options.pictures_a_day > 0),
       view_(view),
       clocks_(std::move(clocks)),
+      patience_(patience),
       desk_(std::make_shared<Desk>(std::move(options), view)),
       worker_("history", [desk = desk_](Turn& turn, const auto& task) { desk->work(turn, task); }) {
   wake(clocks_(), HistoryRecorder::kBatch);
@@ -119,7 +121,7 @@ HistoryReporter::~HistoryReporter() {
   const HistoryNow now = clocks_();
   end_states(now.wall);
   worker_.put({now, /*last=*/true});
-  if (worker_.end_by(Clock::now() + kPatience)) return;
+  if (worker_.end_by(Clock::now() + patience_)) return;
   log_warn("history: the last changes are not written: the storage is too slow");
 }
 

@@ -19,13 +19,14 @@ namespace lookout {
 // state is not known.
 class HistoryReporter : public Reporter {
  public:
-  static constexpr std::chrono::seconds kPatience{2};  // at the end
+  static constexpr std::chrono::seconds kPatience{2};
   static constexpr int kPictureSide = 320;             // pixels, of the longer side at most
 
   using ReadClocks = std::function<HistoryNow()>;
 
-  // `view` turns the pictures.
-  HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks = read_clocks);
+  // `view` turns the pictures. `patience`: how long the end may take.
+  HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks = read_clocks,
+                  std::chrono::seconds patience = kPatience);
   // Writes what waits, and logs the counts.
   ~HistoryReporter() override;
   HistoryReporter(const HistoryReporter&) = delete;
@@ -51,6 +52,7 @@ class HistoryReporter : public Reporter {
   const bool pictures_;
   const View view_;
   const ReadClocks clocks_;
+  const std::chrono::seconds patience_;
   std::map<std::string, std::string> known_;  // watches whose state is known, and their models
   std::chrono::milliseconds due_{};
   const std::shared_ptr<Desk> desk_;  // shared with the thread, which may outlive this

@@ -38,16 +38,17 @@ struct Progress {
 };
 
 // Writes until it is killed: batches, pictures, and sums of what is old.
-// `ready`: a pipe, which is told when the first batch follows.
+// `begun`: a pipe, which gets a byte before each batch.
 [[noreturn]] void write_batches(const std::filesystem::path& folder, Progress& progress,
-                                int ready) {
+                                int begun) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no writer
   const OpenedHistory opened = open_history(folder);
-  if (!opened.damage.empty() || write(ready, "", 1) != 1) _exit(1);
+  if (!opened.damage.empty()) _exit(1);
   HistoryLimits limits;
   limits.changes = hours(1);
   limits.picture_bytes = 200'000;
   for (std::int64_t batch = progress.batches;; ++batch) {
+    if (write(begun, "", 1) != 1) _exit(1);
     std::vector<HistoryChange> changes;
     for (int i = 0; i < kChangesInBatch; ++i) {
       HistoryChange change;
@@ -123,17 +124,21 @@ TEST(HistoryKill, NoCommittedBatchIsLostAndNoneIsHalf) {
   auto& progress = *new (memory) Progress;
   std::mt19937 random(39);
   constexpr int kKills = 200;
+  constexpr int kMostBatches = 5;  // that a writer begins before it may be killed
   for (int kill = 0; kill < kKills; ++kill) {
-    std::array<int, 2> ready{};
-    ASSERT_EQ(pipe(ready.data()), 0);
+    std::array<int, 2> begun{};
+    ASSERT_EQ(pipe(begun.data()), 0);
     const pid_t writer = fork();
-    if (writer == 0) write_batches(folder, progress, ready[1]);
-    close(ready[1]);
+    if (writer == 0) write_batches(folder, progress, begun[1]);
+    close(begun[1]);
+    // At any moment of one of a few batches.
     char byte = 0;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the writer found damage";
-    close(ready[0]);
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 15'000));
+    for (auto batches = random() % kMostBatches + 1; batches > 0; --batches) {
+      ASSERT_EQ(read(begun[0], &byte, 1), 1) << "the writer found damage";
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3'000));
     ::kill(writer, SIGKILL);
+    close(begun[0]);
     int status = 0;
     ASSERT_EQ(waitpid(writer, &status, 0), writer);
     ASSERT_TRUE(WIFSIGNALED(status));

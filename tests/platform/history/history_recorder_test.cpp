@@ -241,7 +241,8 @@ class HistoryReporterTest : public HistoryRecorderTest {
   }
 
   std::unique_ptr<HistoryReporter> reporter() {
-    return std::make_unique<HistoryReporter>(options_, View(), [this] { return now_; });
+    return std::make_unique<HistoryReporter>(
+        options_, View(), [this] { return now_; }, hours(1));
   }
 
   const ModelInfoPtr model_ = std::make_shared<ModelInfo>(ModelInfo{"gate.pt", {"open"}});
