@@ -16,7 +16,7 @@ auto find_watch(const std::vector<MqttWatching>& watches, std::string_view name)
 
 // Removes the elements for which `is_gone` is true.
 template <typename Container, typename IsGone>
-void remove_from(Container& elements, IsGone is_gone) {
+void erase_elements_if(Container& elements, IsGone is_gone) {
   elements.erase(std::remove_if(elements.begin(), elements.end(), is_gone), elements.end());
 }
 
@@ -42,9 +42,9 @@ void MqttSlots::put(const WatchList& watches) {
     const auto is_gone = [this](const std::string& name) {
       return find_watch(watches_, name) == watches_.end();
     };
-    remove_from(news_.of_watches,
-                [&is_gone](const MqttWatchNews& news) { return is_gone(news.watch); });
-    if (news_.picture) remove_from(news_.picture->watches, is_gone);
+    erase_elements_if(news_.of_watches,
+                      [&is_gone](const MqttWatchNews& news) { return is_gone(news.watch); });
+    if (news_.picture) erase_elements_if(news_.picture->watches, is_gone);
   }
   if (wake_) wake_();
 }

@@ -25,7 +25,7 @@ bool is_control(char c) {
 
 bool is_wildcard(char c) { return c == '+' || c == '#'; }
 
-bool is_plain(char c) {
+bool is_plain_character(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x80 && (std::isalnum(byte) != 0 || c == '_' || c == '-');
 }
@@ -33,7 +33,8 @@ bool is_plain(char c) {
 // As [watch.NAME] takes it.
 bool is_watch_name(const std::string& name) {
   constexpr std::size_t kMax = 32;
-  return !name.empty() && name.size() <= kMax && std::all_of(name.begin(), name.end(), is_plain);
+  return !name.empty() && name.size() <= kMax &&
+         std::all_of(name.begin(), name.end(), is_plain_character);
 }
 
 // The name with letters, digits, '_' and '-' alone, which is what Home Assistant permits.
@@ -41,7 +42,7 @@ std::string plain_name(const std::string& name) {
   std::string plain = name;
   bool changed = false;
   for (char& c : plain) {
-    if (is_plain(c)) continue;
+    if (is_plain_character(c)) continue;
     c = '_';
     changed = true;
   }
