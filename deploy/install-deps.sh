@@ -27,7 +27,7 @@ build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libbo
   libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build
   nlohmann-json3-dev pkg-config python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision python3-venv'
-test='ccache curl ffmpeg jq libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3
+test='apt-utils ccache curl ffmpeg gpg gpgv jq libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3
   python3-torch python3-venv strace unzip xvfb zlib1g-dev'
 check='clang clang-format clang-tidy libclang-rt-dev llvm'
 processors='qemu-user'
