@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/model/base.h"
+#include "app/options/config_file.h"
 #include "app/options/resolved_run.h"
 #include "app/options/watches.h"
 #include "app/report/json.h"
@@ -247,9 +248,19 @@ bool service_may_read(const struct stat& status) {
   return (status.st_mode & S_IROTH) != 0;
 }
 
-// Throws Error(kNoInput) for a file that the sandbox of deploy/lookout.service.in hides, and
-// Error(kPermission) for one that exists but that neither everybody nor the user or group lookout
-// may read. `what` begins the sentence: "model".
+// Throws Error(kPermission) for a file that exists but that neither everybody nor the user or group
+// lookout may read. `what` begins the sentence: "model".
+void check_service_may_read(const std::string& what, const fs::path& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0 || service_may_read(status)) return;
+  throw Error(ErrorKind::kPermission,
+              fmt::format("{} {}: the service runs as the user {}, who may not read it (sudo chmod "
+                          "a+r)",
+                          what, file.string(), kUser));
+}
+
+// The same, and throws Error(kNoInput) for a file that the sandbox of deploy/lookout.service.in
+// hides.
 void check_service_reads(const std::string& what, const fs::path& file) {
   for (const char* hidden : {"/home", "/root", "/run/user", "/tmp", "/var/tmp"}) {
     if (!is_in(file, hidden)) continue;
@@ -257,12 +268,7 @@ void check_service_reads(const std::string& what, const fs::path& file) {
                                                  "/usr/local/share/lookout or /etc/lookout",
                                                  what, file.string(), hidden));
   }
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0 || service_may_read(status)) return;
-  throw Error(ErrorKind::kPermission,
-              fmt::format("{} {}: the service runs as the user {}, who may not read it (sudo chmod "
-                          "a+r)",
-                          what, file.string(), kUser));
+  check_service_may_read(what, file);
 }
 
 // Throws for files that the service cannot read though the caller can.
@@ -291,6 +297,15 @@ void check_settings(const RunOptions& options, const std::string& unit, Checks& 
                      fs::path(unit).stem().string())});
   } else if (!options.config_file.empty()) {
     checks.push_back({"settings", State::kOk, options.config_file});
+  }
+  const std::vector<std::string> drop_ins = drop_ins_of(options.config_file);
+  if (!drop_ins.empty()) {
+    checks.push_back(tried("settings", State::kFailure, [&] {
+      for (const std::string& file : drop_ins) {
+        if (!unit.empty()) check_service_may_read("configuration", file);
+      }
+      return "read after it, the last one wins: " + joined(drop_ins, ", ");
+    }));
   }
   for (const std::string& warning : options.warnings) {
     checks.push_back({"settings", State::kNote, warning});

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <vector>
 
@@ -112,9 +114,7 @@ void read_repeated(const std::string& prefix, const TomlNode& sections, const Pl
   }
 }
 
-}  // namespace
-
-void read_config_file(const std::string& path, Settings& settings) {
+void read_file(const std::string& path, Settings& settings) {
   const std::string text = read_text(path);
   TomlNode document;
   try {
@@ -138,6 +138,37 @@ void read_config_file(const std::string& path, Settings& settings) {
     }
     read_section(name, node, place, settings);
   }
+}
+
+}  // namespace
+
+std::vector<std::string> drop_ins_of(const std::string& config) {
+  namespace fs = std::filesystem;
+  const fs::path path = config;
+  if (path.extension() != ".toml") return {};
+  const fs::path folder =
+      path.parent_path() / (path.stem() == "lookout" ? "conf.d" : path.stem().string() + ".conf.d");
+  std::error_code error;
+  std::vector<std::string> files;
+  const fs::directory_iterator entries(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return {};
+  if (error) {
+    throw Error(error == std::errc::permission_denied ? ErrorKind::kPermission : ErrorKind::kConfig,
+                fmt::format("configuration {}: {}", folder.string(), error.message()));
+  }
+  for (const fs::directory_entry& entry : entries) {
+    const fs::path& file = entry.path();
+    // Editors and package managers leave others: .x.toml.swp, x.toml~, x.toml.dpkg-old.
+    const bool is_hidden = file.filename().string().front() == '.';
+    if (!is_hidden && file.extension() == ".toml") files.push_back(file.string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void read_config_file(const std::string& path, Settings& settings) {
+  read_file(path, settings);
+  for (const std::string& file : drop_ins_of(path)) read_file(file, settings);
 }
 
 }  // namespace lookout

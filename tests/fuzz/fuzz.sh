@@ -19,7 +19,7 @@ targets=(configuration decode_bytes exif head_file http_connection http_headers 
 for target in "${targets[@]}"; do mkdir -p "build/fuzz/seeds-$target"; done
 unzip -p models/selftest.pt '*/metadata.json' >build/fuzz/seeds-model_spec/metadata.json
 unzip -p models/selftest.pt '*/labels.txt' >build/fuzz/seeds-model_spec/labels.txt
-cp deploy/lookout.toml build/fuzz/seeds-configuration/
+cp deploy/lookout.toml deploy/all-keys.toml build/fuzz/seeds-configuration/
 cp tests/data/trace.json tests/data/trace_*.json build/fuzz/seeds-trace_summary/
 for uri in 'test://cross?size=640x480&fps=29.97&noise=3.5&hold=30&frames=9' test://all/ csi://imx708 csi:///base/1a \
   'rtsp://user:p%40ss@camera:554/a?b=c' 'http://[::1]:80/user=u' v4l2:///dev/video0 'file:///a%20b%231.png' /dev/video0; do

@@ -290,6 +290,25 @@ TEST_F(DoctorTest, TheServicesConfigurationIsJudgedAsTheServiceSeesIt) {
   EXPECT_EQ(check(diagnose(), "snapshots").state, State::kNote) << "another instance's folder";
 }
 
+TEST_F(DoctorTest, DropInsAreNamedAndTheServiceMustBeAbleToReadThem) {
+  options_.config_file = root_ / "etc/lookout/lookout.toml";
+  const std::string drop_in = root_ / "etc/lookout/conf.d/50.toml";
+  const auto of_drop_ins = [this] {
+    for (const Check& check : diagnose().checks) {
+      if (check.text.find("conf.d") != std::string::npos) return check;
+    }
+    return Check{};
+  };
+  put("etc/lookout/conf.d/50.toml", "");
+  EXPECT_EQ(of_drop_ins().text, "read after it, the last one wins: " + drop_in);
+  std::filesystem::permissions(drop_in, std::filesystem::perms::owner_read);
+  EXPECT_EQ(of_drop_ins().state, State::kFailure);
+  EXPECT_EQ(of_drop_ins().text,
+            "configuration " + drop_in +
+                ": the service runs as the user lookout, who may not read it (sudo chmod a+r)");
+  EXPECT_EQ(diagnose().exit_status, 77);
+}
+
 TEST_F(DoctorTest, AnotherConfigurationIsNamedAndJudgedAsTheCallerSeesIt) {
   options_.config_file = root_ / "mine.toml";
   options_.model.file = "/home/owner/model.pt";

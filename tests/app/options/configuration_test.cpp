@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
+#include "app/options/config_file.h"
 #include "app/options/options.h"
 #include "app/options/settings.h"
 #include "app/options/watches.h"
@@ -97,14 +100,41 @@ TEST(Configuration, DefaultsWhereNothingIsSaid) {
   expect_equal(parse_file(""), RunOptions());
 }
 
-TEST(Configuration, TheShippedFileHoldsEveryKeyAndTheDefaultsButForMinDuration) {
-  const std::string shipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
-  RunOptions expected;
-  expected.state.min_duration = std::chrono::milliseconds(500);
-  expect_equal(parse_run({"--config", shipped}), expected);
+const std::string kShipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
 
-  std::ifstream file(shipped);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The defaults of the service.
+RunOptions service_defaults() {
+  RunOptions options;
+  options.state.min_duration = std::chrono::milliseconds(500);
+  return options;
+}
+
+TEST(Configuration, TheShippedFileIsShortAndChangesNothingButMinDuration) {
+  expect_equal(parse_run({"--config", kShipped}), service_defaults());
+  std::istringstream lines(text_of(kShipped));
+  std::string with_examples;  // without the mark of a comment
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const bool is_key = line.rfind("# ", 0) == 0 && line.find(" = ") != std::string::npos;
+    with_examples += (is_key ? line.substr(2) : line) + "\n";
+  }
+  EXPECT_LE(count, 60);
+  const RunOptions examples = parse_file(with_examples);
+  EXPECT_EQ(examples.camera.source_options.width, 640);
+  EXPECT_EQ(examples.heat.limit, 75);
+}
+
+TEST(Configuration, AllKeysAreExplainedWithTheirDefaults) {
+  const std::string explained = std::string(LOOKOUT_DEPLOY) + "/all-keys.toml";
+  RunOptions expected = service_defaults();
+  expect_equal(parse_run({"--config", explained}), expected);
+
+  const std::string text = text_of(explained);
   Settings settings;
   declare(settings, expected);
   for (const Setting& setting : settings.all()) {
@@ -114,16 +144,78 @@ TEST(Configuration, TheShippedFileHoldsEveryKeyAndTheDefaultsButForMinDuration) 
     const std::string keys = text.substr(section, text.find("\n[", section + 1) - section);
     const bool there = keys.find("\n" + setting.key + " =") != std::string::npos ||
                        keys.find("\n# " + setting.key + " =") != std::string::npos;
-    EXPECT_TRUE(there) << setting.name() << " is not in deploy/lookout.toml";
+    EXPECT_TRUE(there) << setting.name() << " is not in deploy/all-keys.toml";
   }
   EXPECT_GE(settings.all().size(), 38U);
 }
 
 TEST(Configuration, TheReferenceIsWhatTheProgramPrints) {
-  std::ifstream file(std::string(LOOKOUT_DEPLOY) + "/../app/reference.md");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = text_of(std::string(LOOKOUT_DEPLOY) + "/../app/reference.md");
   EXPECT_EQ(parse_command({"help", "reference"}).text, text)
       << "renew it: lookout help reference >app/reference.md";
+  RunOptions options;
+  Settings settings;
+  declare(settings, options);
+  for (const Setting& setting : settings.all()) {
+    const auto section = text.find("\n## `[" + setting.section + "]`\n");
+    ASSERT_NE(section, std::string::npos) << setting.section;
+    const std::string rows = text.substr(section, text.find("\n## ", section + 1) - section);
+    EXPECT_NE(rows.find("\n| `" + setting.key + "` |"), std::string::npos) << setting.name();
+  }
+}
+
+// The folder of drop-ins beside the file `name`.
+class DropIns : public ::testing::Test {
+ protected:
+  void make(const std::string& name, const std::string& folder) {
+    file_ = directory_.write(name, "[camera]\nname = \"front\"\n[results]\ntop-k = 3\n");
+    folder_ = directory_ / folder;
+    std::filesystem::create_directory(folder_);
+  }
+
+  std::string put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ + "/" + name) << text;
+    return folder_ + "/" + name;
+  }
+
+  const TempDir directory_;
+  std::string file_;
+  std::string folder_;
+};
+
+TEST_F(DropIns, AreReadAfterTheFileInTheOrderOfTheirNames) {
+  make("lookout.toml", "conf.d");
+  const std::string later =
+      put("50-b.toml", "[results]\ntop-k = 5\n[watch.gate]\nevery = \"2s\"\n");
+  const std::string first = put("10-a.toml", "[results]\ntop-k = 4\nthreshold = 0.5\n");
+  put("60-c.toml~", "[results]\ntop-k = 6\n");
+  put(".70-d.toml", "[results]\ntop-k = 7\n");
+  put("80-e.toml.dpkg-old", "nonsense\n");
+  const RunOptions run = parse_run({"--config", file_});
+  EXPECT_EQ(run.camera.name, "front");
+  EXPECT_EQ(run.results.top_k, 5);
+  EXPECT_EQ(run.results.threshold, 0.5);
+  EXPECT_EQ(run.watches.size(), 1U);
+  EXPECT_EQ(drop_ins_of(file_), (std::vector<std::string>{first, later}));
+  EXPECT_EQ(parse_run({"--config", file_, "--top-k", "2"}).results.top_k, 2);
+}
+
+TEST_F(DropIns, AMistakeIsNamedWithItsFileAndLine) {
+  make("lookout.toml", "conf.d");
+  const std::string wrong = put("50.toml", "[results]\ntop-k = \"5\"\n");
+  expect_error({"--config", file_}, ErrorKind::kConfig,
+               fmt::format("configuration {}:2:9: results.top-k: expected a whole number from 1 to "
+                           "1000, not a string",
+                           wrong));
+}
+
+TEST_F(DropIns, OfAnInstanceAreInAFolderOfItsOwn) {
+  make("gate.toml", "conf.d");
+  put("50.toml", "[results]\ntop-k = 5\n");
+  EXPECT_EQ(parse_run({"--config", file_}).results.top_k, 3);
+  make("gate.toml", "gate.conf.d");
+  put("50.toml", "[results]\ntop-k = 5\n");
+  EXPECT_EQ(parse_run({"--config", file_}).results.top_k, 5);
 }
 
 TEST(Configuration, WatchesHaveNamesAndTakeWhatTheyDoNotSay) {
