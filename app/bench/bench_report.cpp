@@ -26,10 +26,11 @@ std::string number_or(const std::optional<double>& number, const char* unit) {
   return number ? fmt::format("{:.0f} {}", *number, unit) : "not told";
 }
 
-std::string throttling_or(const std::optional<std::uint32_t>& bits) {
-  if (!bits) return "not told";
-  const auto words = throttling_words(*bits);
-  return words.empty() ? "none" : joined(words, ", ");
+std::string throttling_of(const MachineState& state) {
+  if (!state.throttled) return "not told";
+  const auto words = throttling_words(*state.throttled);
+  if (!words.empty()) return joined(words, ", ");
+  return state.voltage_alone ? "no under-voltage" : "none";
 }
 
 using Stages = std::vector<std::pair<const char*, Percentiles>>;
@@ -226,7 +227,7 @@ Part states(const BenchReport& bench) {
     const auto& max = result.max_temperature;
     return {max ? fmt::format("{}, at most {:.0f} °C", temperature, *max) : temperature,
             change(number_or(before.clock_mhz, "MHz"), number_or(after.clock_mhz, "MHz")),
-            change(throttling_or(before.throttled), throttling_or(after.throttled))};
+            change(throttling_of(before), throttling_of(after))};
   };
   const bool told = std::any_of(bench.results.begin(), bench.results.end(),
                                 [](auto& result) { return result.pace && result.max_temperature; });

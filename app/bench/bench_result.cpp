@@ -10,6 +10,7 @@
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/throttled_source.h"
 
 namespace lookout {
 namespace {
@@ -83,7 +84,8 @@ std::string limit(const BenchResult& result) {
 Json to_json(const MachineState& state) {
   return {{"temperature_c", or_null(state.temperature)},
           {"clock_mhz", or_null(state.clock_mhz)},
-          {"throttled", or_null(state.throttled)}};
+          {"throttled", or_null(state.throttled)},
+          {"throttled_source", throttled_source(state)}};
 }
 
 Json to_json(const std::optional<BenchDevice>& device, int decimals) {
@@ -182,7 +184,8 @@ Percentiles percentiles_of(const Json& json) {
 
 MachineState state_of(const Json& json) {
   return {optional_of<double>(json.at("temperature_c")), optional_of<double>(json.at("clock_mhz")),
-          optional_of<std::uint32_t>(json.at("throttled"))};
+          optional_of<std::uint32_t>(json.at("throttled")),
+          json.at("throttled_source") == "rpi_volt"};
 }
 
 std::optional<BenchDevice> device_of(const Json& json) {

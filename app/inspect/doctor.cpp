@@ -22,6 +22,7 @@
 #include "pipeline/core/printable.h"
 #include "pipeline/core/source.h"
 #include "pipeline/core/thread.h"
+#include "pipeline/results/throttled_source.h"
 #include "pipeline/run/open_model.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
@@ -90,10 +91,11 @@ void check_processor(const SystemInfo& system, Checks& checks) {
 std::string throttling_text(const MachineState& state) {
   if (!state.throttled) return "not told by this kernel";
   if (const std::string note = power_note(state); !note.empty()) return note;
-  return state.voltage_alone
-             ? "no under-voltage now (rpi_volt); this kernel tells no more: what was before is in "
-               "journalctl -k --grep voltage"
-             : "none since the start (get_throttled)";
+  return fmt::format(state.voltage_alone
+                         ? "no under-voltage now ({}); this kernel tells no more: what was before "
+                           "is in journalctl -k --grep voltage"
+                         : "none since the start ({})",
+                     throttled_source(state));
 }
 
 // What heat, power and the kernel do to the machine.
@@ -570,7 +572,8 @@ std::string to_json(const Diagnosis& diagnosis) {
                     {"clock_mhz", or_null(system.state.clock_mhz)},
                     {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
                     {"governor", system.governor},
-                    {"throttled", or_null(system.state.throttled)}};
+                    {"throttled", or_null(system.state.throttled)},
+                    {"throttled_source", throttled_source(system.state)}};
   return to_text(report) + "\n";
 }
 

@@ -180,6 +180,7 @@ DiscoveryFacts discovery_facts(const ReporterParts& run) {
   facts.commands = run.paused != nullptr;
   facts.has_temperature = machine.temperature.has_value();
   facts.has_throttling = machine.throttled.has_value();
+  facts.voltage_alone = machine.voltage_alone;
   facts.stats_interval =
       std::chrono::ceil<std::chrono::seconds>(std::max(mqtt.interval, run.resolved.stats_interval));
   facts.page = page_address(run.resolved.http_address);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/core/append_format.h"
+#include "pipeline/results/throttled_source.h"
 
 namespace lookout {
 namespace {
@@ -358,9 +359,10 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
                 stats.captured, stats.classified, stats.reused, stats.unwanted, stats.dropped,
                 stats.skipped, stats.in_flight);
   const MachineState& machine = stats.machine;
-  append_format(out, R"("temperature_c":{},"throttled":{},)",
+  append_format(out, R"("temperature_c":{},"throttled":{},"throttled_source":{},)",
                 machine.temperature ? fmt::format("{:.1f}", *machine.temperature) : "null",
-                machine.throttled ? fmt::format("{}", *machine.throttled) : "null");
+                machine.throttled ? fmt::format("{}", *machine.throttled) : "null",
+                machine.throttled ? fmt::format("\"{}\"", throttled_source(machine)) : "null");
   out += R"("latency_ms":{)";
   const bool known = stats.computed_fps > 0;
   append_json("frame_age", stats.frame_age, known, out);

@@ -154,7 +154,7 @@ void add_figures(const DiscoveryFacts& facts, Device& device) {
                                                           {"stat_cla", "measurement"}}));
   }
   if (facts.has_throttling) {
-    device.add("throttled", "binary_sensor", "Throttled",
+    device.add("throttled", "binary_sensor", facts.voltage_alone ? "Under-voltage" : "Throttled",
                device.figure("none if value_json.throttled is none else 'ON' if "
                              "value_json.throttled % 16 > 0 else 'OFF'",
                              {{"dev_cla", "problem"}}));

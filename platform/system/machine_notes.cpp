@@ -4,6 +4,7 @@
 
 #include "pipeline/core/append_format.h"
 #include "pipeline/results/format.h"
+#include "pipeline/results/throttled_source.h"
 
 namespace lookout {
 
@@ -35,8 +36,8 @@ std::string power_note(const MachineState& state) {
   if ((bits & ~kUnderVoltage) != 0) {
     advice += "; a clock that was lowered needs cooling or better power, or set heat.limit";
   }
-  const std::string source =
-      state.voltage_alone ? "rpi_volt" : fmt::format("get_throttled 0x{:x}", bits);
+  std::string source = throttled_source(state);
+  if (!state.voltage_alone) source += fmt::format(" 0x{:x}", bits);
   return fmt::format("{} ({}){}", joined(words, ", "), source, advice);
 }
 

@@ -101,6 +101,7 @@ TEST(Program, StatisticsTellHowWarmAndThrottledTheBoardIs) {
     types.insert(type);
     EXPECT_EQ(line["temperature_c"], 81.2);
     EXPECT_EQ(line["throttled"], 0x50004);
+    EXPECT_EQ(line["throttled_source"], "get_throttled");
   }
   EXPECT_EQ(types, (std::set<std::string>{"stats", "summary"}));
 }

@@ -215,8 +215,8 @@ const kThrottled = [
 ];
 
 // name -> [text, whether it is bad], in the order on the page; those without a text are not shown.
-const kFacts = ["Camera", "Source", "Model", "Weights", "Activations", "Throttled", "Frames",
-                "Skipped", "Version"];
+const kFacts = ["Camera", "Source", "Model", "Weights", "Activations", "Throttled", "Power",
+                "Frames", "Skipped", "Version"];
 const facts = new Map(kFacts.map((name) => [name, []]));
 
 function setFact(name, value, bad = false) {
@@ -233,10 +233,11 @@ function setFact(name, value, bad = false) {
   }
 }
 
-function showThrottled(bits) {
+function showThrottled({throttled: bits, throttled_source: source}) {
   if (typeof bits !== "number") return;
   const words = kThrottled.filter(([bit]) => bits >>> bit & 1).map(([, meaning]) => meaning);
-  setFact("Throttled", words.join(", ") || "no", words.length > 0);
+  const none = source === "rpi_volt" ? "no under-voltage now" : "no";
+  setFact(source === "rpi_volt" ? "Power" : "Throttled", words.join(", ") || none, words.length > 0);
 }
 
 let cameraAway = null;  // since when (s), null while it is there
@@ -288,7 +289,7 @@ const handlers = {
   },
   stats(line) {
     putFigure("temperature", line.temperature_c, "°C");
-    showThrottled(line.throttled);
+    showThrottled(line);
     setFact("Frames", `${line.classified} classified, ${line.dropped} dropped`);
     setFact("Skipped", line.skipped > 0 ? `${line.skipped} damaged frames` : "");
   },

@@ -393,6 +393,7 @@ TEST_F(DoctorTest, UnderVoltageIsToldByTheSensorOfTheSupply) {
   EXPECT_EQ(low.text,
             "under-voltage now (rpi_volt); under-voltage needs a stronger power supply or a "
             "shorter cable");
+  EXPECT_EQ(nlohmann::json::parse(to_json(diagnose()))["throttled_source"], "rpi_volt");
 }
 
 TEST_F(DoctorTest, AGovernorThatLowersTheClockIsNamedWithWhatToDo) {
@@ -473,6 +474,7 @@ TEST_F(DoctorTest, JsonHasTheChecksAndTheNumbers) {
   EXPECT_EQ(json["exit_status"], 66);
   EXPECT_DOUBLE_EQ(json["temperature_c"], 48.686);
   EXPECT_TRUE(json["throttled"].is_null());
+  EXPECT_EQ(json["throttled_source"], "");
   const auto& source = json["checks"][5];
   EXPECT_EQ(source["check"], "source");
   EXPECT_EQ(source["state"], "failure");

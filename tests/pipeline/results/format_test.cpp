@@ -217,6 +217,7 @@ TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
     const Json unknown = Json::parse(out);
     EXPECT_TRUE(unknown.at("temperature_c").is_null());
     EXPECT_TRUE(unknown.at("throttled").is_null());
+    EXPECT_TRUE(unknown.at("throttled_source").is_null());
     stats.machine.temperature = 48.686;
     stats.machine.throttled = 0x50005;
     out.clear();
@@ -224,6 +225,12 @@ TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
     const Json known = Json::parse(out);
     EXPECT_EQ(known.at("temperature_c"), 48.7);
     EXPECT_EQ(known.at("throttled"), 0x50005);
+    EXPECT_EQ(known.at("throttled_source"), "get_throttled");
+    stats.machine.throttled = 1;
+    stats.machine.voltage_alone = true;
+    out.clear();
+    format.append(stats, out);
+    EXPECT_EQ(Json::parse(out).at("throttled_source"), "rpi_volt");
   }
 }
 

@@ -102,6 +102,12 @@ TEST_F(HomeAssistantTest, FiguresExpireAfterThreeIntervals) {
   }
 }
 
+TEST_F(HomeAssistantTest, CallsUnderVoltageByItsNameWhereNoMoreIsKnown) {
+  EXPECT_EQ(entity("throttled")["name"], "Throttled");
+  facts_.voltage_alone = true;
+  EXPECT_EQ(entity("throttled")["name"], "Under-voltage");
+}
+
 TEST_F(HomeAssistantTest, LeavesOutWhatThereIsNot) {
   EXPECT_TRUE(has("temperature") && has("throttled") && has("image") && has("picture"));
   EXPECT_FALSE(has("enabled") || has("take_snapshot"));
