@@ -28,7 +28,7 @@ build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libbo
   nlohmann-json3-dev pkg-config python3-pip unzip'
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision python3-venv'
 test='apt-utils ccache curl ffmpeg gpg gpgv jq libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3
-  python3-torch python3-venv strace unzip xvfb zlib1g-dev'
+  python3-torch python3-venv python3-yaml rsync strace unzip xvfb zlib1g-dev'
 check='clang clang-format clang-tidy libclang-rt-dev llvm'
 processors='qemu-user'
 bench='binutils gcc hey libbenchmark-dev python3-flask python3-opencv python3-venv python3-waitress qemu-user'

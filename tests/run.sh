@@ -249,6 +249,7 @@ for stage in "${stages[@]}"; do
     check tests/deploy/install_deps_test.sh
     check tests/deploy/package_test.sh
     check tests/deploy/apt_repository_test.sh
+    check tests/deploy/release_test.sh
     check tests/deploy/libcamera_module_test.sh
     check tests/deploy/maintainer_scripts_test.sh
     check tests/deploy/sockets_test.sh

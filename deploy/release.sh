@@ -1,0 +1,129 @@
+#!/bin/bash
+# The steps of a release, which .github/workflows/release.yml calls; each runs on any machine that has its tools.
+#
+#   release.sh check TAG               TAG is v and the version in CMakeLists.txt
+#   release.sh build SUITE OUT         packages of bookworm or trixie, in OUT: by package.sh on Debian 12, in its
+#                                      container elsewhere
+#   release.sh install SUITE DEB...    installs them by apt in a new root of their architecture, needs root, and
+#                                      classifies the test patterns there with each engine
+#   release.sh draft TAG DEB...        SHA256SUMS and a draft of the release, by gh
+#   release.sh publish TARGET DEB...   adds them to the APT repository at TARGET, a folder or an address of rsync
+#   release.sh announce TAG            the draft becomes the release
+#
+# publish: LOOKOUT_ARCHIVE_KEYS has the secret keys that sign, as gpg --armor --export-secret-subkeys writes
+# them without a passphrase. They are imported into a folder that is removed at the end.
+#
+# Exit status: 64 usage, 65 a wrong tag or package, 69 a tool is missing, 77 no key or not root.
+set -euo pipefail
+home=$(cd "$(dirname "$0")/.." && pwd)
+
+fail() {
+  echo "release.sh: $2" >&2
+  exit "$1"
+}
+
+need() { command -v "$1" >/dev/null || fail 69 "there is no $1: apt install ${2-$1}"; }
+
+check() {
+  local version
+  version=$(sed -n 's/^project(lookout VERSION \([0-9.]*\).*/\1/p' "$home/CMakeLists.txt")
+  [ "$1" = "v$version" ] || fail 65 "the tag is $1, and CMakeLists.txt has version $version: expected v$version"
+}
+
+build() {
+  local suite=$1 out=$2 preset=pi4 system
+  [ "$suite" = bookworm ] || preset=pi4-trixie
+  # shellcheck source=/dev/null
+  system=$(. /etc/os-release && echo "${ID-} ${VERSION_ID-}")
+  if [ "$system" = 'debian 12' ]; then
+    "$home/deploy/package.sh" "$suite"
+  else
+    need docker docker.io
+    docker run --rm -v "$home:/lookout" docker.io/library/debian:12 /lookout/deploy/package.sh "$suite"
+  fi
+  mkdir -p "$out"
+  cp "$home/build/$preset"/lookout*.deb "$out"
+}
+
+install() {
+  local suite=$1 work root deb architecture found
+  shift
+  [ "$(id -u)" = 0 ] || fail 77 'only root can make a root'
+  need mmdebstrap
+  architecture=$(dpkg --print-architecture)
+  for deb in "$@"; do
+    found=$(dpkg-deb -f "$deb" Architecture) || fail 65 "$deb is not a package of Debian"
+    [ "$found" = all ] || architecture=$found
+  done
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064  # that folder
+  trap "rm -rf --one-file-system '$work'" EXIT
+  root=$work/root
+  "$home/toolchains/mirrors.sh" "$suite" >"$work/sources" 2>/dev/null ||
+    echo "deb http://deb.debian.org/debian $suite main" >"$work/sources"
+  # How this machine gets packages, also through a proxy.
+  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
+  mmdebstrap --mode=root --variant=apt --quiet --architectures="$architecture" \
+    --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --aptopt="$work/apt.conf" "$suite" "$root" "$work/sources"
+  mkdir "$root/packages"
+  cp "$@" "$root/packages"
+  in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
+  in_root sh -ec 'apt-get install -y --no-install-recommends /packages/*.deb'
+  # shellcheck disable=SC2016  # another shell expands it
+  in_root sh -ec 'for model in /usr/share/lookout/selftest.*; do
+      case $model in
+      *.pt | *.onnx) lookout "test://all?frames=16" --model "$model" ;;
+      esac
+    done'
+  in_root apt-get purge -y lookout
+}
+
+draft() {
+  local tag=$1 sums
+  shift
+  need gh
+  sums=$(mktemp -d)
+  (cd "$(dirname "$1")" && sha256sum -- "${@##*/}") >"$sums/SHA256SUMS"
+  gh release create "$tag" --draft --verify-tag --title "$tag" --generate-notes "$@" "$sums/SHA256SUMS"
+  rm -r "$sums"
+}
+
+publish() {
+  local target=$1 work keys=()
+  shift
+  need rsync
+  [ -n "${LOOKOUT_ARCHIVE_KEYS-}" ] || fail 77 'LOOKOUT_ARCHIVE_KEYS has no key'
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064  # that folder
+  trap "gpgconf --homedir '$work/gpg' --kill all; rm -rf '$work'" EXIT
+  export GNUPGHOME=$work/gpg
+  mkdir -m700 "$GNUPGHOME"
+  gpg --batch --quiet --import <<<"$LOOKOUT_ARCHIVE_KEYS"
+  mapfile -t keys < <(gpg --batch --with-colons --list-secret-keys |
+    awk -F: '$1 == "sec" { first = 1 } $1 == "fpr" && first { print "--key"; print $10; first = 0 }')
+  [ ${#keys[@]} != 0 ] || fail 77 'LOOKOUT_ARCHIVE_KEYS has no secret key'
+  mkdir "$work/repository"
+  # The pool is what the repository remembers, and by-hash is what boards may be reading.
+  rsync -a "$target/" "$work/repository/"
+  "$home/deploy/apt-repository.sh" "${keys[@]}" "$work/repository" "$@"
+  # In an order in which boards see the old or the new one.
+  rsync -a --exclude='/dists/*/*Release*' "$work/repository/" "$target/"
+  rsync -a --exclude=InRelease "$work/repository/" "$target/"
+  rsync -a --delete "$work/repository/" "$target/"
+}
+
+announce() { need gh && gh release edit "$1" --draft=false; }
+
+command=${1-}
+shift || :
+case $command:$# in
+check:1 | announce:1 | build:2) "$command" "$@" ;;
+install:[2-9]* | install:1?* | draft:[2-9]* | publish:[2-9]*)
+  case $command:$1 in
+  install:bookworm | install:trixie | draft:v* | publish:*) "$command" "$@" ;;
+  *) fail 64 "$command: unexpected '$1'; --help tells more" ;;
+  esac
+  ;;
+--help:* | -h:*) sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0" ;;
+*) fail 64 'expected a step and its arguments; --help tells more' ;;
+esac
