@@ -52,9 +52,12 @@ endfunction()
 file(GLOB _binaries LIST_DIRECTORIES false "${_program}/usr/bin/*" "${_program}/usr/lib/lookout/*")
 list(REMOVE_ITEM _binaries ${_suggesting})
 find_packages(lookout ${_binaries} -dSuggests ${_suggesting})
-# postinst makes the service's user.
+# postinst makes the service's user. Of the engines one has to be there, of the program's version: apt would
+# remove that of another version when somebody asks for an older program alone.
+list(TRANSFORM CPACK_LOOKOUT_ENGINES APPEND " (= ${CPACK_DEBIAN_PACKAGE_VERSION})" OUTPUT_VARIABLE _engines)
+list(JOIN _engines " | " _engines)
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_DEPENDS
-    "${_depends}, systemd | systemd-standalone-sysusers | systemd-sysusers")
+    "${_depends}, ${_engines}, systemd | systemd-standalone-sysusers | systemd-sysusers")
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_SUGGESTS "${_suggests}, g++, lookout-base")
 foreach(_package IN LISTS CPACK_LOOKOUT_ENGINES)
   string(TOUPPER ${_package} _upper)

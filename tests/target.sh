@@ -95,7 +95,7 @@ find_packages() {
 }
 
 check_fields() {
-  local deb depends
+  local deb depends version one_engine
   for deb in "${debs[@]}"; do
     ls -l "$deb"
     dpkg-deb -f "$deb" Version Depends Recommends Suggests Breaks Replaces Installed-Size
@@ -103,12 +103,16 @@ check_fields() {
       lintian --fail-on error "$deb"
     fi
   done
-  ! dpkg-deb -f "$program_deb" Depends | grep -E 'opencv|libav|libsw|libcamera|mosquitto|lookout' ||
-    fail 'the package cannot be had without windows, videos, MQTT, libcamera or an engine'
+  version=$(dpkg-deb -f "$program_deb" Version)
+  depends=$(dpkg-deb -f "$program_deb" Depends)
+  one_engine=", lookout-torch (= $version) | lookout-onnxruntime (= $version)"
+  [[ $depends = *"$one_engine"* ]] || fail "the program does not depend on an engine of its version: $depends"
+  ! grep -E 'opencv|libav|libsw|libcamera|mosquitto|lookout' <<< "${depends/"$one_engine"/}" ||
+    fail 'the package cannot be had without windows, videos, MQTT, libcamera or both engines'
   dpkg-deb -f "$program_deb" Suggests | grep -q libmosquitto1 || fail 'the package does not suggest libmosquitto1'
   # Debian's would be the wrong one on Raspberry Pi OS.
   ! dpkg-deb -f "$program_deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
-  depends="lookout (= $(dpkg-deb -f "$program_deb" Version)), libc6 "
+  depends="lookout (= $version), libc6 "
   for deb in "$torch_deb" "$onnxruntime_deb"; do
     [[ $(dpkg-deb -f "$deb" Depends) = "$depends"* ]] || fail "$deb does not depend on $depends"
   done

@@ -125,10 +125,14 @@ first=$(make_key first)
 second=$(make_key second)
 gpg --batch --export "$first" >"$work/first.pgp"
 gpg --batch --export "$second" >"$work/second.pgp"
-old=("$(make_deb lookout 0.2.0+deb12)" "$(make_deb lookout-engine 0.2.0+deb12 'lookout (= 0.2.0+deb12)')"
-  "$(make_deb lookout 0.2.0+deb13)" "$(make_deb lookout-engine 0.2.0+deb13 'lookout (= 0.2.0+deb13)')")
-new=("$(make_deb lookout 0.3.0+deb12)" "$(make_deb lookout-engine 0.3.0+deb12 'lookout (= 0.3.0+deb12)')"
-  "$(make_deb lookout 0.3.0+deb13)" "$(make_deb lookout-engine 0.3.0+deb13 'lookout (= 0.3.0+deb13)')")
+# The program needs one of two engines, and an engine the program, all of one version: see depends.cmake.
+make_version() {
+  make_deb lookout "$1" "lookout-other (= $1) | lookout-engine (= $1)"
+  make_deb lookout-engine "$1" "lookout (= $1)"
+  make_deb lookout-other "$1" "lookout (= $1)"
+}
+mapfile -t old < <(make_version 0.2.0+deb12 && make_version 0.2.0+deb13)
+mapfile -t new < <(make_version 0.3.0+deb12 && make_version 0.3.0+deb13)
 deploy/archive-keyring.sh https://packages.invalid/lookout 1 "$work/debs" "$work/first.pgp" >"$work/out"
 grep -q '^[0-9a-f]\{64\}  ' "$work/out" || fail 'the sum of the keyring package is not printed'
 keyring=$work/debs/lookout-archive-keyring_1_all.deb
@@ -146,9 +150,11 @@ make_repository --key "$first" "$repository" "${old[@]}"
 diff - "$work/pool" <<END || fail 'the pool is another'
 pool/bookworm/lookout-archive-keyring/lookout-archive-keyring_1_all.deb
 pool/bookworm/lookout-engine/lookout-engine_0.2.0+deb12_$architecture.deb
+pool/bookworm/lookout-other/lookout-other_0.2.0+deb12_$architecture.deb
 pool/bookworm/lookout/lookout_0.2.0+deb12_$architecture.deb
 pool/trixie/lookout-archive-keyring/lookout-archive-keyring_1_all.deb
 pool/trixie/lookout-engine/lookout-engine_0.2.0+deb13_$architecture.deb
+pool/trixie/lookout-other/lookout-other_0.2.0+deb13_$architecture.deb
 pool/trixie/lookout/lookout_0.2.0+deb13_$architecture.deb
 END
 cp "${old[0]}" "$work/kept.deb"
@@ -206,6 +212,8 @@ life() {
   apt_get upgrade || fail "upgrade: $(cat "$work/apt")"
   has lookout "0.3.0+$end"
   has lookout-engine "0.3.0+$end"
+  ! apt_get install --allow-downgrades "lookout=0.2.0+$end" || fail 'the program went back without its engine'
+  has lookout-engine "0.3.0+$end"
   install "lookout=0.2.0+$end" "lookout-engine=0.2.0+$end"
   has lookout "0.2.0+$end"
   has lookout-engine "0.2.0+$end"
@@ -225,7 +233,7 @@ refusals() {
   restored
   update
   echo >>"$repository/pool/$suite/lookout/lookout_0.2.0+${end}_$architecture.deb"
-  ! apt_get install lookout || fail 'a changed package was installed'
+  ! apt_get install lookout lookout-engine || fail 'a changed package was installed'
   grep -qE 'Hash Sum mismatch|unexpected size|File has' "$work/apt" || fail "a changed package: $(cat "$work/apt")"
   restored
   sed -i "s/^Label: lookout/Label: Lookout/" "$repository/dists/$suite/InRelease"
@@ -245,7 +253,7 @@ rotation() {
   for key in first second; do
     new_client "$work/client" "$work/$key.pgp" "$suite"
     update
-    install lookout
+    install lookout lookout-engine
   done
   make_repository --key "$second" "$repository"
   update
