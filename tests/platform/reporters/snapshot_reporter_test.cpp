@@ -321,6 +321,42 @@ TEST_F(SnapshotReporterTest, AFolderThatCannotBeWrittenIsSaidOnce) {
   EXPECT_THAT(log.text(), Not(HasSubstr(" 0 failed")));
 }
 
+TEST_F(SnapshotReporterTest, AFailureIsSaidAgainAfterPicturesWereWrittenAgain) {
+  const CapturedLog log;
+  const std::string folder = directory_ / "new";
+  SnapshotReporter reporter(SnapshotFolder(folder, "front", kMegabyte), seconds(0));
+  int at = 0;
+  const auto take = [&] {
+    auto path = change(reporter, "cat", seconds(++at));
+    ASSERT_TRUE(path.valid());
+    path.get();
+  };
+  const auto times_said = [&] {
+    const std::string text = log.text();
+    int count = 0;
+    for (auto found = text.find("No such file"); found != std::string::npos;
+         found = text.find("No such file", found + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  std::filesystem::remove(folder);
+  take();
+  take();
+  EXPECT_EQ(times_said(), 1);
+  std::filesystem::create_directory(folder);
+  take();
+  std::filesystem::remove_all(folder);
+  take();
+  EXPECT_EQ(times_said(), 1) << "one picture is no end of it";
+  std::filesystem::create_directory(folder);
+  for (int i = 0; i < 3; ++i) take();
+  EXPECT_THAT(log.text(), HasSubstr("pictures are written again; 3 failed"));
+  std::filesystem::remove_all(folder);
+  take();
+  EXPECT_EQ(times_said(), 2);
+}
+
 TEST_F(SnapshotReporterTest, AFolderThatDoesNotAnswerDoesNotHoldTheEnd) {
   const CapturedLog log;
   const auto storage = std::make_shared<Gate>();
