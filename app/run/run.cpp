@@ -79,26 +79,10 @@ std::unique_ptr<Trace> make_trace(const std::optional<AtomicFile>& file, const R
       });
 }
 
-SelectionOptions selection_options(const RunOptions& options) {
-  SelectionOptions selection;
-  selection.ignored = options.still.ignore;
-  selection.max_rate = options.camera.max_rate;
-  return selection;
-}
-
-bool reuses_results(const StillOptions& options, const SourceInfo& source) {
-  return options.enabled == Still::kYes || (options.enabled == Still::kAuto && source.live);
-}
-
 PipelineOptions pipeline_options(const RunOptions& options, const ResolvedRun& resolved) {
   PipelineOptions pipeline;
-  pipeline.view = options.camera.view;
-  pipeline.top_k = options.results.top_k;
-  pipeline.threshold = static_cast<float>(options.results.threshold);
-  pipeline.state = state_options(options);
   pipeline.capture = options.camera.capture;
   pipeline.stats_interval = resolved.stats_interval;
-  pipeline.heat_limit = options.heat.limit;
   pipeline.machine_state = [] { return read_machine_state(); };
   if (options.camera.timeout.count() > 0) pipeline.end = Clock::now() + options.camera.timeout;
   return pipeline;
@@ -133,16 +117,6 @@ std::unique_ptr<Source> open_run_source(const RunOptions& options, SourceOptions
       paused, source_settings.wake);
 }
 
-StatsSnapshot run_pipeline(Source& source, const OpenWatches& watches,
-                           const std::vector<std::unique_ptr<Reporter>>& reporters,
-                           const PipelineOptions& options, const std::atomic<bool>& stop) {
-  if (!watches.has_names()) {
-    return run_pipeline(source, watches.models.front().classifiers, reporters, options, stop);
-  }
-  return run_pipeline(source, watches.regions, watches.pipeline_watches(), reporters, options,
-                      stop);
-}
-
 }  // namespace
 
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
@@ -162,34 +136,36 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   const OpenWatches watches = open_watches(options, [&](const ModelOptions& model) {
     return load_run_models(loader, model, resolved, profile);
   });
-  const Classifier& model = *watches.regions.front().classifier;
+  const Classifier& model = *watches.regions.front().classifiers.front();
 
-  FrameSelector selector(selection_options(options), watches.selected);
+  Plan plan = make_plan(options, watches, /*live=*/false);
+  FrameSelector selector(plan.selection, selected_regions(plan));
   SourceOptions wishes = source_options(watches);
   wishes.wake = &wake;
   wishes.still_hint = &selector;
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
-  selector.set_still(reuses_results(options.still, source->info()));
+  plan = make_plan(options, watches, source->info().live);
+  selector.set_still(plan.selection.still);
   const std::string& description = source->info().description;
   if (source->online() && !description.empty()) log_info("source: {}", description);
 
   const RunInfo info = describe_run(watches.all.front().watch.options, source->info());
   log_machine(options, info.live);
   ResultOutput output(info.live, stop);
-  PictureQueue pictures(options.results.top_k, static_cast<float>(options.results.threshold));
+  PictureQueue pictures;
   const RunReporters reporters =
       make_reporters({options, watches.all, resolved, info, operators, output, pictures, stop,
                       operators_asked, paused, wake});
   PipelineOptions pipeline = pipeline_options(options, resolved);
-  pipeline.model = watches.infos.front();
   const auto trace = make_trace(resolved.trace, options, info, model, output.lines);
   pipeline.trace = trace.get();
   pipeline.wake = &wake;
   pipeline.selector = &selector;
   if (reporters.take_pictures) pipeline.pictures = &pictures;
   output.lines.wait_until(pipeline.end);
-  const StatsSnapshot total = run_pipeline(*source, watches, reporters.all, pipeline, stop);
+  PlanSlot plans(std::move(plan));
+  const StatsSnapshot total = run_pipeline(*source, plans, reporters.all, pipeline, stop);
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
   if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {

@@ -12,12 +12,19 @@
 namespace lookout {
 namespace {
 
-ModelInfoPtr describe(const LoadedModel& loaded) {
+OpenModel open_model_of(LoadedModel loaded) {
   const Classifier& classifier = *loaded.classifiers.front();
   ModelInfo info = model_info(classifier.spec());
   info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
   info.sha256 = loaded.sha256;
-  return std::make_shared<ModelInfo>(std::move(info));
+  OpenModel model;
+  for (auto& copy : loaded.classifiers) model.classifiers.push_back(std::move(copy));
+  model.info = std::make_shared<ModelInfo>(std::move(info));
+  return model;
+}
+
+bool reuses_results(const StillOptions& options, bool live) {
+  return options.enabled == Still::kYes || (options.enabled == Still::kAuto && live);
 }
 
 // The index in `all` of what equals `wanted`, which is added if there is none.
@@ -40,18 +47,16 @@ OpenWatches open_watches(const RunOptions& options,
     const ModelOptions& model = watch.options.model;
     const std::size_t file = index_of({model.file, model.labels}, files);
     if (file == open.models.size()) {
-      open.models.push_back(load(model));
-      open.infos.push_back(describe(open.models.back()));
+      open.models.push_back(open_model_of(load(model)));
     }
     const View& view = watch.options.camera.view;
     const auto every = watch.options.still.at_least_every;
-    Classifier& classifier = *open.models[file].classifiers.front();
+    const OpenModel& opened = open.models[file];
     const std::size_t region = index_of({file, view.roi}, rectangles);
     if (region == open.regions.size()) {
-      open.regions.push_back({&classifier, open.infos[file], view});
-      open.selected.push_back({view, classifier.spec().input, every});
+      open.regions.push_back({opened.classifiers, opened.info, view, every});
     }
-    auto& at_least_every = open.selected[region].at_least_every;
+    auto& at_least_every = open.regions[region].at_least_every;
     at_least_every = std::min(at_least_every, every);
     WatchInfoPtr info;
     if (!watch.name.empty()) {
@@ -62,18 +67,26 @@ OpenWatches open_watches(const RunOptions& options,
   return open;
 }
 
-std::vector<PipelineWatch> OpenWatches::pipeline_watches() const {
-  std::vector<PipelineWatch> watches;
-  for (const OpenWatch& watch : all) {
-    watches.push_back({watch.info, watch.region, state_options(watch.watch.options)});
+Plan make_plan(const RunOptions& options, const OpenWatches& watches, bool live) {
+  Plan plan;
+  plan.regions = watches.regions;
+  for (const OpenWatch& watch : watches.all) {
+    plan.watches.push_back({watch.info, watch.region, state_options(watch.watch.options)});
   }
-  return watches;
+  plan.top_k = options.results.top_k;
+  plan.threshold = static_cast<float>(options.results.threshold);
+  plan.selection.still = reuses_results(options.still, live);
+  plan.selection.ignored = options.still.ignore;
+  plan.selection.max_rate = options.camera.max_rate;
+  plan.heat_limit = options.heat.limit;
+  return plan;
 }
 
 SourceOptions source_options(const OpenWatches& watches) {
   std::vector<SourceOptions> wishes;
   for (const OpenWatch& watch : watches.all) {
-    const InputSpec& input = watches.selected[watch.region].input;
+    const auto& classifiers = watches.regions[watch.region].classifiers;
+    const InputSpec& input = classifiers.front()->spec().input;
     wishes.push_back(source_options(watch.watch.options.camera, input));
   }
   return largest(wishes);

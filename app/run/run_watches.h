@@ -2,14 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "app/model/models.h"
 #include "app/options/watches.h"
-#include "pipeline/run/frame_selector.h"
-#include "pipeline/run/pipeline.h"
+#include "pipeline/run/plan.h"
 
 namespace lookout {
+
+// A model that is ready to classify.
+struct OpenModel {
+  std::vector<std::shared_ptr<Classifier>> classifiers;  // a copy for each worker
+  ModelInfoPtr info;
+};
 
 // A watch and what is open of it.
 struct OpenWatch {
@@ -21,20 +27,17 @@ struct OpenWatch {
 // Watches of the same model file and labels share a classifier, and those that look at the same
 // region with it share an inference.
 struct OpenWatches {
-  std::vector<LoadedModel> models;
-  std::vector<ModelInfoPtr> infos;  // of the models
+  std::vector<OpenModel> models;
   std::vector<PipelineRegion> regions;
-  std::vector<SelectedRegion> selected;  // the same regions
-  std::vector<OpenWatch> all;            // at least one
-
-  bool has_names() const { return all.front().info != nullptr; }
-  // As PipelineOptions and run_pipeline() take them.
-  std::vector<PipelineWatch> pipeline_watches() const;
+  std::vector<OpenWatch> all;  // at least one
 };
 
 // Loads each model once, by `load`.
 OpenWatches open_watches(const RunOptions& options,
                          const std::function<LoadedModel(const ModelOptions&)>& load);
+
+// What the run does with them. `live`: the source.
+Plan make_plan(const RunOptions& options, const OpenWatches& watches, bool live);
 
 // How the source is opened for all of them.
 SourceOptions source_options(const OpenWatches& watches);

@@ -41,6 +41,9 @@ class StateTracker {
  public:
   explicit StateTracker(const StateOptions& options) : options_(options) {}
 
+  // From now on; the state, the smoothed scores and the candidate stay.
+  void use(const StateOptions& options) { options_ = options; }
+
   // `scores`: one for each class of `model`, 0..1. `time`: when the frame was captured; of a video,
   // its time in it. Not before that of the last call. Returns whether the state changed.
   bool update(const std::vector<float>& scores, const ModelInfoPtr& model, Clock::time_point time);

@@ -33,6 +33,11 @@ CaptureCounts Capture::counts() const {
   return counts;
 }
 
+bool Capture::is_settled(std::uint64_t classified) const {
+  const CaptureCounts now = counts();
+  return now.captured == classified + now.unwanted + now.dropped;
+}
+
 std::uint64_t Capture::settled(std::uint64_t classified) const {
   const CaptureCounts now = counts();
   return now.captured == classified + now.unwanted + now.dropped ? now.captured : 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "pipeline/core/classifier.h"
@@ -12,10 +13,15 @@
 namespace lookout {
 
 class Trace;
+struct Plan;
+
+// Shared by those who classify with it: see plan_slot.h.
+using PlanPtr = std::shared_ptr<const Plan>;
 
 // A frame and its result. It is swapped between threads, so its memory is reused.
 struct ClassifiedFrame {
   Frame frame;
+  PlanPtr plan;  // with which it was taken
   // If several regions of the picture are classified, they come one after the other.
   std::size_t region = 0;
   bool is_last = true;        // of those that have a result of this frame
@@ -34,9 +40,6 @@ class FrameClassifier {
   // Fills in the scores and the result of `classified.frame`. `trace` records the stages; null:
   // none. Throws what the classifier throws.
   void classify(ClassifiedFrame& classified, Trace* trace = nullptr);
-
-  Classifier& classifier() { return classifier_; }
-  const ModelInfoPtr& model() const { return model_; }
 
  private:
   void preprocess(Frame& frame);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/profile/trace.h"
-
 namespace lookout {
 namespace {
 
@@ -13,6 +11,16 @@ std::vector<std::chrono::milliseconds> times_of(const std::vector<SelectedRegion
   times.reserve(regions.size());
   for (const SelectedRegion& region : regions) times.push_back(region.at_least_every);
   return times;
+}
+
+std::vector<LumaGrid> grids_of(const std::vector<SelectedRegion>& regions,
+                               const std::vector<cv::Rect2d>& ignored) {
+  std::vector<LumaGrid> grids;
+  grids.reserve(regions.size());
+  for (const SelectedRegion& region : regions) {
+    grids.emplace_back(region.view, region.input, ignored);
+  }
+  return grids;
 }
 
 void measure_all(std::vector<LumaGrid>& grids, const cv::Mat& pixels,
@@ -34,10 +42,25 @@ FrameSelector::FrameSelector(const SelectionOptions& options,
       still_(options.still),
       detectors_(regions.size()),
       scheduler_(times_of(regions), options.max_rate) {
-  for (const SelectedRegion& region : regions) {
-    grids_.emplace_back(region.view, region.input, options.ignored);
-    source_grids_.push_back(grids_.back());
-  }
+  grids_ = grids_of(regions, options.ignored);
+  source_grids_ = grids_;
+  planned_.reserve(regions.size());
+  due_.reserve(regions.size());
+}
+
+void FrameSelector::use(const SelectionOptions& options,
+                        const std::vector<SelectedRegion>& regions) {
+  grids_ = grids_of(regions, options.ignored);
+  const MutexLock lock(mutex_);
+  next_source_grids_ = grids_;
+  old_blocks_ = kOldBlocks;
+  max_rate_ = options.max_rate;
+  still_ = options.still;
+  detectors_.assign(regions.size(), StillDetector());
+  frozen_watch_.forget();
+  scheduler_ = WatchScheduler(times_of(regions), allowed_rate());
+  planned_.clear();
+  next_ = 0;
   planned_.reserve(regions.size());
   due_.reserve(regions.size());
 }
@@ -48,9 +71,14 @@ void FrameSelector::set_still(bool still) {
 }
 
 void FrameSelector::limit_rate(std::optional<double> rate) {
-  if (max_rate_) rate = std::min(rate.value_or(*max_rate_), *max_rate_);
   const MutexLock lock(mutex_);
-  scheduler_.set_rate(rate);
+  limited_rate_ = rate;
+  scheduler_.set_rate(allowed_rate());
+}
+
+std::optional<double> FrameSelector::allowed_rate() const {
+  if (!max_rate_) return limited_rate_;
+  return std::min(limited_rate_.value_or(*max_rate_), *max_rate_);
 }
 
 RegionUse FrameSelector::choose(Frame& frame) {
@@ -126,6 +154,14 @@ void FrameSelector::leave_rest() {
   next_ = 0;
 }
 
+bool FrameSelector::has_old_blocks() {
+  const MutexLock lock(mutex_);
+  if (!next_source_grids_.empty()) return true;
+  if (old_blocks_ == 0) return false;
+  --old_blocks_;
+  return true;
+}
+
 void FrameSelector::measure(Frame& frame) {
   CameraPicture& picture = frame.picture;
   picture.blocks.resize(grids_.size());
@@ -136,7 +172,9 @@ void FrameSelector::measure(Frame& frame) {
       return;
     }
     case CameraPicture::Kind::kJpeg:
-      if (!picture.has_blocks) measure_all(grids_, whole_picture(frame), picture.blocks);
+      if (!picture.has_blocks || has_old_blocks()) {
+        measure_all(grids_, whole_picture(frame), picture.blocks);
+      }
       return;
     case CameraPicture::Kind::kNone:
       measure_all(grids_, frame.bgr, picture.blocks);
@@ -161,12 +199,19 @@ std::uint64_t FrameSelector::unwanted() const {
 
 bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame,
                                 std::vector<LumaBlocks>& blocks) {
+  {
+    const MutexLock lock(mutex_);
+    if (!next_source_grids_.empty()) {
+      source_grids_ = std::move(next_source_grids_);
+      next_source_grids_.clear();
+    }
+  }
   blocks.resize(source_grids_.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     source_grids_[i].measure(picture, frame, blocks[i]);
   }
   const MutexLock lock(mutex_);
-  if (!still_) return false;
+  if (!still_ || !next_source_grids_.empty()) return false;
   bool all_still = true;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     all_still = detectors_[i].looks_still(blocks[i]) && all_still;
@@ -188,27 +233,6 @@ void begin_result(const RegionUse& use, ClassifiedFrame& classified) {
 bool FrameSelector::looks_unwanted(Clock::time_point captured) {
   const MutexLock lock(mutex_);
   return !scheduler_.would_want(captured.time_since_epoch());
-}
-
-TakeStatus take_chosen(Latest<Frame>& frames, std::chrono::milliseconds timeout,
-                       FrameSelector* selector, Trace* trace, ClassifiedFrame& classified) {
-  Frame& frame = classified.frame;
-  Result& result = classified.result;
-  const TakeStatus status = frames.take(frame, timeout);
-  if (status != TakeStatus::kTaken) return status;
-  const bool traced = trace != nullptr && trace->traces(frame.sequence);
-  const StageMark start = mark_now(traced);
-  if (traced) trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
-  const RegionUse use =
-      selector == nullptr ? RegionUse{FrameUse::kClassify} : selector->choose(frame);
-  if (use.use == FrameUse::kUnwanted) return TakeStatus::kTimeout;
-  const StageMark chosen = mark_now(traced);
-  if (traced && selector != nullptr) {
-    trace->record(Stage::kCompare, frame.sequence, start, chosen);
-  }
-  begin_result(use, classified);
-  if (result.reused) result.durations.total += chosen.time - start.time;
-  return status;
 }
 
 }  // namespace lookout

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "pipeline/core/frame.h"
-#include "pipeline/core/latest.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/core/still_hint.h"
 #include "pipeline/model/frozen_watch.h"
@@ -62,6 +61,10 @@ class FrameSelector : public StillHint {
   // From now on at most so many classifications a second, and max_rate; empty: max_rate alone.
   void limit_rate(std::optional<double> rate);
 
+  // From now on other regions are classified: what was classified before is not reused. Not used:
+  // `options.at_least_every`. By the thread that calls choose(), between two frames.
+  void use(const SelectionOptions& options, const std::vector<SelectedRegion>& regions);
+
   // To be called for each frame in order, before it is classified, by one thread at a time. Returns
   // the first of its regions that has a result. A region to classify is what those of the frames
   // that follow are compared with.
@@ -92,17 +95,25 @@ class FrameSelector : public StillHint {
 
  private:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+  // Frames between source and choose() when the source has new grids: the one that waits.
+  static constexpr int kOldBlocks = 1;
 
+  // Whether the source may have measured the blocks for other regions. Called once a frame.
+  bool has_old_blocks() EXCLUDES(mutex_);
+  std::optional<double> allowed_rate() const REQUIRES(mutex_);
   void measure(Frame& frame);
   void plan(const LumaBlocks* blocks, Clock::time_point time) REQUIRES(mutex_);
   RegionUse take_planned(const Frame& frame) REQUIRES(mutex_);
 
-  const std::optional<double> max_rate_;
   // One for each region.
   std::vector<LumaGrid> grids_;         // of choose()
   std::vector<LumaGrid> source_grids_;  // of looks_still()
 
   mutable Mutex mutex_;
+  std::optional<double> max_rate_ GUARDED_BY(mutex_);
+  std::optional<double> limited_rate_ GUARDED_BY(mutex_);       // see limit_rate()
+  std::vector<LumaGrid> next_source_grids_ GUARDED_BY(mutex_);  // empty: no others
+  int old_blocks_ GUARDED_BY(mutex_) = 0;  // frames that may have those of other regions
   bool still_ GUARDED_BY(mutex_);
   std::vector<StillDetector> detectors_ GUARDED_BY(mutex_);  // one for each region
   FrozenWatch frozen_watch_ GUARDED_BY(mutex_);
@@ -120,11 +131,5 @@ class FrameSelector : public StillHint {
 // Begins the result of a region that is not kUnwanted. A reused one has all that FrameClassifier
 // gives but predictions.
 void begin_result(const RegionUse& use, ClassifiedFrame& classified);
-
-// As frames.take(). Fills in `classified.frame` and begins the result of its first region. A frame
-// that is not wanted is a kTimeout. `selector` (null: every frame is to be classified) sees the
-// frames in their order: one thread calls this at a time. `trace` records the stages; null: none.
-TakeStatus take_chosen(Latest<Frame>& frames, std::chrono::milliseconds timeout,
-                       FrameSelector* selector, Trace* trace, ClassifiedFrame& classified);
 
 }  // namespace lookout

@@ -9,7 +9,6 @@
 #include <opencv2/core/mat.hpp>
 #include <optional>
 
-#include "pipeline/core/classifier.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/run/frame_classifier.h"
 
@@ -22,9 +21,6 @@ namespace lookout {
 class PictureQueue {
  public:
   static constexpr std::chrono::seconds kMaxWait{2};
-
-  // Results hold the `top_k` best predictions with a score of at least `threshold`.
-  PictureQueue(std::size_t top_k, float threshold) : top_k_(top_k), threshold_(threshold) {}
 
   // The result for `bgr` (CV_8UC3), of which `model`, `top` and durations.preprocess, .inference
   // and .total are filled; `frame_age` is the time of the call. Neither turned nor cut. Empty after
@@ -42,10 +38,6 @@ class PictureQueue {
   // `wake` is called when a picture comes, by the thread that asks. Empty: nobody.
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
   bool is_waiting() const { return waiting_ > 0; }
-  // One for each thread. `classifier` outlives it.
-  FrameClassifier make_classifier(Classifier& classifier, const ModelInfoPtr& model) const {
-    return {classifier, model, View{}, top_k_, threshold_};
-  }
   // Classifies the first picture that waits. Returns false when there is none.
   bool classify_waiting(FrameClassifier& classifier) EXCLUDES(mutex_);
   // The same if none was classified for kMaxWait. Call it before a frame is taken.
@@ -67,8 +59,6 @@ class PictureQueue {
   void answer(Picture& picture, std::optional<Result> result, std::exception_ptr error)
       EXCLUDES(mutex_);
 
-  const std::size_t top_k_;
-  const float threshold_;
   std::atomic<std::size_t> waiting_ = 0;  // the queue's size
   std::atomic<std::uint64_t> displaced_ = 0;
   mutable Mutex mutex_;

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "pipeline/core/log.h"
 #include "pipeline/run/capture.h"
-#include "pipeline/run/frame_classifier.h"
 #include "pipeline/run/heat_limit.h"
 #include "pipeline/run/result_completer.h"
+#include "pipeline/run/thread_plan.h"
 #include "pipeline/run/workers.h"
 
 namespace lookout {
@@ -24,36 +25,20 @@ constexpr std::uint64_t kAnyFrame = std::numeric_limits<std::uint64_t>::max();
 
 using Reporters = std::vector<std::unique_ptr<Reporter>>;
 
-// What a run classifies with: at least one worker, or at least one region.
-struct Classifiers {
-  std::vector<FrameClassifier> regions;  // one worker's
-  std::vector<FrameClassifier> workers;  // several, of one region
-  bool live = false;                     // the source
-
-  const ModelInfoPtr& model(std::size_t region) const {
-    return workers.empty() ? regions[region].model() : workers.front().model();
-  }
-};
-
 // Classifies: take() does on the calling thread, unless there are workers, which have a thread
 // each.
 class Inference {
  public:
-  Inference(Latest<Frame>& frames, Classifiers classifiers, Trace* trace, FrameSelector* selector,
-            PictureQueue* pictures)
-      : frames_(frames),
-        trace_(trace),
-        selector_(selector),
-        pictures_(pictures),
-        live_(classifiers.live),
-        regions_(std::move(classifiers.regions)) {
-    if (regions_.empty()) {
-      workers_.emplace(frames, std::move(classifiers.workers), trace, selector, pictures);
-    } else if (pictures != nullptr) {
-      picture_classifier_.emplace(
-          pictures->make_classifier(regions_.front().classifier(), regions_.front().model()));
+  // `live`: the source.
+  Inference(const FrameFeed& feed, PictureQueue* pictures, bool live)
+      : feed_(feed), pictures_(pictures), live_(live), plan_(feed.plans.current()) {
+    if (plan_->regions.front().classifiers.size() > 1) {
+      plan_.reset();
+      workers_.emplace(feed, pictures);
+    } else {
+      classifiers_.emplace(0, pictures).use(plan_);
     }
-    if (pictures != nullptr) pictures->set_wake([&frames] { frames.interrupt(); });
+    if (pictures != nullptr) pictures->set_wake([&frames = feed.frames] { frames.interrupt(); });
   }
 
   ~Inference() { stop(); }
@@ -64,15 +49,15 @@ class Inference {
   // Latest::take(). Throws what classifying it threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout) {
     if (workers_) return workers_->take(classified, timeout);
-    if (regions_.size() > 1 && take_rest(classified)) return TakeStatus::kTaken;
-    if (picture_classifier_) pictures_->classify_overdue(*picture_classifier_);
-    const bool picture_waits = picture_classifier_ && pictures_->is_waiting();
-    const TakeStatus status =
-        take_chosen(frames_, picture_waits ? std::chrono::milliseconds(0) : timeout, selector_,
-                    trace_, classified);
+    if (classifiers_->regions() > 1 && take_rest(classified)) return TakeStatus::kTaken;
+    if (pictures_ != nullptr) pictures_->classify_overdue(classifiers_->pictures());
+    const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
+    const TakeStatus status = take_chosen(
+        feed_, picture_waits ? std::chrono::milliseconds(0) : timeout, plan_, classified);
+    classifiers_->use(plan_);
     if (status == TakeStatus::kTaken) classify(classified);
-    if (status == TakeStatus::kTimeout && picture_classifier_)
-      pictures_->classify_waiting(*picture_classifier_);
+    if (status == TakeStatus::kTimeout && pictures_ != nullptr)
+      pictures_->classify_waiting(classifiers_->pictures());
     return status;
   }
 
@@ -84,7 +69,7 @@ class Inference {
 
  private:
   bool take_rest(ClassifiedFrame& classified) {
-    const auto use = selector_->next(classified.frame);
+    const auto use = feed_.selector->next(classified.frame);
     if (!use) return false;
     begin_result(*use, classified);
     classify(classified);
@@ -92,32 +77,41 @@ class Inference {
   }
 
   void classify(ClassifiedFrame& classified) {
-    if (!classified.result.reused) regions_[classified.region].classify(classified, trace_);
-    if (regions_.size() == 1) return;
-    if (live_ && !classified.result.reused && frames_.has_element()) selector_->leave_rest();
-    classified.is_last = !selector_->has_next();
+    const bool reused = classified.result.reused;
+    if (!reused) classifiers_->classify(classified, feed_.trace);
+    classified.is_last = true;
+    if (classifiers_->regions() == 1) return;
+    if (live_ && !reused && feed_.frames.has_element()) feed_.selector->leave_rest();
+    classified.is_last = !feed_.selector->has_next();
   }
 
-  Latest<Frame>& frames_;
-  Trace* const trace_;
-  FrameSelector* const selector_;
+  const FrameFeed feed_;
   PictureQueue* const pictures_;
   const bool live_;
-  // Without workers: these two, the second if there are pictures.
-  std::vector<FrameClassifier> regions_;
-  std::optional<FrameClassifier> picture_classifier_;
+  // Without workers: these two.
+  PlanPtr plan_;
+  std::optional<ThreadPlan> classifiers_;
   std::optional<Workers> workers_;
 };
 
 // What the frame loop knows of a watch.
 struct Watched {
-  explicit Watched(const PipelineWatch& watch)
-      : info(watch.info), region(watch.region), completer(watch.state) {}
+  explicit Watched(const PipelineWatch& watch) : Watched(watch, ResultCompleter(watch.state)) {}
+  // With the state of `before`.
+  Watched(const PipelineWatch& watch, ResultCompleter before)
+      : info(watch.info), region(watch.region), completer(std::move(before)) {
+    completer.use(watch.state);
+  }
 
   WatchInfoPtr info;
   std::size_t region;
   ResultCompleter completer;
 };
+
+bool same_name(const WatchInfoPtr& one, const WatchInfoPtr& other) {
+  if (!one || !other) return one == other;
+  return one->name == other->name;
+}
 
 // Adds the times of a further region of the same frame.
 void add_region(const Result& region, Result& frame) {
@@ -128,42 +122,31 @@ void add_region(const Result& region, Result& frame) {
   frame.reused = frame.reused && region.reused;
 }
 
-WatchList watching(const Classifiers& classifiers, const std::vector<PipelineWatch>& watches) {
-  WatchList list;
-  for (const PipelineWatch& watch : watches) {
-    list.push_back({watch.info, classifiers.model(watch.region)});
-  }
-  return list;
-}
-
 // The frame loop of the calling thread: takes classified frames and calls the reporters.
 class FrameLoop {
  public:
-  FrameLoop(Source& source, Classifiers classifiers, const std::vector<PipelineWatch>& watches,
-            const Reporters& reporters, const PipelineOptions& options)
+  FrameLoop(Source& source, PlanSlot& plans, const Reporters& reporters,
+            const PipelineOptions& options)
       : options_(options),
         reporters_(reporters),
-        watching_(watching(classifiers, watches)),
+        plans_(plans),
+        first_(plans.current()),
         start_(Clock::now()),
         next_tick_(start_ + options.stats_interval),
         statistics_(start_),
         next_heat_(start_ + kHeatInterval),
         capture_(source, options.capture, options.trace, options.selector, options.wake),
-        inference_(capture_.frames(), std::move(classifiers), options.trace, options.selector,
-                   options.pictures) {
-    const bool can_limit = options.machine_state && options.selector != nullptr;
-    if (can_limit && options.heat_limit) heat_.emplace(*options.heat_limit);
-    for (const PipelineWatch& watch : watches) watches_.emplace_back(watch);
-  }
+        inference_({capture_.frames(), plans, options.selector, options.trace}, options.pictures,
+                   source.info().live) {}
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {
-    for (const auto& reporter : reporters_) reporter->watching(watching_);
+    adopt(std::exchange(first_, nullptr));
     const auto end = options_.end.value_or(Clock::time_point::max());
     while (!stop) {
       const auto now = Clock::now();
       if (now >= end) return;
-      for (const auto& reporter : reporters_) reporter->poll();
+      tell([](Reporter& reporter) { reporter.poll(); });
       if (now >= next_tick_) report_interval(now);
       if (heat_ && now >= next_heat_) limit_heat(now);
       const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick_, end) - now);
@@ -185,9 +168,40 @@ class FrameLoop {
   }
 
  private:
+  template <typename Call>
+  void tell(const Call& call) {
+    for (const auto& reporter : plan_->reporters) call(*reporter);
+    for (const auto& reporter : reporters_) call(*reporter);
+  }
+
+  // From now on results are of this plan. A watch is the same if it has the same name.
+  void adopt(const PlanPtr& plan) {
+    if (plan == plan_) return;
+    std::vector<Watched> watches;
+    for (const PipelineWatch& watch : plan->watches) {
+      const auto before = std::find_if(watches_.begin(), watches_.end(), [&](const Watched& one) {
+        return same_name(one.info, watch.info);
+      });
+      watches.push_back(before == watches_.end() ? Watched(watch)
+                                                 : Watched(watch, std::move(before->completer)));
+    }
+    watches_ = std::move(watches);
+    if (!plan_ || plan->heat_limit != plan_->heat_limit) set_heat_limit(plan->heat_limit);
+    plan_ = plan;
+    const WatchList watching = watch_list(*plan_);
+    tell([&watching](Reporter& reporter) { reporter.watching(watching); });
+  }
+
+  void set_heat_limit(const std::optional<double>& limit) {
+    if (!options_.machine_state || options_.selector == nullptr) return;
+    if (heat_) options_.selector->limit_rate(std::nullopt);
+    heat_.reset();
+    if (limit) heat_.emplace(*limit);
+  }
+
   void tick(StatsSnapshot& stats) {
     if (options_.machine_state) stats.machine = options_.machine_state();
-    for (const auto& reporter : reporters_) reporter->tick(stats);
+    tell([&stats](Reporter& reporter) { reporter.tick(stats); });
   }
 
   void report_interval(Clock::time_point now) {
@@ -214,7 +228,7 @@ class FrameLoop {
         log_warn(
             "the processor has {:.1f} °C: fewer frames are classified, to keep it below "
             "heat.limit, {:.4g} °C",
-            temperature.value_or(0), *options_.heat_limit);
+            temperature.value_or(0), *plan_->heat_limit);
         break;
       case HeatLimit::Event::kEnded:
         log_info("the processor has cooled down to {:.1f} °C: all frames are classified again",
@@ -228,11 +242,25 @@ class FrameLoop {
     const TakeStatus status = inference_.take(classified_, timeout);
     if (status == TakeStatus::kClosed) return false;
     const bool taken = status == TakeStatus::kTaken;
+    adopt_from(taken);
     // Changes are reported before the frames that were captured after them. Without a frame there
     // may still be older ones with the workers, which come first.
     report_changes(taken ? classified_.frame.sequence : capture_.settled(statistics_.classified()));
     if (taken) report_frame();
     return true;
+  }
+
+  // `taken`: there is a frame. Without one, frames of the plan before may still be with the
+  // workers: the plan is looked at before the count, since later frames are not of an older plan.
+  void adopt_from(bool taken) {
+    if (taken) {
+      adopt(classified_.plan);
+      return;
+    }
+    const PlanPtr current = plans_.current();
+    if (current == plan_ || !capture_.is_settled(statistics_.classified())) return;
+    adopt(current);
+    classified_.plan.reset();
   }
 
   // Of one region.
@@ -256,9 +284,7 @@ class FrameLoop {
     classified_.result.watch = watch.info;
     if (is_last) record();
     const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
-    for (const auto& reporter : reporters_) {
-      reporter->report(classified_.result, classified_.frame);
-    }
+    tell([this](Reporter& reporter) { reporter.report(classified_.result, classified_.frame); });
   }
 
   // Counts the frame with its last region.
@@ -287,7 +313,7 @@ class FrameLoop {
   void report_changes(std::uint64_t sequence) {
     capture_.take_changes(sequence, changes_);
     for (const CameraStatus& change : changes_) {
-      for (const auto& reporter : reporters_) reporter->status(change);
+      tell([&change](Reporter& reporter) { reporter.status(change); });
     }
     if (changes_.empty()) return;
     for (Watched& watch : watches_) watch.completer.forget_state();
@@ -295,7 +321,9 @@ class FrameLoop {
 
   const PipelineOptions& options_;
   const Reporters& reporters_;
-  const WatchList watching_;
+  PlanSlot& plans_;
+  PlanPtr first_;  // until it is told of; workers may take another one before
+  PlanPtr plan_;   // of the results that are reported
   std::vector<Watched> watches_;
   std::optional<Result> frame_;  // with the times of the regions so far
   const Clock::time_point start_;
@@ -310,27 +338,31 @@ class FrameLoop {
   Inference inference_;  // last: its workers take from capture_
 };
 
-StatsSnapshot run_loop(Source& source, Classifiers classifiers,
-                       const std::vector<PipelineWatch>& watches, const Reporters& reporters,
-                       const PipelineOptions& options, const std::atomic<bool>& stop) {
-  FrameLoop loop(source, std::move(classifiers), watches, reporters, options);
-  loop.run(stop);
-  return loop.finish();
+// The plan of one watch without a name, whose classifiers the caller keeps.
+Plan plan_of(const std::vector<Classifier*>& classifiers, const PipelineOptions& options) {
+  PipelineRegion region;
+  region.model = options.model;
+  if (!region.model) {
+    region.model = std::make_shared<ModelInfo>(model_info(classifiers.front()->spec()));
+  }
+  region.view = options.view;
+  for (Classifier* classifier : classifiers) {
+    region.classifiers.emplace_back(std::shared_ptr<void>(), classifier);
+  }
+  Plan plan;
+  plan.regions.push_back(std::move(region));
+  plan.watches.push_back({nullptr, 0, options.state});
+  plan.top_k = options.top_k;
+  plan.threshold = options.threshold;
+  plan.heat_limit = options.heat_limit;
+  return plan;
 }
 
 StatsSnapshot run_one_watch(Source& source, const std::vector<Classifier*>& classifiers,
                             const Reporters& reporters, const PipelineOptions& options,
                             const std::atomic<bool>& stop) {
-  ModelInfoPtr model = options.model;
-  if (!model) model = std::make_shared<ModelInfo>(model_info(classifiers.front()->spec()));
-  Classifiers all;
-  auto& frame_classifiers = classifiers.size() > 1 ? all.workers : all.regions;
-  frame_classifiers.reserve(classifiers.size());
-  for (Classifier* classifier : classifiers) {
-    frame_classifiers.emplace_back(*classifier, model, options.view, options.top_k,
-                                   options.threshold);
-  }
-  return run_loop(source, std::move(all), {{nullptr, 0, options.state}}, reporters, options, stop);
+  PlanSlot plans(plan_of(classifiers, options));
+  return run_pipeline(source, plans, reporters, options, stop);
 }
 
 }  // namespace
@@ -351,18 +383,12 @@ StatsSnapshot run_pipeline(Source& source, Classifier& classifier,
   return run_one_watch(source, {&classifier}, reporters, options, stop);
 }
 
-StatsSnapshot run_pipeline(Source& source, const std::vector<PipelineRegion>& regions,
-                           const std::vector<PipelineWatch>& watches,
+StatsSnapshot run_pipeline(Source& source, PlanSlot& plans,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop) {
-  Classifiers classifiers;
-  classifiers.live = source.info().live;
-  classifiers.regions.reserve(regions.size());
-  for (const PipelineRegion& region : regions) {
-    classifiers.regions.emplace_back(*region.classifier, region.model, region.view, options.top_k,
-                                     options.threshold);
-  }
-  return run_loop(source, std::move(classifiers), watches, reporters, options, stop);
+  FrameLoop loop(source, plans, reporters, options);
+  loop.run(stop);
+  return loop.finish();
 }
 
 }  // namespace lookout

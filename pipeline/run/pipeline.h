@@ -22,6 +22,7 @@
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/frame_selector.h"
 #include "pipeline/run/picture_queue.h"
+#include "pipeline/run/plan_slot.h"
 #include "pipeline/run/scheduling.h"
 
 namespace lookout {
@@ -29,20 +30,6 @@ namespace lookout {
 // The first frames of a camera or a measurement, in which buffers are allocated and the clock
 // rises: they are neither traced nor measured.
 inline constexpr std::uint64_t kWarmUpFrames = 10;
-
-// A part of the picture, classified by a model. Two may have the same classifier.
-struct PipelineRegion {
-  Classifier* classifier = nullptr;  // outlives the run
-  ModelInfoPtr model;
-  View view;
-};
-
-// A state that is derived from the results of a region, of which several may have the same.
-struct PipelineWatch {
-  WatchInfoPtr info;
-  std::size_t region = 0;  // index
-  StateOptions state;
-};
 
 struct PipelineOptions {
   ModelInfoPtr model;  // what results tell of the model; null: what it says itself
@@ -57,9 +44,7 @@ struct PipelineOptions {
   std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
   Trace* trace = nullptr;                // outlives the run; null: none
   PictureQueue* pictures = nullptr;      // outlives the run, which closes it; null: none
-  // Degrees Celsius of the processor, above which fewer frames are classified; needs
-  // `machine_state` and `selector`. Empty: no limit.
-  std::optional<double> heat_limit;
+  std::optional<double> heat_limit;      // as Plan
   // With which the source was made, if it can be idle. Outlives the run; null: it is never idle.
   const WakeEvent* wake = nullptr;
   // Chooses the frames that are classified, and of several regions those of each frame. Outlives
@@ -84,13 +69,16 @@ StatsSnapshot run_pipeline(Source& source,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);
 
-// Several regions and watches, at least one of each; not used are the model, view and state of
-// `options`, which has a selector with the same regions. Those of a frame that have a result are
-// classified on the calling thread, one after the other, each for all of its watches; of a live
-// source until there is a newer frame. Statistics count a frame once: its times are the sums of its
-// regions'. Pictures from elsewhere are classified by the model of the first region.
-StatsSnapshot run_pipeline(Source& source, const std::vector<PipelineRegion>& regions,
-                           const std::vector<PipelineWatch>& watches,
+// What `plans` has, which another plan may replace between two frames: reporters are told what is
+// watched from then on before the first result of it. A watch that stays keeps its state. Not used
+// are the model, view, top_k, threshold, state and heat limit of `options`. Outlives the run.
+//
+// Several regions need a selector with the same regions, and one classifier each. Those of a frame
+// that have a result are classified on the calling thread, one after the other, each for all of its
+// watches; of a live source until there is a newer frame. Statistics count a frame once: its times
+// are the sums of its regions'. Pictures from elsewhere are classified by the model of the first
+// region.
+StatsSnapshot run_pipeline(Source& source, PlanSlot& plans,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);
 

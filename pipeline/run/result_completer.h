@@ -15,6 +15,9 @@ class ResultCompleter {
  public:
   explicit ResultCompleter(const StateOptions& options) : tracker_(options) {}
 
+  // As StateTracker::use().
+  void use(const StateOptions& options) { tracker_.use(options); }
+
   // Call it when the camera was away: the state from before says nothing about now.
   void forget_state() { tracker_.reset(); }
 

@@ -1,6 +1,5 @@
 #include "pipeline/run/workers.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,21 +7,16 @@
 
 namespace lookout {
 
-Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-                 FrameSelector* selector, PictureQueue* pictures)
-    : frames_(frames),
-      classifiers_(std::move(classifiers)),
-      trace_(trace),
-      selector_(selector),
+Workers::Workers(const FrameFeed& feed, PictureQueue* pictures)
+    : feed_(feed),
       pictures_(pictures),
-      workers_(classifiers_.size()),
+      workers_(feed.plans.current()->regions.front().classifiers.size()),
       slots_(workers_),
       running_(workers_) {
   threads_.reserve(workers_);
   try {
     for (std::size_t i = 0; i < workers_; ++i) {
-      threads_.push_back(
-          start_thread("worker-" + std::to_string(i + 1), [this, i] { run(classifiers_[i]); }));
+      threads_.push_back(start_thread("worker-" + std::to_string(i + 1), [this, i] { run(i); }));
     }
   } catch (...) {
     stop();
@@ -30,24 +24,24 @@ Workers::Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers
   }
 }
 
-void Workers::run(FrameClassifier& classifier) {
-  std::optional<FrameClassifier> picture_classifier;
-  if (pictures_ != nullptr)
-    picture_classifier.emplace(
-        pictures_->make_classifier(classifier.classifier(), classifier.model()));
+void Workers::run(std::size_t number) {
+  PlanPtr plan = feed_.plans.current();
+  ThreadPlan mine(number, pictures_);
+  mine.use(plan);
   ClassifiedFrame classified;
   std::uint64_t ticket = 0;
   while (true) {
-    if (picture_classifier) pictures_->classify_overdue(*picture_classifier);
-    const TakeStatus status = take_frame(classified, ticket);
+    if (pictures_ != nullptr) pictures_->classify_overdue(mine.pictures());
+    const TakeStatus status = take_frame(plan, classified, ticket);
     if (status == TakeStatus::kClosed) break;
+    mine.use(plan);
     if (status == TakeStatus::kTimeout) {
-      if (picture_classifier) pictures_->classify_waiting(*picture_classifier);
+      if (pictures_ != nullptr) pictures_->classify_waiting(mine.pictures());
       continue;
     }
     std::exception_ptr error;
     try {
-      if (!classified.result.reused) classifier.classify(classified, trace_);
+      if (!classified.result.reused) mine.classify(classified, feed_.trace);
     } catch (...) {
       error = std::current_exception();
     }
@@ -60,7 +54,7 @@ void Workers::run(FrameClassifier& classifier) {
   filled_.notify_one();
 }
 
-TakeStatus Workers::take_frame(ClassifiedFrame& classified, std::uint64_t& ticket) {
+TakeStatus Workers::take_frame(PlanPtr& plan, ClassifiedFrame& classified, std::uint64_t& ticket) {
   const MutexLock taking(taking_);
   {
     const MutexLock lock(mutex_);
@@ -68,8 +62,7 @@ TakeStatus Workers::take_frame(ClassifiedFrame& classified, std::uint64_t& ticke
   }
   const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
   const TakeStatus status =
-      take_chosen(frames_, picture_waits ? std::chrono::milliseconds(0) : kMaxWait, selector_,
-                  trace_, classified);
+      take_chosen(feed_, picture_waits ? std::chrono::milliseconds(0) : kMaxWait, plan, classified);
   if (status == TakeStatus::kTaken) ticket = next_ticket_++;
   return status;
 }
@@ -100,6 +93,7 @@ TakeStatus Workers::take(ClassifiedFrame& classified, std::chrono::milliseconds 
     if (!next.full) return TakeStatus::kClosed;
     if (next.error) std::rethrow_exception(next.error);
     std::swap(next.classified, classified);
+    next.classified.plan.reset();  // no plan is kept for a frame that may never come
     next.full = false;
     ++next_result_;
   }

@@ -7,23 +7,21 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/core/latest.h"
 #include "pipeline/core/mutex.h"
 #include "pipeline/run/frame_classifier.h"
-#include "pipeline/run/frame_selector.h"
 #include "pipeline/run/picture_queue.h"
+#include "pipeline/run/thread_plan.h"
 
 namespace lookout {
 
-// One thread for each classifier, "worker-1" and on, with signals blocked. Each takes a frame as
-// soon as it is idle. Results come in the order of the frames.
+// One thread for each classifier of the only region, "worker-1" and on, with signals blocked. Each
+// takes a frame as soon as it is idle. Results come in the order of the frames. Another plan counts
+// from one frame on, whichever worker takes it.
 class Workers {
  public:
-  // `frames`, `trace`, `selector`, `pictures` (null: none) and what the classifiers refer to
-  // outlive it. Nothing else takes from `frames` or `pictures`. Throws Error(kPermission) when the
-  // system allows no further thread.
-  Workers(Latest<Frame>& frames, std::vector<FrameClassifier> classifiers, Trace* trace,
-          FrameSelector* selector = nullptr, PictureQueue* pictures = nullptr);
+  // `pictures` (null: none) outlives it. Nothing else takes from `feed` or `pictures`. Throws
+  // Error(kPermission) when the system allows no further thread.
+  explicit Workers(const FrameFeed& feed, PictureQueue* pictures = nullptr);
   ~Workers() { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -42,16 +40,13 @@ class Workers {
     bool full = false;
   };
 
-  void run(FrameClassifier& classifier);
-  TakeStatus take_frame(ClassifiedFrame& classified, std::uint64_t& ticket);
+  void run(std::size_t number);
+  TakeStatus take_frame(PlanPtr& plan, ClassifiedFrame& classified, std::uint64_t& ticket);
   // Returns false when stopped.
   bool put(std::uint64_t ticket, ClassifiedFrame& classified, std::exception_ptr error);
   Slot& slot(std::uint64_t ticket) REQUIRES(mutex_) { return slots_[ticket % workers_]; }
 
-  Latest<Frame>& frames_;
-  std::vector<FrameClassifier> classifiers_;  // one for each worker, used by it alone
-  Trace* const trace_;
-  FrameSelector* const selector_;
+  const FrameFeed feed_;
   PictureQueue* const pictures_;
   const std::size_t workers_;
 

@@ -27,6 +27,7 @@ class PictureRun {
     thread_ = std::thread([this] {
       PipelineOptions options;
       options.pictures = &pictures;
+      options.top_k = 3;
       run_pipeline(source_, classifiers_, {}, options, stop_);
     });
   }
@@ -44,7 +45,7 @@ class PictureRun {
     return result ? std::string(result->top.at(0).label) : "";
   }
 
-  PictureQueue pictures{3, 0};
+  PictureQueue pictures;
 
  private:
   FakeSource source_;
@@ -106,7 +107,7 @@ TEST(PictureQueue, IsClosedWithTheRun) {
 }
 
 TEST(PictureQueue, APictureThatWaitsIsGivenBackWhenItCloses) {
-  PictureQueue pictures(1, 0);
+  PictureQueue pictures;
   Gate waiting;
   pictures.set_wake([&waiting] { waiting.open(); });
   std::optional<Result> result = Result();

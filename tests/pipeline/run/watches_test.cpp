@@ -83,9 +83,7 @@ SelectionOptions selection(bool still) {
 // A run of watches "0", "1", ... with regions of their own.
 struct WatchRun {
   FakeClassifier classifier;
-  std::vector<PipelineRegion> regions{};
-  std::vector<SelectedRegion> selected{};
-  std::vector<PipelineWatch> watches{};
+  Plan plan;
   std::vector<std::unique_ptr<Reporter>> reporters{};
   Reported* reported = nullptr;
   PipelineOptions options{};
@@ -97,20 +95,21 @@ struct WatchRun {
   }
 
   void add_region(const cv::Rect2d& roi) {
-    View view;
-    view.roi = roi;
-    regions.push_back(
-        {&classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), view});
-    selected.push_back({view, classifier.spec().input, std::chrono::seconds(1)});
+    PipelineRegion region;
+    region.classifiers.push_back(std::make_shared<Lent>(classifier));
+    region.model = std::make_shared<ModelInfo>(model_info(classifier.spec()));
+    region.view.roi = roi;
+    plan.regions.push_back(region);
   }
   void add_watch(const std::string& name, std::size_t region, const StateOptions& state) {
-    watches.push_back({std::make_shared<WatchInfo>(WatchInfo{name, {}}), region, state});
+    plan.watches.push_back({std::make_shared<WatchInfo>(WatchInfo{name, {}}), region, state});
   }
   void run(Source& source, const SelectionOptions& select) {
-    FrameSelector selector(select, selected);
+    FrameSelector selector(select, selected_regions(plan));
     options.selector = &selector;
+    PlanSlot plans(std::move(plan));
     const std::atomic<bool> stop{false};
-    run_pipeline(source, regions, watches, reporters, options, stop);
+    run_pipeline(source, plans, reporters, options, stop);
   }
 };
 
@@ -193,7 +192,9 @@ TEST(Watches, OfALiveSourceEachIsClassifiedOnTheNewestFrameAndNoneStarves) {
     wanted = before + 2;  // the second has been put when the third is asked for
     while (sent < wanted && sent < 30) std::this_thread::yield();
   });
-  for (PipelineRegion& region : run.regions) region.classifier = &slow;
+  for (PipelineRegion& region : run.plan.regions) {
+    region.classifiers.front() = std::make_shared<Lent>(slow);
+  }
   run.run(source, {});
   ASSERT_GT(run.reported->order.size(), 6U);
   for (std::size_t i = 0; i < run.reported->order.size(); ++i) {

@@ -104,9 +104,14 @@ TEST(Workers, OneThatFailedTakesNoMoreFrames) {
     throw Error(ErrorKind::kBadData, "broken");
   });
   Latest<Frame> waiting;
-  Workers workers(waiting,
-                  {FrameClassifier(classifier, model_with(classifier.spec().labels), {}, 1, 0)},
-                  nullptr);
+  Plan plan;
+  PipelineRegion region;
+  region.classifiers.push_back(std::make_shared<Lent>(classifier));
+  region.model = model_with(classifier.spec().labels);
+  plan.regions.push_back(region);
+  plan.watches.emplace_back();
+  PlanSlot plans(std::move(plan));
+  Workers workers({waiting, plans, nullptr, nullptr});
   for (int i = 0; i < 2; ++i) {
     Frame frame;
     fill(frame, i);

@@ -55,7 +55,7 @@ class PredictRun {
  public:
   explicit PredictRun(const HttpLimits& limits = {}, HttpServiceOptions options = {},
                       float threshold = 0, bool has_ids = true, bool classify = true)
-      : pictures_(3, threshold) {
+      : threshold_(threshold) {
     auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
     const std::string name = sockets->names().at(0);
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
@@ -75,6 +75,8 @@ class PredictRun {
       PipelineOptions pipeline;
       pipeline.model = model;
       pipeline.pictures = &pictures_;
+      pipeline.top_k = 3;
+      pipeline.threshold = threshold_;
       run_pipeline(source, classifier_, {}, pipeline, stop_);
     });
   }
@@ -104,6 +106,7 @@ class PredictRun {
   }
 
  private:
+  const float threshold_;
   FakeClassifier classifier_;
   PictureQueue pictures_;
   std::uint16_t port_ = 0;

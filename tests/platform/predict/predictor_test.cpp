@@ -32,7 +32,7 @@ std::string jpeg() {
 }
 
 TEST(Predictor, WhenTooManyWaitTheNextIsRefused) {
-  PictureQueue pictures(1, 0);  // nobody classifies
+  PictureQueue pictures;  // nobody classifies
   PredictLimits limits;
   limits.queue = 1;
   const std::string picture = jpeg();
@@ -47,7 +47,7 @@ TEST(Predictor, WhenTooManyWaitTheNextIsRefused) {
 }
 
 TEST(Predictor, WhatNobodyWaitsForIsDropped) {
-  PictureQueue pictures(1, 0);  // nobody classifies
+  PictureQueue pictures;  // nobody classifies
   const std::string picture = jpeg();
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   PredictLimits limits;
@@ -83,7 +83,7 @@ std::vector<id_t> threads_called(const std::string& name) {
 TEST(Predictor, ItsThreadsHaveALowPriorityUnlessFramesDoNotMatter) {
   const int before = getpriority(PRIO_PROCESS, 0);
   for (const bool in_background : {true, false}) {
-    PictureQueue pictures(1, 0);  // nobody classifies
+    PictureQueue pictures;  // nobody classifies
     PredictLimits limits;
     limits.in_background = in_background;
     const std::string picture = jpeg();
@@ -98,7 +98,7 @@ TEST(Predictor, ItsThreadsHaveALowPriorityUnlessFramesDoNotMatter) {
 }
 
 TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
-  PictureQueue pictures(1, 0);
+  PictureQueue pictures;
   FakeClassifier classifier;
   FrameClassifier picture_classifier = pictures.make_classifier(
       classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
@@ -129,7 +129,7 @@ TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
 }
 
 TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
-  PictureQueue pictures(1, 0);
+  PictureQueue pictures;
   FakeClassifier classifier;
   FrameClassifier picture_classifier = pictures.make_classifier(
       classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
@@ -149,7 +149,7 @@ TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
 
 // Why these bytes, of a file of that name, have no result: status, code and message.
 PredictFailure failure_of(const std::string& name, const std::string& bytes) {
-  PictureQueue pictures(1, 0);  // nobody classifies
+  PictureQueue pictures;  // nobody classifies
   Predictor predictor(pictures, {});
   PredictFailure failure{0, "", {}};
   bool is_done = false;
@@ -195,7 +195,7 @@ TEST(Predictor, AnAnimatedWebpIsNoPicture) {
 }
 
 TEST(Predictor, AWebpIsClassified) {
-  PictureQueue pictures(1, 0);
+  PictureQueue pictures;
   FakeClassifier classifier;
   FrameClassifier picture_classifier = pictures.make_classifier(
       classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
@@ -223,7 +223,7 @@ TEST(Predictor, ALimitIsNamedWithItsKey) {
 }
 
 TEST(Predictor, WhoGoesAwayStopsTheDecoder) {
-  PictureQueue pictures(1, 0);
+  PictureQueue pictures;
   FakeClassifier classifier;
   FrameClassifier picture_classifier = pictures.make_classifier(
       classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));

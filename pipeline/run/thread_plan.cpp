@@ -1,0 +1,50 @@
+#include "pipeline/run/thread_plan.h"
+
+#include "pipeline/profile/trace.h"
+
+namespace lookout {
+
+TakeStatus take_chosen(const FrameFeed& feed, std::chrono::milliseconds timeout, PlanPtr& plan,
+                       ClassifiedFrame& classified) {
+  FrameSelector* const selector = feed.selector;
+  Trace* const trace = feed.trace;
+  if (feed.plans.take(plan) && selector != nullptr) {
+    selector->use(plan->selection, selected_regions(*plan));
+  }
+  Frame& frame = classified.frame;
+  Result& result = classified.result;
+  const TakeStatus status = feed.frames.take(frame, timeout);
+  if (status != TakeStatus::kTaken) return status;
+  if (classified.plan != plan) classified.plan = plan;
+  const bool traced = trace != nullptr && trace->traces(frame.sequence);
+  const StageMark start = mark_now(traced);
+  if (traced) trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
+  const RegionUse use =
+      selector == nullptr ? RegionUse{FrameUse::kClassify} : selector->choose(frame);
+  if (use.use == FrameUse::kUnwanted) return TakeStatus::kTimeout;
+  const StageMark chosen = mark_now(traced);
+  if (traced && selector != nullptr) {
+    trace->record(Stage::kCompare, frame.sequence, start, chosen);
+  }
+  begin_result(use, classified);
+  if (result.reused) result.durations.total += chosen.time - start.time;
+  return status;
+}
+
+void ThreadPlan::use(const PlanPtr& plan) {
+  if (plan == plan_) return;
+  regions_.clear();
+  regions_.reserve(plan->regions.size());
+  for (const PipelineRegion& region : plan->regions) {
+    regions_.emplace_back(*region.classifiers.at(number_), region.model, region.view, plan->top_k,
+                          plan->threshold);
+  }
+  if (pictures_ != nullptr) {
+    const PipelineRegion& first = plan->regions.front();
+    of_pictures_.emplace(*first.classifiers.at(number_), first.model, View{}, plan->top_k,
+                         plan->threshold);
+  }
+  plan_ = plan;
+}
+
+}  // namespace lookout

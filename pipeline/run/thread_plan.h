@@ -1,0 +1,60 @@
+// What one of the threads that classify does with the run's plan.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "pipeline/core/latest.h"
+#include "pipeline/run/frame_classifier.h"
+#include "pipeline/run/frame_selector.h"
+#include "pipeline/run/picture_queue.h"
+#include "pipeline/run/plan_slot.h"
+
+namespace lookout {
+
+// Where those who classify have frames and plans from. All outlive it.
+struct FrameFeed {
+  Latest<Frame>& frames;
+  PlanSlot& plans;
+  FrameSelector* selector;  // null: every frame is to be classified
+  Trace* trace;             // records the stages; null: none
+};
+
+// As frames.take(). Fills in `classified.frame` and `.plan` and begins the result of the frame's
+// first region. A frame that is not wanted is a kTimeout. Whatever is returned, `plan` becomes the
+// one to classify with. The selector sees the frames in their order: one thread calls this at a
+// time.
+TakeStatus take_chosen(const FrameFeed& feed, std::chrono::milliseconds timeout, PlanPtr& plan,
+                       ClassifiedFrame& classified);
+
+// Used by one thread at a time.
+class ThreadPlan {
+ public:
+  // Computes with the classifiers `number` of each plan. `pictures` outlives this; null: none.
+  ThreadPlan(std::size_t number, const PictureQueue* pictures)
+      : number_(number), pictures_(pictures) {}
+
+  // Of this plan from now on. The one before is given back.
+  void use(const PlanPtr& plan);
+
+  // The rest needs a plan.
+
+  std::size_t regions() const { return regions_.size(); }
+  // Of `classified.region`.
+  void classify(ClassifiedFrame& classified, Trace* trace) {
+    regions_[classified.region].classify(classified, trace);
+  }
+  // Of pictures in the queue, by the model of the first region. Not if there is no queue.
+  FrameClassifier& pictures() { return *of_pictures_; }
+
+ private:
+  const std::size_t number_;
+  const PictureQueue* const pictures_;
+  PlanPtr plan_;
+  std::vector<FrameClassifier> regions_;
+  std::optional<FrameClassifier> of_pictures_;
+};
+
+}  // namespace lookout
