@@ -27,13 +27,16 @@
 #include "pipeline/core/wake_event.h"
 #include "platform/system/non_blocking_writer.h"
 #include "platform/system/results_output.h"
+#include "platform/system/service.h"
 
 namespace {
 
 std::atomic<bool> stop{false};
 std::atomic<int> stop_signal{0};
 std::atomic<bool> operators_asked{false};
-std::atomic<const lookout::WakeEvent*> wake{nullptr};  // of a run; null: there is none
+std::atomic<bool> reload_asked{false};
+std::atomic<const lookout::WakeEvent*> wake{nullptr};         // of a run; null: there is none
+std::atomic<const lookout::WakeEvent*> reload_wake{nullptr};  // likewise
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "set by a signal handler");
 
@@ -49,6 +52,10 @@ extern "C" void request_stop(int signal) {
 extern "C" void ask_for_operators(int /*signal*/) {
   operators_asked = true;
   wake_run();
+}
+extern "C" void ask_for_reload(int /*signal*/) {
+  reload_asked = true;
+  if (const lookout::WakeEvent* event = reload_wake) event->wake();
 }
 
 // A descriptor from 0 to 2 that the parent closed is opened: else the next file that is opened gets
@@ -79,6 +86,10 @@ void handle_signals() {
   action.sa_handler = ask_for_operators;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
+  action.sa_handler = ask_for_reload;
+  sigaction(SIGUSR2, &action, nullptr);
+  // A service has no terminal whose end could send it.
+  if (lookout::is_service()) sigaction(SIGHUP, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // of ulimit -f; writing then fails with a reason
   std::signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may leave it, a child has no exit status
@@ -149,13 +160,31 @@ void add_training_commands(lookout::CommandLine& line) {
   });
 }
 
-void add_commands(lookout::CommandLine& line) {
-  const auto run = [](const lookout::RunOptions& options) {
+// What the same command line says now.
+lookout::Configuration read_again(const std::vector<std::string>& arguments) {
+  lookout::CommandLine line;
+  lookout::Configuration read;
+  const auto take = [&read, &line](const lookout::RunOptions& options) {
+    read = {options, line.given()};
+    return 0;
+  };
+  lookout::add_run(line, take);
+  lookout::add_serve(line, take);
+  line.run(arguments, [](std::string_view) {});
+  return read;
+}
+
+void add_commands(lookout::CommandLine& line, const std::vector<std::string>& arguments) {
+  const auto run = [&line, arguments](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
     log_warnings(options);
     static const lookout::WakeEvent run_wake;
+    static const lookout::WakeEvent wake_of_reload;
     wake = &run_wake;
-    lookout::run(options, stop, operators_asked, run_wake);
+    reload_wake = &wake_of_reload;
+    lookout::run(options, stop, operators_asked, run_wake,
+                 {line.given(), [arguments] { return read_again(arguments); }, reload_asked,
+                  wake_of_reload});
     return 0;
   };
   lookout::add_run(line, run);
@@ -198,8 +227,9 @@ int run_program(int argc, char** argv) {
     handle_signals();
     lookout::set_up_log();
     lookout::CommandLine line;
-    add_commands(line);
-    return line.run(std::vector<std::string>(argv + 1, argv + argc), print);
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    add_commands(line, arguments);
+    return line.run(arguments, print);
   } catch (const lookout::Error& error) {
     return fail(error.what(), error.exit_status());
   } catch (const std::exception& error) {

@@ -217,10 +217,11 @@ Backbones open_and_log(const ModelArchive& base, const ClassifierOptions& option
   return backbones;
 }
 
-// What backbones have to have in common to be the same ones, as a text.
+// What backbones have to have in common to be the same ones, as a text. All of a run compute with
+// the same number of threads, also when some were told it and others measured it.
 std::string sharing_key(const ModelArchive& base, const ClassifierOptions& options, int count) {
   const StatedModel& stated = options.stated;
-  return to_text(Json{base.sha256(), count, options.threads, options.keep_threads, options.trace,
+  return to_text(Json{base.sha256(), count, options.trace,
                       reinterpret_cast<std::uintptr_t>(options.operators),
                       options.operator_libraries, stated.size->width, stated.size->height,
                       stated.normalisation.mean.value(), stated.normalisation.std.value(),

@@ -106,6 +106,9 @@ class CommandLine {
   int run(const std::vector<std::string>& arguments,
           const std::function<void(std::string_view)>& print);
 
+  // As Settings: what file, environment and command line say about the options of `run`.
+  const std::map<std::string, std::string>& given() const { return settings_.given(); }
+
  private:
   Command& add_command(const std::string& name, const std::string& description,
                        const std::function<int()>& action);

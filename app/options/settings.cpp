@@ -124,6 +124,7 @@ void Settings::set(const Setting& setting, const std::string& text, const Origin
     throw origin.error(error.what());
   }
   origins_[setting.name()] = origin;
+  given_[setting.name()] = text;
 }
 
 void Settings::need_section(const std::string& prefix, const std::string& name,

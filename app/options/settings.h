@@ -86,6 +86,9 @@ class Settings {
   // Throws Error of the origin's kind, also when the command line sets a setting twice.
   void set(const Setting& setting, const std::string& text, const Origin& origin);
 
+  // The texts that were set, by the settings' names.
+  const std::map<std::string, std::string>& given() const { return given_; }
+
   // The origin of a setting's present value; `which`, of several, the one that wins over the
   // others.
   Origin origin(std::initializer_list<const char*> which) const;
@@ -110,6 +113,7 @@ class Settings {
 
   std::deque<Setting> settings_;              // addresses stay the same
   std::map<std::string, Origin> origins_;     // by the settings' names
+  std::map<std::string, std::string> given_;  // likewise
   std::map<std::string, Repeated> repeated_;  // by the prefix of the sections
 };
 

@@ -105,7 +105,8 @@ std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run, const O
     reporter = std::make_unique<JsonReporter>(run.output.lines, JsonFormat(run.info),
                                               limited(run.operators, run.options.profile.op_rows));
   } else if (redraws && !changes && !watch.info) {
-    if (isatty(STDERR_FILENO) == 1) run.output.log_above_display.emplace(run.output.terminal);
+    auto& log = run.output.log_above_display;
+    if (isatty(STDERR_FILENO) == 1 && !log) log.emplace(run.output.terminal);
     reporter = std::make_unique<TerminalReporter>(run.output.terminal, run.info, results.top_k,
                                                   shows_state);
   } else if (shows_picture(run)) {
@@ -146,6 +147,22 @@ std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const O
   on_change.command = events.on_change;
   on_change.time_limit = events.on_change_timeout;
   return std::make_unique<OnChangeReporter>(on_change, info.camera, std::move(snapshots));
+}
+
+// What make_result_reporter() takes of a watch that a reload may change.
+std::string result_key(const ReporterParts& run, const OpenWatch& watch) {
+  return fmt::format("results {} {} {}", watch.watch.name,
+                     has_steady_state(watch.watch.options.state), run.options.results.top_k);
+}
+
+// What make_change_reporter() takes.
+std::string change_key(const ReporterParts& run, const OpenWatch& watch) {
+  const EventOptions& events = watch.watch.options.events;
+  return fmt::format("changes {} {} {} {} {} {} {} {}", watch.watch.name,
+                     fmt::join(events.on_change, "\n"), events.on_change_timeout.count(),
+                     events.snapshot_on_change, static_cast<int>(events.snapshot_when),
+                     events.unsure_below, events.snapshot_cooldown.count(),
+                     events.snapshot_limit / run.watches.size());
 }
 
 // Null when nothing is to be remembered.
@@ -277,6 +294,31 @@ ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
             live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop),
       terminal(results_fd(), lines) {}
 
+std::vector<std::shared_ptr<Reporter>> make_watch_reporters(const ReporterParts& run,
+                                                            WatchReporters& made) {
+  std::vector<std::shared_ptr<Reporter>> reporters;
+  if (run.info.source.empty()) return reporters;
+  struct Kind {
+    std::string (*key)(const ReporterParts& run, const OpenWatch& watch);
+    std::unique_ptr<Reporter> (*make)(const ReporterParts& run, const OpenWatch& watch);
+  };
+  WatchReporters now;
+  for (const auto& [key_of, make] :
+       {Kind{result_key, make_result_reporter}, Kind{change_key, make_change_reporter}}) {
+    for (const OpenWatch& watch : run.watches) {
+      const bool leads = &watch == &run.watches.front();
+      const std::string key = key_of(run, watch) + (leads ? " leads" : "");
+      const auto found = made.find(key);
+      std::shared_ptr<Reporter> reporter =
+          found != made.end() ? found->second : for_watch(watch, leads, make(run, watch));
+      now[key] = reporter;
+      if (reporter) reporters.push_back(std::move(reporter));
+    }
+  }
+  made = std::move(now);
+  return reporters;
+}
+
 RunReporters make_reporters(const ReporterParts& run) {
   RunReporters reporters;
   const auto add = [&reporters](std::unique_ptr<Reporter> reporter) {
@@ -287,17 +329,11 @@ RunReporters make_reporters(const ReporterParts& run) {
   const bool has_source = !run.info.source.empty();
   const OpenWatch& first = run.watches.front();
   if (has_source) {
-    for (const OpenWatch& watch : run.watches) {
-      add(for_watch(watch, &watch == &first, make_result_reporter(run, watch)));
-    }
     LogStyle log;
     log.display = run.output.log_above_display.has_value();
     log.summary = !shows_picture(run);
     if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
     add(std::make_unique<LogReporter>(log));
-    for (const OpenWatch& watch : run.watches) {
-      add(for_watch(watch, &watch == &first, make_change_reporter(run, watch)));
-    }
     add(make_history_reporter(run));
   }
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,

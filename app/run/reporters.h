@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/options/resolved_run.h"
@@ -53,8 +55,17 @@ struct RunReporters {
   bool take_pictures = false;          // one of them gives pictures of clients to the queue
 };
 
-// Makes the reporters that the options ask for. Throws Error when a folder, a window or an address
-// cannot be used, or when there is neither a source nor an HTTP server.
+// Reporters of the plans, by what they were made from.
+using WatchReporters = std::map<std::string, std::shared_ptr<Reporter>>;
+
+// Makes the reporters of a plan, which know one watch each: what is printed of it, its commands and
+// pictures. Those in `made` whose options are the same are taken again; then `made` has these.
+// Call it before make_reporters(). Throws Error when a folder cannot be used.
+std::vector<std::shared_ptr<Reporter>> make_watch_reporters(const ReporterParts& run,
+                                                            WatchReporters& made);
+
+// Makes the other reporters that the options ask for. Throws Error when a folder, a window or an
+// address cannot be used, or when there is neither a source nor an HTTP server.
 RunReporters make_reporters(const ReporterParts& run);
 
 }  // namespace lookout

@@ -22,6 +22,7 @@
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/frame_selector.h"
 #include "pipeline/run/pipeline.h"
+#include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/pausable_source.h"
 #include "platform/sources/source_uri.h"
@@ -43,6 +44,20 @@ LoadedModel load_run_models(ModelLoader& loader, ModelOptions model, const Resol
   load.trace = resolved.trace.has_value();
   load.hash = resolved.http_address || is_service();  // for the metrics
   return loader.load(model, load);
+}
+
+// A model that is loaded beside a running one takes over how many threads compute: a measurement
+// would find the processors busy.
+ModelOptions with_threads(ModelOptions model, int threads) {
+  model.threads = threads;
+  return model;
+}
+
+// What a start would refuse before a model is loaded.
+void judge_run(const RunOptions& options) {
+  resolve_start(options);
+  const std::string& snapshots = options.events.snapshot_on_change;
+  if (!snapshots.empty()) check_snapshot_folder(snapshots);
 }
 
 RunInfo describe_run(const RunOptions& options, const SourceInfo& source) {
@@ -117,10 +132,16 @@ std::unique_ptr<Source> open_run_source(const RunOptions& options, SourceOptions
       paused, source_settings.wake);
 }
 
+void require_frame(const StatsSnapshot& total, const RunOptions& options) {
+  if (total.captured > 0 || total.skipped == 0) return;
+  throw Error(ErrorKind::kNoInput, fmt::format("{}: none of the {} pictures can be read",
+                                               shown_source(options.camera.source), total.skipped));
+}
+
 }  // namespace
 
 void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
-         const WakeEvent& wake) {
+         const WakeEvent& wake, const ReloadRequests& reload) {
   const ResolvedRun resolved = resolve(options);
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
@@ -133,7 +154,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     };
   }
   ModelLoader loader;
-  const OpenWatches watches = open_watches(options, [&](const ModelOptions& model) {
+  OpenWatches watches = open_watches(options, [&](const ModelOptions& model) {
     return load_run_models(loader, model, resolved, profile);
   });
   const Classifier& model = *watches.regions.front().classifiers.front();
@@ -154,9 +175,16 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   log_machine(options, info.live);
   ResultOutput output(info.live, stop);
   PictureQueue pictures;
-  const RunReporters reporters =
-      make_reporters({options, watches.all, resolved, info, operators, output, pictures, stop,
-                      operators_asked, paused, wake});
+  const auto parts_of = [&](const RunOptions& taken, const OpenWatches& open) {
+    return ReporterParts{taken,    open.all, resolved,        info,   operators, output,
+                         pictures, stop,     operators_asked, paused, wake};
+  };
+  WatchReporters made;
+  const auto reporters_of = [&](const RunOptions& taken, const OpenWatches& open) {
+    return make_watch_reporters(parts_of(taken, open), made);
+  };
+  plan.reporters = reporters_of(options, watches);
+  const RunReporters reporters = make_reporters(parts_of(options, watches));
   PipelineOptions pipeline = pipeline_options(options, resolved);
   const auto trace = make_trace(resolved.trace, options, info, model, output.lines);
   pipeline.trace = trace.get();
@@ -164,15 +192,22 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   pipeline.selector = &selector;
   if (reporters.take_pictures) pipeline.pictures = &pictures;
   output.lines.wait_until(pipeline.end);
-  PlanSlot plans(std::move(plan));
+  PlanSlot plans(std::move(plan), [&reload] { reload.wake.wake(); });
+  std::optional<Reloader> reloader;
+  if (info.live || info.source.empty()) {
+    const auto load = [&, threads = model.threads()](const ModelOptions& named) {
+      return load_run_models(loader, with_threads(named, threads), resolved, profile);
+    };
+    reloader.emplace(reload, Reloader::Parts{judge_run, load, reporters_of, info.live}, options,
+                     watches, plans);
+  }
+  watches.models.clear();  // the plan has them, until another one replaces it
+  watches.regions.clear();
   const StatsSnapshot total = run_pipeline(*source, plans, reporters.all, pipeline, stop);
+  reloader.reset();
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
-  if (!info.live && !ended_early && total.captured == 0 && total.skipped > 0) {
-    throw Error(ErrorKind::kNoInput,
-                fmt::format("{}: none of the {} pictures can be read",
-                            shown_source(options.camera.source), total.skipped));
-  }
+  if (!info.live && !ended_early) require_frame(total, options);
   if (reporters.overlay != nullptr && !info.live) reporters.overlay->linger(pipeline.end);
   if (const auto dropped = output.lines.dropped(); dropped > 0) {
     log_warn("stdout's reader was too slow: {} writes were dropped", dropped);

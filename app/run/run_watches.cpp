@@ -1,6 +1,9 @@
 #include "app/run/run_watches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -11,6 +14,30 @@
 
 namespace lookout {
 namespace {
+
+// Changes when the file is replaced; empty for none.
+std::string mark_of(const std::filesystem::path& file) {
+  if (file.empty()) return {};
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(file, missing);
+  const auto time = std::filesystem::last_write_time(file, missing).time_since_epoch().count();
+  return fmt::format("{}|{}|{}", file.string(), missing ? 0 : size, time);
+}
+
+std::string key_of(const ModelOptions& options) {
+  const StatedModel& stated = options.stated;
+  std::string key = fmt::format("{}\n{}\n{}", mark_of(model_path(options.file)),
+                                mark_of(options.labels), mark_of(options.base));
+  if (stated.size) key += fmt::format("\n{}x{}", stated.size->width, stated.size->height);
+  if (stated.channels) key += fmt::format("\nchannels {}", static_cast<int>(*stated.channels));
+  if (stated.output) key += fmt::format("\noutput {}", to_text(*stated.output));
+  const Normalisation& normalisation = stated.normalisation;
+  if (normalisation.scale) key += fmt::format("\nscale {}", static_cast<int>(*normalisation.scale));
+  for (const auto& values : {normalisation.mean, normalisation.std}) {
+    if (values) key += fmt::format("\n{},{},{}", (*values)[0], (*values)[1], (*values)[2]);
+  }
+  return key;
+}
 
 OpenModel open_model_of(LoadedModel loaded) {
   const Classifier& classifier = *loaded.classifiers.front();
@@ -39,7 +66,8 @@ std::size_t index_of(const Key& wanted, std::vector<Key>& all) {
 }  // namespace
 
 OpenWatches open_watches(const RunOptions& options,
-                         const std::function<LoadedModel(const ModelOptions&)>& load) {
+                         const std::function<LoadedModel(const ModelOptions&)>& load,
+                         const std::vector<OpenModel>& before) {
   OpenWatches open;
   std::vector<std::pair<std::string, std::string>> files;      // of models, with their labels
   std::vector<std::pair<std::size_t, cv::Rect2d>> rectangles;  // of regions, with their models
@@ -47,7 +75,11 @@ OpenWatches open_watches(const RunOptions& options,
     const ModelOptions& model = watch.options.model;
     const std::size_t file = index_of({model.file, model.labels}, files);
     if (file == open.models.size()) {
-      open.models.push_back(open_model_of(load(model)));
+      const std::string key = key_of(model);
+      const auto known = std::find_if(before.begin(), before.end(),
+                                      [&key](const OpenModel& one) { return one.key == key; });
+      open.models.push_back(known == before.end() ? open_model_of(load(model)) : *known);
+      open.models.back().key = key;
     }
     const View& view = watch.options.camera.view;
     const auto every = watch.options.still.at_least_every;

@@ -13,6 +13,7 @@ namespace lookout {
 
 // A model that is ready to classify.
 struct OpenModel {
+  std::string key;  // what it was opened from: the same text is the same model
   std::vector<std::shared_ptr<Classifier>> classifiers;  // a copy for each worker
   ModelInfoPtr info;
 };
@@ -32,9 +33,10 @@ struct OpenWatches {
   std::vector<OpenWatch> all;  // at least one
 };
 
-// Loads each model once, by `load`.
+// Loads each model once, by `load`, unless it is one of `open` whose files are as they were.
 OpenWatches open_watches(const RunOptions& options,
-                         const std::function<LoadedModel(const ModelOptions&)>& load);
+                         const std::function<LoadedModel(const ModelOptions&)>& load,
+                         const std::vector<OpenModel>& open = {});
 
 // What the run does with them. `live`: the source.
 Plan make_plan(const RunOptions& options, const OpenWatches& watches, bool live);
