@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/paths.h"
+#include "paths.h"
 #include "tests/support/program.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
