@@ -98,6 +98,12 @@ void check_place(const fs::path& folder) {
   }
 }
 
+// No mistake of the user's: a card that was mounted read-only, as a failing one is, or that is
+// full.
+bool is_of_the_disk(const std::error_code& why) {
+  return why == std::errc::read_only_file_system || why == std::errc::no_space_on_device;
+}
+
 void make(const fs::path& folder, const std::string& prefix) {
   check_place(folder);
   try {
@@ -109,7 +115,9 @@ void make(const fs::path& folder, const std::string& prefix) {
     remove_abandoned(folder / prefix);
     const TempFile can_be_made(folder / prefix);
   } catch (const std::system_error& error) {
-    refuse(folder, error.code());
+    if (!is_of_the_disk(error.code())) refuse(folder, error.code());
+    log_warn("snapshots cannot be written into {} now: {}", folder.string(),
+             error.code().message());
   }
 }
 
@@ -132,7 +140,7 @@ void check_snapshot_folder(const fs::path& folder) {
   std::error_code ignored;
   const bool exists = fs::exists(named, ignored);
   const std::error_code why = why_not_writable(exists ? named : named.parent_path());
-  if (why) refuse(folder, why);
+  if (why && !is_of_the_disk(why)) refuse(folder, why);
 }
 
 bool SnapshotFolder::is_own(const std::string& name) const {

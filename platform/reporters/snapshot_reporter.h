@@ -39,7 +39,7 @@ class SnapshotFolder {
 
   // `limit`: the most bytes that all pictures of this camera may take. A folder that does not exist
   // is created; its parent must exist. Throws Error(kPermission) or Error(kOutput) when the folder
-  // cannot be created or written into.
+  // cannot be created or written into, unless its disk is full or read-only: write() then tries.
   SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
 
   // Removes the pictures that were written first until there is room, then writes. A picture of the

@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
 
+#include "paths.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
 
@@ -118,6 +121,29 @@ TEST(Program, ACommandThatTakesTooLongMakesRoomForTheNext) {
   EXPECT_NE(program.err().find("--on-change sh: killed: it took too long"), std::string::npos);
   kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.finish().status, 0);
+}
+
+// A failing card is mounted read-only by the kernel.
+TEST(Program, ClassifiesThoughSnapshotsAreOnAReadOnlyDisk) {
+  const TempDir directory;
+  const std::string disk = directory / "disk";
+  const std::string err = directory / "err";
+  std::filesystem::create_directory(disk);
+  const auto run = [](const std::string& commands) {
+    return std::system(("unshare --mount sh -c '" + commands + "' 2>/dev/null").c_str());
+  };
+  const std::string mount = "mount -t tmpfs -o ro none " + disk;
+  if (run(mount) != 0) GTEST_SKIP() << "nothing can be mounted";
+  const std::string command =
+      LOOKOUT_PROGRAM " test://red?frames=5 >/dev/null --snapshot-on-change ";
+  EXPECT_EQ(run(mount + " && " + command + disk + " 2>" + err), 0);
+  std::ifstream file(err);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const std::string& said :
+       {"snapshots cannot be written into " + disk + " now: Read-only file system",
+        std::string("0 written, 1 failed")}) {
+    EXPECT_NE(text.find(said), std::string::npos) << text;
+  }
 }
 
 }  // namespace
