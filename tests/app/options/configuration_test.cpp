@@ -102,7 +102,7 @@ TEST(Configuration, DefaultsWhereNothingIsSaid) {
 
 const std::string kShipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
 
-std::string text_of(const std::string& path) {
+std::string shipped_text(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -116,7 +116,7 @@ RunOptions service_defaults() {
 
 TEST(Configuration, TheShippedFileIsShortAndChangesNothingButMinDuration) {
   expect_equal(parse_run({"--config", kShipped}), service_defaults());
-  std::istringstream lines(text_of(kShipped));
+  std::istringstream lines(shipped_text(kShipped));
   std::string with_examples;  // without the mark of a comment
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
@@ -134,7 +134,7 @@ TEST(Configuration, AllKeysAreExplainedWithTheirDefaults) {
   RunOptions expected = service_defaults();
   expect_equal(parse_run({"--config", explained}), expected);
 
-  const std::string text = text_of(explained);
+  const std::string text = shipped_text(explained);
   Settings settings;
   declare(settings, expected);
   for (const Setting& setting : settings.all()) {
@@ -150,7 +150,7 @@ TEST(Configuration, AllKeysAreExplainedWithTheirDefaults) {
 }
 
 TEST(Configuration, TheReferenceIsWhatTheProgramPrints) {
-  const std::string text = text_of(std::string(LOOKOUT_DEPLOY) + "/../app/reference.md");
+  const std::string text = shipped_text(std::string(LOOKOUT_DEPLOY) + "/../app/reference.md");
   EXPECT_EQ(parse_command({"help", "reference"}).text, text)
       << "renew it: lookout help reference >app/reference.md";
   RunOptions options;
