@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -75,6 +78,22 @@ std::vector<fs::path> candidates(const std::string& program) {
 void end_with(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(static_cast<int>(ErrorKind::kInternal));
+}
+
+// Whether the child ended within the time.
+bool ends_within(pid_t child, std::chrono::milliseconds limit) {
+  const int fd = ::pidfd_open(child, 0);
+  if (fd < 0) return true;  // an old kernel: it is waited for
+  const auto end = std::chrono::steady_clock::now() + limit;
+  pollfd ended{fd, POLLIN, 0};
+  int result = 0;
+  do {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(end - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration()));
+    result = ::poll(&ended, 1, static_cast<int>(left.count()));
+  } while (result < 0 && errno == EINTR);
+  ::close(fd);
+  return result != 0;
 }
 
 // Returns the exit status, which is that of the Error.
@@ -153,7 +172,8 @@ ProcessOutput capture_process(const std::vector<std::string>& arguments,
   return output;
 }
 
-std::string run_in_child(const std::string& what, const std::function<std::string()>& work) {
+std::string run_in_child(const std::string& what, const std::function<std::string()>& work,
+                         std::optional<std::chrono::seconds> limit) {
   const MemoryFile output;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -166,8 +186,13 @@ std::string run_in_child(const std::string& what, const std::function<std::strin
     throw Error(ErrorKind::kInternal, fmt::format("{} cannot be tried in a process of its own: {}",
                                                   what, std::generic_category().message(errno)));
   }
+  const bool in_time = !limit || ends_within(child, *limit);
+  if (!in_time) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!in_time) {
+    throw Error(ErrorKind::kInternal, fmt::format("{} takes more than {} s", what, limit->count()));
   }
   if (WIFSIGNALED(status)) {
     throw Error(ErrorKind::kInternal, fmt::format("{} ends with {}", what, describe_end(status)));

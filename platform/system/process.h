@@ -2,7 +2,9 @@
 // their own.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +53,9 @@ ProcessOutput capture_process(const std::vector<std::string>& arguments,
 // Calls `work` in a child process and returns the text that it returned: the libraries that it
 // loads stay out of this process, and it may crash. It is killed when the calling thread ends. Call
 // it before this process starts threads that `work` needs. Throws the Error that `work` throws, as
-// one of the same kind, and Error(kInternal) when it throws something else or the child crashes:
-// "`what` ends with Illegal instruction (signal 4)".
-std::string run_in_child(const std::string& what, const std::function<std::string()>& work);
+// one of the same kind, and Error(kInternal) when it throws something else, when the child crashes,
+// "`what` ends with Illegal instruction (signal 4)", and when it does not end within `limit`.
+std::string run_in_child(const std::string& what, const std::function<std::string()>& work,
+                         std::optional<std::chrono::seconds> limit = std::nullopt);
 
 }  // namespace lookout

@@ -47,5 +47,19 @@ TEST(RunInChild, NamesTheSignalOfACrash) {
   });
 }
 
+TEST(RunInChild, EndsWorkThatNeverReturns) {
+  try {
+    run_in_child(
+        "the work",
+        []() -> std::string {
+          for (;;) pause();
+        },
+        std::chrono::seconds(0));
+    ADD_FAILURE() << "it returned";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the work takes more than 0 s");
+  }
+}
+
 }  // namespace
 }  // namespace lookout
