@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -36,6 +35,7 @@
 #include "platform/system/machine_notes.h"
 #include "platform/system/paths_in.h"
 #include "platform/system/process.h"
+#include "platform/system/service.h"
 
 namespace lookout {
 namespace {
@@ -43,8 +43,6 @@ namespace {
 namespace fs = std::filesystem;
 using State = Check::State;
 using Checks = std::vector<Check>;
-
-const char* const kUser = "lookout";  // deploy/lookout.sysusers
 
 State note_if(bool worth_knowing) { return worth_knowing ? State::kNote : State::kOk; }
 
@@ -230,47 +228,6 @@ Check check_heaps(const fs::path& root) {
 bool is_in(const fs::path& path, const fs::path& folder) {
   const fs::path relative = fs::absolute(path).lexically_normal().lexically_relative(folder);
   return !relative.empty() && *relative.begin() != "..";
-}
-
-// "lookout.service" for lookout.toml in `folder`, "lookout@front.service" for front.toml there.
-// Empty for other files.
-std::string unit_of(const fs::path& config, const fs::path& folder) {
-  if (config.parent_path() != folder || config.extension() != ".toml") return {};
-  const std::string name = config.stem();
-  return name == kUser ? "lookout.service" : "lookout@" + name + ".service";
-}
-
-bool service_may_read(const struct stat& status) {
-  const passwd* user = getpwnam(kUser);
-  const group* members = getgrnam(kUser);
-  if (user != nullptr && status.st_uid == user->pw_uid) return (status.st_mode & S_IRUSR) != 0;
-  if (members != nullptr && status.st_gid == members->gr_gid) {
-    return (status.st_mode & S_IRGRP) != 0;
-  }
-  return (status.st_mode & S_IROTH) != 0;
-}
-
-// Throws Error(kPermission) for a file that exists but that neither everybody nor the user or group
-// lookout may read. `what` begins the sentence: "model".
-void check_service_may_read(const std::string& what, const fs::path& file) {
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0 || service_may_read(status)) return;
-  throw Error(ErrorKind::kPermission,
-              fmt::format("{} {}: the service runs as the user {}, who may not read it (sudo chmod "
-                          "a+r)",
-                          what, file.string(), kUser));
-}
-
-// The same, and throws Error(kNoInput) for a file that the sandbox of deploy/lookout.service.in
-// hides.
-void check_service_reads(const std::string& what, const fs::path& file) {
-  for (const char* hidden : {"/home", "/root", "/run/user", "/tmp", "/var/tmp"}) {
-    if (!is_in(file, hidden)) continue;
-    throw Error(ErrorKind::kNoInput, fmt::format("{} {}: the service does not see {}: put it into "
-                                                 "/usr/local/share/lookout or /etc/lookout",
-                                                 what, file.string(), hidden));
-  }
-  check_service_may_read(what, file);
 }
 
 // Throws for files that the service cannot read though the caller can.
@@ -524,7 +481,7 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   diagnosis.system = read_system_info(probes.root);
   const SystemInfo& system = diagnosis.system;
   const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
-  const std::string unit = unit_of(options.config_file, probes.root / "etc/lookout");
+  const std::string unit = unit_of_service(options.config_file, probes.root / "etc/lookout");
   Checks& checks = diagnosis.checks;
   check_processor(system, checks);
   for (const EngineRow& row : kEngines) checks.push_back(check_engine(row.engine, probes));
