@@ -10,6 +10,7 @@
 
 #include "app/model/label_file.h"
 #include "app/model/model_facts.h"
+#include "app/model/model_store.h"
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
@@ -146,8 +147,8 @@ std::optional<ModelArchive> find_base(const std::filesystem::path& folder, const
 Error no_base(const std::filesystem::path& head, const HeadBase& base) {
   constexpr const char* kNameIt =
       "name it with model.base (--base FILE of bench, eval and inspect, --model FILE of train)";
-  const auto beside =
-      find_base(head.has_parent_path() ? head.parent_path() : std::filesystem::path("."), base);
+  const std::filesystem::path folder = folder_of_model(head);
+  const auto beside = find_base(folder.empty() ? std::filesystem::path(".") : folder, base);
   if (beside) {
     return {ErrorKind::kNoInput,
             fmt::format("model {}: its base {} is {}, which is not taken by itself, since a base "

@@ -74,6 +74,8 @@ struct LoadedModel {
   std::filesystem::path path;
   std::string sha256;  // of the file, hexadecimal; empty when it was not asked for
   std::vector<std::unique_ptr<Classifier>> classifiers;  // a copy for each worker
+  // The SHA-256 of the model that the options name, which ended the program; empty: it is this one.
+  std::string instead_of = {};
 };
 
 // Loads a copy of the model for each worker, and logs what it is. The archive's memory is given

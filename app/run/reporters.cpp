@@ -339,6 +339,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));
   add(std::make_unique<SystemdNotifier>(has_source));
+  add(make_trial_reporter(run.trials, has_source));
   if (first.info && (run.resolved.http_address || run.options.results.overlay)) {
     log_warn("HTTP and --overlay show the watch {} alone, the first", first.info->name);
   }

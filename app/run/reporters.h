@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/model/model_trials.h"
 #include "app/options/resolved_run.h"
 #include "app/output/log.h"
 #include "app/run/run_watches.h"
@@ -47,6 +48,7 @@ struct ReporterParts {
   std::atomic<bool>& operators_asked;         // set from outside: log the table of the operators
   std::shared_ptr<std::atomic<bool>> paused;  // set by a reporter; null: the source goes on
   const WakeEvent& wake;                      // who sets `paused` wakes it
+  ModelTrials& trials;                        // of models that were installed
 };
 
 struct RunReporters {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/model/model_facts.h"
+#include "app/model/model_trials.h"
 #include "app/model/models.h"
 #include "app/options/resolved_run.h"
 #include "app/report/json.h"
@@ -154,9 +155,13 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     };
   }
   ModelLoader loader;
-  OpenWatches watches = open_watches(options, [&](const ModelOptions& model) {
-    return load_run_models(loader, model, resolved, profile);
-  });
+  ModelTrials trials(state_folder());
+  const auto load_model = [&](const ModelOptions& named) {
+    return trials.load(named, [&](const ModelOptions& chosen) {
+      return load_run_models(loader, chosen, resolved, profile);
+    });
+  };
+  OpenWatches watches = open_watches(options, load_model);
   const Classifier& model = *watches.regions.front().classifiers.front();
 
   Plan plan = make_plan(options, watches, /*live=*/false);
@@ -177,7 +182,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   PictureQueue pictures;
   const auto parts_of = [&](const RunOptions& taken, const OpenWatches& open) {
     return ReporterParts{taken,    open.all, resolved,        info,   operators, output,
-                         pictures, stop,     operators_asked, paused, wake};
+                         pictures, stop,     operators_asked, paused, wake,      trials};
   };
   WatchReporters made;
   const auto reporters_of = [&](const RunOptions& taken, const OpenWatches& open) {
@@ -196,7 +201,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   std::optional<Reloader> reloader;
   if (info.live || info.source.empty()) {
     const auto load = [&, threads = model.threads()](const ModelOptions& named) {
-      return load_run_models(loader, with_threads(named, threads), resolved, profile);
+      return load_model(with_threads(named, threads));
     };
     reloader.emplace(reload, Reloader::Parts{judge_run, load, reporters_of, info.live}, options,
                      watches, plans);

@@ -42,7 +42,9 @@ std::string key_of(const ModelOptions& options) {
 OpenModel open_model_of(LoadedModel loaded) {
   const Classifier& classifier = *loaded.classifiers.front();
   ModelInfo info = model_info(classifier.spec());
-  info.archive = to_text(archive_facts(classifier.spec(), classifier.facts()));
+  Json facts = archive_facts(classifier.spec(), classifier.facts());
+  if (!loaded.instead_of.empty()) facts["instead_of"] = loaded.instead_of;
+  info.archive = to_text(facts);
   info.sha256 = loaded.sha256;
   OpenModel model;
   for (auto& copy : loaded.classifiers) model.classifiers.push_back(std::move(copy));

@@ -1,0 +1,275 @@
+#include "app/model/model_trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/report/json.h"
+#include "pipeline/archive/archive.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/result.h"
+#include "platform/system/atomic_file.h"
+#include "platform/system/input_file.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNotesName = "models.json";
+
+Json note_json(const ModelTrial& note) {
+  return {{"sha256", note.sha256},     {"installed_ms", note.at}, {"attempts", note.attempts},
+          {"answered", note.answered}, {"proved", note.proved},   {"failed", note.failed},
+          {"error", note.error}};
+}
+
+ModelTrial note_of(const nlohmann::json& json) {
+  ModelTrial note;
+  note.sha256 = json.at("sha256").get<std::string>();
+  note.at = json.at("installed_ms").get<std::int64_t>();
+  note.attempts = json.at("attempts").get<int>();
+  note.answered = json.at("answered").get<bool>();
+  note.proved = json.at("proved").get<bool>();
+  note.failed = json.at("failed").get<bool>();
+  note.error = json.at("error").get<std::string>();
+  return note;
+}
+
+// By file. What cannot be read is empty: the notes are not needed to run.
+std::map<std::string, ModelTrial> read_notes(const fs::path& folder) {
+  std::map<std::string, ModelTrial> notes;
+  const fs::path path = folder / kNotesName;
+  std::error_code unseen;
+  if (!fs::exists(path, unseen)) return notes;
+  try {
+    const auto json = parse_json(read_input("notes about models", path.string()));
+    for (const auto& [file, note] : json.at("models").items()) notes[file] = note_of(note);
+  } catch (const Error&) {
+  } catch (const nlohmann::json::exception&) {
+  }
+  return notes;
+}
+
+// A note belongs to one installation, whatever path leads to the file.
+std::string note_key(const fs::path& file) { return fs::absolute(file).lexically_normal().string(); }
+
+std::string shown(const InstalledModel& model) {
+  constexpr std::size_t kDigits = 12;
+  return fmt::format("{} ({})", model.name, model.sha256.substr(0, kDigits));
+}
+
+class TrialReporter : public Reporter {
+ public:
+  TrialReporter(ModelTrials& trials, bool has_source) : trials_(trials), asks_(has_source) {}
+
+  void watching(const WatchList& watches) override {
+    models_.clear();
+    for (const Watching& each : watches) models_.push_back(each.model);
+    tell_idle();
+  }
+  void report(const Result& result, const Frame& /*frame*/) override {
+    if (!trials_.is_waiting() || result.reused || !result.model) return;
+    trials_.answered(result.model->sha256);
+  }
+  void status(const CameraStatus& status) override {
+    is_away_ = !status.online;
+    tell_idle();
+  }
+
+ private:
+  void tell_idle() {
+    if (asks_ && !is_away_) return;
+    for (const ModelInfoPtr& model : models_) {
+      if (model) trials_.idle(model->sha256);
+    }
+  }
+
+  ModelTrials& trials_;
+  const bool asks_;
+  bool is_away_ = false;
+  std::vector<ModelInfoPtr> models_;
+};
+
+}  // namespace
+
+std::optional<ModelTrial> read_trial(const fs::path& state_folder, const fs::path& file,
+                                     const InstalledModel& model) {
+  const auto notes = read_notes(state_folder);
+  const auto note = notes.find(note_key(file));
+  if (note == notes.end()) return std::nullopt;
+  if (note->second.sha256 != model.sha256 || note->second.at != model.at) return std::nullopt;
+  return note->second;
+}
+
+fs::path state_folder() {
+  const char* folders = std::getenv("STATE_DIRECTORY");  // systemd.exec(5)
+  const std::string text = folders == nullptr ? "" : folders;
+  return text.substr(0, text.find(':'));
+}
+
+ModelTrials::ModelTrials(fs::path folder, std::function<Clock::time_point()> now)
+    : folder_(std::move(folder)), now_(std::move(now)) {}
+
+ModelTrials::~ModelTrials() {
+  const MutexLock lock(mutex_);
+  for (auto& [file, trial] : trials_) {
+    if (trial.note.proved || trial.note.attempts == 0) continue;
+    --trial.note.attempts;
+    write(file, trial.note);
+  }
+}
+
+LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load) {
+  if (folder_.empty() || options.file.empty()) return load(options);
+  const ModelStore store(options.file);
+  std::optional<Choice> choice = choose(store);
+  if (!choice || choice->note.proved) return load(options);
+  if (choice->note.attempts >= kAttempts && choice->before) {
+    return fall_back(store, *choice, options, load,
+                     fmt::format("the program ended {} times with it", choice->note.attempts));
+  }
+  note_attempt(store, *choice);
+  try {
+    LoadedModel loaded = load(options);
+    loaded.sha256 = choice->model.sha256;
+    return loaded;
+  } catch (const Error& error) {
+    note_error(store, *choice, error.what());
+    if (!choice->before) throw;
+    return fall_back(store, *choice, options, load, error.what());
+  }
+}
+
+// What the store knows of the file as it is now; nothing when that was not installed.
+std::optional<ModelTrials::Choice> ModelTrials::choose(const ModelStore& store) {
+  std::vector<InstalledModel> installed;
+  Choice choice;
+  try {
+    installed = store.installed();
+    if (installed.empty()) return std::nullopt;
+    const std::string hash = ModelArchive(store.file()).sha256();
+    const auto found =
+        std::find_if(installed.begin(), installed.end(),
+                     [&hash](const InstalledModel& model) { return model.sha256 == hash; });
+    if (found == installed.end()) return std::nullopt;
+    choice.model = *found;
+    installed.erase(found);
+  } catch (const Error& error) {
+    log_warn("{}", error.what());
+    return std::nullopt;
+  }
+  if (!installed.empty()) choice.before = installed.front();
+  choice.note.sha256 = choice.model.sha256;
+  choice.note.at = choice.model.at;
+  if (const auto note = read_trial(folder_, store.file(), choice.model)) choice.note = *note;
+  return choice;
+}
+
+LoadedModel ModelTrials::fall_back(const ModelStore& store, const Choice& choice,
+                                   const ModelOptions& options, const Load& load,
+                                   const std::string& why) {
+  log_warn(
+      "model {}: {} is not used: {}; {}, the one before, is used in its place (lookout model "
+      "list shows both)",
+      store.file().string(), shown(choice.model), why, shown(*choice.before));
+  {
+    const MutexLock lock(mutex_);
+    ModelTrial note = choice.note;
+    if (!note.failed) {
+      note.failed = true;
+      write(store.file(), note);
+    }
+  }
+  ModelOptions before = options;
+  before.file = store.kept(choice.before->sha256).string();
+  LoadedModel loaded = load(before);
+  loaded.sha256 = choice.before->sha256;
+  loaded.instead_of = choice.model.sha256;
+  return loaded;
+}
+
+// A process ends once, however often it loads a model.
+void ModelTrials::note_attempt(const ModelStore& store, Choice& choice) {
+  const MutexLock lock(mutex_);
+  Trial& trial = trials_[store.file()];
+  if (trial.note.sha256 == choice.model.sha256 && trial.note.at == choice.model.at) {
+    choice.note = trial.note;
+    return;
+  }
+  if (trial.note.sha256.empty() || trial.note.proved) ++waiting_;
+  ++choice.note.attempts;
+  choice.note.answered = false;
+  choice.note.error.clear();
+  trial = {choice.note, std::nullopt};
+  log_info("model {}: {} was installed and is new: attempt {} of {}", store.file().string(),
+           shown(choice.model), choice.note.attempts, kAttempts);
+  write(store.file(), choice.note);
+}
+
+void ModelTrials::note_error(const ModelStore& store, Choice& choice, const std::string& why) {
+  const MutexLock lock(mutex_);
+  const auto found = trials_.find(store.file());
+  if (found != trials_.end()) {
+    if (!found->second.note.proved) --waiting_;
+    trials_.erase(found);
+  }
+  choice.note.error = why;
+  choice.note.attempts = std::max(choice.note.attempts - 1, 0);  // the process goes on
+  write(store.file(), choice.note);
+}
+
+void ModelTrials::idle(const std::string& sha256) {
+  const MutexLock lock(mutex_);
+  for (auto& [file, trial] : trials_) {
+    if (trial.note.sha256 != sha256 || trial.note.answered) continue;
+    trial.note.answered = true;
+    write(file, trial.note);
+  }
+}
+
+void ModelTrials::answered(const std::string& sha256) {
+  const MutexLock lock(mutex_);
+  for (auto& [file, trial] : trials_) {
+    if (trial.note.sha256 != sha256 || trial.note.proved) continue;
+    if (!trial.first_result) trial.first_result = now_();
+    const bool is_proved = now_() - *trial.first_result >= kProof;
+    if (trial.note.answered && !is_proved) continue;
+    trial.note.answered = true;
+    if (is_proved) {
+      trial.note.proved = true;
+      trial.note.attempts = 0;
+      --waiting_;
+      log_info("model {}: the new one has proved itself", file.string());
+    }
+    write(file, trial.note);
+  }
+}
+
+void ModelTrials::write(const fs::path& file, const ModelTrial& note) {
+  try {
+    auto notes = read_notes(folder_);
+    notes[note_key(file)] = note;
+    Json models = Json::object();
+    for (const auto& [path, each] : notes) models[path] = note_json(each);
+    const std::string text = to_text(Json{{"schema", 1}, {"models", std::move(models)}}, 2) + "\n";
+    AtomicFile("notes about models", folder_ / kNotesName).save([&text](const WritePart& part) {
+      part(text);
+    });
+  } catch (const Error& error) {
+    if (!std::exchange(is_told_, true)) {
+      log_warn("{}: a new model that ends the program would be loaded again", error.what());
+    }
+  }
+}
+
+std::unique_ptr<Reporter> make_trial_reporter(ModelTrials& trials, bool has_source) {
+  return trials.notes() ? std::make_unique<TrialReporter>(trials, has_source) : nullptr;
+}
+
+}  // namespace lookout

@@ -1,0 +1,107 @@
+// A model that was installed has to prove itself: a run that ends twice with it, by a crash, a
+// watchdog or for want of memory, takes the one before.
+//
+// The run notes what happens in the file models.json of its state folder, which a service manager
+// gives it (STATE_DIRECTORY). `lookout model install` reads there whether the new model answers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/model/model_store.h"
+#include "app/model/models.h"
+#include "pipeline/core/frame.h"
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/reporter.h"
+
+namespace lookout {
+
+// What is known of an installation.
+struct ModelTrial {
+  std::string sha256;
+  std::int64_t at = 0;    // as InstalledModel::at
+  int attempts = 0;       // processes that loaded it and did not end in order
+  bool answered = false;  // it gave a result, or is loaded and there is no camera to ask it about
+  bool proved = false;    // it gave results for ModelTrials::kProof: its attempts do not count
+  bool failed = false;    // the one before runs in its place
+  std::string error;      // why it was not loaded; empty: it was not refused
+};
+
+// The note about the installation `model` of the file; nothing when there is none, or it cannot be
+// read.
+std::optional<ModelTrial> read_trial(const std::filesystem::path& state_folder,
+                                     const std::filesystem::path& file,
+                                     const InstalledModel& model);
+
+// The state folder of this process; empty: it has none.
+std::filesystem::path state_folder();
+
+// Any thread; one of these in a process.
+class ModelTrials {
+ public:
+  static constexpr int kAttempts = 2;
+  static constexpr std::chrono::seconds kProof{30};
+
+  // `folder`: empty: models are loaded as they are, and nothing is noted.
+  explicit ModelTrials(std::filesystem::path folder,
+                       std::function<Clock::time_point()> now = Clock::now);
+  // The run ends in order, so that its attempts do not count.
+  ~ModelTrials();
+  ModelTrials(const ModelTrials&) = delete;
+  ModelTrials& operator=(const ModelTrials&) = delete;
+
+  using Load = std::function<LoadedModel(const ModelOptions&)>;
+
+  // Loads the model that the options name, or the one installed before it: when kAttempts processes
+  // ended with it, or it cannot be loaded. Then LoadedModel::instead_of is its SHA-256, and the log
+  // says so. Throws what `load` throws when there is none before.
+  LoadedModel load(const ModelOptions& options, const Load& load);
+
+  // Whether there is a folder.
+  bool notes() const { return !folder_.empty(); }
+  // Whether any model is still to prove itself.
+  bool is_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+  // The model with that hash is loaded and there is nothing to ask it about.
+  void idle(const std::string& sha256);
+  // It gave a result.
+  void answered(const std::string& sha256);
+
+ private:
+  struct Trial {
+    ModelTrial note;
+    std::optional<Clock::time_point> first_result;
+  };
+  // What there is to load, and its note.
+  struct Choice {
+    InstalledModel model;
+    std::optional<InstalledModel> before;
+    ModelTrial note;
+  };
+
+  std::optional<Choice> choose(const ModelStore& store);
+  LoadedModel fall_back(const ModelStore& store, const Choice& choice, const ModelOptions& options,
+                        const Load& load, const std::string& why);
+  void note_attempt(const ModelStore& store, Choice& choice);
+  void note_error(const ModelStore& store, Choice& choice, const std::string& why);
+  void write(const std::filesystem::path& file, const ModelTrial& note) REQUIRES(mutex_);
+
+  const std::filesystem::path folder_;
+  const std::function<Clock::time_point()> now_;
+  Mutex mutex_;
+  std::map<std::filesystem::path, Trial> trials_ GUARDED_BY(mutex_);  // of this process
+  bool is_told_ GUARDED_BY(mutex_) = false;  // that notes cannot be written
+  std::atomic<int> waiting_{0};              // trials that are not proved
+};
+
+// Tells `trials`, which outlives it, what results there are. `has_source`: else no result is waited
+// for. Null when nothing is noted.
+std::unique_ptr<Reporter> make_trial_reporter(ModelTrials& trials, bool has_source);
+
+}  // namespace lookout
