@@ -16,6 +16,7 @@
 #include "app/inspect/doctor.h"
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
+#include "app/install/model_commands.h"
 #include "app/options/commands.h"
 #include "app/output/log.h"
 #include "app/run/forget_mqtt.h"
@@ -174,6 +175,21 @@ lookout::Configuration read_again(const std::vector<std::string>& arguments) {
   return read;
 }
 
+void add_model_commands(lookout::CommandLine& line) {
+  const auto with_service = [](const auto& command) {
+    return [command](const lookout::RunOptions& options,
+                     const lookout::ModelCommandOptions& command_options) {
+      end_by_signals();
+      lookout::set_log_level(options.log.level);
+      print(command(options, command_options, lookout::local_service(options.config_file)));
+      return 0;
+    };
+  };
+  lookout::add_model_install(line, with_service(lookout::install_model));
+  lookout::add_model_back(line, with_service(lookout::put_model_back));
+  lookout::add_model_list(line, with_service(lookout::list_models));
+}
+
 void add_commands(lookout::CommandLine& line, const std::vector<std::string>& arguments) {
   const auto run = [&line, arguments](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
@@ -206,6 +222,7 @@ void add_commands(lookout::CommandLine& line, const std::vector<std::string>& ar
     lookout::show_history(options, print);
     return 0;
   });
+  add_model_commands(line);
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
     end_by_signals();
     lookout::set_log_level(options.log.level);

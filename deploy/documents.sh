@@ -49,9 +49,13 @@ page() {
     grep -q '^Keys without a flag' "$dir/help-$command" || page "lookout $command" "$dir/help-$command"
   done
   "$@" help mqtt forget > "$dir/help-mqtt-forget"
+  for command in install back list; do
+    "$@" help model "$command" > "$dir/help-model-$command"
+  done
   for section in $settings; do
-    [ "$section" = mqtt ] || "$@" help "$section" > "$dir/help-$section" # mqtt is a command, too
-    [ "$section" = mqtt ] || page "keys of $section" "$dir/help-$section"
+    case $section in mqtt | model) continue ;; esac # commands, too
+    "$@" help "$section" > "$dir/help-$section"
+    page "keys of $section" "$dir/help-$section"
   done
 } >> "$dir/sections"
 "$@" --version > "$dir/version"

@@ -156,13 +156,21 @@ void CommandLine::add_run_flags() {
   }
 }
 
+CLI::App* CommandLine::group_of_commands(const std::string& name) {
+  if (CLI::App* known = app_.get_subcommand_no_throw(name)) return known;
+  CLI::App* group =
+      app_.add_subcommand(name, name == "mqtt" ? "Manage what is on an MQTT broker"
+                                               : "Install models, and put the one before back");
+  group->footer("")->fallthrough()->require_subcommand(1);
+  return group;
+}
+
 Command& CommandLine::add_command(const std::string& name, const std::string& description,
                                   const std::function<int()>& action) {
   const auto space = name.find(' ');
   CLI::App* parent = &app_;
   if (space != name.npos) {
-    parent = app_.add_subcommand(name.substr(0, space), "Manage what is on an MQTT broker");
-    parent->footer("")->fallthrough()->require_subcommand(1);
+    parent = group_of_commands(name.substr(0, space));
   }
   CLI::App* app = parent->add_subcommand(name.substr(space + 1), description);
   app->footer("");  // not the program's

@@ -112,6 +112,8 @@ class CommandLine {
  private:
   Command& add_command(const std::string& name, const std::string& description,
                        const std::function<int()>& action);
+  // The command `name`, which has others: "mqtt".
+  CLI::App* group_of_commands(const std::string& name);
   void add_run_flags();
 
   // help.cpp

@@ -86,6 +86,27 @@ void check_label(const std::string& label) {
   }
 }
 
+// A command of `lookout model`, and where it puts what is typed.
+std::pair<Command&, ModelCommandOptions&> add_model_command(CommandLine& line,
+                                                            const std::string& name,
+                                                            const std::string& description,
+                                                            const ModelAction& action) {
+  const auto options = std::make_shared<ModelCommandOptions>();
+  Command& command =
+      line.add_like_run("model " + name,
+                        description +
+                            "\nThe file is the one that model.file, or the model of the watch, "
+                            "names. The configuration of the service is read if it exists and "
+                            "--config names no other file.",
+                        [action, options](const RunOptions& run) { return action(run, *options); },
+                        {kServiceConfig, "it is about models"});
+  command.add_flag("--watch",
+                   parsed(options->watch, "a name", "NAME",
+                          [](const std::string& text) { return std::optional(text); }),
+                   "Of [watch.NAME]; default: the one model that the configuration has");
+  return {command, *options};
+}
+
 }  // namespace
 
 void add_run(CommandLine& line, const CommandLine::RunAction& action) {
@@ -121,6 +142,31 @@ void add_mqtt_forget(CommandLine& line,
   forget.add_flag("--all-machines", boolean(*all_machines),
                   "Also remove what other machines left under this name: a board that is gone, or "
                   "this one before it was set up again");
+}
+
+void add_model_install(CommandLine& line, const ModelAction& action) {
+  const auto [install, options] = add_model_command(
+      line, "install", "Put a model in the place of the one that is used", action);
+  install.examples(
+      "sudo lookout model install garage.head\n"
+      "sudo lookout model install gate.head --watch gate");
+  install.add_positional("FILE", text(options.file, "FILE"),
+                         "An archive or a head. It is tried first, as the service's user",
+                         /*required=*/true);
+}
+
+void add_model_back(CommandLine& line, const ModelAction& action) {
+  const auto [back, options] =
+      add_model_command(line, "back", "Put the model that was used before back", action);
+  back.examples("sudo lookout model back");
+  back.add_positional("HASH", text(options.hash, "HASH"),
+                      "The beginning of a SHA-256 of lookout model list; default: the one before");
+}
+
+void add_model_list(CommandLine& line, const ModelAction& action) {
+  const auto [list, options] =
+      add_model_command(line, "list", "Show the models that were installed", action);
+  list.examples("lookout model list");
 }
 
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
@@ -229,7 +275,7 @@ void add_history(CommandLine& line, const Action<HistoryViewOptions>& action) {
 
 void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
   const auto [bench, options] =
-      line.add("bench", "Measure the speed of models, threads and workers on this machine", action);
+      line.add("bench", "Measure the speed of models, threads and workers", action);
   bench.examples("lookout bench --model mobilenet_v2.pt --report bench.html");
   bench.add_positional("SOURCE", declared(options.camera, "source").value,
                        "As for run. The first frames of files are read beforehand and replayed "

@@ -17,6 +17,11 @@ void add_run(CommandLine& line, const CommandLine::RunAction& action);
 // Reads `config` when it exists and neither --config nor LOOKOUT_CONFIG names a file.
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
                 const std::string& config = kServiceConfig);
+// The commands of `lookout model`, with the service's file as add_doctor().
+using ModelAction = std::function<int(const RunOptions&, const ModelCommandOptions&)>;
+void add_model_install(CommandLine& line, const ModelAction& action);
+void add_model_back(CommandLine& line, const ModelAction& action);
+void add_model_list(CommandLine& line, const ModelAction& action);
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 // As add_doctor(), with the service's file. `all_machines`: cameras of other machines, too.
 void add_mqtt_forget(CommandLine& line,

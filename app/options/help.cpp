@@ -77,7 +77,7 @@ std::string command_list(const CLI::App& program) {
   std::string text;
   for (const CLI::App* command : commands_in(program)) {
     const auto nested = commands_in(*command);
-    const CLI::App* shown = nested.empty() ? command : nested.front();
+    const CLI::App* shown = nested.size() == 1 ? nested.front() : command;
     text += wrapped("  " + full_name(*shown), brief(*shown), kColumn);
   }
   return text;
@@ -139,9 +139,9 @@ std::string CommandLine::option_groups(const CLI::App& app) const {
 std::string CommandLine::command_page(const CLI::App& app) const {
   const LikeRun* run = like_run(&app);
   std::string text = "Usage: lookout " + full_name(app);
-  for (const CLI::Option* option : (run != nullptr ? app_ : app).get_options()) {
-    const bool is_taken = run == nullptr || run->advice.empty();
-    if (option->get_positional() && is_taken) text += " " + usage_of(*option);
+  const bool takes_source = run != nullptr && run->advice.empty();
+  for (const CLI::Option* option : (takes_source ? app_ : app).get_options()) {
+    if (option->get_positional()) text += " " + usage_of(*option);
   }
   const auto nested = commands_in(app);
   text += (nested.empty() ? "" : " COMMAND") + std::string(" [OPTION]...\n\n");

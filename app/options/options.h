@@ -297,6 +297,13 @@ struct HistoryViewOptions {
   TableFormat format = TableFormat::kText;
 };
 
+// What the commands of `lookout model` take besides the options of a run.
+struct ModelCommandOptions {
+  std::string file;                  // to install
+  std::string hash;                  // the beginning of a SHA-256; empty: the model before
+  std::optional<std::string> watch;  // nothing: the one model that there is
+};
+
 // Which frames of a trace are unusually slow: those at or above a percentile, or above a time.
 struct OutlierRule {
   double percentile = 99;

@@ -193,6 +193,9 @@ std::vector<std::vector<std::string>> pages() {
     all.push_back({"help", command});
   }
   all.push_back({"mqtt", "forget", "--help"});
+  for (const char* command : {"install", "back", "list"}) {
+    all.push_back({"model", command, "--help"});
+  }
   return all;
 }
 
@@ -220,6 +223,18 @@ TEST(Commands, HelpAndVersionAreTexts) {
   EXPECT_EQ(text_of({"--version"}).rfind("lookout ", 0), 0U);
   expect_error({"help", "doctr"}, ErrorKind::kUsage,
                "there is no command or section doctr; did you mean doctor?; see lookout help");
+}
+
+TEST(Commands, ModelsAreInstalledWithTheOptionsOfARun) {
+  const Parsed parsed = parse_command(
+      {"model", "install", "new.pt", "--watch", "gate", "--set", "watch.gate.model=gate.pt"});
+  EXPECT_EQ(parsed.model.file, "new.pt");
+  EXPECT_EQ(parsed.model.watch, "gate");
+  ASSERT_EQ(parsed.run.watches.size(), 1U);
+  EXPECT_EQ(parsed.run.watches[0].model, "gate.pt");
+  EXPECT_EQ(parse_command({"model", "back", "1a2b"}).model.hash, "1a2b");
+  EXPECT_THAT(text_of({"help", "model", "install"}), HasSubstr("lookout model install FILE ["));
+  expect_error({"model"}, ErrorKind::kUsage, "model needs a command: lookout model install");
 }
 
 TEST(Commands, HelpFitsATerminal) {

@@ -38,6 +38,7 @@ struct Parsed {
   TrainOptions train;
   CollectOptions collect;
   TraceSummaryOptions trace_summary;
+  ModelCommandOptions model;
 };
 
 // `service`: the service's configuration.
@@ -62,6 +63,15 @@ inline Parsed parse_command(const std::vector<std::string>& arguments,
     parsed.run = options;
     return 0;
   });
+  const auto model = [&parsed](const RunOptions& options, const ModelCommandOptions& command) {
+    parsed.command = "model";
+    parsed.run = options;
+    parsed.model = command;
+    return 0;
+  };
+  add_model_install(line, model);
+  add_model_back(line, model);
+  add_model_list(line, model);
   add_bench(line, keep("bench", parsed.bench));
   add_eval(line, keep("eval", parsed.eval));
   add_train(line, keep("train", parsed.train));

@@ -1,0 +1,198 @@
+#include "app/model/model_trials.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "pipeline/core/error.h"
+#include "pipeline/core/result.h"
+#include "pipeline/core/sha256.h"
+#include "tests/support/captured_log.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kOld = "PK, the old model";
+const std::string kNew = "PK, the new model";
+
+class ModelTrialsTest : public testing::Test {
+ protected:
+  ModelTrialsTest() {
+    options_.file = store_.file();
+    store_.keep(sha256(kOld), kOld);
+    install(kNew, 2);
+  }
+
+  void install(const std::string& bytes, std::int64_t at) {
+    store_.keep(sha256(bytes), bytes);
+    store_.put_in_place(
+        {{sha256(bytes), "new", {"a"}, false, at}, {sha256(kOld), "old", {"a"}, false, 1}});
+  }
+
+  // The path that is loaded.
+  static LoadedModel load_any(const ModelOptions& options) { return {options.file, "", {}}; }
+  LoadedModel load(ModelTrials& trials) const { return trials.load(options_, load_any); }
+
+  // A process that loads the model and crashes: nothing of it is destroyed in order.
+  void crash() const {
+    std::string notes;
+    {
+      ModelTrials trials(state_.path());
+      load(trials);
+      notes = read_file(state_ / "models.json");
+    }
+    state_.write("models.json", notes);
+  }
+
+  Clock::time_point now_{};
+  const TempDir state_;
+  const TempDir models_;
+  const ModelStore store_{models_ / "gate.pt"};
+  ModelOptions options_;
+};
+
+TEST_F(ModelTrialsTest, TheOneBeforeRunsAfterTwoCrashes) {
+  crash();
+  {
+    ModelTrials second(state_.path());
+    EXPECT_EQ(load(second).path, store_.file()) << "it has another try";
+  }
+  crash();
+  const CapturedLog log;
+  ModelTrials third(state_.path());
+  const LoadedModel loaded = load(third);
+  EXPECT_EQ(loaded.path, store_.kept(sha256(kOld)));
+  EXPECT_EQ(loaded.sha256, sha256(kOld));
+  EXPECT_EQ(loaded.instead_of, sha256(kNew));
+  EXPECT_THAT(log.text(), HasSubstr("the program ended 2 times with it; old ("));
+  const auto trial = read_trial(state_.path(), store_.file(), store_.installed().front());
+  ASSERT_TRUE(trial);
+  EXPECT_TRUE(trial->failed);
+  EXPECT_FALSE(third.is_waiting());
+}
+
+TEST_F(ModelTrialsTest, RunsThatEndInOrderAreNoAttempts) {
+  for (int i = 0; i < 5; ++i) {
+    ModelTrials trials(state_.path());
+    EXPECT_EQ(load(trials).path, store_.file());
+    EXPECT_EQ(load(trials).path, store_.file()) << "of another watch";
+  }
+}
+
+TEST_F(ModelTrialsTest, AModelThatProvedItselfMayCrash) {
+  {
+    ModelTrials trials(state_.path(), [this] { return now_; });
+    load(trials);
+    trials.answered(sha256(kNew));
+    const auto first = read_trial(state_.path(), store_.file(), store_.installed().front());
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(first->answered);
+    EXPECT_FALSE(first->proved);
+    now_ += ModelTrials::kProof;
+    trials.answered(sha256(kNew));
+    EXPECT_FALSE(trials.is_waiting());
+  }
+  for (int i = 0; i < 4; ++i) crash();
+  ModelTrials trials(state_.path());
+  EXPECT_EQ(load(trials).path, store_.file());
+}
+
+TEST_F(ModelTrialsTest, TheSameModelInstalledAgainIsTriedAgain) {
+  crash();
+  crash();
+  install(kNew, 3);
+  ModelTrials trials(state_.path());
+  EXPECT_EQ(load(trials).path, store_.file());
+}
+
+TEST_F(ModelTrialsTest, WhatCannotBeLoadedIsReplacedAtOnce) {
+  ModelTrials trials(state_.path());
+  const CapturedLog log;
+  const LoadedModel loaded = trials.load(options_, [this](const ModelOptions& model) {
+    if (model.file == store_.file()) throw Error(ErrorKind::kBadData, "it has no labels");
+    return load_any(model);
+  });
+  EXPECT_EQ(loaded.path, store_.kept(sha256(kOld)));
+  EXPECT_THAT(log.text(), HasSubstr("it has no labels"));
+  const auto trial = read_trial(state_.path(), store_.file(), store_.installed().front());
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->error, "it has no labels");
+}
+
+TEST_F(ModelTrialsTest, FilesThatWereNotInstalledAreLoadedAsTheyAre) {
+  models_.write("gate.pt", "PK, copied here");
+  ModelTrials trials(state_.path());
+  const LoadedModel loaded = load(trials);
+  EXPECT_EQ(loaded.path, store_.file());
+  EXPECT_FALSE(trials.is_waiting());
+  EXPECT_EQ(read_file(state_ / "models.json"), "");
+}
+
+TEST_F(ModelTrialsTest, WithoutAStateFolderNothingIsNoted) {
+  ModelTrials trials("");
+  EXPECT_EQ(load(trials).path, store_.file());
+  EXPECT_FALSE(trials.is_waiting());
+}
+
+TEST_F(ModelTrialsTest, DamagedNotesAndListsStopNoRun) {
+  for (const char* text : {"", "{", "[]", R"({"models": 3})", R"({"models": {"a": []}})"}) {
+    state_.write("models.json", text);
+    ModelTrials trials(state_.path());
+    EXPECT_EQ(load(trials).path, store_.file()) << text;
+  }
+  models_.write("gate.pt.kept/installed.json", "{}");
+  const CapturedLog log;
+  ModelTrials trials(state_.path());
+  EXPECT_EQ(load(trials).path, store_.file());
+  EXPECT_THAT(log.text(), HasSubstr("installed.json is damaged: remove it"));
+}
+
+// A camera that is away gives no pictures to ask a model about.
+TEST_F(ModelTrialsTest, ALoadedModelAnswersWithoutACamera) {
+  ModelTrials trials(state_.path());
+  load(trials);
+  const auto reporter = make_trial_reporter(trials, /*has_source=*/true);
+  ModelInfo info;
+  info.sha256 = sha256(kNew);
+  const auto answers = [this] {
+    const auto trial = read_trial(state_.path(), store_.file(), store_.installed().front());
+    return trial && trial->answered;
+  };
+  reporter->watching({{nullptr, std::make_shared<ModelInfo>(info)}});
+  EXPECT_FALSE(answers());
+  CameraStatus away;
+  away.online = false;
+  reporter->status(away);
+  EXPECT_TRUE(answers());
+}
+
+TEST_F(ModelTrialsTest, AResultOfItsOwnIsAnAnswer) {
+  ModelTrials trials(state_.path());
+  load(trials);
+  const auto reporter = make_trial_reporter(trials, /*has_source=*/true);
+  Result result;
+  ModelInfo info;
+  info.sha256 = sha256(kOld);
+  result.model = std::make_shared<ModelInfo>(info);
+  const auto answers = [this] {
+    const auto trial = read_trial(state_.path(), store_.file(), store_.installed().front());
+    return trial && trial->answered;
+  };
+  reporter->report(result, Frame());
+  EXPECT_FALSE(answers()) << "of another model";
+  info.sha256 = sha256(kNew);
+  result.model = std::make_shared<ModelInfo>(info);
+  result.reused = true;
+  reporter->report(result, Frame());
+  EXPECT_FALSE(answers());
+  result.reused = false;
+  reporter->report(result, Frame());
+  EXPECT_TRUE(answers());
+}
+
+}  // namespace
+}  // namespace lookout

@@ -1,0 +1,181 @@
+// `lookout model`, and what a run does with a model that was installed.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/program.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/torch_archives.h"
+
+namespace lookout {
+namespace {
+
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Computes for ever when it is shown red, which no picture of the warm-up is.
+const char* const kHangsOnRed =
+    "while bool((x[0, 0].min() > 0.9) & (x[0, 1:].max() < 0.1)):\n"
+    "    pass\n"
+    "  return x.mean([2, 3]) + 0.1";
+// Divides by 0, which TorchScript does not check: x86 ends the process.
+const char* const kCrashes = "return x.mean([2, 3]) + 5 % (x.size(0) - 1)";
+const char* const kCrashesOnRed =
+    "n = 2\n"
+    "  if bool((x[0, 0].min() > 0.9) & (x[0, 1:].max() < 0.1)):\n"
+    "    n = x.size(0) - 1\n"
+    "  return x.mean([2, 3]) + 5 % n";
+#if defined(__x86_64__)
+constexpr bool kDivisionEndsProcess = true;
+#else
+constexpr bool kDivisionEndsProcess = false;
+#endif
+
+class ProgramModelTest : public testing::Test {
+ protected:
+  ProgramModelTest() {
+    // The service's user reads the models.
+    chmod(directory_.path().c_str(), 0755);
+    std::filesystem::create_directory(directory_ / "state");
+    write("gate.pt", kMeanOfChannels);
+    config_ = directory_.write("lookout.toml", "[model]\nfile = \"" + file_ + "\"\n");
+  }
+
+  std::string write(const std::string& name, const std::string& body) const {
+    write_archive(directory_ / name, body, small_metadata(), kThreeLabels);
+    return directory_ / name;
+  }
+
+  ProgramResult model(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "model");
+    arguments.insert(arguments.end(), {"--config", config_});
+    Program::Options options;
+    options.environment = {"STATE_DIRECTORY=" + (directory_ / "state")};
+    return run_lookout(arguments, options);
+  }
+
+  Program::Options with_state() const {
+    Program::Options options;
+    options.environment = {"STATE_DIRECTORY=" + (directory_ / "state")};
+    return options;
+  }
+
+  std::vector<std::string> run() const {
+    return {"test://red?fps=20", "--config", config_, "--format", "json"};
+  }
+
+  // A run has the old model's results, and says so.
+  void expect_the_one_before() const {
+    Program program(run(), with_state());
+    ASSERT_TRUE(program.wait_for(R"("type":"classification")"));
+    kill(program.pid(), SIGTERM);
+    const ProgramResult result = program.finish();
+    EXPECT_THAT(result.err, HasSubstr("is not used: the program ended 2 times with it; small ("));
+    EXPECT_THAT(result.out, HasSubstr(R"("instead_of":")"));
+    const Json models = listed();
+    EXPECT_EQ(models[0]["use"], "failed");
+    EXPECT_EQ(models[1]["use"], "in use");
+  }
+
+  Json listed() const {
+    return Json::parse(model({"list", "--format", "json"}).out)["files"][0]["models"];
+  }
+
+  const TempDir directory_;
+  const std::string file_ = directory_ / "gate.pt";
+  std::string config_;
+};
+
+TEST_F(ProgramModelTest, InstallsGoesBackAndLists) {
+  const std::string old_bytes = read_file(file_);
+  const std::string other = write("other.pt", "return x.mean([2, 3]) * 2");
+  const ProgramResult installed = model({"install", other});
+  ASSERT_EQ(installed.status, 0) << installed.err;
+  EXPECT_THAT(
+      installed.out,
+      AllOf(HasSubstr("an archive, which is a program, is in " + file_),
+            HasSubstr("red, green, blue\nThe next run takes it; lookout model back puts ")));
+  EXPECT_EQ(read_file(file_), read_file(other));
+  const Json models = listed();
+  ASSERT_EQ(models.size(), 2);
+  EXPECT_EQ(models[0]["use"], "in use");
+  EXPECT_EQ(models[0]["labels"], Json::parse(R"(["red", "green", "blue"])"));
+  EXPECT_EQ(models[1]["use"], "kept");
+  EXPECT_THAT(model({"install", other}).out, HasSubstr("already; nothing was changed"));
+
+  const ProgramResult back = model({"back"});
+  ASSERT_EQ(back.status, 0) << back.err;
+  EXPECT_EQ(read_file(file_), old_bytes);
+  ASSERT_EQ(model({"back", models[0]["sha256"].get<std::string>().substr(0, 12)}).status, 0);
+  EXPECT_EQ(read_file(file_), read_file(other));
+  EXPECT_THAT(model({"list"}).out, HasSubstr("  in use  "));
+}
+
+TEST_F(ProgramModelTest, WhatIsRefusedChangesNothing) {
+  const std::string bytes = read_file(file_);
+  const auto refused = [&](const std::vector<std::string>& arguments, int status,
+                           const std::string& why) {
+    const ProgramResult result = model(arguments);
+    EXPECT_EQ(result.status, status) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(why));
+    EXPECT_EQ(read_file(file_), bytes);
+    EXPECT_FALSE(std::filesystem::exists(file_ + ".kept")) << why;
+  };
+  const std::string crashes = write("crashes.pt", kCrashes);
+  if (kDivisionEndsProcess) {
+    refused({"install", crashes}, 65, "model " + crashes + " ends with Floating point exception");
+  }
+  refused({"install", directory_.write("text.pt", "hello")}, 65, "text.pt");
+  refused({"install", directory_ / "none.pt"}, 66, "none.pt");
+  refused({"install", crashes, "--watch", "gate"}, 64,
+          "there is no watch gate: the configuration has none, so leave --watch out");
+  refused({"back"}, 66, "no model before this one is kept");
+  refused({"install", crashes, "--set", "watch.gate.model=" + crashes, "--set",
+           "watch.lamp.labels=" + crashes},
+          64, "the watches have several models: say --watch gate|lamp");
+  refused({"install", crashes, "--set", "model.file="}, 78, "names no model file");
+  directory_.write("gate.metadata.json", "{}");
+  refused({"install", crashes}, 78, "describes the model that is in");
+}
+
+TEST_F(ProgramModelTest, OthersThanTheOwnerAreToldToUseSudo) {
+  if (geteuid() != 0) GTEST_SKIP() << "root alone can become another user";
+  Program::Options options;
+  options.user = 65534;  // nobody
+  const ProgramResult result =
+      run_lookout({"model", "install", file_, "--config", config_}, options);
+  EXPECT_EQ(result.status, 77);
+  EXPECT_THAT(result.err, HasSubstr("Permission denied: run it with sudo"));
+}
+
+// What systemd does: it starts a run again that was killed. The watchdog's SIGKILL is the test's.
+TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoRunsThatHang) {
+  ASSERT_EQ(model({"install", write("hangs.pt", kHangsOnRed)}).status, 0);
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    Program program(run(), with_state());
+    ASSERT_TRUE(program.wait_for("is new: attempt " + std::to_string(attempt) + " of 2"));
+    kill(program.pid(), SIGKILL);
+    EXPECT_EQ(program.finish().status, 128 + SIGKILL);
+  }
+  expect_the_one_before();
+  ASSERT_EQ(model({"back"}).status, 0);
+  EXPECT_EQ(listed().size(), 1) << "the one that failed is forgotten";
+}
+
+TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoCrashes) {
+  if (!kDivisionEndsProcess) GTEST_SKIP() << "this processor divides by 0";
+  ASSERT_EQ(model({"install", write("crashes.pt", kCrashesOnRed)}).status, 0);
+  EXPECT_EQ(run_lookout(run(), with_state()).status, 128 + SIGFPE);
+  EXPECT_EQ(run_lookout(run(), with_state()).status, 128 + SIGFPE);
+  expect_the_one_before();
+}
+
+}  // namespace
+}  // namespace lookout
