@@ -157,7 +157,9 @@ void CommandLine::add_run_flags() {
 }
 
 CLI::App* CommandLine::group_of_commands(const std::string& name) {
-  if (CLI::App* known = app_.get_subcommand_no_throw(name)) return known;
+  const auto with_name = [&name](CLI::App* app) { return app->get_name() == name; };
+  const auto known = app_.get_subcommands(with_name);
+  if (!known.empty()) return known.front();
   CLI::App* group =
       app_.add_subcommand(name, name == "mqtt" ? "Manage what is on an MQTT broker"
                                                : "Install models, and put the one before back");
