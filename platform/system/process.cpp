@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
@@ -82,8 +82,9 @@ void end_with(pid_t parent) {
 
 // Whether the child ended within the time.
 bool ends_within(pid_t child, std::chrono::milliseconds limit) {
-  const int fd = ::pidfd_open(child, 0);
-  if (fd < 0) return true;  // an old kernel: it is waited for
+  const int fd =
+      static_cast<int>(::syscall(SYS_pidfd_open, child, 0));  // glibc 2.36 lacks it in C++
+  if (fd < 0) return true;                                    // an old kernel: it is waited for
   const auto end = std::chrono::steady_clock::now() + limit;
   pollfd ended{fd, POLLIN, 0};
   int result = 0;
