@@ -20,16 +20,16 @@ using Json = nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Computes for ever when it is shown red, which no picture of the warm-up is.
-const char* const kHangsOnRed =
-    "while bool((x[0, 0].min() > 0.9) & (x[0, 1:].max() < 0.1)):\n"
+// Computes for ever when it is shown the color bars, which no picture of the warm-up is.
+const char* const kHangsOnBars =
+    "while bool((x[:, :, :, 0].min() > 0.6) & (x[0, 0, :, 7].max() < 0.2)):\n"
     "    pass\n"
     "  return x.mean([2, 3]) + 0.1";
 // Divides by 0, which TorchScript does not check: x86 ends the process.
 const char* const kCrashes = "return x.mean([2, 3]) + 5 % (x.size(0) - 1)";
-const char* const kCrashesOnRed =
+const char* const kCrashesOnBars =
     "n = 2\n"
-    "  if bool((x[0, 0].min() > 0.9) & (x[0, 1:].max() < 0.1)):\n"
+    "  if bool((x[:, :, :, 0].min() > 0.6) & (x[0, 0, :, 7].max() < 0.2)):\n"
     "    n = x.size(0) - 1\n"
     "  return x.mean([2, 3]) + 5 % n";
 #if defined(__x86_64__)
@@ -68,7 +68,7 @@ class ProgramModelTest : public testing::Test {
   }
 
   std::vector<std::string> run() const {
-    return {"test://red?fps=20", "--config", config_, "--format", "json"};
+    return {"test://colorbars?fps=20&frames=400", "--config", config_, "--format", "json"};
   }
 
   // A run has the old model's results, and says so.
@@ -157,7 +157,7 @@ TEST_F(ProgramModelTest, OthersThanTheOwnerAreToldToUseSudo) {
 
 // What systemd does: it starts a run again that was killed. The watchdog's SIGKILL is the test's.
 TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoRunsThatHang) {
-  ASSERT_EQ(model({"install", write("hangs.pt", kHangsOnRed)}).status, 0);
+  ASSERT_EQ(model({"install", write("hangs.pt", kHangsOnBars)}).status, 0);
   for (int attempt = 1; attempt <= 2; ++attempt) {
     Program program(run(), with_state());
     ASSERT_TRUE(program.wait_for("is new: attempt " + std::to_string(attempt) + " of 2"));
@@ -171,7 +171,7 @@ TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoRunsThatHang) {
 
 TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoCrashes) {
   if (!kDivisionEndsProcess) GTEST_SKIP() << "this processor divides by 0";
-  ASSERT_EQ(model({"install", write("crashes.pt", kCrashesOnRed)}).status, 0);
+  ASSERT_EQ(model({"install", write("crashes.pt", kCrashesOnBars)}).status, 0);
   EXPECT_EQ(run_lookout(run(), with_state()).status, 128 + SIGFPE);
   EXPECT_EQ(run_lookout(run(), with_state()).status, 128 + SIGFPE);
   expect_the_one_before();
