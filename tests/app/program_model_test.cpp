@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,18 +19,8 @@ using Json = nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Computes for ever when it is shown the color bars, which no picture of the warm-up is.
-const char* const kHangsOnBars =
-    "while bool((x[:, :, :, 0].min() > 0.6) & (x[0, 0, :, 7].max() < 0.2)):\n"
-    "    pass\n"
-    "  return x.mean([2, 3]) + 0.1";
 // Divides by 0, which TorchScript does not check: x86 ends the process.
 const char* const kCrashes = "return x.mean([2, 3]) + 5 % (x.size(0) - 1)";
-const char* const kCrashesOnBars =
-    "n = 2\n"
-    "  if bool((x[:, :, :, 0].min() > 0.6) & (x[0, 0, :, 7].max() < 0.2)):\n"
-    "    n = x.size(0) - 1\n"
-    "  return x.mean([2, 3]) + 5 % n";
 #if defined(__x86_64__)
 constexpr bool kDivisionEndsProcess = true;
 #else
@@ -59,29 +48,6 @@ class ProgramModelTest : public testing::Test {
     Program::Options options;
     options.environment = {"STATE_DIRECTORY=" + (directory_ / "state")};
     return run_lookout(arguments, options);
-  }
-
-  Program::Options with_state() const {
-    Program::Options options;
-    options.environment = {"STATE_DIRECTORY=" + (directory_ / "state")};
-    return options;
-  }
-
-  std::vector<std::string> run() const {
-    return {"test://colorbars?fps=20&frames=400", "--config", config_, "--format", "json"};
-  }
-
-  // A run has the old model's results, and says so.
-  void expect_the_one_before() const {
-    Program program(run(), with_state());
-    ASSERT_TRUE(program.wait_for(R"("type":"classification")"));
-    kill(program.pid(), SIGTERM);
-    const ProgramResult result = program.finish();
-    EXPECT_THAT(result.err, HasSubstr("is not used: the program ended 2 times with it; small ("));
-    EXPECT_THAT(result.out, HasSubstr(R"("instead_of":")"));
-    const Json models = listed();
-    EXPECT_EQ(models[0]["use"], "failed");
-    EXPECT_EQ(models[1]["use"], "in use");
   }
 
   Json listed() const {
@@ -153,28 +119,6 @@ TEST_F(ProgramModelTest, OthersThanTheOwnerAreToldToUseSudo) {
       run_lookout({"model", "install", file_, "--config", config_}, options);
   EXPECT_EQ(result.status, 77);
   EXPECT_THAT(result.err, HasSubstr("Permission denied: run it with sudo"));
-}
-
-// What systemd does: it starts a run again that was killed. The watchdog's SIGKILL is the test's.
-TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoRunsThatHang) {
-  ASSERT_EQ(model({"install", write("hangs.pt", kHangsOnBars)}).status, 0);
-  for (int attempt = 1; attempt <= 2; ++attempt) {
-    Program program(run(), with_state());
-    ASSERT_TRUE(program.wait_for("is new: attempt " + std::to_string(attempt) + " of 2"));
-    kill(program.pid(), SIGKILL);
-    EXPECT_EQ(program.finish().status, 128 + SIGKILL);
-  }
-  expect_the_one_before();
-  ASSERT_EQ(model({"back"}).status, 0);
-  EXPECT_EQ(listed().size(), 1) << "the one that failed is forgotten";
-}
-
-TEST_F(ProgramModelTest, TheOneBeforeIsBackAfterTwoCrashes) {
-  if (!kDivisionEndsProcess) GTEST_SKIP() << "this processor divides by 0";
-  ASSERT_EQ(model({"install", write("crashes.pt", kCrashesOnBars)}).status, 0);
-  EXPECT_EQ(run_lookout(run(), with_state()).status, 128 + SIGFPE);
-  EXPECT_EQ(run_lookout(run(), with_state()).status, 128 + SIGFPE);
-  expect_the_one_before();
 }
 
 }  // namespace
