@@ -91,30 +91,41 @@ bool has_steady_state(const SceneOptions& state) {
          state.leave_threshold;
 }
 
+// Whether the state's changes alone are written.
+bool writes_changes(const ReporterParts& run) {
+  const Results write = run.options.results.write;
+  return write == Results::kAuto ? is_journal(results_fd()) : write == Results::kChanges;
+}
+
+// Whether all watches are shown on a terminal, in place.
+bool has_display(const ReporterParts& run) {
+  return run.options.results.format == Format::kText && run.info.live && can_redraw(results_fd()) &&
+         !writes_changes(run);
+}
+
+std::unique_ptr<Reporter> make_display(const ReporterParts& run) {
+  if (isatty(STDERR_FILENO) == 1) run.output.log_above_display.emplace(run.output.terminal);
+  return std::make_unique<TerminalReporter>(
+      run.output.terminal, run.info, run.options.results.top_k,
+      has_steady_state(run.watches.front().watch.options.state));
+}
+
+// Null when there is a display.
 std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run, const OpenWatch& watch) {
+  if (has_display(run)) return nullptr;
   const ResultOptions& results = run.options.results;
   const bool shows_state = has_steady_state(watch.watch.options.state);
-  const bool journal = is_journal(results_fd());
-  const bool redraws = run.info.live && can_redraw(results_fd());
-  // Lines of several watches would run off a terminal.
-  const bool is_brief = journal || (watch.info && redraws);
-  const bool changes =
-      results.write == Results::kAuto ? is_brief : results.write == Results::kChanges;
+  const bool changes = writes_changes(run);
   std::unique_ptr<Reporter> reporter;
   if (results.format == Format::kJson) {
     reporter = std::make_unique<JsonReporter>(run.output.lines, JsonFormat(run.info),
                                               limited(run.operators, run.options.profile.op_rows));
-  } else if (redraws && !changes && !watch.info) {
-    auto& log = run.output.log_above_display;
-    if (isatty(STDERR_FILENO) == 1 && !log) log.emplace(run.output.terminal);
-    reporter = std::make_unique<TerminalReporter>(run.output.terminal, run.info, results.top_k,
-                                                  shows_state);
   } else if (shows_picture(run)) {
     reporter = std::make_unique<PictureReporter>(run.output.lines, results_fd(), shows_state);
   } else {
     // In the journal the state is the news, and the other predictions fill the disk.
-    reporter = std::make_unique<TextReporter>(run.output.lines, shows_state,
-                                              changes && journal ? 1 : kAllPredictions);
+    reporter = std::make_unique<TextReporter>(
+        run.output.lines, shows_state, changes && is_journal(results_fd()) ? 1 : kAllPredictions);
   }
   if (changes) reporter = std::make_unique<ChangesReporter>(std::move(reporter));
   return reporter;
@@ -329,6 +340,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   const bool has_source = !run.info.source.empty();
   const OpenWatch& first = run.watches.front();
   if (has_source) {
+    if (has_display(run)) add(make_display(run));
     LogStyle log;
     log.display = run.output.log_above_display.has_value();
     log.summary = !shows_picture(run);

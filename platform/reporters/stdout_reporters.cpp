@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/log.h"
 #include "pipeline/results/summary.h"
 #include "platform/system/journal.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kOperatorRows = 20;
 
 constexpr std::chrono::milliseconds kMinRedrawInterval{100};  // the eye cannot read more
+constexpr std::size_t kPlaceColumns = 4;                      // of `  1 ` before a prediction
 constexpr std::size_t kMinBarColumns = 20;
 constexpr std::size_t kMaxBarColumns = 50;
 constexpr std::size_t kMinColumnsForBar = 50;
@@ -38,7 +40,7 @@ std::vector<std::string> bars(const std::vector<Prediction>& top, std::size_t ma
   std::vector<std::string> lines;
   for (const Prediction& p : top) {
     if (lines.size() == max_lines || (!lines.empty() && p.score < kMinShownScore)) break;
-    std::string line = fmt::format("{:>3} ", lines.size() + 1);
+    std::string line = fmt::format("{:>{}} ", lines.size() + 1, kPlaceColumns - 1);
     if (columns >= kMinColumnsForBar) line += bar(p.score, bar_columns) + " ";
     line += fmt::format("{:5.1f} % {}{}", p.score * 100, columns < kMinColumnsForBar ? "" : " ",
                         p.label);
@@ -86,9 +88,21 @@ TerminalReporter::TerminalReporter(Terminal& terminal, RunInfo info, std::size_t
     : terminal_(terminal), info_(std::move(info)), top_k_(top_k), states_(states) {}
 
 void TerminalReporter::watching(const WatchList& watches) {
+  std::vector<Block> blocks;
+  for (const Watching& each : watches) {
+    Block block{each.watch, std::nullopt};
+    const auto before = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& known) {
+      return known.watch && each.watch && known.watch->name == each.watch->name;
+    });
+    if (before != blocks_.end()) block.result = std::move(before->result);
+    blocks.push_back(std::move(block));
+  }
+  blocks_ = std::move(blocks);
   const ModelInfo& model = *watches.front().model;
-  title_ = fmt::format("{}: {} ({})", info_.camera, model.name, info_.source);
-  rows_ = std::min(top_k_, model.labels.size());
+  rows_ = blocks_.front().watch ? 0 : std::min(top_k_, model.labels.size());
+  title_ = blocks_.front().watch
+               ? fmt::format("{} ({})", info_.camera, info_.source)
+               : fmt::format("{}: {} ({})", info_.camera, model.name, info_.source);
 }
 
 void PictureReporter::report(const Result& result, const Frame& frame) {
@@ -105,9 +119,21 @@ void PictureReporter::report(const Result& result, const Frame& frame) {
   output_.write(text);
 }
 
+// Null for a watch that is gone.
+TerminalReporter::Block* TerminalReporter::block_of(const Result& result) {
+  const auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& block) {
+    return block.watch ? result.watch && result.watch->name == block.watch->name : !result.watch;
+  });
+  return found == blocks_.end() ? nullptr : &*found;
+}
+
 void TerminalReporter::report(const Result& result, const Frame& frame) {
   if (!camera_.online) return;  // the last result before the loss
-  result_ = result;
+  Block* block = block_of(result);
+  if (block == nullptr) return;
+  block->result = result;
+  sequence_ = result.sequence;
+  dropped_ = result.dropped;
   origin_ = frame.origin;
   has_result_ = true;
   if (Clock::now() - last_drawn_ >= kMinRedrawInterval) draw();
@@ -115,24 +141,57 @@ void TerminalReporter::report(const Result& result, const Frame& frame) {
 
 void TerminalReporter::draw() {
   last_drawn_ = Clock::now();
-  lines_.assign(rows_ + 3, "");
+  lines_.assign(3, "");
   lines_[0] = title_;
   if (stats_) {
     lines_[1] =
         fmt::format("{:.1f} fps (camera {:.1f})  ", stats_->classified_fps, stats_->camera_fps);
   }
-  lines_[1] +=
-      fmt::format("latency {:.1f} ms  since capture {:.1f} ms  dropped {}",
-                  to_ms(result_.durations.total), to_ms(result_.frame_age), result_.dropped);
-  lines_[2] = origin_.empty() ? fmt::format("frame {}", result_.sequence)
-                              : fmt::format("frame {}: {}", result_.sequence, origin_);
+  lines_[2] = origin_.empty() ? fmt::format("frame {}", sequence_)
+                              : fmt::format("frame {}: {}", sequence_, origin_);
+  const Block& first = blocks_.front();
+  if (first.watch) {
+    add_watches();
+  } else if (first.result) {
+    add_only(*first.result);
+  }
+  terminal_.draw(lines_);
+}
+
+void TerminalReporter::add_only(const Result& result) {
+  lines_[1] += fmt::format("latency {:.1f} ms  since capture {:.1f} ms  dropped {}",
+                           to_ms(result.durations.total), to_ms(result.frame_age), dropped_);
   if (states_) {
     lines_[2] += "  state ";
-    append_text(result_.state, lines_[2]);
+    append_text(result.state, lines_[2]);
   }
-  const std::vector<std::string> shown = bars(result_.top, rows_, terminal_.size().columns);
+  lines_.resize(3 + rows_);
+  const std::vector<std::string> shown = bars(result.top, rows_, terminal_.size().columns);
   std::copy(shown.begin(), shown.end(), lines_.begin() + 3);
-  terminal_.draw(lines_);
+}
+
+void TerminalReporter::add_watches() {
+  const TerminalSize size = terminal_.size();
+  lines_[1] += fmt::format("dropped {}", dropped_);
+  // The row below the block has the cursor.
+  const bool has_predictions = lines_.size() + 2 * blocks_.size() < size.rows;
+  for (const Block& block : blocks_) {
+    std::string& line = lines_.emplace_back(block.watch->shown() + ": ");
+    if (!block.result) {
+      line += "no result yet";
+      if (has_predictions) lines_.emplace_back();
+      continue;
+    }
+    const Result& result = *block.result;
+    append_text(result.state, line);
+    append_format(line, "  latency {:.1f} ms  since capture {:.1f} ms",
+                  to_ms(result.durations.total), to_ms(result.frame_age));
+    if (!has_predictions) continue;
+    const std::vector<std::string> shown = bars(result.top, 1, size.columns);
+    // There is nothing to count.
+    lines_.push_back(
+        shown.empty() ? "" : std::string(kPlaceColumns, ' ') + shown.front().substr(kPlaceColumns));
+  }
 }
 
 // At the end the rates of the whole run, and the last result.
@@ -147,7 +206,12 @@ void TerminalReporter::tick(const StatsSnapshot& stats) {
 
 void TerminalReporter::status(const CameraStatus& status) {
   camera_ = status;
-  if (!camera_.online) draw_offline();
+  if (camera_.online) return;
+  // Watches come back one after the other.
+  for (Block& block : blocks_) {
+    if (block.watch) block.result.reset();
+  }
+  draw_offline();
 }
 
 void TerminalReporter::draw_offline() {

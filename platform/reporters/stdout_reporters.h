@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -95,12 +96,13 @@ class PictureReporter : public Reporter {
 
 // Redraws the top predictions with bars, rates and latency in place, at most ten times a second;
 // while the camera is away, for how long. Predictions below half a percent are left out, but for
-// the first: their order changes with each frame.
+// the first: their order changes with each frame. Named watches have a line each with their state,
+// and where the terminal is high enough one more with the first prediction.
 class TerminalReporter : public Reporter {
  public:
-  // The first line is `front: mobilenet_v2 (the source)`. At most `top_k` predictions are shown; as
-  // many lines are reserved for them, or one for each label of the model. With `states` the state
-  // is shown.
+  // The first line is `front: mobilenet_v2 (the source)`, without a model when watches have names.
+  // At most `top_k` predictions are shown; as many lines are reserved for them, or one for each
+  // label of the model. With `states` the state is shown, too; that of a named watch always is.
   TerminalReporter(Terminal& terminal, RunInfo info, std::size_t top_k, bool states = false);
   void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
@@ -108,19 +110,29 @@ class TerminalReporter : public Reporter {
   void status(const CameraStatus& status) override;
 
  private:
+  struct Block {
+    WatchInfoPtr watch;            // null: the only one, without a name
+    std::optional<Result> result;  // the last one
+  };
+
+  Block* block_of(const Result& result);
   void draw();
   void draw_offline();
+  void add_only(const Result& result);
+  void add_watches();
 
   Terminal& terminal_;
   const RunInfo info_;
   const std::size_t top_k_;
   const bool states_;
   std::string title_;
-  std::size_t rows_ = 0;                // of predictions
+  std::size_t rows_ = 0;  // of predictions, of a watch without a name
+  std::vector<Block> blocks_;
   std::optional<StatsSnapshot> stats_;  // nothing in the first interval
   CameraStatus camera_;
-  Result result_;  // the last one
-  std::string origin_;
+  std::uint64_t sequence_ = 0;  // of the last result
+  std::uint64_t dropped_ = 0;   // likewise
+  std::string origin_;          // likewise
   bool has_result_ = false;
   Clock::time_point last_drawn_;
   std::vector<std::string> lines_;

@@ -119,14 +119,15 @@ TEST(Program, NamesOfFilesBeginNoLinesAndMoveNoCursor) {
 }
 
 // The program's output on a terminal of that type.
-std::string on_terminal(const std::string& term) {
+std::string on_terminal(const std::string& term, std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), "test://all?frames=3");
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   EXPECT_EQ(grantpt(terminal), 0);
   EXPECT_EQ(unlockpt(terminal), 0);
   Program::Options options;
   options.stdout_fd = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
   options.environment = {"TERM=" + term};
-  Program program({"test://all?frames=3"}, options);
+  Program program(arguments, options);
   close(options.stdout_fd);
   std::string text;
   std::array<char, 4096> part{};
@@ -144,6 +145,14 @@ TEST(Program, OnlyATerminalThatCanGetsADisplay) {
     const std::string text = on_terminal(term);
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << term;
     EXPECT_NE(text.find(" test://"), std::string::npos) << text;
+  }
+}
+
+TEST(Program, TheDisplayHasAllWatches) {
+  const std::string text = on_terminal(
+      "xterm", {"--set", "watch.gate.roi=0,0,0.5,1", "--set", "watch.lamp.title=The lamp"});
+  for (const char* expected : {"\x1b[?2026h", "\ngate: ", "\nThe lamp: ", "  latency "}) {
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
 }
 

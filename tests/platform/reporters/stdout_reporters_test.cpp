@@ -8,6 +8,9 @@
 
 #include <array>
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "pipeline/results/statistics.h"
 #include "tests/support/model_testing.h"
@@ -117,10 +120,10 @@ TEST_F(ReportersTest, TextMayBeLimitedToTheBestPrediction) {
   EXPECT_EQ(written(), "0: dog 90.0 % (0.0 ms)\n");
 }
 
-// A terminal of so many columns. The caller closes it.
-int open_terminal(unsigned short columns) {
+// A terminal of so many columns and rows. The caller closes it.
+int open_terminal(unsigned short columns, unsigned short rows = 24) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  winsize size{24, columns, 0, 0};
+  winsize size{rows, columns, 0, 0};
   EXPECT_EQ(grantpt(terminal), 0);
   EXPECT_EQ(unlockpt(terminal), 0);
   EXPECT_EQ(ioctl(terminal, TIOCSWINSZ, &size), 0);
@@ -137,6 +140,100 @@ TEST_F(ReportersTest, ANarrowTerminalShowsTheLabelInsteadOfTheBar) {
   display.report(result, {});
   EXPECT_THAT(written(), HasSubstr("\n  1  97.0 % cat\x1b[K\n"));
   close(terminal_end);
+}
+
+// A list of watches with these names, and kModel each.
+WatchList watches_of(const std::vector<std::string>& names) {
+  WatchList watches;
+  for (const std::string& name : names) {
+    watches.push_back({std::make_shared<WatchInfo>(WatchInfo{name, {0, 0, 1, 1}}), kModel});
+  }
+  return watches;
+}
+
+Result result_of(const Watching& watching, const char* label, float score) {
+  Result result;
+  result.watch = watching.watch;
+  result.model = watching.model;
+  result.top = {{0, label, score}, {1, "other", 1 - score}};
+  result.state = {SceneState::Kind::kClass, result.top.front(), watching.model};
+  return result;
+}
+
+TEST_F(ReportersTest, TheDisplayHasABlockForEachWatch) {
+  const int terminal_end = open_terminal(40);
+  Terminal terminal(terminal_end, output_);
+  TerminalReporter display(terminal, {"front", "a test"}, 3);
+  const WatchList watches = {
+      {std::make_shared<WatchInfo>(WatchInfo{"gate", {0, 0, 1, 1}, "Front gate"}), kModel},
+      watches_of({"lamp"}).front()};
+  display.watching(watches);
+  display.report(result_of(watches[0], "open", 0.97F), {});
+  EXPECT_THAT(written(), HasSubstr("front (a test)\x1b[K\ndropped 0\x1b[K\nframe 0\x1b[K\n"
+                                   "Front gate: open 97.0 %  latency 0.0 ms \n"
+                                   "     97.0 % open\x1b[K\n"
+                                   "lamp: no result yet\x1b[K\n\x1b[K\n"));
+  Result lamp = result_of(watches[1], "off", 0.8F);
+  lamp.state = {SceneState::Kind::kUnknown, {}};
+  display.report(lamp, {});  // too early to be drawn
+  EXPECT_EQ(written(), "");
+  StatsSnapshot stats;
+  stats.final = true;
+  display.tick(stats);
+  EXPECT_THAT(written(), AllOf(HasSubstr("lamp: unknown  latency"), HasSubstr("     80.0 % off"),
+                               Not(HasSubstr("open"))))
+      << "the first block is the same";
+  close(terminal_end);
+}
+
+TEST_F(ReportersTest, ALowTerminalShowsEachWatchOnALineOfItsOwn) {
+  const int terminal_end = open_terminal(80, 8);
+  Terminal terminal(terminal_end, output_);
+  TerminalReporter display(terminal, {"front", "a test"}, 3);
+  const WatchList watches = watches_of({"a", "b", "c"});
+  display.watching(watches);
+  display.report(result_of(watches[1], "open", 0.97F), {});
+  EXPECT_THAT(written(), HasSubstr("a: no result yet\x1b[K\nb: open 97.0 %  latency 0.0 ms  since "
+                                   "capture 0.0 ms\x1b[K\nc: no result yet\x1b[K\n\x1b[?2026l"));
+  close(terminal_end);
+}
+
+TEST_F(ReportersTest, TheDisplayFollowsTheListOfWatches) {
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter display(terminal, {"front", "a test"}, 3);
+  const WatchList watches = watches_of({"gate", "lamp"});
+  display.watching(watches);
+  display.report(result_of(watches[0], "open", 0.97F), {});
+  display.report(result_of(watches[1], "lit", 0.97F), {});
+  written();
+  StatsSnapshot stats;
+  stats.final = true;
+  const WatchList others = {watches[1], watches_of({"box"}).front()};
+  display.watching(others);
+  display.report(result_of(watches[0], "open", 0.97F), {});
+  display.tick(stats);
+  EXPECT_THAT(written(), AllOf(HasSubstr("lamp: lit 97.0 %"), HasSubstr("box: no result yet"),
+                               Not(HasSubstr("gate"))));
+  display.watching({others[1]});
+  display.tick(stats);
+  EXPECT_THAT(written(), AllOf(HasSubstr("box: no result yet"), HasSubstr("\x1b[J")));
+}
+
+TEST_F(ReportersTest, WatchesHaveNoStateFromBeforeALossOfTheCamera) {
+  Terminal terminal(ends_[1], output_);
+  TerminalReporter display(terminal, {"front", "a test"}, 3);
+  const WatchList watches = watches_of({"gate", "lamp"});
+  display.watching(watches);
+  display.report(result_of(watches[0], "open", 0.97F), {});
+  display.report(result_of(watches[1], "lit", 0.97F), {});
+  display.status(offline_);
+  display.status(online_);
+  written();
+  display.report(result_of(watches[0], "shut", 0.97F), {});
+  StatsSnapshot stats;
+  stats.final = true;
+  display.tick(stats);
+  EXPECT_THAT(written(), AllOf(HasSubstr("gate: shut"), HasSubstr("lamp: no result yet")));
 }
 
 TEST_F(ReportersTest, WhatTheDisplayShowsIsLoggedForDebuggingOnly) {
