@@ -5,12 +5,15 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "pipeline/archive/engine_facts.h"
 #include "pipeline/archive/operator_library.h"
 #include "pipeline/core/log.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/core/printable.h"
+#include "pipeline/core/thread.h"
 #include "pipeline/onnx/onnx_numbers.h"
 #include "pipeline/onnx/onnx_operators.h"
 
@@ -66,9 +69,78 @@ void set_spin(OnnxThreads threads, Ort::SessionOptions& options) {
   options.AddConfigEntry(kOrtSessionOptionsConfigForceSpinningStop, "1");
 }
 
+// Starts the threads of sessions. A thread inherits the priority of the one that starts it, and
+// may not raise it again. A model that replaces another one is loaded by a thread of low priority,
+// but frames wait for the threads of its session: they are started by a thread of its own, which
+// was started with the first session.
+class ThreadStarter {
+ public:
+  ThreadStarter() : thread_(start_thread("onnx-start", [this] { start_all(); })) {}
+  ~ThreadStarter() {
+    {
+      const MutexLock lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  ThreadStarter(const ThreadStarter&) = delete;
+  ThreadStarter& operator=(const ThreadStarter&) = delete;
+
+  // Returns null when the system allows no further thread.
+  std::thread* start(OrtThreadWorkerFn work, void* parameter) {
+    const MutexLock starting(starting_);
+    const MutexLock lock(mutex_);
+    work_ = work;
+    parameter_ = parameter;
+    changed_.notify_all();
+    while (work_ != nullptr) changed_.wait(mutex_);
+    return std::exchange(started_, nullptr);
+  }
+
+ private:
+  void start_all() {
+    const MutexLock lock(mutex_);
+    while (!ends_) {
+      if (work_ != nullptr) {
+        try {
+          started_ = new std::thread(
+              start_thread("onnx", [work = work_, parameter = parameter_] { work(parameter); }));
+        } catch (const Error&) {
+        }
+        work_ = nullptr;
+        changed_.notify_all();
+      }
+      changed_.wait(mutex_);
+    }
+  }
+
+  Mutex starting_;  // held during start()
+  Mutex mutex_;
+  ConditionVariable changed_;
+  OrtThreadWorkerFn work_ GUARDED_BY(mutex_) = nullptr;
+  void* parameter_ GUARDED_BY(mutex_) = nullptr;
+  std::thread* started_ GUARDED_BY(mutex_) = nullptr;
+  bool ends_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+OrtCustomThreadHandle start_for_session(void* /*unused*/, OrtThreadWorkerFn work, void* parameter) {
+  static ThreadStarter starter;
+  return reinterpret_cast<OrtCustomThreadHandle>(starter.start(work, parameter));
+}
+
+void join_for_session(OrtCustomThreadHandle handle) {
+  auto* thread = reinterpret_cast<std::thread*>(const_cast<OrtCustomHandleType*>(handle));
+  thread->join();
+  delete thread;
+}
+
 Ort::SessionOptions session_options(OnnxThreads threads, const std::string& profile) {
   Ort::SessionOptions options;
   options.SetIntraOpNumThreads(threads.count);
+  options.SetCustomCreateThreadFn(start_for_session);
+  options.SetCustomJoinThreadFn(join_for_session);
   options.SetInterOpNumThreads(1);
   set_spin(threads, options);
   options.AddConfigEntry(kOrtSessionOptionsConfigAllowInterOpSpinning, "0");

@@ -1,8 +1,16 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "pipeline/onnx/onnx_classifier.h"
+#include "pipeline/run/scheduling.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/thread_load.h"
@@ -37,6 +45,31 @@ TEST(OnnxThreads, NoMoreThreadsAreBusyThanAskedFor) {
     return WIFEXITED(status) && WEXITSTATUS(status) >= 1 && WEXITSTATUS(status) <= 2;
   };
   EXPECT_EXIT(busy(2), max_two, "");
+}
+
+std::set<int> threads_of_this_process() {
+  std::set<int> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    threads.insert(std::stoi(task.path().filename()));
+  }
+  return threads;
+}
+
+// A run loads a model that replaces another one at a low priority, and classifies at its own.
+TEST(OnnxThreads, HaveTheProcesssPriorityWhoeverLoadsTheModel) {
+  const auto first = open(2);
+  const std::set<int> before = threads_of_this_process();
+  std::unique_ptr<Classifier> model;
+  std::thread([&model] {
+    lower_this_thread_priority();
+    model = open(3);
+  }).join();
+  std::vector<int> priorities;
+  for (const int thread : threads_of_this_process()) {
+    if (before.count(thread) > 0) continue;
+    priorities.push_back(getpriority(PRIO_PROCESS, static_cast<id_t>(thread)));
+  }
+  EXPECT_EQ(priorities, std::vector<int>(2, getpriority(PRIO_PROCESS, 0)));
 }
 
 TEST(OnnxThreads, SleepBetweenRuns) { EXPECT_LT(work_of_others(*open(2)), 0.4); }
