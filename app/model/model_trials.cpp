@@ -57,7 +57,9 @@ std::map<std::string, ModelTrial> read_notes(const fs::path& folder) {
 }
 
 // A note belongs to one installation, whatever path leads to the file.
-std::string note_key(const fs::path& file) { return fs::absolute(file).lexically_normal().string(); }
+std::string note_key(const fs::path& file) {
+  return fs::absolute(file).lexically_normal().string();
+}
 
 std::string shown(const InstalledModel& model) {
   constexpr std::size_t kDigits = 12;
