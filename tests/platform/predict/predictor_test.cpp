@@ -100,8 +100,8 @@ TEST(Predictor, ItsThreadsHaveALowPriorityUnlessFramesDoNotMatter) {
 TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
+  FrameClassifier picture_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
   PredictLimits limits;
   limits.queue = 3;
   const std::string picture = jpeg();
@@ -131,8 +131,8 @@ TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
 TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
+  FrameClassifier picture_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
   const std::string picture = jpeg();
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   Predictor predictor(pictures, {});
@@ -197,8 +197,8 @@ TEST(Predictor, AnAnimatedWebpIsNoPicture) {
 TEST(Predictor, AWebpIsClassified) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
+  FrameClassifier picture_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
   std::vector<unsigned char> webp;
   cv::imencode(".webp", cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(1)), webp);
   const std::string bytes(webp.begin(), webp.end());
@@ -225,8 +225,8 @@ TEST(Predictor, ALimitIsNamedWithItsKey) {
 TEST(Predictor, WhoGoesAwayStopsTheDecoder) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier = pictures.make_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())));
+  FrameClassifier picture_classifier(
+      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
   // It takes a tenth of a second and more to decode.
   const Bytes bytes =
       encoded(cv::Mat(4900, 4900, CV_8UC3, cv::Scalar::all(1)), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
