@@ -120,8 +120,8 @@ void print(std::string_view text) {
 int status_of(bool done) { return done ? 0 : 128 + stop_signal; }
 
 // After the log level was set.
-void log_warnings(const lookout::RunOptions& options) {
-  for (const std::string& warning : options.warnings) lookout::log_warn("{}", warning);
+void log_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) lookout::log_warn("{}", warning);
 }
 
 int run_doctor(const lookout::RunOptions& options) {
@@ -140,6 +140,7 @@ void add_measuring_commands(lookout::CommandLine& line) {
   });
   lookout::add_eval(line, [](const lookout::EvalOptions& options) {
     lookout::set_log_level(options.log.level);
+    log_warnings(options.watch.notes);
     return status_of(lookout::eval(options, stop, print));
   });
   lookout::add_trace_summary(line, [](const lookout::TraceSummaryOptions& options) {
@@ -152,11 +153,13 @@ void add_measuring_commands(lookout::CommandLine& line) {
 void add_training_commands(lookout::CommandLine& line) {
   lookout::add_collect(line, [](const lookout::CollectOptions& options) {
     lookout::set_log_level(options.log.level);
+    log_warnings(options.watch.notes);
     lookout::collect(options, stop);
     return 0;
   });
   lookout::add_train(line, [](const lookout::TrainOptions& options) {
     lookout::set_log_level(options.log.level);
+    log_warnings(options.watch.notes);
     return status_of(lookout::train(options, stop, print));
   });
 }
@@ -193,7 +196,7 @@ void add_model_commands(lookout::CommandLine& line) {
 void add_commands(lookout::CommandLine& line, const std::vector<std::string>& arguments) {
   const auto run = [&line, arguments](const lookout::RunOptions& options) {
     lookout::set_log_level(options.log.level);
-    log_warnings(options);
+    log_warnings(options.warnings);
     static const lookout::WakeEvent run_wake;
     static const lookout::WakeEvent wake_of_reload;
     wake = &run_wake;
@@ -226,7 +229,7 @@ void add_commands(lookout::CommandLine& line, const std::vector<std::string>& ar
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
     end_by_signals();
     lookout::set_log_level(options.log.level);
-    log_warnings(options);
+    log_warnings(options.warnings);
     print(lookout::list_cameras({options}));
     return 0;
   });

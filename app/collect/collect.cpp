@@ -10,6 +10,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/model/preprocessor.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 
@@ -34,6 +35,13 @@ fs::path make_folder(const CollectOptions& options) {
                 fmt::format("folder {} cannot be made: {}", options.folder, error.message()));
   }
   return fs::path(options.folder) / options.label;
+}
+
+// Where the picture shows what is watched.
+cv::Rect part_of(const cv::Mat& bgr, const View& view) {
+  InputSpec whole;
+  whole.resize = ResizeMode::kStretch;
+  return classified_region(whole, view, bgr.size());
 }
 
 // `last`: the last picture that was not similar, small and gray; becomes this one if it is not.
@@ -93,13 +101,15 @@ void collect(const CollectOptions& options, const std::atomic<bool>& stop) {
     const auto time = time_of(frame);
     if (last_time && time - *last_time < options.every) continue;
     last_time = time;
-    if (!options.keep_similar && is_similar(whole_picture(frame), last_picture)) {
+    const cv::Mat& picture = whole_picture(frame);
+    if (!options.keep_similar &&
+        is_similar(picture(part_of(picture, options.camera.view)), last_picture)) {
       ++similar;
       continue;
     }
     // Names have milliseconds, so that no two pictures have the same.
     stamp = std::max(stamp_of(frame, first_stamp), stamp + milliseconds(1));
-    folder.write(whole_picture(frame), options.label, stamp);
+    folder.write(picture, options.label, stamp);
     ++written;
     if (Clock::now() - reported < kBetweenReports) continue;
     reported = Clock::now();

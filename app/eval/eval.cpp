@@ -85,6 +85,7 @@ bool eval(const EvalOptions& options, const std::atomic<bool>& stop, const Write
   const auto source = open_pictures(set.folder, std::move(files));
 
   PipelineOptions pipeline_options;
+  pipeline_options.view = options.camera.view;
   pipeline_options.top_k = EvalCounts::kTop;
   pipeline_options.stats_interval = std::chrono::seconds(2);
   std::vector<std::unique_ptr<Reporter>> reporters;

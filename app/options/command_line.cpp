@@ -10,6 +10,7 @@
 
 #include "app/options/config_file.h"
 #include "app/options/watches.h"
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 
 namespace lookout {
@@ -92,6 +93,17 @@ void Command::add_flag(const std::string& name, const Value& value, const std::s
 void Command::add_flag(const Setting& setting, const std::string& help) {
   add_flag(setting.flag.empty() ? "--" + setting.key : setting.flag, setting.value,
            help.empty() ? setting.help : help, heading(setting.section));
+}
+
+void Command::add_watch_flags(ConfiguredWatch& watch, const std::string& config,
+                              std::function<void(const RunOptions& options)> take) {
+  add_flag("--watch", text(watch.name, "NAME"),
+           "Take what [watch.NAME] of the configuration says where no flag says otherwise");
+  add_flag("--config", text(watch.config_file, "FILE"),
+           "The configuration with this watch; default: the service's");
+  watch_ = &watch;
+  config_ = config;
+  take_ = std::move(take);
 }
 
 void Command::add_positional(const std::string& name, const Value& value, const std::string& help,
@@ -179,6 +191,7 @@ Command& CommandLine::add_command(const std::string& name, const std::string& de
   Command& command = commands_.emplace_back(*app);
   app->callback([this, &command, action] {
     action_ = [this, &command, action] {
+      if (command.watch_ != nullptr) take_watch(command);
       set_typed(command);
       return action();
     };
@@ -292,13 +305,63 @@ void CommandLine::check_thresholds(const Watch& watch) const {
 }
 
 std::string CommandLine::config_path() const {
-  const CLI::Option* config = app_.get_option("--config");
-  if (config->count() > 1) throw usage_error(given_twice("--config").what());
-  if (config->count() > 0) return config->results().back();
+  return config_path(*app_.get_option("--config"), like_run(chosen())->config);
+}
+
+std::string CommandLine::config_path(const CLI::Option& config,
+                                     const std::string& otherwise) const {
+  if (config.count() > 1) throw usage_error(given_twice("--config").what());
+  if (config.count() > 0) return config.results().back();
   const char* variable = std::getenv("LOOKOUT_CONFIG");
   if (variable != nullptr && *variable != '\0') return variable;
-  const std::string& other = like_run(chosen())->config;
-  return std::filesystem::exists(other) ? other : "";
+  return std::filesystem::exists(otherwise) ? otherwise : "";
+}
+
+// Has the command take the options of the watch that --watch names.
+void CommandLine::take_watch(Command& command) {
+  const CLI::Option* flag = command.app_.get_option("--watch");
+  const std::string path = config_path(*command.app_.get_option("--config"), command.config_);
+  if (flag->count() == 0) {
+    note_watches(command, path);
+    return;
+  }
+  const std::string& name = flag->results().back();
+  if (!path.empty()) read_config_file(path, settings_);
+  command.watch_->notes = settings_.read_environment();
+  std::vector<std::string> names;
+  for (const Watch& watch : watches_of(options_)) {
+    if (!watch.name.empty() && watch.name == name) return command.take_(watch.options);
+    if (!watch.name.empty()) names.push_back(watch.name);
+  }
+  const std::string& config = path.empty() ? "the environment" : path;
+  if (names.empty()) {
+    throw usage_error(fmt::format("--watch {0}: there is no [watch.{0}] in {1}{2}", name, config,
+                                  path.empty() ? "; --config names a configuration" : ""));
+  }
+  throw usage_error(fmt::format("--watch {0}: there is no [watch.{0}] in {1}, but {2}", name,
+                                config, joined(names, ", ")));
+}
+
+// Says that watches see parts of the picture when the command is not told of any part. A
+// configuration that is no good is told by what it is for.
+void CommandLine::note_watches(const Command& command, const std::string& path) {
+  const CLI::Option* roi = command.app_.get_option_no_throw("--roi");
+  if (roi == nullptr || roi->count() > 0) return;
+  try {
+    if (!path.empty()) read_config_file(path, settings_);
+    static_cast<void>(settings_.read_environment());
+  } catch (const Error&) {
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Watch& watch : watches_of(options_)) {
+    const bool is_part = watch.options.camera.view.roi != View().roi;
+    if (is_part && !watch.name.empty()) names.push_back(watch.name);
+  }
+  if (names.empty()) return;
+  command.watch_->notes = {fmt::format(
+      "whole pictures are taken, but {} watches parts of the picture: --watch {} takes that part",
+      path.empty() ? "the environment" : path, joined(names, " or "))};
 }
 
 void CommandLine::set_typed(Command& command) const {

@@ -37,6 +37,11 @@ class Command {
   void add_flags_of(Options& options, std::initializer_list<const char*> keys) {
     for (const char* key : keys) add_flag(declared(options, key));
   }
+  // --watch and --config. Before the typed values are set, `take` gets the options of the watch
+  // that
+  // --watch names. `config`: as LikeRun::config.
+  void add_watch_flags(ConfiguredWatch& watch, const std::string& config,
+                       std::function<void(const RunOptions& options)> take);
   void add_positional(const std::string& name, const Value& value, const std::string& help,
                       bool required = false);
 
@@ -65,6 +70,10 @@ class Command {
   CLI::App& app_;
   std::map<const CLI::Option*, Argument> arguments_;
   std::function<void()> check_ = [] {};
+  // Of add_watch_flags().
+  ConfiguredWatch* watch_ = nullptr;
+  std::string config_;
+  std::function<void(const RunOptions&)> take_;
 };
 
 struct Watch;
@@ -139,6 +148,9 @@ class CommandLine {
 
   void parse(std::vector<std::string> arguments);
   std::string config_path() const;
+  std::string config_path(const CLI::Option& config, const std::string& otherwise) const;
+  void take_watch(Command& command);
+  void note_watches(const Command& command, const std::string& path);
   void set_typed(Command& command) const;
   void check_combinations() const;
   std::string effective(const Watch& watch, const std::string& key,

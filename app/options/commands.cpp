@@ -314,7 +314,7 @@ void add_bench(CommandLine& line, const Action<BenchOptions>& action) {
       [&bench = bench, &options = options] { check_bench(options, bench.has("--timeout")); });
 }
 
-void add_eval(CommandLine& line, const Action<EvalOptions>& action) {
+void add_eval(CommandLine& line, const Action<EvalOptions>& action, const std::string& config) {
   const auto [eval, options] =
       line.add("eval", "Measure the accuracy of a model on labelled pictures", action);
   eval.examples("lookout eval pictures --model garage.pt --report eval.html");
@@ -330,6 +330,12 @@ void add_eval(CommandLine& line, const Action<EvalOptions>& action) {
   kind.flag = "--model-output";
   eval.add_flag(kind);
   add_sha256(eval, options.model, "a model file");
+  eval.add_flags_of(options.camera, {"rotation", "roi"});
+  eval.add_watch_flags(options.watch, config,
+                       [&eval = eval, &options = options](const RunOptions& watch) {
+                         options.camera.view = watch.camera.view;
+                         if (!eval.has("--model")) options.model = watch.model;
+                       });
   eval.add_flags_of(options.results, {"format"});
   eval.add_flag("--output", text(options.output, "FILE"), "Also write the results as JSON");
   eval.add_flag("--report", report_file(options.report, {".html"}),
@@ -338,7 +344,7 @@ void add_eval(CommandLine& line, const Action<EvalOptions>& action) {
   eval.check([&options = options] { check_eval(options); });
 }
 
-void add_train(CommandLine& line, const Action<TrainOptions>& action) {
+void add_train(CommandLine& line, const Action<TrainOptions>& action, const std::string& config) {
   const auto [train, options] = line.add("train", "Make a model for classes of your own", action);
   options.model.threads = 1;
   train.examples("lookout train garage -o garage.pt --report garage.html");
@@ -368,6 +374,12 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action) {
   train.add_flag("--threads", number(options.model.threads, 1, kMaxThreads),
                  "Threads that the base computes with");
   train.add_flags_of(options.camera, {"rotation", "roi"});
+  train.add_watch_flags(options.watch, config, [&options = options](const RunOptions& watch) {
+    options.camera.view = watch.camera.view;
+    if (watch.model.base.empty()) return;
+    options.model.file = watch.model.base;
+    options.model.operators = watch.model.operators;
+  });
   train.add_flags_of(options.results, {"format"});
   train.add_flag("--report", report_file(options.report, {".html"}),
                  "Also write a page with charts and the most doubtful pictures, FILE.html");
@@ -377,7 +389,8 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action) {
   });
 }
 
-void add_collect(CommandLine& line, const Action<CollectOptions>& action) {
+void add_collect(CommandLine& line, const Action<CollectOptions>& action,
+                 const std::string& config) {
   const auto [collect, options] = line.add("collect", "Take pictures to train with", action);
   collect.examples("lookout collect /dev/video0 garage --label open -t 1min");
   collect.add_positional("SOURCE", declared(options.camera, "source").value, "As for run",
@@ -392,6 +405,11 @@ void add_collect(CommandLine& line, const Action<CollectOptions>& action) {
   collect.add_flag("--keep-similar", boolean(options.keep_similar),
                    "Also keep a picture that looks like the one before");
   collect.add_flags_of(options.camera, {"timeout", "width", "height", "framerate"});
+  collect.add_watch_flags(options.watch, config, [&options = options](const RunOptions& watch) {
+    options.camera.view = watch.camera.view;
+    options.camera.name = watch.camera.name;
+    options.camera.source_options = watch.camera.source_options;
+  });
   collect.add_flags_of(options.log, {"level"});
   collect.check([&options = options] { check_label(options.label); });
 }

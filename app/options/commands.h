@@ -30,9 +30,13 @@ void add_mqtt_forget(CommandLine& line,
 void add_serve(CommandLine& line, const CommandLine::RunAction& action);
 void add_inspect(CommandLine& line, const Action<InspectOptions>& action);
 void add_bench(CommandLine& line, const Action<BenchOptions>& action);
-void add_eval(CommandLine& line, const Action<EvalOptions>& action);
-void add_train(CommandLine& line, const Action<TrainOptions>& action);
-void add_collect(CommandLine& line, const Action<CollectOptions>& action);
+// With --watch the next three take options of `config`, found as by add_doctor().
+void add_eval(CommandLine& line, const Action<EvalOptions>& action,
+              const std::string& config = kServiceConfig);
+void add_train(CommandLine& line, const Action<TrainOptions>& action,
+               const std::string& config = kServiceConfig);
+void add_collect(CommandLine& line, const Action<CollectOptions>& action,
+                 const std::string& config = kServiceConfig);
 void add_history(CommandLine& line, const Action<HistoryViewOptions>& action);
 void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& action);
 

@@ -247,9 +247,18 @@ struct BenchOptions {
   int combination = -1;        // the one that a process of bench has another one measure; -1: none
 };
 
+// What `lookout eval`, `train` and `collect` take of the configuration.
+struct ConfiguredWatch {
+  std::string name;                // of the watch whose options are taken; empty: of none
+  std::string config_file;         // that is read instead of the service's; "": none
+  std::vector<std::string> notes;  // sentences for the log
+};
+
 // Options of `lookout eval`.
 struct EvalOptions {
+  ConfiguredWatch watch;
   std::string folder;
+  CameraOptions camera;  // used: view
   ModelOptions model;
   ResultOptions results;   // used: format
   LogOptions log;          // used: level
@@ -260,6 +269,7 @@ struct EvalOptions {
 
 // Options of `lookout train`.
 struct TrainOptions {
+  ConfiguredWatch watch;
   std::string folder;
   std::string output;         // the archive, or a head alone
   CameraOptions camera;       // used: view
@@ -275,8 +285,9 @@ struct TrainOptions {
 
 // Options of `lookout collect`.
 struct CollectOptions {
-  CameraOptions camera;
-  LogOptions log;  // used: level
+  ConfiguredWatch watch;
+  CameraOptions camera;  // `view`: what has to change for a picture to be kept
+  LogOptions log;        // used: level
   std::string folder;
   std::string label;
   std::chrono::milliseconds every{1000};  // at least between two pictures; 0: each frame

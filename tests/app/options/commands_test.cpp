@@ -182,6 +182,119 @@ std::string text_of(const std::vector<std::string>& arguments) {
   return parsed.text;
 }
 
+// ---- --watch
+
+class Watching : public testing::Test {
+ protected:
+  // With the service's configuration.
+  Parsed parse(const std::vector<std::string>& arguments) const {
+    return parse_command(arguments, service_);
+  }
+
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& named) const {
+    try {
+      parse(arguments);
+      FAIL() << "accepted, though it should be refused with: " << named;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.what(), HasSubstr(named));
+    }
+  }
+
+  TempDir directory_;
+  std::string service_ = directory_.write("lookout.toml",
+                                          "[camera]\nname = \"yard\"\nwidth = 1280\nrotation = 90\n"
+                                          "[model]\nbase = \"base.pt\"\nlabels = \"all.txt\"\n"
+                                          "[watch.gate]\nroi = [0, 0, 0.5, 1]\n"
+                                          "model = \"gate.head\"\n"
+                                          "[watch.lamp]\nroi = [0.5, 0, 0.5, 1]\n");
+  const cv::Rect2d gate_{0, 0, 0.5, 1};
+  const cv::Rect2d lamp_{0.5, 0, 0.5, 1};
+};
+
+TEST_F(Watching, TrainSeesWhatTheWatchSees) {
+  const TrainOptions train = parse({"train", "d", "-o", "x.head", "--watch", "gate"}).train;
+  EXPECT_EQ(train.camera.view.roi, gate_);
+  EXPECT_EQ(train.camera.view.rotation, 90);
+  EXPECT_EQ(train.model.file, "base.pt") << "that heads of this configuration stand behind";
+  EXPECT_TRUE(train.watch.notes.empty());
+  const TrainOptions typed = parse({"train", "d", "-o", "x.head", "--roi", "0,0,1,0.5", "--model",
+                                    "b.pt", "--watch", "gate", "--rotation", "0"})
+                                 .train;
+  EXPECT_EQ(typed.camera.view.roi, cv::Rect2d(0, 0, 1, 0.5)) << "what is typed goes first";
+  EXPECT_EQ(typed.camera.view.rotation, 0);
+  EXPECT_EQ(typed.model.file, "b.pt");
+}
+
+TEST_F(Watching, EvalMeasuresTheModelOfTheWatch) {
+  const EvalOptions eval = parse({"eval", "d", "--watch", "gate", "--threads", "2"}).eval;
+  EXPECT_EQ(eval.camera.view.roi, gate_);
+  EXPECT_EQ(eval.model.file, "gate.head");
+  EXPECT_EQ(eval.model.base, "base.pt");
+  EXPECT_EQ(eval.model.labels, "") << "those of [model] are another model's";
+  EXPECT_EQ(eval.model.threads, 2);
+  EXPECT_EQ(parse({"eval", "d", "--watch", "lamp"}).eval.model.labels, "all.txt");
+  const EvalOptions other = parse({"eval", "d", "--watch", "lamp", "--model", "b.pt"}).eval;
+  EXPECT_EQ(other.camera.view.roi, lamp_);
+  EXPECT_EQ(other.model.file, "b.pt");
+  EXPECT_EQ(other.model.labels, "");
+}
+
+TEST_F(Watching, CollectOpensTheCameraAsTheWatchDoes) {
+  const CollectOptions collect =
+      parse({"collect", "/dev/video0", "d", "--label", "open", "--watch", "gate"}).collect;
+  EXPECT_EQ(collect.camera.view.roi, gate_);
+  EXPECT_EQ(collect.camera.name, "yard");
+  EXPECT_EQ(collect.camera.source_options.width, 1280);
+  EXPECT_EQ(collect.camera.source, "/dev/video0");
+}
+
+TEST_F(Watching, AConfigurationIsNamedAsForRun) {
+  const std::string other =
+      directory_.write("other.toml", "[watch.gate]\nroi = [0.5, 0, 0.5, 1]\n");
+  const std::vector<std::string> train{"train", "d", "-o", "x", "--watch", "gate", "--config"};
+  auto arguments = train;
+  arguments.push_back(other);
+  EXPECT_EQ(parse(arguments).train.camera.view.roi, lamp_);
+  const Environment variable("LOOKOUT_WATCH_GATE_ROI", "0,0,0.5,1");
+  EXPECT_EQ(parse(arguments).train.camera.view.roi, gate_);
+  arguments.back() = "";
+  EXPECT_EQ(parse(arguments).train.camera.view.roi, gate_) << "of the environment alone";
+}
+
+TEST_F(Watching, AnUnknownWatchIsRefusedWithTheNamesThereAre) {
+  expect_refused({"eval", "d", "--watch", "gat"}, "--watch gat: there is no [watch.gat] in " +
+                                                      service_ +
+                                                      ", but gate, lamp; see lookout eval --help");
+  expect_refused({"eval", "d", "--watch", "gate", "--config", ""},
+                 "--watch gate: there is no [watch.gate] in the environment; --config names a "
+                 "configuration");
+  const std::string none = directory_.write("none.toml", "[camera]\nname = \"yard\"\n");
+  expect_refused({"train", "d", "-o", "x", "--config", none, "--watch", "gate"},
+                 "--watch gate: there is no [watch.gate] in " + none);
+  EXPECT_THROW(parse({"eval", "d", "--watch", "gate", "--config", directory_ / "no.toml"}), Error);
+}
+
+TEST_F(Watching, WithoutAWatchItIsSaidThatPartsAreWatched) {
+  const auto notes = [this](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"train", "d", "-o", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return parse(arguments).train.watch.notes;
+  };
+  EXPECT_EQ(notes({}), std::vector{"whole pictures are taken, but " + service_ +
+                                   " watches parts of the picture: --watch gate or lamp takes "
+                                   "that part"});
+  EXPECT_EQ(parse({"eval", "d"}).eval.watch.notes.size(), 1U);
+  EXPECT_TRUE(notes({"--roi", "0,0,0.5,1"}).empty());
+  EXPECT_TRUE(notes({"--config", ""}).empty());
+  const std::string whole = directory_.write("whole.toml", "[watch.gate]\nmodel = \"a.pt\"\n");
+  EXPECT_TRUE(notes({"--config", whole}).empty());
+  const std::string broken = directory_.write("broken.toml", "[watch\n");
+  EXPECT_TRUE(notes({"--config", broken}).empty()) << "nothing of it is asked for";
+  EXPECT_TRUE(parse({"collect", "test://all", "d", "--label", "a"}).collect.watch.notes.empty())
+      << "its pictures are whole anyway";
+}
+
 // All pages of --help.
 std::vector<std::vector<std::string>> pages() {
   std::vector<std::vector<std::string>> all{{"--help"}};

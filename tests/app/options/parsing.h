@@ -73,9 +73,9 @@ inline Parsed parse_command(const std::vector<std::string>& arguments,
   add_model_back(line, model);
   add_model_list(line, model);
   add_bench(line, keep("bench", parsed.bench));
-  add_eval(line, keep("eval", parsed.eval));
-  add_train(line, keep("train", parsed.train));
-  add_collect(line, keep("collect", parsed.collect));
+  add_eval(line, keep("eval", parsed.eval), service);
+  add_train(line, keep("train", parsed.train), service);
+  add_collect(line, keep("collect", parsed.collect), service);
   add_trace_summary(line, keep("trace-summary", parsed.trace_summary));
   line.run(arguments, [&parsed](std::string_view text) { parsed.text += text; });
   return parsed;

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
+#include <sstream>
 
 #include "platform/sources/test_pattern.h"
 #include "tests/app/options/parsing.h"
@@ -194,6 +195,71 @@ TEST_F(Train, TheHeadBesideTheModelGivesItsScores) {
           << "scores are rounded";
     }
   }
+}
+
+// One part of the picture tells the classes, as the watch and eval see it.
+TEST_F(Train, SeesWhatTheWatchSees) {
+  draw_two_classes(8);
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
+    if (!entry.is_regular_file()) continue;
+    const cv::Mat shown = cv::imread(entry.path());
+    cv::Mat wide(shown.rows, 3 * shown.cols, CV_8UC3);
+    cv::randu(wide, 0, 255);
+    shown.copyTo(wide(cv::Rect(2 * shown.cols, 0, shown.cols, shown.rows)));
+    cv::imwrite(entry.path(), wide);
+  }
+  const std::string config =
+      elsewhere_.write("c.toml", "[watch.gate]\nroi = [0.667, 0, 0.333, 1]\nmodel = \"" + model_ +
+                                     "\"\n[watch.yard]\n");
+  const ProgramResult ran = train({"--watch", "gate", "--config", config});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto right = [&](const std::string& watch) {
+    const ProgramResult evaluated =
+        run_lookout({"eval", folder_.path().string(), "--watch", watch, "--config", config,
+                     "--model", model_, "--format", "json"});
+    EXPECT_EQ(evaluated.status, 0) << evaluated.err;
+    return json::parse(evaluated.out)["top1"].get<int>();
+  };
+  EXPECT_GE(right("gate"), 15);
+  EXPECT_LT(right("yard"), 15) << "which sees the middle";
+}
+
+// Their states are those of each alone, whose base is a copy of its own.
+TEST_F(Train, HeadsOfOneBaseShareItInARun) {
+  draw_two_classes(6);
+  model_ = elsewhere_ / "one.head";
+  ASSERT_EQ(train().status, 0);
+  model_ = elsewhere_ / "other.head";
+  ASSERT_EQ(train({"--mirror"}).status, 0);
+  const std::vector<std::string> run{"test://all?fps=0&frames=12&hold=3", "--format", "json",
+                                     "--set", "log.stats-interval=1h"};
+  const auto results = [&run](std::vector<std::string> more, const char* watch, std::string& log) {
+    more.insert(more.begin(), run.begin(), run.end());
+    const ProgramResult ran = run_lookout(more);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    log = ran.err;
+    std::vector<std::string> scores;
+    std::istringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) {
+      const json result = json::parse(line);
+      if (result["type"] == "classification" && result.value("watch", "") == watch) {
+        scores.push_back(result["results"].dump());
+      }
+    }
+    return scores;
+  };
+  const std::vector<std::string> watches{"--set", "watch.a.model=" + (elsewhere_ / "one.head"),
+                                         "--set", "watch.b.model=" + (elsewhere_ / "other.head"),
+                                         "--set", "watch.c.model=" + (elsewhere_ / "other.head"),
+                                         "--set", "watch.c.roi=0,0,0.5,1"};
+  std::string log;
+  const auto of_a = results(watches, "a", log);
+  EXPECT_EQ(log.find("info base: "), log.rfind("info base: ")) << log;
+  EXPECT_EQ(of_a.size(), 12U);
+  EXPECT_EQ(of_a, results({"--model", elsewhere_ / "one.head"}, "", log));
+  EXPECT_EQ(results(watches, "b", log), results({"--model", elsewhere_ / "other.head"}, "", log));
+  EXPECT_EQ(results(watches, "c", log),
+            results({"--model", elsewhere_ / "other.head", "--roi", "0,0,0.5,1"}, "", log));
 }
 
 TEST_F(Train, WritesAHeadAlone) {
@@ -451,6 +517,28 @@ TEST(Collect, LeavesOutWhatLooksLikeTheOneBefore) {
     EXPECT_THAT(entry.path().filename().string(),
                 testing::MatchesRegex("[a-z]+_[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z_open\\.jpg"));
     EXPECT_EQ(cv::imread(entry.path().string()).size(), cv::Size(160, 120));
+  }
+}
+
+// What changes elsewhere is no new picture of the gate.
+TEST(Collect, ComparesWhatTheWatchSees) {
+  const TempDir folder;
+  fs::create_directory(folder.path() / "seen");
+  cv::Mat picture(48, 64, CV_8UC3, cv::Scalar::all(0));
+  const auto write = [&](const char* name) { cv::imwrite(folder / "seen/" + name, picture); };
+  write("1.png");
+  picture(cv::Rect(32, 0, 32, 48)) = cv::Scalar::all(200);
+  write("2.png");
+  picture(cv::Rect(0, 0, 32, 48)) = cv::Scalar::all(90);
+  write("3.png");
+  const std::string config = folder.write("c.toml", "[watch.gate]\nroi = [0, 0, 0.5, 1]\n");
+  const ProgramResult ran =
+      run_lookout({"collect", folder / "seen", folder.path().string(), "--label", "open", "--every",
+                   "0", "--watch", "gate", "--config", config});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("2 pictures of open written, 1 left out"));
+  for (const auto& file : fs::directory_iterator(folder.path() / "open")) {
+    EXPECT_EQ(cv::imread(file.path()).size(), picture.size()) << "whole pictures";
   }
 }
 
