@@ -40,9 +40,9 @@ struct NamedModel {
 };
 
 // Reads the archive that `options` name, or the head and the archive of its base, which is found by
-// its SHA-256 among the installed models unless `options` name it. Nothing of it is run. Throws Error(kNoInput),
-// Error(kPermission), Error(kBadData) for a head that is no good or has another base, and when
-// neither the file's SHA-256 nor that of the base is one of `options.sha256`.
+// its SHA-256 among the installed models unless `options` name it. Nothing of it is run. Throws
+// Error(kNoInput), Error(kPermission), Error(kBadData) for a head that is no good or has another
+// base, and when neither the file's SHA-256 nor that of the base is one of `options.sha256`.
 NamedModel read_archive(const ModelOptions& options);
 
 // The description of a model that is not run. Empty `labels` need not be there. Throws

@@ -18,7 +18,7 @@ struct DiscoveryFacts {
   bool commands = false;        // commands are executed
   bool has_temperature = true;  // of the machine
   bool has_throttling = true;
-  bool voltage_alone = false;  // of the throttling, under-voltage is known alone
+  bool voltage_alone = false;               // of the throttling, under-voltage is known alone
   std::chrono::seconds stats_interval{60};  // at least, of the topic `stats`
   std::string page;                         // an address of our HTTP server; empty: none
 };

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "paths.h"
 #include "platform/sources/test_pattern.h"
 #include "tests/support/heads.h"
-#include "paths.h"
 #include "tests/support/program.h"
 #include "tests/support/program_results.h"
 #include "tests/support/temp_dir.h"
