@@ -18,7 +18,7 @@ for program in cmake cpack ctest nproc id; do
   stand_in "$work/bin/$program"
 done
 for script in deploy/install-deps.sh toolchains/make-sysroot.sh \
-  tests/{target,run_test,deploy/{install_deps,package,libcamera_module,maintainer_scripts,sockets}_test}.sh tests/soak/soak.py \
+  tests/{target,run_test,deploy/{install_deps,package,libcamera_module,maintainer_scripts,sockets,apt_repository,release}_test}.sh tests/soak/soak.py \
   tests/vm/binfmt.sh tests/tools/check_{service,style,libcamera}.sh tests/tools/check_{layering,size,links}.py; do
   stand_in "$root/$script"
 done
@@ -127,7 +127,7 @@ stand_in "$root/deploy/install-deps.sh"
 
 run --all
 expect '--all adds stages' test "$(stages)" = 'host models asan tsan style'
-expect 'they are counted' test "$(tail -n 1 "$work/out")" = '20 passed, 3 failed, 4 skipped'
+expect 'they are counted' test "$(tail -n 1 "$work/out")" = '22 passed, 3 failed, 4 skipped'
 expect 'single files are checked' test "$(calls 'check_style|develop')" = \
   'cmake --preset develop -B build/alone -DLOOKOUT_JOINED=NONE -DBUILD_TESTING=ON|check_style.sh build/host build/alone|'
 

@@ -161,7 +161,13 @@ ALLOWED = {
         "platform/sources",
         "platform/system",
     },
-    "app/collect": {"app/options", "pipeline/core", "platform/reporters", "platform/sources"},
+    "app/collect": {
+        "app/options",
+        "pipeline/core",
+        "pipeline/model",
+        "platform/reporters",
+        "platform/sources",
+    },
     "app/dataset": {
         "app/options",
         "app/report",
