@@ -119,11 +119,14 @@ ModelTrials::ModelTrials(fs::path folder, std::function<Clock::time_point()> now
     : folder_(std::move(folder)), now_(std::move(now)) {}
 
 ModelTrials::~ModelTrials() {
-  const MutexLock lock(mutex_);
-  for (auto& [file, trial] : trials_) {
-    if (trial.note.proved || trial.note.attempts == 0) continue;
-    --trial.note.attempts;
-    write(file, trial.note);
+  try {
+    const MutexLock lock(mutex_);
+    for (auto& [file, trial] : trials_) {
+      if (trial.note.proved || trial.note.attempts == 0) continue;
+      --trial.note.attempts;
+      write(file, trial.note);
+    }
+  } catch (const std::exception&) {  // for want of memory: the attempt counts
   }
 }
 

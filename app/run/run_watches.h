@@ -33,10 +33,10 @@ struct OpenWatches {
   std::vector<OpenWatch> all;  // at least one
 };
 
-// Loads each model once, by `load`, unless it is one of `open` whose files are as they were.
+// Loads each model once, by `load`, unless it is one of `before` whose files are as they were.
 OpenWatches open_watches(const RunOptions& options,
                          const std::function<LoadedModel(const ModelOptions&)>& load,
-                         const std::vector<OpenModel>& open = {});
+                         const std::vector<OpenModel>& before = {});
 
 // What the run does with them. `live`: the source.
 Plan make_plan(const RunOptions& options, const OpenWatches& watches, bool live);
