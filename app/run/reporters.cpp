@@ -27,14 +27,16 @@
 namespace lookout {
 namespace {
 
-// Passes on the results of the watch `name`, and its models, as if it were the only one. Of several
-// such reporters one `leads`: it passes on what is not about a watch, too.
+// Passes on the results of the watch `name`, and its models, as if it were the only one; without a
+// name those of the first one there is. Of several such reporters one `leads`: it passes on what is
+// not about a watch, too.
 class WatchReporter : public Reporter {
  public:
   WatchReporter(std::string name, bool leads, std::unique_ptr<Reporter> to)
-      : name_(std::move(name)), leads_(leads), to_(std::move(to)) {}
+      : follows_first_(name.empty()), name_(std::move(name)), leads_(leads), to_(std::move(to)) {}
 
   void watching(const WatchList& watches) override {
+    if (follows_first_) name_ = watches.front().watch->name;
     for (const Watching& each : watches) {
       if (each.watch && each.watch->name == name_) to_->watching({each});
     }
@@ -52,7 +54,8 @@ class WatchReporter : public Reporter {
   void poll() override { to_->poll(); }
 
  private:
-  const std::string name_;
+  const bool follows_first_;
+  std::string name_;
   const bool leads_;
   const std::unique_ptr<Reporter> to_;
 };
@@ -83,6 +86,13 @@ std::unique_ptr<Reporter> for_watch(const OpenWatch& watch, bool leads,
                                     std::unique_ptr<Reporter> reporter) {
   if (!reporter || !watch.info) return reporter;
   return std::make_unique<WatchReporter>(watch.info->name, leads, std::move(reporter));
+}
+
+// A reporter that knows one state, and lives as long as the run.
+std::unique_ptr<Reporter> for_first_watch(const ReporterParts& run,
+                                          std::unique_ptr<Reporter> reporter) {
+  if (!reporter || !run.watches.front().info) return reporter;
+  return std::make_unique<WatchReporter>("", /*leads=*/true, std::move(reporter));
 }
 
 // Without any of these options the state is the best label of each frame, and is not shown.
@@ -357,7 +367,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   }
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
-  reporters.take_pictures = add(for_watch(first, true, make_http_reporter(run, counters)));
+  reporters.take_pictures = add(for_first_watch(run, make_http_reporter(run, counters)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");
@@ -365,7 +375,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   if (has_source && run.options.results.overlay) {
     auto overlay = std::make_unique<OverlayReporter>(run.info, first_view(run), run.stop);
     reporters.overlay = overlay.get();
-    add(for_watch(first, true, std::move(overlay)));
+    add(for_first_watch(run, std::move(overlay)));
   }
   return reporters;
 }
