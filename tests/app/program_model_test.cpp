@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,6 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 // Divides by 0, which TorchScript does not check: x86 ends the process.
 const char* const kCrashes = "return x.mean([2, 3]) + 5 % (x.size(0) - 1)";
@@ -48,6 +50,16 @@ class ProgramModelTest : public testing::Test {
     Program::Options options;
     options.environment = {"STATE_DIRECTORY=" + (directory_ / "state")};
     return run_lookout(arguments, options);
+  }
+
+  // A run that is ended by `signal` after its first result. Returns its log.
+  std::string run_until(int signal) const {
+    Program::Options options;
+    options.environment = {"STATE_DIRECTORY=" + (directory_ / "state")};
+    Program program({"test://red?fps=20", "--config", config_}, options);
+    EXPECT_TRUE(program.wait_for(" ms)")) << program.err();
+    kill(program.pid(), signal);
+    return program.finish().err;
   }
 
   Json listed() const {
@@ -82,6 +94,18 @@ TEST_F(ProgramModelTest, InstallsGoesBackAndLists) {
   ASSERT_EQ(model({"back", models[0]["sha256"].get<std::string>().substr(0, 12)}).status, 0);
   EXPECT_EQ(read_file(file_), read_file(other));
   EXPECT_THAT(model({"list"}).out, HasSubstr("  in use  "));
+}
+
+// As a crash, a watchdog or the kernel for want of memory end it.
+TEST_F(ProgramModelTest, AModelThatEndsTheProgramTwiceMakesRoomForTheOneBefore) {
+  ASSERT_EQ(model({"install", write("other.pt", "return x.mean([2, 3]) * 2")}).status, 0);
+  const auto not_used = HasSubstr("is not used: the program ended 2 times with it");
+  EXPECT_THAT(run_until(SIGKILL), Not(not_used));
+  EXPECT_THAT(run_until(SIGTERM), Not(not_used)) << "an end in order does not count";
+  EXPECT_THAT(run_until(SIGKILL), Not(not_used));
+  EXPECT_THAT(run_until(SIGKILL), not_used);
+  EXPECT_THAT(run_until(SIGTERM), not_used) << "until it is installed again";
+  EXPECT_EQ(listed()[0]["use"], "failed");
 }
 
 TEST_F(ProgramModelTest, WhatIsRefusedChangesNothing) {
