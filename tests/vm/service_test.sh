@@ -66,6 +66,12 @@ names red
 systemd-analyze security --no-pager --threshold=5 $unit | tail -n 1 || fail 'more exposed than 0.5'
 say 'hardened'
 
+process=$(property MainPID)
+sed -i 's/^min-duration = .*/min-duration = "600ms"/' /etc/lookout/lookout.toml
+systemctl reload $unit
+until_true 'a changed configuration is taken' journal_has 'reload: state.min-duration changed'
+is MainPID "$process" || fail 'a reload was a restart'
+
 slow_camera
 # With its socket it is seen by others, though it has no network itself.
 exposed=$(exposure)
