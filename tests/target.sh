@@ -303,7 +303,7 @@ repeated() {
 make_guest() {
   local depends
   depends=$(printf '%s\n' "${debs[@]}" | xargs -I DEB dpkg-deb -f DEB Depends | sed 's/([^)]*)//g; s/|[^,]*//g' |
-    tr -s ', \n' '\n' | awk '$0 != "lookout" && !seen[$0]++')
+    tr -s ', \n' '\n' | awk '!/^lookout/ && !seen[$0]++')
   # shellcheck disable=SC2086
   tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends "$@"
 }
