@@ -232,7 +232,7 @@ make_old_package() {
   dpkg-deb -x "$torch_deb" "$tree"
   rm -r "$tree/usr/share/doc/lookout-torch"
   sed -i '/^interest.* \/usr\/lib\/lookout$/d' "$tree/DEBIAN/triggers"
-  sed -i 's/^Version: .*/Version: 0.1.0+deb12/' "$tree/DEBIAN/control"
+  sed -i 's/^Version: .*/Version: 0.1.0+deb12/; s/, lookout-torch ([^)]*) | lookout-onnxruntime ([^)]*)//' "$tree/DEBIAN/control"
   dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$work/old.deb" > /dev/null
   rm -r "$tree"
 }
