@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <thread>
@@ -47,10 +48,12 @@ TEST(OnnxThreads, NoMoreThreadsAreBusyThanAskedFor) {
   EXPECT_EXIT(busy(2), max_two, "");
 }
 
-std::set<int> threads_of_this_process() {
+std::set<int> threads_of_sessions() {
   std::set<int> threads;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    threads.insert(std::stoi(task.path().filename()));
+    std::string name;
+    std::ifstream(task.path() / "comm") >> name;
+    if (name == "onnx") threads.insert(std::stoi(task.path().filename()));
   }
   return threads;
 }
@@ -58,14 +61,14 @@ std::set<int> threads_of_this_process() {
 // A run loads a model that replaces another one at a low priority, and classifies at its own.
 TEST(OnnxThreads, HaveTheProcesssPriorityWhoeverLoadsTheModel) {
   const auto first = open(2);
-  const std::set<int> before = threads_of_this_process();
+  const std::set<int> before = threads_of_sessions();
   std::unique_ptr<Classifier> model;
   std::thread([&model] {
     lower_this_thread_priority();
     model = open(3);
   }).join();
   std::vector<int> priorities;
-  for (const int thread : threads_of_this_process()) {
+  for (const int thread : threads_of_sessions()) {
     if (before.count(thread) > 0) continue;
     priorities.push_back(getpriority(PRIO_PROCESS, static_cast<id_t>(thread)));
   }
