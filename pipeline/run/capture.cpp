@@ -33,14 +33,10 @@ CaptureCounts Capture::counts() const {
   return counts;
 }
 
-bool Capture::is_settled(std::uint64_t classified) const {
+std::optional<std::uint64_t> Capture::settled(std::uint64_t classified) const {
   const CaptureCounts now = counts();
-  return now.captured == classified + now.unwanted + now.dropped;
-}
-
-std::uint64_t Capture::settled(std::uint64_t classified) const {
-  const CaptureCounts now = counts();
-  return now.captured == classified + now.unwanted + now.dropped ? now.captured : 0;
+  if (now.captured != classified + now.unwanted + now.dropped) return std::nullopt;
+  return now.captured;
 }
 
 void Capture::take_changes(std::uint64_t sequence, std::vector<CameraStatus>& changes) {

@@ -37,12 +37,9 @@ class Capture {
 
   CaptureCounts counts() const;
 
-  // Whether all captured frames were dropped, not wanted, or are among the `classified` ones.
-  bool is_settled(std::uint64_t classified) const;
-
   // Number of the captured frames if all of them were dropped, not wanted, or are among the
-  // `classified` ones; 0 while one is on its way.
-  std::uint64_t settled(std::uint64_t classified) const;
+  // `classified` ones; nothing while one is on its way.
+  std::optional<std::uint64_t> settled(std::uint64_t classified) const;
 
   // Overwrites `changes` with the camera's losses and returns before frame `sequence` was captured,
   // oldest first, and forgets them. There may be several during one inference.

@@ -245,7 +245,8 @@ class FrameLoop {
     adopt_from(taken);
     // Changes are reported before the frames that were captured after them. Without a frame there
     // may still be older ones with the workers, which come first.
-    report_changes(taken ? classified_.frame.sequence : capture_.settled(statistics_.classified()));
+    report_changes(taken ? classified_.frame.sequence
+                         : capture_.settled(statistics_.classified()).value_or(0));
     if (taken) report_frame();
     return true;
   }
@@ -258,7 +259,7 @@ class FrameLoop {
       return;
     }
     const PlanPtr current = plans_.current();
-    if (current == plan_ || !capture_.is_settled(statistics_.classified())) return;
+    if (current == plan_ || !capture_.settled(statistics_.classified())) return;
     adopt(current);
     classified_.plan.reset();
   }
