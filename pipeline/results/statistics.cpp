@@ -74,6 +74,14 @@ Percentiles LatencyHistogram::percentiles() const {
   return {rank(0.50), rank(0.95), rank(0.99), max_};
 }
 
+void add_region(const Result& region, Result& frame) {
+  frame.frame_age = region.frame_age;
+  frame.durations.preprocess += region.durations.preprocess;
+  frame.durations.inference += region.durations.inference;
+  frame.durations.total += region.durations.total - region.durations.capture;
+  frame.reused = frame.reused && region.reused;
+}
+
 Statistics::Statistics(Clock::time_point start) : start_(start), interval_start_(start) {}
 
 void Statistics::record(const Result& result) {

@@ -79,6 +79,9 @@ struct CaptureCounts {
   std::uint64_t unwanted = 0;
 };
 
+// Adds the times of a further region to those of the others of the same frame, which counts once.
+void add_region(const Result& region, Result& frame);
+
 // Used by the inference thread alone.
 class Statistics {
  public:

@@ -113,15 +113,6 @@ bool same_name(const WatchInfoPtr& one, const WatchInfoPtr& other) {
   return one->name == other->name;
 }
 
-// Adds the times of a further region of the same frame.
-void add_region(const Result& region, Result& frame) {
-  frame.frame_age = region.frame_age;
-  frame.durations.preprocess += region.durations.preprocess;
-  frame.durations.inference += region.durations.inference;
-  frame.durations.total += region.durations.total - region.durations.capture;
-  frame.reused = frame.reused && region.reused;
-}
-
 // The frame loop of the calling thread: takes classified frames and calls the reporters.
 class FrameLoop {
  public:

@@ -20,18 +20,15 @@ void MqttStatistics::record(const Result& result) {
         return other.roi == region.roi && other.model == region.model;
       });
   if (is_counted) return;
-  const bool is_first = regions_.empty();
-  if (is_first) frame_.durations = {};
+  if (regions_.empty()) {
+    frame_.sequence = result.sequence;
+    frame_.frame_age = result.frame_age;
+    frame_.reused = result.reused;
+    frame_.durations = result.durations;
+  } else {
+    add_region(result, frame_);
+  }
   regions_.push_back(region);
-  frame_.sequence = result.sequence;
-  frame_.frame_age = result.frame_age;
-  frame_.reused = result.reused && (is_first || frame_.reused);
-  StageDurations& sum = frame_.durations;
-  const StageDurations& part = result.durations;
-  sum.capture = part.capture;
-  sum.preprocess += part.preprocess;
-  sum.inference += part.inference;
-  sum.total += part.total - (is_first ? Clock::duration() : part.capture);
 }
 
 void MqttStatistics::record_frame() {
