@@ -1,18 +1,12 @@
 #include "pipeline/run/scheduling.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,6 +15,7 @@
 #include "pipeline/run/pipeline.h"
 #include "tests/support/captured_log.h"
 #include "tests/support/fakes.h"
+#include "tests/support/refused_call.h"
 #include "tests/support/source_testing.h"
 
 namespace lookout {
@@ -93,19 +88,6 @@ TEST(Scheduling, WhatIsRefusedEndsTheRunWithTheWayOut) {
 
 int priority_of_this_thread() { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); }
 
-// For the calling thread alone, as a service without SystemCallFilter=setpriority refuses it.
-bool refuse_setpriority() {
-  std::array<sock_filter, 4> program{{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog filter{program.size(), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 TEST(Scheduling, ALowPriorityIsThatOfOneThread) {
   const int before = priority_of_this_thread();
   int lowered = 0;
@@ -134,7 +116,7 @@ TEST(Scheduling, ARefusedLowPriorityIsLoggedOnceAndEndsNothing) {
   const CapturedLog log;
   std::atomic<bool> refused{false};
   const auto lower = [&refused] {
-    if (!refuse_setpriority()) return;
+    if (!refuse_call(SYS_setpriority)) return;
     refused = true;
     EXPECT_FALSE(lower_this_thread_priority());
   };

@@ -2,26 +2,22 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "tests/support/refused_call.h"
 namespace lookout {
 namespace {
 
@@ -29,19 +25,8 @@ constexpr int kAllowedCall = 0;
 constexpr std::int64_t kMemory = 64 << 20;
 constexpr std::int64_t kFile = 1 << 20;
 
-// What deploy/lookout.service does to seccomp(2). Without libseccomp, which would remember that it
-// was allowed.
-void refuse_seccomp() {
-  std::array<sock_filter, 4> code{{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog program{code.size(), code.data()};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
+// What deploy/lookout.service does to seccomp(2).
+void refuse_seccomp() { refuse_call(SYS_seccomp); }
 
 // Does `deed` in a sandbox. Returns the errno that it left, or minus the signal that ended it.
 int in_sandbox(
