@@ -226,10 +226,15 @@ TEST_F(HistoryRecorderTest, AnIdleRunSaysNowAndThenThatItStillLooks) {
 
 class HistoryReporterTest : public HistoryRecorderTest {
  protected:
+  // Both clocks go on: the wall clock alone would be one that was set.
+  void pass(seconds time) {
+    now_.uptime += time;
+    now_.wall += time;
+  }
+
   // A frame that changes the state.
   void report(HistoryReporter& reporter, SceneState state) {
-    now_.uptime += seconds(1);
-    now_.wall += seconds(1);
+    pass(seconds(1));
     Result result;
     result.model = model_;
     result.timestamp = now_.wall;
@@ -273,10 +278,10 @@ TEST_F(HistoryReporterTest, ACameraThatIsAwayLeavesTheStateUnknownUntilItIsBack)
   options_.pictures_a_day = 0;
   auto run = reporter();
   report(*run, open_);
-  now_.wall += seconds(5);
+  pass(seconds(5));
   run->status({/*online=*/false, now_.wall});
   run->status({/*online=*/true, now_.wall + seconds(1)});
-  now_.wall += seconds(5);
+  pass(seconds(5));
   report(*run, open_);
   run->status({/*online=*/false, now_.wall + seconds(1)});
   run.reset();
