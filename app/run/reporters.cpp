@@ -363,11 +363,12 @@ RunReporters make_reporters(const ReporterParts& run) {
   add(std::make_unique<SystemdNotifier>(has_source));
   add(make_trial_reporter(run.trials, has_source));
   if (first.info && (run.resolved.http_address || run.options.results.overlay)) {
-    log_warn("HTTP and --overlay show the watch {} alone, the first", first.info->name);
+    log_warn("HTTP, but for its metrics, and --overlay show the watch {} alone, the first",
+             first.info->name);
   }
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
-  reporters.take_pictures = add(for_first_watch(run, make_http_reporter(run, counters)));
+  reporters.take_pictures = add(make_http_reporter(run, counters));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");

@@ -28,8 +28,9 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
       sockets_(std::move(sockets)) {}
 
 void HttpReporter::watching(const WatchList& watches) {
+  shown_ = watches.front().watch ? watches.front().watch->name : std::string();
   slots_.put(watches.front().model);
-  metrics_.model(watches.front().model);
+  metrics_.watching(watches);
   if (server_) return;
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits_, http_metrics_);
   service_.set_wake([this] { server_->wake(); });
@@ -45,7 +46,7 @@ HttpReporter::~HttpReporter() {
 }
 
 void HttpReporter::report(const Result& result, const Frame& frame) {
-  slots_.put(result, frame);
+  if (!result.watch || result.watch->name == shown_) slots_.put(result, frame);
   metrics_.record(result);
 }
 

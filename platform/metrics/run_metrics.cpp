@@ -35,6 +35,27 @@ std::string fact_of(const ModelInfo& model, const char* name) {
 
 constexpr std::size_t kHashDigits = 12;  // of a model's SHA-256: enough to tell models apart
 
+bool has_name(const WatchInfoPtr& one, const WatchInfoPtr& other) {
+  return one == other || (one && other && one->name == other->name);
+}
+
+// The time of each state of `model`, and of unknown, as it was with the model `before` (null: there
+// was none); empty when there are too many.
+std::vector<double> seconds_with(const ModelInfo& model, const ModelInfo* before,
+                                 const std::vector<double>& seconds_before) {
+  const auto& labels = model.labels;
+  std::vector<double> seconds(labels.size() <= RunMetrics::kMaxStates ? labels.size() + 1 : 0);
+  if (seconds.empty() || seconds_before.empty()) return seconds;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto same = std::find(before->labels.begin(), before->labels.end(), labels[i]);
+    if (same != before->labels.end()) {
+      seconds[i] = seconds_before[static_cast<std::size_t>(same - before->labels.begin())];
+    }
+  }
+  seconds.back() = seconds_before.back();
+  return seconds;
+}
+
 // In seconds since 1970. Computed once: the clocks that it is made of are read one after the other,
 // and a value that changes would count as a restart.
 double process_start() {
@@ -134,62 +155,100 @@ RunMetrics::RunMetrics(const RunInfo& info, MetricSources sources)
       camera_{{"camera", info.camera}},
       sources_(std::move(sources)) {}
 
-void RunMetrics::model(const ModelInfoPtr& model) {
-  const auto& labels = model->labels;
-  std::vector<double> seconds(labels.size() <= kMaxStates ? labels.size() + 1 : 0);
+void RunMetrics::watching(const WatchList& watches) {
+  Watches next;
   const MutexLock lock(mutex_);
-  if (!seconds.empty() && !state_seconds_.empty()) {
-    const auto& before = model_->labels;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      const auto same = std::find(before.begin(), before.end(), labels[i]);
-      if (same != before.end()) seconds[i] = state_seconds_[same - before.begin()];
+  end_frame();
+  for (const Watching& each : watches) {
+    const auto before = std::find_if(watches_.begin(), watches_.end(), [&](const auto& one) {
+      return has_name(one.watch, each.watch);
+    });
+    const bool stays = before != watches_.end();
+    WatchCounters watch = stays ? std::move(*before) : WatchCounters();
+    watch.watch = each.watch;
+    if (watch.model != each.model) {
+      watch.state_seconds = seconds_with(*each.model, watch.model.get(), watch.state_seconds);
+      watch.model = each.model;
+      watch.has_state = false;  // its number is the other model's
+      watch.has_class = false;
     }
-    seconds.back() = state_seconds_.back();
+    watch.shares_region = std::any_of(next.begin(), next.end(), [&](const auto& one) {
+      return one.model == each.model && one.watch->roi == each.watch->roi;
+    });
+    next.push_back(std::move(watch));
   }
-  state_seconds_ = std::move(seconds);
-  model_ = model;
-  counters_.has_state = false;  // its number is the other model's
-  counters_.has_class = false;
+  watches_ = std::move(next);
 }
 
-MetricLabels RunMetrics::labels_of(const ModelInfo& model) const {
-  MetricLabels labels = camera_;
-  labels.emplace_back("model", model.name);
-  labels.emplace_back("weights", fact_of(model, "weights"));
-  labels.emplace_back("quantization", fact_of(model, "quantization"));
-  labels.emplace_back("sha256", model.sha256.substr(0, kHashDigits));
-  return labels;
+MetricLabels RunMetrics::labels_of(const WatchCounters& watch) const {
+  return watch.watch ? with_label(camera_, "watch", watch.watch->name) : camera_;
 }
 
 void RunMetrics::record(const Result& result) {
   const auto now = Clock::now();
   const MutexLock lock(mutex_);
-  Counters& counters = counters_;
-  counters.captured = std::max(counters.captured, result.sequence + 1);
-  counters.dropped = result.dropped;
-  ++counters.classified;
-  if (result.reused) {
-    ++counters.reused;
+  counters_.captured = std::max(counters_.captured, result.sequence + 1);
+  counters_.dropped = result.dropped;
+  const auto found = std::find_if(watches_.begin(), watches_.end(), [&result](const auto& one) {
+    return has_name(one.watch, result.watch);
+  });
+  if (found == watches_.end()) return;
+  WatchCounters& watch = *found;
+  if (watch.watch) {
+    count_region(result, watch.shares_region);
   } else {
-    counters.capture.record(result.durations.capture);
-    counters.preprocess.record(result.durations.preprocess);
-    counters.inference.record(result.durations.inference);
-    counters.total.record(result.durations.total);
-    counters.frame_age.record(result.frame_age);
+    count_frame(result);
   }
-  if (counters.has_state && counters.last_result != Clock::time_point() &&
-      counters.state < state_seconds_.size()) {
-    state_seconds_[counters.state] += seconds_of(now - counters.last_result);
+  ++watch.results;
+  if (result.reused) {
+    ++watch.reused;
+  } else {
+    watch.classified_frame = since_1970(result.timestamp);
   }
-  counters.last_result = now;
+  if (watch.has_state && watch.last_result != Clock::time_point() &&
+      watch.state < watch.state_seconds.size()) {
+    watch.state_seconds[watch.state] += seconds_of(now - watch.last_result);
+  }
+  watch.last_result = now;
   const SceneState& state = result.state;
-  counters.has_state = state.kind != SceneState::Kind::kNone;
-  counters.has_class = state.kind == SceneState::Kind::kClass;
-  counters.state = counters.has_class ? state.prediction.index : model_->labels.size();
-  counters.state_score = state.prediction.score;
+  watch.has_state = state.kind != SceneState::Kind::kNone;
+  watch.has_class = state.kind == SceneState::Kind::kClass;
+  watch.state = watch.has_class ? state.prediction.index : watch.model->labels.size();
+  watch.state_score = state.prediction.score;
   if (!result.state_changed) return;
-  ++counters.changes;
-  counters.state_start = since_1970(result.timestamp);
+  ++watch.changes;
+  watch.state_start = since_1970(result.timestamp);
+}
+
+void RunMetrics::count_frame(const Result& result) {
+  ++counters_.classified;
+  if (result.reused) {
+    ++counters_.reused;
+    return;
+  }
+  counters_.capture.record(result.durations.capture);
+  counters_.preprocess.record(result.durations.preprocess);
+  counters_.inference.record(result.durations.inference);
+  counters_.total.record(result.durations.total);
+  counters_.frame_age.record(result.frame_age);
+}
+
+void RunMetrics::count_region(const Result& result, bool shares_region) {
+  if (frame_ && frame_->sequence != result.sequence) end_frame();
+  if (frame_) {
+    if (!shares_region) add_region(result, *frame_);
+    return;
+  }
+  frame_.emplace();
+  frame_->sequence = result.sequence;
+  frame_->frame_age = result.frame_age;
+  frame_->durations = result.durations;
+  frame_->reused = result.reused;
+}
+
+void RunMetrics::end_frame() {
+  if (frame_) count_frame(*frame_);
+  frame_.reset();
 }
 
 void RunMetrics::record(const StatsSnapshot& stats) {
@@ -204,13 +263,28 @@ void RunMetrics::record(const CameraStatus& status) {
   const MutexLock lock(mutex_);
   if (!status.online) ++counters_.losses;
   counters_.online = status.online;
-  counters_.has_state = false;
-  counters_.has_class = false;
-  counters_.last_result = {};  // the time without a camera belongs to no state
+  end_frame();
+  for (WatchCounters& watch : watches_) {
+    watch.has_state = false;
+    watch.has_class = false;
+    watch.last_result = {};  // the time without a camera belongs to no state
+  }
 }
 
-void RunMetrics::append_frames(const Counters& counters, const std::vector<std::string>& labels,
-                               const std::vector<double>& state_seconds, MetricsText& text) const {
+void RunMetrics::append_models(const Watches& watches, MetricsText& text) const {
+  text.begin("lookout_model_info", "gauge", "The model.");
+  for (const WatchCounters& watch : watches) {
+    const ModelInfo& model = *watch.model;
+    MetricLabels labels = labels_of(watch);
+    labels.emplace_back("model", model.name);
+    labels.emplace_back("weights", fact_of(model, "weights"));
+    labels.emplace_back("quantization", fact_of(model, "quantization"));
+    labels.emplace_back("sha256", model.sha256.substr(0, kHashDigits));
+    text.add(labels, 1);
+  }
+}
+
+void RunMetrics::append_frames(const Counters& counters, MetricsText& text) const {
   text.gauge("lookout_camera_up", "1: the camera delivers frames; 0: it is away.", camera_,
              counters.online);
   text.counter("lookout_camera_losses_total", "How often the camera went away.", camera_,
@@ -239,44 +313,76 @@ void RunMetrics::append_frames(const Counters& counters, const std::vector<std::
   text.begin("lookout_frame_age_seconds", "histogram",
              "Time from the capture of a frame to its result, but for reused ones.");
   text.add(camera_, counters.frame_age);
-  text.counter("lookout_state_changes_total", "Changes of the state.", camera_, counters.changes);
-  if (counters.has_class) {
-    text.gauge("lookout_state_score", "Smoothed score of the state's class.", camera_,
-               counters.state_score);
+}
+
+// Of watches with names, each of which may be classified at another rate.
+void RunMetrics::append_watches(const Watches& watches, MetricsText& text) const {
+  if (!watches.front().watch) return;
+  text.begin("lookout_watch_results_total", "counter", "Results of each watch.");
+  for (const WatchCounters& watch : watches) text.add(labels_of(watch), watch.results);
+  text.begin("lookout_watch_reused_total", "counter",
+             "Of these, results that are the last one again, since nothing had changed there.");
+  for (const WatchCounters& watch : watches) text.add(labels_of(watch), watch.reused);
+  text.begin(
+      "lookout_watch_classified_time_seconds", "gauge",
+      "When the frame was captured whose region was classified last, in seconds since 1970.");
+  for (const WatchCounters& watch : watches) {
+    if (watch.classified_frame > 0) text.add(labels_of(watch), watch.classified_frame);
   }
-  if (counters.has_state && counters.changes > 0) {
-    text.gauge("lookout_state_start_time_seconds", "When the state began, in seconds since 1970.",
-               camera_, counters.state_start);
-  }
-  if (state_seconds.empty()) return;
+}
+
+void RunMetrics::append_states(const Watches& watches, MetricsText& text) const {
+  text.begin("lookout_state_changes_total", "counter", "Changes of the state.");
+  for (const WatchCounters& watch : watches) text.add(labels_of(watch), watch.changes);
+  const auto append = [&](const char* name, const char* help, double WatchCounters::*value,
+                          const auto& is_known) {
+    if (std::none_of(watches.begin(), watches.end(), is_known)) return;
+    text.begin(name, "gauge", help);
+    for (const WatchCounters& watch : watches) {
+      if (is_known(watch)) text.add(labels_of(watch), watch.*value);
+    }
+  };
+  append("lookout_state_score", "Smoothed score of the state's class.", &WatchCounters::state_score,
+         [](const auto& watch) { return watch.has_class; });
+  append("lookout_state_start_time_seconds", "When the state began, in seconds since 1970.",
+         &WatchCounters::state_start,
+         [](const auto& watch) { return watch.has_state && watch.changes > 0; });
+  const auto has_seconds = [](const auto& watch) { return !watch.state_seconds.empty(); };
+  if (std::none_of(watches.begin(), watches.end(), has_seconds)) return;
   text.begin("lookout_state_seconds_total", "counter", "Time that each state lasted.");
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    // Two classes of one label are one state.
-    const auto here = labels.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(labels.begin(), here, *here) != here) continue;
-    text.add(with_label(camera_, "state", *here), state_seconds[i]);
+  for (const WatchCounters& watch : watches) {
+    if (!has_seconds(watch)) continue;
+    const auto& labels = watch.model->labels;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      // Two classes of one label are one state.
+      const auto here = labels.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(labels.begin(), here, *here) != here) continue;
+      text.add(with_label(labels_of(watch), "state", *here), watch.state_seconds[i]);
+    }
+    text.add(with_label(labels_of(watch), "state", "(unknown)"), watch.state_seconds.back());
   }
-  text.add(with_label(camera_, "state", "(unknown)"), state_seconds.back());
 }
 
 std::string RunMetrics::text() const {
   Counters counters;
-  std::vector<double> state_seconds;
-  ModelInfoPtr model;
+  Watches watches;
   {
     const MutexLock lock(mutex_);
-    model = model_;
     counters = counters_;
-    state_seconds = state_seconds_;
+    watches = watches_;
   }
   MetricsText text;
   text.gauge("lookout_build_info", "Versions of the program and its libraries.",
              {{"version", LOOKOUT_VERSION},
-              {"library", fact_of(*model, "library")},
+              {"library", fact_of(*watches.front().model, "library")},
               {"opencv", CV_VERSION}},
              1);
-  text.gauge("lookout_model_info", "The model.", labels_of(*model), 1);
-  if (has_source_) append_frames(counters, model->labels, state_seconds, text);
+  append_models(watches, text);
+  if (has_source_) {
+    append_frames(counters, text);
+    append_watches(watches, text);
+    append_states(watches, text);
+  }
   if (sources_.operators) append_operators(sources_.operators(), camera_, text);
   const auto usage =
       sources_.api_usage ? sources_.api_usage() : std::map<std::string, std::uint64_t>();

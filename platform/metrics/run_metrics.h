@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,13 @@ struct MetricSources {
   std::function<std::map<std::string, std::uint64_t>()> api_usage;  // as of open_model.h
 };
 
-// model() and record() are called by the frame loop, record() in constant time and without
-// allocation; text() by any other thread, after the first model. Names follow
+// watching() and record() are called by the frame loop, record() in constant time and without
+// allocation; text() by any other thread, after the first watching(). Names follow
 // https://prometheus.io/docs/practices/naming/.
+//
+// What is about a state has the label `watch` where watches have names. Frames are counted once,
+// however many of their regions are classified: their times are the sums of these. A frame with
+// named watches is counted when the next one comes.
 class RunMetrics {
  public:
   static constexpr std::size_t kMaxStates = 32;     // classes whose time is counted
@@ -45,9 +50,9 @@ class RunMetrics {
 
   RunMetrics(const RunInfo& info, MetricSources sources);
 
-  // The model of the results that follow. Its states keep the time that they had with the model
-  // before.
-  void model(const ModelInfoPtr& model) EXCLUDES(mutex_);
+  // Whose results follow. A watch that was there before goes on with its counters, and its states
+  // keep the time that they had with the model before; one that is missing is forgotten.
+  void watching(const WatchList& watches) EXCLUDES(mutex_);
   void record(const Result& result) EXCLUDES(mutex_);
   void record(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void record(const CameraStatus& status) EXCLUDES(mutex_);
@@ -70,6 +75,14 @@ class RunMetrics {
     DurationBuckets inference;
     DurationBuckets total;
     DurationBuckets frame_age;
+  };
+  struct WatchCounters {
+    WatchInfoPtr watch;  // null: the only one, without a name
+    ModelInfoPtr model;
+    bool shares_region = false;  // with a watch before it, whose result has the region's times
+    std::uint64_t results = 0;
+    std::uint64_t reused = 0;     // of these
+    double classified_frame = 0;  // the last one's capture, s since 1970; 0: there was none
     std::uint64_t changes = 0;
     bool has_class = false;  // the state is one; else unknown, or none
     std::size_t state = 0;   // its class; of unknown the number of classes
@@ -77,19 +90,27 @@ class RunMetrics {
     double state_score = 0;
     double state_start = 0;  // s since 1970
     Clock::time_point last_result;
+    std::vector<double> state_seconds;  // of each class and unknown; may be empty
   };
+  using Watches = std::vector<WatchCounters>;
 
-  void append_frames(const Counters& counters, const std::vector<std::string>& labels,
-                     const std::vector<double>& state_seconds, MetricsText& text) const;
-  MetricLabels labels_of(const ModelInfo& model) const;
+  void count_frame(const Result& result) REQUIRES(mutex_);
+  void count_region(const Result& result, bool shares_region) REQUIRES(mutex_);
+  void end_frame() REQUIRES(mutex_);
+  MetricLabels labels_of(const WatchCounters& watch) const;
+  void append_models(const Watches& watches, MetricsText& text) const;
+  void append_frames(const Counters& counters, MetricsText& text) const;
+  void append_watches(const Watches& watches, MetricsText& text) const;
+  void append_states(const Watches& watches, MetricsText& text) const;
 
   const bool has_source_;
   const MetricLabels camera_;
   const MetricSources sources_;
   mutable Mutex mutex_;
-  ModelInfoPtr model_ GUARDED_BY(mutex_);
   Counters counters_ GUARDED_BY(mutex_);
-  std::vector<double> state_seconds_ GUARDED_BY(mutex_);  // of each class and unknown; may be empty
+  Watches watches_ GUARDED_BY(mutex_);
+  // Of named watches, the frame whose regions come now: numbers alone.
+  std::optional<Result> frame_ GUARDED_BY(mutex_);
 };
 
 }  // namespace lookout

@@ -113,11 +113,12 @@ class FleetTest(unittest.TestCase):
         folder = pathlib.Path(temporary.name)
         cls.boards = [free_port(), free_port()]
         cls.port = free_port()
-        for fps, port in zip((20, 5), cls.boards):
+        watches = ["--set", "watch.left.roi=0,0,0.5,1", "--set", "watch.right.roi=0.5,0,0.5,1"]
+        for fps, port, more in zip((20, 5), cls.boards, ([], watches)):
             cls.start(
                 LOOKOUT, f"test://all?fps={fps}", "--set", "profile.op-sampling=0.5", "--threads", "1",
                 "--set", f"http.address=127.0.0.1:{port}",
-                "--set", f"http.token-file={folder / 'lookout.token'}",
+                "--set", f"http.token-file={folder / 'lookout.token'}", *more,
             )  # fmt: skip
         cls.known = [stand_in.StandIn(TOKEN, USUAL) for _ in range(3)]
         cls.slow = stand_in.StandIn(TOKEN, SLOW, fps=15)
@@ -190,6 +191,16 @@ class FleetTest(unittest.TestCase):
         )
         self.assertLessEqual(known - OF_MACHINES, real)
 
+    def test_watches_have_states_of_their_own(self):
+        query = self.query("Share of the time in each state", "lookout")
+
+        def watches():
+            board = f"127.0.0.1:{self.boards[1]}"
+            rows = [row["metric"] for row in self.ask(query) if row["metric"]["instance"] == board]
+            return {row["watch"] for row in rows} == {"left", "right"}
+
+        wait_for("the states of two watches", watches)
+
     def test_operators_of_the_fleet(self):
         shares = wait_for(
             "shares", lambda: self.ask('job_operator:lookout_operator_self_seconds:share5m{job="lookout"}')
@@ -223,9 +234,12 @@ class FleetTest(unittest.TestCase):
         stages = f'job_stage:lookout_stage_duration_seconds:p95_5m{{job="{KNOWN}",stage="inference"}}'
         self.wait_for_values(stages, {None: stand_in.P95}, 4)
 
-    def known_query(self, title):
+    def query(self, title, job):
         panel = next(panel for panel in DASHBOARD["panels"] if panel["title"] == title)
-        return panel["targets"][0]["expr"].replace("$job", KNOWN).replace("$instance", ".*")
+        return panel["targets"][0]["expr"].replace("$job", job).replace("$instance", ".*")
+
+    def known_query(self, title):
+        return self.query(title, KNOWN)
 
     def test_known_states_models_and_brokers(self):
         self.wait_for_values(self.known_query("Brokers that are away"), {None: 1}, 0)

@@ -33,7 +33,7 @@ ModelInfoPtr model_of(std::vector<std::string> labels) {
 std::string text_of(std::vector<std::string> labels, const MetricSources& sources = {},
                     const RunInfo& info = kRun) {
   RunMetrics metrics(info, sources);
-  metrics.model(model_of(std::move(labels)));
+  metrics.watching({{nullptr, model_of(std::move(labels))}});
   return metrics.text();
 }
 
@@ -81,7 +81,7 @@ TEST(MetricsText, AHistogramCountsUpToEachBound) {
 
 TEST(RunMetrics, CountsFramesStagesAndLosses) {
   RunMetrics metrics(kRun, {});
-  metrics.model(model_of({"cat", "dog"}));
+  metrics.watching({{nullptr, model_of({"cat", "dog"})}});
   Result result = result_of(9, milliseconds(12));
   result.dropped = 4;
   metrics.record(result);
@@ -117,7 +117,7 @@ TEST(RunMetrics, CountsFramesStagesAndLosses) {
 
 TEST(RunMetrics, StatesHaveTheirScoreTheirStartAndTheirTime) {
   RunMetrics metrics(kRun, {});
-  metrics.model(model_of({"cat", "dog"}));
+  metrics.watching({{nullptr, model_of({"cat", "dog"})}});
   Result result = result_of(0, milliseconds(1));
   result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
   result.state.kind = SceneState::Kind::kClass;
@@ -148,17 +148,102 @@ TEST(RunMetrics, AStateKeepsItsTimeWithAnotherModel) {
     const std::size_t at = text.find(start);
     return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
   };
-  metrics.model(model_of({"cat", "dog"}));
+  metrics.watching({{nullptr, model_of({"cat", "dog"})}});
   Result result = result_of(0, milliseconds(1));
   result.state = {SceneState::Kind::kClass, {1, "dog", 0.75F}};
   metrics.record(result);
   metrics.record(result);
   const std::string before = seconds_of_dog();
-  metrics.model(model_of({"dog", "cow", "pig"}));
+  metrics.watching({{nullptr, model_of({"dog", "cow", "pig"})}});
   EXPECT_EQ(seconds_of_dog(), before);
   EXPECT_THAT(metrics.text(), Not(HasSubstr("state=\"cat\"")));
-  metrics.model(model_of({"cow"}));
+  metrics.watching({{nullptr, model_of({"cow"})}});
   EXPECT_EQ(seconds_of_dog(), "");
+}
+
+Watching watch_of(const char* name, const ModelInfoPtr& model, const cv::Rect2d& roi = {}) {
+  return {std::make_shared<WatchInfo>(WatchInfo{name, roi}), model};
+}
+
+// Of a frame, after 10 ms of inference, with the first label as the state.
+Result result_of(const Watching& watch, std::uint64_t sequence, bool changed = false) {
+  Result result = result_of(sequence, milliseconds(10));
+  result.watch = watch.watch;
+  result.model = watch.model;
+  result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
+  result.state = {SceneState::Kind::kClass, {0, watch.model->labels[0], 0.5F}};
+  result.state_changed = changed;
+  return result;
+}
+
+TEST(RunMetrics, EachWatchHasItsStates) {
+  RunMetrics metrics(kRun, {});
+  const Watching gate = watch_of("gate", model_of({"open", "shut"}));
+  const Watching lamp = watch_of("lamp", model_of({"on"}), {0, 0, 1, 1});
+  metrics.watching({gate, lamp});
+  metrics.record(result_of(gate, 0, true));
+  Result reused = result_of(lamp, 0);
+  reused.reused = true;
+  metrics.record(reused);
+  reused.state = {};
+  metrics.record(reused);
+  const std::string text = metrics.text();
+  for (const char* line :
+       {R"(lookout_model_info{camera="front",watch="gate",model="small",)",
+        R"(lookout_model_info{camera="front",watch="lamp",model="small",)",
+        "lookout_watch_results_total{camera=\"front\",watch=\"gate\"} 1\n",
+        "lookout_watch_results_total{camera=\"front\",watch=\"lamp\"} 2\n",
+        "lookout_watch_reused_total{camera=\"front\",watch=\"lamp\"} 2\n",
+        "lookout_watch_classified_time_seconds{camera=\"front\",watch=\"gate\"} 1795000000\n",
+        "lookout_state_changes_total{camera=\"front\",watch=\"gate\"} 1\n",
+        "lookout_state_changes_total{camera=\"front\",watch=\"lamp\"} 0\n",
+        "lookout_state_score{camera=\"front\",watch=\"gate\"} 0.5\n",
+        "lookout_state_start_time_seconds{camera=\"front\",watch=\"gate\"} 1795000000\n",
+        "lookout_state_seconds_total{camera=\"front\",watch=\"gate\",state=\"shut\"} 0\n",
+        "lookout_state_seconds_total{camera=\"front\",watch=\"lamp\",state=\"(unknown)\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr(R"(lookout_state_score{camera="front",watch="lamp"})")));
+  EXPECT_THAT(text, Not(HasSubstr(R"(classified_time_seconds{camera="front",watch="lamp"})")));
+}
+
+TEST(RunMetrics, AFrameOfSeveralWatchesIsCountedOnceWithTheTimesOfItsRegions) {
+  RunMetrics metrics(kRun, {});
+  const Watching gate = watch_of("gate", model_of({"open"}));
+  const Watching slow = watch_of("slow", gate.model);  // the same region
+  const Watching lamp = watch_of("lamp", model_of({"on"}));
+  metrics.watching({gate, slow, lamp});
+  for (std::uint64_t frame = 0; frame < 3; ++frame) {
+    for (const Watching& watch : {gate, slow, lamp}) metrics.record(result_of(watch, frame));
+  }
+  const std::string text = metrics.text();
+  // The third one may have more regions to come.
+  EXPECT_THAT(text, HasSubstr("lookout_frames_classified_total{camera=\"front\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_stage_duration_seconds_sum{camera=\"front\","
+                              "stage=\"inference\"} 0.04\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_stage_duration_seconds_count{camera=\"front\","
+                              "stage=\"inference\"} 2\n"));
+}
+
+TEST(RunMetrics, AWatchThatStaysGoesOnAndOneThatIsGoneHasNoMetrics) {
+  RunMetrics metrics(kRun, {});
+  const Watching gate = watch_of("gate", model_of({"open"}));
+  const Watching lamp = watch_of("lamp", model_of({"on"}));
+  metrics.watching({gate, lamp});
+  metrics.record(result_of(gate, 0, true));
+  metrics.record(result_of(lamp, 0, true));
+  const Watching box = watch_of("box", lamp.model);
+  metrics.watching({box, watch_of("gate", model_of({"shut", "open"}))});
+  std::string text = metrics.text();
+  EXPECT_THAT(text, Not(HasSubstr("watch=\"lamp\"")));
+  EXPECT_THAT(text, HasSubstr("lookout_state_changes_total{camera=\"front\",watch=\"gate\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_watch_results_total{camera=\"front\",watch=\"gate\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_state_changes_total{camera=\"front\",watch=\"box\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_frames_classified_total{camera=\"front\"} 1\n"));
+  // One that comes back begins again.
+  metrics.watching({gate, lamp});
+  text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("lookout_state_changes_total{camera=\"front\",watch=\"lamp\"} 0\n"));
 }
 
 TEST(RunMetrics, ManyClassesHaveNoTimesOfTheirOwn) {
@@ -249,7 +334,7 @@ TEST(RunMetrics, EachHasAType) {
   sources.mqtt = [] { return MqttFigures{}; };
   sources.machine = [] { return MachineState{61.5, 1500, 0}; };
   RunMetrics metrics(kRun, sources);
-  metrics.model(model_of({"cat"}));
+  metrics.watching({{nullptr, model_of({"cat"})}});
   Result result = result_of(0, milliseconds(12));
   result.state = {SceneState::Kind::kClass, {0, "cat", 0.9F}};
   result.state_changed = true;
