@@ -362,9 +362,8 @@ RunReporters make_reporters(const ReporterParts& run) {
                                          run.operators_asked));
   add(std::make_unique<SystemdNotifier>(has_source));
   add(make_trial_reporter(run.trials, has_source));
-  if (first.info && (run.resolved.http_address || run.options.results.overlay)) {
-    log_warn("HTTP, but for its metrics, and --overlay show the watch {} alone, the first",
-             first.info->name);
+  if (first.info && run.options.results.overlay) {
+    log_warn("--overlay shows the watch {} alone, the first", first.info->name);
   }
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();

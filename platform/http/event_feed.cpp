@@ -19,6 +19,9 @@ std::shared_ptr<const std::string> event(const char* type, const std::string& li
       fmt::format("event: {}\n{}data: {}\n\n", type, fields, line));
 }
 
+// Of the result's watch; empty: it has none.
+std::string name_of(const Result& result) { return result.watch ? result.watch->name : ""; }
+
 // `1795262400123-`, by the time.
 std::string make_run_id() {
   const auto time = std::chrono::system_clock::now().time_since_epoch();
@@ -57,7 +60,7 @@ class EventFeed::Listener : public HttpStream {
   }
 
   void put(Event event) {
-    if (queue_.size() == kMaxQueue) {
+    if (queue_.size() >= feed_.max_queue_) {
       queue_.pop_front();
       ++feed_.dropped_;
     }
@@ -67,14 +70,22 @@ class EventFeed::Listener : public HttpStream {
 
   // Whether a classification is due. Beats come a little early, too.
   bool is_due() const {
-    return interval_ && results_ != feed_.seen_.results && feed_.now_ + kInterval / 10 >= due_;
+    return interval_ && results_ < feed_.seen_.results && feed_.now_ + kInterval / 10 >= due_;
   }
 
-  // One that came late does not make the next one late.
-  void put_classification(Event event) {
+  // Those that are new. Some that came late do not make the next ones late.
+  void put_classifications(std::vector<Newest>& newest) {
+    const std::uint64_t known = results_;
     results_ = feed_.seen_.results;
     due_ = std::max(due_, feed_.now_ - kInterval) + *interval_;
-    put(std::move(event));
+    for (auto& [watch, classification] : newest) {
+      if (watch.number <= known) continue;
+      if (!classification) {
+        classification = event("classification", feed_.lines_.classification(*watch.result));
+      }
+      results_ = std::max(results_, watch.number);
+      put(classification);
+    }
   }
 
   void notify() {
@@ -104,6 +115,7 @@ std::unique_ptr<HttpStream> EventFeed::open(const ListenerOptions& options, Cloc
     seen_ = slots_.counts();
     now_ = now;
   }
+  look_at_watches();
   auto listener = std::make_unique<Listener>(*this, options.rate);
   const bool comes_back = !options.last_id.empty();
   if (comes_back) {
@@ -112,28 +124,42 @@ std::unique_ptr<HttpStream> EventFeed::open(const ListenerOptions& options, Cloc
     }
   }
   const std::string stats = lines_.stats();
-  const auto change = slots_.last_change();
   listener->put(event("status", lines_.status()));
+  if (!watches_.empty()) listener->put(event("watches", watches_));
   if (!stats.empty()) listener->put(event("stats", stats));
-  if (!comes_back && change && slots_.status().online) listener->put(state_event(*change));
+  if (comes_back || !slots_.status().online) return listener;
+  for (const LiveWatch& watch : slots_.watches()) {
+    if (watch.change) listener->put(state_event(*watch.change));
+  }
   return listener;
+}
+
+void EventFeed::look_at_watches() {
+  watches_ = lines_.watches();
+  max_queue_ = kMaxQueue * slots_.watches().size();
 }
 
 // All are news to an id of another run.
 std::vector<LiveResult> EventFeed::changes_since(const std::string& id) const {
   std::vector<LiveResult> changes = slots_.changes(0, slots_.counts().changes);
   if (id.rfind(run_, 0) != 0) return changes;
-  const auto number = parse_number<std::uint64_t>(id.substr(run_.size()));
-  const auto first = std::find_if(changes.begin(), changes.end(), [&](const LiveResult& change) {
-    return !number || change.result.sequence > *number;
+  const std::size_t dot = std::min(id.find('.'), id.size());
+  const auto number = parse_number<std::uint64_t>(id.substr(run_.size(), dot - run_.size()));
+  const std::string name = id.substr(std::min(dot + 1, id.size()));
+  // A frame may change the states of several watches.
+  const auto last = std::find_if(changes.rbegin(), changes.rend(), [&](const LiveResult& change) {
+    const std::uint64_t frame = change.result.sequence;
+    return number && (frame < *number || (frame == *number && name_of(change.result) == name));
   });
-  changes.erase(changes.begin(), first);
+  changes.erase(changes.begin(), last.base());
   return changes;
 }
 
 EventFeed::Event EventFeed::state_event(const LiveResult& change) {
-  return event("state", lines_.state(change),
-               fmt::format("id: {}{}\n", run_, change.result.sequence));
+  const std::string name = name_of(change.result);
+  return event(
+      "state", lines_.state(change),
+      fmt::format("id: {}{}{}{}\n", run_, change.result.sequence, name.empty() ? "" : ".", name));
 }
 
 void EventFeed::advance(Clock::time_point now) {
@@ -145,17 +171,31 @@ void EventFeed::advance(Clock::time_point now) {
   const bool is_away = !slots_.status().online;
   if (is_away) send_states(counts.changes);
   if (counts.statuses != seen_.statuses) send(event("status", lines_.status()));
+  if (counts.lists != seen_.lists) {
+    look_at_watches();
+    send(event("watches", watches_));
+  }
   if (!is_away) send_states(counts.changes);
   if (counts.stats != seen_.stats) send(event("stats", lines_.stats()));
   seen_ = counts;
-  Event newest;  // for all for whom one is due
+  std::vector<Newest> newest;  // for all for whom some are due
   for (Listener* listener : listeners_) {
     if (listener->is_due()) {
-      if (!newest) newest = event("classification", lines_.classification());
-      listener->put_classification(newest);
+      if (newest.empty()) newest = newest_results();
+      listener->put_classifications(newest);
     }
     listener->notify();
   }
+}
+
+// In the order in which they came.
+std::vector<EventFeed::Newest> EventFeed::newest_results() const {
+  std::vector<Newest> newest;
+  for (LiveWatch& watch : slots_.watches()) newest.push_back({std::move(watch), nullptr});
+  std::sort(newest.begin(), newest.end(), [](const Newest& one, const Newest& other) {
+    return one.watch.number < other.watch.number;
+  });
+  return newest;
 }
 
 // Those of the first `count` changes that are new.

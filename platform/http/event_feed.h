@@ -22,20 +22,24 @@ struct ListenerOptions {
 // `stats` and `status`; their data is the JSON line. Each change of the state is sent, with an id:
 // that of the run and the frame's number. Of several statistics and statuses that come between two
 // calls of advance(), each listener gets the newest.
+//
+// Where watches have names, `classification` is the newest result of each, the id has the watch's
+// name behind a dot, and an event `watches` lists them, at the begin and when they were replaced.
 class EventFeed {
  public:
   static constexpr std::chrono::milliseconds kInterval{100};
   static constexpr std::chrono::seconds kSilence{15};  // then a comment, so that proxies wait on
-  static constexpr std::size_t kMaxQueue = 80;  // events of a listener; then the oldest is dropped
+  // Events of a listener for each watch; then the oldest is dropped.
+  static constexpr std::size_t kMaxQueue = 80;
 
   // `slots` and `lines` outlive this, and this its streams.
   EventFeed(LiveSlots& slots, LiveLines& lines, std::size_t max_listeners);
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
 
-  // Begins with the status, the statistics and the state as they are; or, for a client that comes
-  // back, with the changes since then that are kept instead of the state, first. Null when there
-  // are as many listeners as allowed.
+  // Begins with the status, the watches, the statistics and the state as they are; or, for a client
+  // that comes back, with the changes since then that are kept instead of the state, first. Null
+  // when there are as many listeners as allowed.
   std::unique_ptr<HttpStream> open(const ListenerOptions& options, Clock::time_point now);
 
   // Sends what is new. To be called when something came and every kInterval while is_busy().
@@ -48,6 +52,14 @@ class EventFeed {
   class Listener;
   using Event = std::shared_ptr<const std::string>;
 
+  // An event with the number of its result among those of all watches.
+  struct Newest {
+    LiveWatch watch;
+    Event event;  // null: not needed yet
+  };
+
+  void look_at_watches();
+  std::vector<Newest> newest_results() const;
   std::vector<LiveResult> changes_since(const std::string& id) const;
   Event state_event(const LiveResult& change);
   void send_states(std::uint64_t count);
@@ -60,6 +72,8 @@ class EventFeed {
   std::set<Listener*> listeners_;
   LiveSlots::Counts seen_;
   Clock::time_point now_;
+  std::string watches_;  // the line of the event; empty: they have no names
+  std::size_t max_queue_ = kMaxQueue;
   std::uint64_t dropped_ = 0;
 };
 

@@ -28,8 +28,7 @@ HttpReporter::HttpReporter(std::unique_ptr<ListenSockets> sockets, const RunInfo
       sockets_(std::move(sockets)) {}
 
 void HttpReporter::watching(const WatchList& watches) {
-  shown_ = watches.front().watch ? watches.front().watch->name : std::string();
-  slots_.put(watches.front().model);
+  slots_.put(watches);
   metrics_.watching(watches);
   if (server_) return;
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits_, http_metrics_);
@@ -46,7 +45,7 @@ HttpReporter::~HttpReporter() {
 }
 
 void HttpReporter::report(const Result& result, const Frame& frame) {
-  if (!result.watch || result.watch->name == shown_) slots_.put(result, frame);
+  slots_.put(result, frame);
   metrics_.record(result);
 }
 

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
@@ -40,7 +39,6 @@ class HttpReporter : public Reporter {
   const HttpLimits limits_;
   RunMetrics metrics_;
   HttpMetrics http_metrics_;
-  std::string shown_;  // the name of the first watch, which the page shows; empty: it has none
   LiveSlots slots_;
   HttpService service_;
   const std::unique_ptr<ListenSockets> sockets_;

@@ -270,7 +270,7 @@ HttpResponse HttpService::metrics(const HttpRequest& /*request*/) {
 HttpResponse HttpService::history(const HttpRequest& request) { return history_.answer(request); }
 
 HttpResponse HttpService::state(const HttpRequest& /*request*/) {
-  if (!slots_.result()) {
+  if (!slots_.last_ready()) {
     return http_error(503, "no_result", "no frame has been classified yet");
   }
   return http_text("application/json", lines_.all() + "\n");
@@ -286,10 +286,10 @@ HttpResponse HttpService::ping(const HttpRequest& request) {
 
 HttpResponse HttpService::health(const HttpRequest& /*request*/) {
   if (!has_source_) return http_text("text/plain", "ok\n");
-  const auto result = slots_.result();
+  const auto ready = slots_.last_ready();
   if (!slots_.status().online) return http_error(503, "camera_away", "the camera is away");
-  if (!result) return http_error(503, "starting", "no frame has been classified yet");
-  if (Clock::now() - result->ready > kStall) {
+  if (!ready) return http_error(503, "starting", "no frame has been classified yet");
+  if (Clock::now() - *ready > kStall) {
     return http_error(503, "stalled", "no frame has been classified for 30 s");
   }
   return http_text("text/plain", "ok\n");

@@ -10,11 +10,50 @@ namespace {
 
 std::string or_null(std::string line) { return line.empty() ? "null" : std::move(line); }
 
+// As RunInfo::roi.
+std::string roi_json(const cv::Rect2d& roi) {
+  return fmt::format("[{},{},{},{}]", roi.x, roi.y, roi.width, roi.height);
+}
+
+// The element of `watches` that has the name; their end: there is none.
+template <typename Watches>
+auto find_watch(Watches& watches, const WatchInfoPtr& watch) {
+  return std::find_if(watches.begin(), watches.end(), [&watch](const LiveWatch& one) {
+    return one.watch == watch || (one.watch && watch && one.watch->name == watch->name);
+  });
+}
+
+// `"state":...,"score":...,"since":...`, null while there is none.
+std::string state_members(const LiveWatch& watch, bool online) {
+  const auto kind = watch.result ? watch.result->result.state.kind : SceneState::Kind::kNone;
+  if (!online || kind == SceneState::Kind::kNone || !watch.change) {
+    return R"("state":null,"score":null,"since":null)";
+  }
+  const SceneState& state = watch.result->result.state;
+  std::string members = fmt::format(R"("state":{},"score":)", to_json(std::string(state.name())));
+  members += kind == SceneState::Kind::kClass ? fmt::format("{:.4f}", state.prediction.score)
+                                              : std::string("null");
+  members += R"(,"since":)";
+  append_seconds(watch.change->result.timestamp, members);
+  return members;
+}
+
 }  // namespace
 
-void LiveSlots::put(const ModelInfoPtr& model) {
-  const MutexLock lock(mutex_);
-  model_ = model;
+void LiveSlots::put(const WatchList& watches) {
+  {
+    const MutexLock lock(mutex_);
+    std::vector<LiveWatch> next;
+    for (const Watching& each : watches) {
+      const auto before = find_watch(watches_, each.watch);
+      next.push_back(before == watches_.end() ? LiveWatch() : std::move(*before));
+      next.back().watch = each.watch;
+      next.back().model = each.model;
+    }
+    watches_ = std::move(next);
+    if (watches_.front().watch) ++counts_.lists;
+  }
+  if (listened_) wake();
 }
 
 void LiveSlots::put(const Result& result, const Frame& frame) {
@@ -32,12 +71,15 @@ void LiveSlots::put(const Result& result, const Frame& frame) {
   }
   {
     const MutexLock lock(mutex_);
-    result_.result = result;
-    result_.origin = frame.origin;
-    result_.ready = Clock::now();
     ++counts_.results;
-    if (result.state_changed) {
-      changes_.at(counts_.changes++ % kMaxChanges) = result_;
+    ready_ = Clock::now();
+    if (const auto watch = find_watch(watches_, result.watch); watch != watches_.end()) {
+      watch->result = LiveResult{result, frame.origin, ready_};
+      watch->number = counts_.results;
+      if (result.state_changed) {
+        watch->change = watch->result;
+        changes_.at(counts_.changes++ % kMaxChanges) = *watch->result;
+      }
     }
     if (picture) picture_ = std::move(picture);
   }
@@ -67,20 +109,19 @@ std::optional<LivePicture> LiveSlots::take_picture() {
   return std::exchange(picture_, std::nullopt);
 }
 
+std::vector<LiveWatch> LiveSlots::watches() const {
+  const MutexLock lock(mutex_);
+  return watches_;
+}
+
 ModelInfoPtr LiveSlots::model() const {
   const MutexLock lock(mutex_);
-  return model_;
+  return watches_.front().model;
 }
 
-std::optional<LiveResult> LiveSlots::result() const {
+std::optional<Clock::time_point> LiveSlots::last_ready() const {
   const MutexLock lock(mutex_);
-  return counts_.results > 0 ? std::optional(result_) : std::nullopt;
-}
-
-std::optional<LiveResult> LiveSlots::last_change() const {
-  const MutexLock lock(mutex_);
-  if (counts_.changes == 0) return std::nullopt;
-  return changes_.at((counts_.changes - 1) % kMaxChanges);
+  return counts_.results > 0 ? std::optional(ready_) : std::nullopt;
 }
 
 std::vector<LiveResult> LiveSlots::changes(std::uint64_t begin, std::uint64_t end) const {
@@ -116,18 +157,19 @@ LiveLines::LiveLines(const LiveSlots& slots, const RunInfo& info)
       roi_(info.roi),
       format_(info) {}
 
-std::string LiveLines::about() const {
-  const ModelInfoPtr model = slots_.model();
-  const bool has_region = !roi_.empty() && !model->input.empty();
+std::string LiveLines::about(const LiveWatch& watch) const {
+  const std::string roi = watch.watch ? roi_json(watch.watch->roi) : roi_;
+  const ModelInfo& model = *watch.model;
+  const bool has_region = !roi.empty() && !model.input.empty();
   const std::string region =
-      has_region ? fmt::format(R"({{"roi":{},{}}})", roi_, model->input) : "null";
+      has_region ? fmt::format(R"({{"roi":{},{}}})", roi, model.input) : "null";
   return fmt::format(R"({{"version":"{}","source":{},"region":{},"archive":{}}})", LOOKOUT_VERSION,
-                     source_, region, or_null(model->archive));
+                     source_, region, or_null(model.archive));
 }
 
-std::string LiveLines::classification() {
+std::string LiveLines::classification(const LiveResult& result) {
   std::string line;
-  if (const auto result = slots_.result()) format_.append(result->result, result->origin, line);
+  format_.append(result.result, result.origin, line);
   return without_newline(std::move(line));
 }
 
@@ -152,13 +194,36 @@ std::string LiveLines::status() {
   return without_newline(std::move(line));
 }
 
+std::string LiveLines::watch_array(const std::vector<LiveWatch>& watches) const {
+  const bool online = slots_.status().online;
+  std::string array = "[";
+  for (const LiveWatch& each : watches) {
+    array += fmt::format(R"({}{{"name":{},"title":{},"roi":{},"model":{},{}}})",
+                         array.size() > 1 ? "," : "", to_json(each.watch->name),
+                         to_json(each.watch->shown()), roi_json(each.watch->roi),
+                         to_json(each.model->name), state_members(each, online));
+  }
+  return array + "]";
+}
+
+std::string LiveLines::watches() const {
+  const auto watches = slots_.watches();
+  if (!watches.front().watch) return {};
+  return fmt::format(R"({{"schema":1,"type":"watches","camera":{},"watches":{}}})", camera_,
+                     watch_array(watches));
+}
+
 std::string LiveLines::all() {
-  const auto change = slots_.last_change();
+  const auto watches = slots_.watches();
+  const LiveWatch& first = watches.front();
+  const std::string result = first.result ? classification(*first.result) : std::string();
   // While the camera is away, there is no state.
-  const std::string line = change && slots_.status().online ? state(*change) : std::string();
-  return fmt::format(R"({{"camera":{},"about":{},"result":{},"state":{},"stats":{},"status":{}}})",
-                     camera_, about(), or_null(classification()), or_null(line), or_null(stats()),
-                     or_null(status()));
+  const std::string line =
+      first.change && slots_.status().online ? state(*first.change) : std::string();
+  return fmt::format(
+      R"({{"camera":{},"about":{},"result":{},"state":{},"stats":{},"status":{}{}}})", camera_,
+      about(first), or_null(result), or_null(line), or_null(stats()), or_null(status()),
+      first.watch ? R"(,"watches":)" + watch_array(watches) : std::string());
 }
 
 }  // namespace lookout

@@ -34,6 +34,15 @@ struct LiveResult {
   Clock::time_point ready;
 };
 
+// What is known of a watch.
+struct LiveWatch {
+  WatchInfoPtr watch{};  // null: the only one, without a name
+  ModelInfoPtr model{};  // of the next result, or of this one; null before the run begins
+  std::optional<LiveResult> result{};  // the newest
+  std::optional<LiveResult> change{};  // the last one of the state
+  std::uint64_t number = 0;            // of the result, among those of all watches; 0: none yet
+};
+
 // Each slot holds one element, which the next one replaces, but that of changes. put() is called by
 // the frame loop, all else by one other thread.
 class LiveSlots {
@@ -44,7 +53,8 @@ class LiveSlots {
   // picture, or, while somebody listens, anything but a result that changes no state.
   void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
-  void put(const ModelInfoPtr& model) EXCLUDES(mutex_);
+  // Whose results follow. A watch that was there before keeps what is known of it.
+  void put(const WatchList& watches) EXCLUDES(mutex_);
   void put(const Result& result, const Frame& frame) EXCLUDES(mutex_);
   void put(const StatsSnapshot& stats) EXCLUDES(mutex_);
   void put(const CameraStatus& status) EXCLUDES(mutex_);
@@ -56,22 +66,25 @@ class LiveSlots {
 
   // The picture that was wanted, once.
   std::optional<LivePicture> take_picture() EXCLUDES(mutex_);
-  // The model of the next result, or of this one; null before the run begins.
+  // In the order of the configuration, at least one.
+  std::vector<LiveWatch> watches() const EXCLUDES(mutex_);
+  // The first one's model.
   ModelInfoPtr model() const EXCLUDES(mutex_);
-  // Empty before the first one.
-  std::optional<LiveResult> result() const EXCLUDES(mutex_);
-  std::optional<LiveResult> last_change() const EXCLUDES(mutex_);
+  // When the newest result of all came; empty before the first one.
+  std::optional<Clock::time_point> last_ready() const EXCLUDES(mutex_);
   // The changes of the state from number `begin`, counted from 0, to before `end`, as far as they
   // are kept.
   std::vector<LiveResult> changes(std::uint64_t begin, std::uint64_t end) const EXCLUDES(mutex_);
   std::optional<StatsSnapshot> stats() const EXCLUDES(mutex_);
   CameraStatus status() const EXCLUDES(mutex_);
-  // How many results, changes of the state, statistics and changes of the camera there were.
+  // How many results, changes of the state, statistics, changes of the camera and lists of named
+  // watches there were.
   struct Counts {
     std::uint64_t results = 0;
     std::uint64_t changes = 0;
     std::uint64_t stats = 0;
     std::uint64_t statuses = 0;
+    std::uint64_t lists = 0;
   };
   Counts counts() const EXCLUDES(mutex_);
 
@@ -85,8 +98,8 @@ class LiveSlots {
   std::atomic<bool> jpegs_wanted_ = true;
   std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
-  ModelInfoPtr model_ GUARDED_BY(mutex_);
-  LiveResult result_ GUARDED_BY(mutex_);
+  std::vector<LiveWatch> watches_ GUARDED_BY(mutex_) = std::vector<LiveWatch>(1);
+  Clock::time_point ready_ GUARDED_BY(mutex_);                      // of the newest result of all
   std::array<LiveResult, kMaxChanges> changes_ GUARDED_BY(mutex_);  // the n-th at n % kMaxChanges
   StatsSnapshot stats_ GUARDED_BY(mutex_);
   CameraStatus status_ GUARDED_BY(mutex_){true, std::chrono::system_clock::now()};
@@ -99,17 +112,21 @@ class LiveLines {
  public:
   LiveLines(const LiveSlots& slots, const RunInfo& info);
 
-  std::string classification();
+  std::string classification(const LiveResult& result);
   std::string state(const LiveResult& change);
   std::string stats();
   std::string status();
+  // `{"schema":1,"type":"watches","camera":...,"watches":[...]}`; empty without names.
+  std::string watches() const;
   // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
   // there is not. `about`: `version` of the program, `source`, and the model's `region` and
-  // `archive`.
+  // `archive`. With named watches these are of the first one, and there is `watches`.
   std::string all();
 
  private:
-  std::string about() const;
+  std::string about(const LiveWatch& watch) const;
+  // `[{"name":...,"title":...,"roi":[...],"model":...,"state":...,"score":...,"since":...},...]`
+  std::string watch_array(const std::vector<LiveWatch>& watches) const;
 
   const LiveSlots& slots_;
   const std::string camera_;  // as JSON

@@ -14,10 +14,13 @@ namespace {
 
 class EventFeedTest : public testing::Test {
  protected:
-  EventFeedTest() { slots_.put(http_model()); }
+  EventFeedTest() { slots_.put(WatchList{{nullptr, http_model()}}); }
 
   void put(std::uint64_t sequence, bool changed = false) {
     slots_.put(result_of(sequence, changed), grey_frame(0));
+  }
+  void put(const Watching& watch, std::uint64_t sequence, bool changed = false) {
+    slots_.put(result_of(watch, sequence, changed), grey_frame(0));
   }
   void advance(std::chrono::milliseconds by = EventFeed::kInterval) { feed_.advance(now_ += by); }
   // The types of the events that wait.
@@ -46,6 +49,15 @@ class EventFeedTest : public testing::Test {
       numbers.push_back(nlohmann::json::parse(part.body->substr(part.body->find('{')))["seq"]);
     }
     return numbers;
+  }
+  // The watches of the events of a type that wait.
+  static std::vector<std::string> watches_of(HttpStream& stream, const std::string& type) {
+    std::vector<std::string> names;
+    for (HttpPart part; stream.next(part);) {
+      if (part.body->rfind("event: " + type + "\n", 0) != 0) continue;
+      names.push_back(nlohmann::json::parse(part.body->substr(part.body->find('{')))["watch"]);
+    }
+    return names;
   }
   // The id of the last event that waits and has one.
   static std::string last_id(HttpStream& stream) {
@@ -145,6 +157,60 @@ TEST_F(EventFeedTest, TheLast64ChangesAreKept) {
   EXPECT_EQ(numbers.front(), 36);
   EXPECT_EQ(numbers.back(), 99);
   EXPECT_EQ(feed_.dropped(), 0U);
+}
+
+TEST_F(EventFeedTest, NamedWatchesAreListedAtTheBeginAndWhenTheyAreReplaced) {
+  const WatchList watches = http_watches({"gate", "lamp"});
+  slots_.put(watches);
+  const auto listener = feed_.open({}, now_);
+  EXPECT_EQ(types(*listener), Types({"status", "watches"}));
+  put(watches[0], 1, true);
+  put(watches[1], 1, true);
+  advance();
+  EXPECT_EQ(types(*listener), Types({"state", "state", "classification", "classification"}));
+  // What they show now is what a new listener gets.
+  EXPECT_EQ(watches_of(*feed_.open({}, now_), "state"), Types({"gate", "lamp"}));
+  slots_.put(http_watches({"lamp", "box"}));
+  advance();
+  HttpPart part;
+  ASSERT_TRUE(listener->next(part));
+  const auto list = nlohmann::json::parse(part.body->substr(part.body->find('{')));
+  EXPECT_EQ(list["type"], "watches");
+  EXPECT_EQ(list["camera"], "Front <door>");
+  ASSERT_EQ(list["watches"].size(), 2U);
+  EXPECT_EQ(list["watches"][0]["state"], "dog");
+  EXPECT_TRUE(list["watches"][1]["state"].is_null());
+  EXPECT_EQ(types(*listener), Types());
+}
+
+TEST_F(EventFeedTest, EachWatchHasItsNewestClassification) {
+  const WatchList watches = http_watches({"gate", "lamp"});
+  slots_.put(watches);
+  const auto listener = feed_.open({}, now_);
+  const auto slow = feed_.open({1, ""}, now_);
+  for (std::uint64_t i = 0; i < 5; ++i) put(watches[0], i);
+  put(watches[1], 4);
+  advance();
+  EXPECT_EQ(watches_of(*listener, "classification"), Types({"gate", "lamp"}));
+  put(watches[1], 5);
+  advance();
+  EXPECT_EQ(watches_of(*listener, "classification"), Types({"lamp"}));
+  advance();
+  EXPECT_EQ(watches_of(*listener, "classification"), Types());
+  EXPECT_EQ(watches_of(*slow, "classification"), Types({"gate", "lamp"}));
+}
+
+TEST_F(EventFeedTest, AListenerMissesNoChangeOfAnotherWatchInTheSameFrame) {
+  const WatchList watches = http_watches({"gate", "lamp"});
+  slots_.put(watches);
+  auto listener = feed_.open({0, ""}, now_);
+  put(watches[0], 1, true);
+  advance();
+  const std::string id = last_id(*listener);
+  listener.reset();
+  put(watches[1], 1, true);
+  put(watches[0], 2, true);
+  EXPECT_EQ(watches_of(*feed_.open({0, id}, now_), "state"), Types({"lamp", "gate"}));
 }
 
 TEST_F(EventFeedTest, SilenceIsBrokenByAComment) {

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 class HttpServiceTest : public testing::Test {
  protected:
-  HttpServiceTest() { slots_.put(http_model()); }
+  HttpServiceTest() { slots_.put(WatchList{{nullptr, http_model()}}); }
 
   // The answer, which comes at once.
   HttpResponse ask(const HttpRequest& request) {
@@ -183,6 +183,7 @@ TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
   EXPECT_EQ(state["status"]["state"], "online");
   EXPECT_TRUE(state["state"].is_null());
   EXPECT_TRUE(state["stats"].is_null());
+  EXPECT_FALSE(state.contains("watches"));
   slots_.put(result_of(8, true), grey_frame(0));
   slots_.put(StatsSnapshot());
   state = json::parse(*ask(get("/state")).body);
@@ -192,6 +193,29 @@ TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {
   state = json::parse(*ask(get("/state")).body);
   EXPECT_EQ(state["status"]["state"], "offline");
   EXPECT_TRUE(state["state"].is_null());
+}
+
+TEST_F(HttpServiceTest, TheStateHasEachNamedWatch) {
+  const WatchList watches = http_watches({"gate", "lamp"});
+  slots_.put(watches);
+  slots_.put(result_of(watches[1], 7, true), grey_frame(0));
+  json state = json::parse(*ask(get("/state")).body);
+  EXPECT_TRUE(state["result"].is_null());  // of the first one
+  EXPECT_EQ(state["about"]["region"]["roi"], json({0, 0, 0.5, 1}));
+  ASSERT_EQ(state["watches"].size(), 2U);
+  EXPECT_EQ(state["watches"][0],
+            json::parse(R"({"name":"gate","title":"The gate","roi":[0,0,0.5,1],"model":"fake",
+                            "state":null,"score":null,"since":null})"));
+  EXPECT_EQ(state["watches"][1],
+            json::parse(R"({"name":"lamp","title":"The lamp","roi":[0,0,0.5,1],"model":"fake",
+                            "state":"dog","score":0.9,"since":1795000000.0})"));
+  slots_.put(result_of(watches[0], 8, true), grey_frame(0));
+  state = json::parse(*ask(get("/state")).body);
+  EXPECT_EQ(state["result"]["watch"], "gate");
+  EXPECT_EQ(state["state"]["seq"], 8);
+  slots_.put(CameraStatus{false, std::chrono::system_clock::now()});
+  state = json::parse(*ask(get("/state")).body);
+  EXPECT_TRUE(state["watches"][1]["state"].is_null());
 }
 
 TEST_F(HttpServiceTest, HealthyIsACameraWhoseFramesAreClassified) {

@@ -58,6 +58,22 @@ inline Result result_of(std::uint64_t sequence, bool changed = false) {
   return result;
 }
 
+// Watches with these names and the model, each of the left half.
+inline WatchList http_watches(const std::vector<std::string>& names) {
+  WatchList watches;
+  for (const std::string& name : names) {
+    const WatchInfo info{name, {0, 0, 0.5, 1}, "The " + name};
+    watches.push_back({std::make_shared<WatchInfo>(info), http_model()});
+  }
+  return watches;
+}
+
+inline Result result_of(const Watching& watch, std::uint64_t sequence, bool changed = false) {
+  Result result = result_of(sequence, changed);
+  result.watch = watch.watch;
+  return result;
+}
+
 // A reporter with its server on a port of the system's choice.
 class HttpRun {
  public:
