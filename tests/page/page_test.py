@@ -147,6 +147,15 @@ class PageTest(unittest.TestCase):
         self.browser.wait_until_shown("the version", lambda now: "Version" in now["facts"])
         self.assertIsNone(self.browser.run(REGION))
 
+    def test_frames_that_are_not_wanted_do_not_count_as_classified(self):
+        self.open(self.start("test://red?size=320x240&fps=30", "--set", "camera.max-rate=3"))
+        shown = self.browser.wait_until_shown(
+            "both rates", lambda now: now["fps"].startswith("3.") or now["fps"].startswith("2.9")
+        )
+        self.assertRegex(shown["fps"], r"^(2\.9|3\.[01]) fps$")
+        self.open(self.start("test://red?size=320x240&fps=30", "--set", "camera.max-rate=15"))
+        self.browser.wait_until_shown("half of the frames", lambda now: re.match(r"1[3-6]\.", now["fps"]))
+
     def test_a_wide_screen_is_used(self):
         self.open(self.start(PATTERN, "--top-k", "16", "--threshold", "0"))
         self.browser.wait_for_moving_picture()

@@ -2,12 +2,14 @@
 
 const kChartSeconds = 60;
 const kRateSeconds = 5;
+const kEachReceived = 8;  // results a second, below which each is sent: at most ten are
 const kLines = ["p50", "p95", "p99"];
 
 export const kNoRates = {camera: null, classified: null};
 const kNoTimes = {p50: null, p95: null, p99: null};
 
-const samples = [];  // in order: {time (s), seq, dropped, age (ms)}
+const samples = [];  // in order: {time (s), seq, dropped, age (ms)}; several of a frame's regions
+let counts = [];  // of frames, of the last two lines `stats`: {captured, unwanted}
 
 // Takes a line `classification`.
 export function addSample(line) {
@@ -20,15 +22,38 @@ export function addSample(line) {
   while (samples[0].time < line.timestamp - kChartSeconds - kRateSeconds) samples.shift();
 }
 
-// Not each result is sent, but each counts those before it.
+// Takes a line `stats`.
+export function addCounts({captured, unwanted}) {
+  const last = counts[counts.length - 1];
+  if (last?.captured === captured) return;
+  counts = last && captured < last.captured ? [] : counts.slice(-1);
+  counts.push({captured, unwanted});
+}
+
+// Of the frames, those that came sooner than the rate allows, 0 to 1.
+function unwantedShare() {
+  if (counts.length === 0) return 0;
+  const last = counts[counts.length - 1];
+  const first = counts.length > 1 ? counts[0] : {captured: 0, unwanted: 0};
+  return (last.unwanted - first.unwanted) / Math.max(1, last.captured - first.captured);
+}
+
+// Of many results not each is sent, but each counts the frames before it.
 function rates() {
-  const last = samples[samples.length - 1];
-  const near = samples.filter(({time}) => time >= last.time - kRateSeconds);
-  const first = near.length > 1 ? near[0] : samples[Math.max(0, samples.length - 2)];
+  const frames = samples.filter(({seq}, i) => i === 0 || seq !== samples[i - 1].seq);
+  const last = frames[frames.length - 1];
+  const near = frames.filter(({time}) => time >= last.time - kRateSeconds);
+  const some = near.length > 1 ? near : frames.slice(-2);
+  const first = some[0];
   const seconds = last.time - first.time;
   if (seconds === 0) return kNoRates;
-  const frames = last.seq - first.seq;
-  return {camera: frames / seconds, classified: (frames - last.dropped + first.dropped) / seconds};
+  const captured = last.seq - first.seq;
+  const received = (some.length - 1) / seconds;
+  const wanted = captured * (1 - unwantedShare()) - last.dropped + first.dropped;
+  return {
+    camera: captured / seconds,
+    classified: received < kEachReceived ? received : wanted / seconds,
+  };
 }
 
 function percentiles(some) {

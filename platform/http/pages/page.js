@@ -3,7 +3,7 @@
 // A browser opens at most six connections to a host, for all of its tabs together, and each page
 // needs two of them all the time. A hidden page closes both, and opens them when it is shown.
 
-import {addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
+import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 
 const kRetryMs = [1000, 2000, 4000, 8000];  // between attempts; then always the last
 const kSilenceMs = 20000;  // without an event: then the server is asked whether it is there
@@ -288,6 +288,7 @@ const handlers = {
     put("since", `since ${clock(line.timestamp)}${before}`);
   },
   stats(line) {
+    addCounts(line);
     putFigure("temperature", line.temperature_c, "°C");
     showThrottled(line);
     setFact("Frames", `${line.classified} classified, ${line.dropped} dropped`);
