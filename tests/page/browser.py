@@ -11,6 +11,7 @@ try:
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.keys import Keys
 except ImportError as error:
     raise unittest.SkipTest(f"{error}: deploy/install-deps.sh --page") from error
 
@@ -59,6 +60,31 @@ REGION = """
   const left = outer.left + (outer.width - width) / 2;
   const top = outer.top + (outer.height - height) / 2;
   return [(inner.left - left) / width, (inner.top - top) / height, inner.width / width, inner.height / height];
+"""
+
+# The row of each named watch: its name, state, score, and whether it is chosen.
+WATCHES = """
+  if (document.getElementById("watches")?.hidden ?? true) return [];
+  return [...document.querySelectorAll("#watches li")].map((row) => [
+    row.querySelector("button").textContent, row.querySelector(".state").textContent,
+    row.querySelector("b").textContent, row.querySelector("button").getAttribute("aria-pressed") === "true",
+  ]);
+"""
+
+# The texts of each rectangle on the picture, with its place as that of REGION.
+BOXES = """
+  const picture = document.getElementById("picture");
+  if (!picture?.naturalWidth || document.getElementById("boxes").hidden) return [];
+  const outer = picture.getBoundingClientRect();
+  const scale = Math.min(outer.width / picture.naturalWidth, outer.height / picture.naturalHeight);
+  const [width, height] = [picture.naturalWidth * scale, picture.naturalHeight * scale];
+  const left = outer.left + (outer.width - width) / 2;
+  const top = outer.top + (outer.height - height) / 2;
+  return [...document.querySelectorAll("#boxes div")].map((box) => {
+    const inner = box.getBoundingClientRect();
+    return [[...box.children].map((text) => text.textContent),
+            [(inner.left - left) / width, (inner.top - top) / height, inner.width / width, inner.height / height]];
+  });
 """
 
 # Counts the changes of the predictions of the next results, which are as many as its argument.
@@ -120,6 +146,10 @@ class Browser:
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
+
+    def press_enter(self):
+        """On the element that has the focus."""
+        self.driver.switch_to.active_element.send_keys(Keys.ENTER)
 
     def look(self, script):
         """What the script returns; None while a page is on its way, when none can run."""

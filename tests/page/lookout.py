@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -71,6 +72,10 @@ class Lookout:
         with contextlib.suppress(urllib.error.URLError, ConnectionError), self.get():
             return True
         return False
+
+    def reload(self):
+        """Has the configuration read again."""
+        self.process.send_signal(signal.SIGUSR2)
 
     def stop(self):
         self.process.terminate()

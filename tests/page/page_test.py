@@ -25,6 +25,16 @@ from lookout import ROOT, Camera, Lookout, wait_for  # noqa: E402
 
 PATTERN = "test://hcolorbars?size=320x240&fps=20"
 LABEL = "horizontal color bars"
+# Two states of one part of the picture, and one of another.
+WATCHES = """
+[watch.gate]
+roi = [0, 0, 0.5, 1]
+title = "The <gate>"
+[watch.slow]
+roi = [0, 0, 0.5, 1]
+[watch.lamp]
+roi = [0.6, 0.25, 0.3, 0.4]
+"""
 SCREENS = [(width, scheme) for width in (320, 390, 1280, 1920) for scheme in ("light", "dark")]
 CHART_SECONDS = (
     "return document.querySelector('#chart polyline')?.getAttribute('points').split(' ').length ?? 0"
@@ -146,6 +156,88 @@ class PageTest(unittest.TestCase):
         self.browser.wait_for_moving_picture()
         self.browser.wait_until_shown("the version", lambda now: "Version" in now["facts"])
         self.assertIsNone(self.browser.run(REGION))
+
+    def start_with_watches(self, pattern=PATTERN, *arguments):
+        """Returns the run, and what replaces its watches."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        config = os.path.join(folder.name, "lookout.toml")
+
+        def write(watches):
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(f'[camera]\nsource = "{pattern}"\n[state]\nenter-threshold = 0\n{watches}')
+
+        write(WATCHES)
+        return self.start("--config", config, *arguments), write
+
+    def test_each_watch_has_its_state_and_its_rectangle(self):
+        from browser import BOXES, WATCHES as ROWS
+
+        server, _ = self.start_with_watches()
+        self.open(server)
+        rows = wait_for(
+            "three states",
+            lambda: (rows := self.browser.look(ROWS)) and all(row[2] for row in rows) and rows,
+        )
+        self.assertEqual([row[0] for row in rows], ["The <gate>", "slow", "lamp"])
+        self.assertEqual([row[3] for row in rows], [True, False, False])
+        states = [row[1] for row in rows]
+        self.browser.wait_for_moving_picture()
+        expected = [
+            [[f"The <gate>: {states[0]}", f"slow: {states[1]}"], [0, 0, 0.5, 1]],
+            [[f"lamp: {states[2]}"], [0.6, 0.25, 0.3, 0.4]],
+        ]
+        for width, scheme in SCREENS:
+            self.browser.emulate(width, 900, scheme)
+
+            def are_framed():
+                boxes = self.browser.look(BOXES)
+                return [texts for texts, _ in boxes] == [texts for texts, _ in expected] and all(
+                    abs(a - b) < 0.02
+                    for (_, place), (_, there) in zip(boxes, expected)
+                    for a, b in zip(place, there)
+                )
+
+            wait_for(f"the rectangles at {width}", are_framed)
+            across = self.browser.run("return document.documentElement.scrollWidth")
+            self.assertLessEqual(across, width)
+            self.assertEqual(self.browser.find_faults(), [], f"watches, {width}, {scheme}")
+            os.makedirs(FOLDER, exist_ok=True)
+            self.browser.driver.save_screenshot(os.path.join(FOLDER, f"watches-{width}-{scheme}.png"))
+        self.assertEqual(self.browser.run("return document.getElementById('region').hidden"), True)
+        self.expect_no_message()
+
+    def test_the_keyboard_chooses_whose_predictions_are_shown(self):
+        from browser import WATCHES as ROWS
+
+        # The lamp's part is of one color, the gate's has several.
+        server, _ = self.start_with_watches("test://hcolorbars?size=320x240&fps=20", "--top-k", "3")
+        self.open(server)
+        title = "return document.getElementById('top-title').textContent"
+        self.assertEqual(wait_for("the title", lambda: self.browser.look(title)), "Predictions: The <gate>")
+        self.browser.run("document.querySelectorAll('#watches button')[2].focus()")
+        self.browser.press_enter()
+        self.assertEqual(self.browser.run(title), "Predictions: lamp")
+        self.assertEqual([row[3] for row in self.browser.run(ROWS)], [False, False, True])
+        self.browser.wait_until_shown(
+            "the lamp's predictions", lambda now: now["top"][0][0] == self.browser.run(ROWS)[2][1]
+        )
+
+    def test_a_reload_replaces_the_watches(self):
+        from browser import WATCHES as ROWS
+
+        server, write = self.start_with_watches()
+        self.open(server)
+        wait_for("three watches", lambda: len(self.browser.look(ROWS) or []) == 3)
+        write('[watch.lamp]\nroi = [0.6, 0.25, 0.3, 0.4]\n[watch.box]\nroi = [0, 0, 1, 1]\n')
+        server.reload()
+
+        def names():
+            return [row[0] for row in self.browser.look(ROWS) or [] if row[1] != "none yet"]
+
+        wait_for("the other watches", lambda: names() == ["lamp", "box"])
+        self.browser.wait_until_shown("predictions", is_live)
+        self.expect_no_message()
 
     def test_frames_that_are_not_wanted_do_not_count_as_classified(self):
         self.open(self.start("test://red?size=320x240&fps=30", "--set", "camera.max-rate=3"))

@@ -4,6 +4,9 @@
 // needs two of them all the time. A hidden page closes both, and opens them when it is shown.
 
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
+import {$, clock, create, percent, put} from "./elements.js";
+import {chosenResults, hasNames, onChoice, placeBoxes, showWatches, takeWatchResult,
+        takeWatchState} from "./watches.js";
 
 const kRetryMs = [1000, 2000, 4000, 8000];  // between attempts; then always the last
 const kSilenceMs = 20000;  // without an event: then the server is asked whether it is there
@@ -15,21 +18,6 @@ const kSnapshotMs = 2000;  // between snapshots
 const kStreamAgainMs = 30000;  // of snapshots, before the stream is tried again
 const kRows = 10;
 
-const $ = (id) => document.getElementById(id);
-
-function put(id, text) {
-  const element = $(id);
-  if (element.textContent !== text) element.textContent = text;
-}
-
-function create(tag, parent, text = "") {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
-const percent = (score) => `${(score * 100).toFixed(1)} %`;
 const now = () => clock(Date.now() / 1000);
 
 function inWords(milliseconds) {
@@ -37,8 +25,6 @@ function inWords(milliseconds) {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
 }
-
-const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], {hour12: false});
 
 // With the unit in small; `number` may be null.
 function putFigure(id, number, unit) {
@@ -130,9 +116,10 @@ const picture = {
   },
 };
 
-// ---- the region ----
+// ---- the regions ----
 
-// The part of the picture that is classified; nothing when that is all of it.
+// The part of the picture that is classified; nothing when that is all of it. Named watches have a
+// rectangle each instead.
 const region = {
   about: null,  // of /state
 
@@ -147,16 +134,21 @@ const region = {
 
   draw() {
     const {naturalWidth: across, naturalHeight: down} = $("picture");
-    const part = this.about && across > 0 && !cameraAway ? this.part(across, down) : null;
-    $("region").hidden = !part || $("figure").classList.contains("blank") ||
-        part[2] * part[3] > .99;
-    if ($("region").hidden) return;
+    const isShown = across > 0 && !cameraAway && !$("figure").classList.contains("blank");
+    const place = isShown ? this.placer(across, down) : null;
+    placeBoxes(place);
+    const part = this.about && place && !hasNames() ? this.part(across, down) : null;
+    $("region").hidden = !part || part[2] * part[3] > .99;
+    if (!$("region").hidden) place($("region"), part);
+  },
+
+  // Returns what puts an element over a part of the picture, in fractions of it.
+  placer(across, down) {
     const {offsetLeft, offsetTop, clientWidth, clientHeight} = $("picture");
     const scale = Math.min(clientWidth / across, clientHeight / down);
     const left = offsetLeft + (clientWidth - across * scale) / 2;
     const top = offsetTop + (clientHeight - down * scale) / 2;
-    const [x, y, width, height] = part;
-    Object.assign($("region").style, {
+    return (element, [x, y, width, height]) => Object.assign(element.style, {
       left: `${left + x * across * scale}px`, top: `${top + y * down * scale}px`,
       width: `${width * across * scale}px`, height: `${height * down * scale}px`,
     });
@@ -256,7 +248,14 @@ function showNames(line) {
     const title = `${line.camera} – lookout`;
     if (document.title !== title) document.title = title;
   }
-  setFact("Model", line.model);
+  if (!hasNames()) setFact("Model", line.model);
+}
+
+// After a restart there may be no names any more, of which no event tells.
+function showNamesOf({watch}) {
+  if (watch !== undefined || !hasNames()) return;
+  showWatches([]);
+  region.draw();
 }
 
 let state = null;  // the last line of a change
@@ -276,11 +275,28 @@ const handlers = {
     lastResult = performance.now();
     pause = before > 0 ? lastResult - before : 0;
     addSample(line);
-    drawPredictions(line.results);
-    drawScore(line.results);
+    showNamesOf(line);
+    if (hasNames()) {
+      takeWatchResult(line);
+      drawPredictions(chosenResults());
+    } else {
+      drawPredictions(line.results);
+      drawScore(line.results);
+    }
     if ("stale" in document.body.dataset) showStale();
   },
+  watches({watches: list}) {
+    showWatches(list);
+    setFact("Model", [...new Set(list.map(({model}) => model))].join(", "));
+    region.draw();
+    if (link.asked) link.askAbout();
+  },
   state(line) {
+    showNamesOf(line);
+    if (hasNames()) {
+      takeWatchState(line);
+      return;
+    }
     state = line;
     drawScore(lastResults);
     put("state", line.state ?? "none yet");
@@ -341,7 +357,8 @@ function showStale() {
   document.body.toggleAttribute("data-stale", isStale);
   $("stale").hidden = !isStale;
   if (isStale) put("stale", `Not current: ${staleSince(silence)}`);
-  put("now-title", isStale ? "Last known state" : "State");
+  const states = hasNames() ? "states" : "state";
+  put("now-title", isStale ? `Last known ${states}` : states.replace("s", "S"));
 }
 
 function showNotice() {
@@ -452,5 +469,6 @@ addEventListener("pagehide", () => link.close());
 addEventListener("pageshow", () => link.open());
 new ResizeObserver(drawFigures).observe($("chart"));
 new ResizeObserver(() => region.draw()).observe($("picture"));
+onChoice(() => drawPredictions(chosenResults()));
 setInterval(() => link.tick(), 1000);
 link.open();

@@ -47,7 +47,8 @@ class HttpServiceTest : public testing::Test {
 };
 
 TEST_F(HttpServiceTest, ThePageAndItsFilesAreInTheProgram) {
-  for (const char* path : {"/", "/page.css", "/page.js", "/chart.js", "/icon.svg"}) {
+  for (const char* path :
+       {"/", "/page.css", "/page.js", "/chart.js", "/elements.js", "/watches.js", "/icon.svg"}) {
     const HttpResponse answer = ask(get(path));
     EXPECT_EQ(answer.status, 200) << path;
     EXPECT_GT(answer.body->size(), 50U) << path;
