@@ -157,7 +157,7 @@ class PageTest(unittest.TestCase):
         self.browser.wait_until_shown("the version", lambda now: "Version" in now["facts"])
         self.assertIsNone(self.browser.run(REGION))
 
-    def start_with_watches(self, pattern=PATTERN, *arguments):
+    def start_with_watches(self, *arguments, pattern=PATTERN):
         """Returns the run, and what replaces its watches."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -211,7 +211,7 @@ class PageTest(unittest.TestCase):
         from browser import WATCHES as ROWS
 
         # The lamp's part is of one color, the gate's has several.
-        server, _ = self.start_with_watches("test://hcolorbars?size=320x240&fps=20", "--top-k", "3")
+        server, _ = self.start_with_watches("--top-k", "3")
         self.open(server)
         title = "return document.getElementById('top-title').textContent"
         self.assertEqual(wait_for("the title", lambda: self.browser.look(title)), "Predictions: The <gate>")
@@ -222,6 +222,12 @@ class PageTest(unittest.TestCase):
         self.browser.wait_until_shown(
             "the lamp's predictions", lambda now: now["top"][0][0] == self.browser.run(ROWS)[2][1]
         )
+
+    def test_a_change_is_told_with_the_name_of_its_watch(self):
+        server, _ = self.start_with_watches(pattern="test://all?size=320x240&fps=10")
+        self.open(server)
+        said = "return document.querySelector('#said[aria-live]').textContent"
+        wait_for("a change", lambda: re.match(r"(The <gate>|slow|lamp): \w", self.browser.look(said) or ""))
 
     def test_a_reload_replaces_the_watches(self):
         from browser import WATCHES as ROWS
