@@ -27,16 +27,14 @@
 namespace lookout {
 namespace {
 
-// Passes on the results of the watch `name`, and its models, as if it were the only one; without a
-// name those of the first one there is. Of several such reporters one `leads`: it passes on what is
-// not about a watch, too.
+// Passes on the results of the watch `name`, and its models, as if it were the only one. Of several
+// such reporters one `leads`: it passes on what is not about a watch, too.
 class WatchReporter : public Reporter {
  public:
   WatchReporter(std::string name, bool leads, std::unique_ptr<Reporter> to)
-      : follows_first_(name.empty()), name_(std::move(name)), leads_(leads), to_(std::move(to)) {}
+      : name_(std::move(name)), leads_(leads), to_(std::move(to)) {}
 
   void watching(const WatchList& watches) override {
-    if (follows_first_) name_ = watches.front().watch->name;
     for (const Watching& each : watches) {
       if (each.watch && each.watch->name == name_) to_->watching({each});
     }
@@ -54,8 +52,7 @@ class WatchReporter : public Reporter {
   void poll() override { to_->poll(); }
 
  private:
-  const bool follows_first_;
-  std::string name_;
+  const std::string name_;
   const bool leads_;
   const std::unique_ptr<Reporter> to_;
 };
@@ -86,13 +83,6 @@ std::unique_ptr<Reporter> for_watch(const OpenWatch& watch, bool leads,
                                     std::unique_ptr<Reporter> reporter) {
   if (!reporter || !watch.info) return reporter;
   return std::make_unique<WatchReporter>(watch.info->name, leads, std::move(reporter));
-}
-
-// A reporter that knows one state, and lives as long as the run.
-std::unique_ptr<Reporter> for_first_watch(const ReporterParts& run,
-                                          std::unique_ptr<Reporter> reporter) {
-  if (!reporter || !run.watches.front().info) return reporter;
-  return std::make_unique<WatchReporter>("", /*leads=*/true, std::move(reporter));
 }
 
 // Without any of these options the state is the best label of each frame, and is not shown.
@@ -348,7 +338,6 @@ RunReporters make_reporters(const ReporterParts& run) {
     return made;
   };
   const bool has_source = !run.info.source.empty();
-  const OpenWatch& first = run.watches.front();
   if (has_source) {
     if (has_display(run)) add(make_display(run));
     LogStyle log;
@@ -362,9 +351,6 @@ RunReporters make_reporters(const ReporterParts& run) {
                                          run.operators_asked));
   add(std::make_unique<SystemdNotifier>(has_source));
   add(make_trial_reporter(run.trials, has_source));
-  if (first.info && run.options.results.overlay) {
-    log_warn("--overlay shows the watch {} alone, the first", first.info->name);
-  }
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
   reporters.take_pictures = add(make_http_reporter(run, counters));
@@ -375,7 +361,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   if (has_source && run.options.results.overlay) {
     auto overlay = std::make_unique<OverlayReporter>(run.info, first_view(run), run.stop);
     reporters.overlay = overlay.get();
-    add(for_first_watch(run, std::move(overlay)));
+    add(std::move(overlay));
   }
   return reporters;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 #include <string>
+#include <utility>
 
 namespace lookout {
 namespace {
@@ -29,6 +30,8 @@ constexpr int kRowHeight = 39;
 constexpr int kBarTop = 20;  // in a row
 constexpr int kBarHeight = 9;
 constexpr int kScoreWidth = 64;
+constexpr int kNameMargin = 4;     // around the name of a box
+constexpr int kNameBaseline = 15;  // in its line
 
 int rounded(double value) { return static_cast<int>(std::lround(value)); }
 
@@ -69,20 +72,40 @@ void blend(const cv::Mat& text, const cv::Point& at, const cv::Scalar& color, cv
   }
 }
 
-// At the panel's left edge, cut to `width`.
-void put(const OverlayText& text, int baseline, int width, const cv::Scalar& color, cv::Mat& canvas,
-         OverlayFont* font) {
+// A text in one line that is ready to be drawn.
+struct Line {
+  std::string ascii{};
+  cv::Mat picture{};  // empty: `ascii` is drawn
+  int width = 0;
+};
+
+// Cut to `width`.
+Line line_of(const OverlayText& text, int width, OverlayFont* font) {
   std::string shown = text.data();
   if (font != nullptr && !is_ascii(shown)) {
-    const cv::Point place(kLeft, baseline - OverlayFont::kBaseline);
-    return blend(font->picture(shown, width), place, color, canvas);
+    cv::Mat picture = font->picture(shown, width);
+    const int columns = picture.cols;
+    return {{}, std::move(picture), columns};
   }
   shown = with_question_marks(shown);
   if (width_of(shown) > width) {
     while (!shown.empty() && width_of(shown + "..") > width) shown.pop_back();
     shown += "..";
   }
-  put(shown, {kLeft, baseline}, color, canvas);
+  const int columns = width_of(shown);
+  return {std::move(shown), {}, columns};
+}
+
+// `at`: the left end of the baseline.
+void put(const Line& line, const cv::Point& at, const cv::Scalar& color, cv::Mat& canvas) {
+  if (line.picture.empty()) return put(line.ascii, at, color, canvas);
+  blend(line.picture, {at.x, at.y - OverlayFont::kBaseline}, color, canvas);
+}
+
+// At the panel's left edge, cut to `width`.
+void put(const OverlayText& text, int baseline, int width, const cv::Scalar& color, cv::Mat& canvas,
+         OverlayFont* font) {
+  put(line_of(text, width, font), {kLeft, baseline}, color, canvas);
 }
 
 cv::Mat upright_copy(const cv::Mat& picture, const View& view) {
@@ -94,7 +117,36 @@ cv::Mat upright_copy(const cv::Mat& picture, const View& view) {
   return result;
 }
 
-void draw_picture(const cv::Mat& picture, const View& view, cv::Mat& canvas) {
+void frame_part(const cv::Rect2d& roi, cv::Mat& target) {
+  const cv::Rect part(rounded(roi.x * target.cols), rounded(roi.y * target.rows),
+                      rounded(roi.width * target.cols), rounded(roi.height * target.rows));
+  cv::rectangle(target, part, kOutline);
+}
+
+// Its name stands inside, at the top; `above`: under so many other names.
+void draw_box(const OverlayBox& box, int above, cv::Mat& target, OverlayFont* font) {
+  frame_part(box.roi, target);
+  const Line line = line_of(box.text, target.cols - 2 * kNameMargin, font);
+  cv::Rect ground(rounded(box.roi.x * target.cols),
+                  rounded(box.roi.y * target.rows) + above * kLineHeight,
+                  line.width + 2 * kNameMargin, kLineHeight);
+  ground.x = std::clamp(ground.x, 0, std::max(0, target.cols - ground.width));
+  ground.y = std::clamp(ground.y, 0, std::max(0, target.rows - ground.height));
+  cv::rectangle(target, ground, kBackground, cv::FILLED);
+  put(line, {ground.x + kNameMargin, ground.y + kNameBaseline}, kBrightText, target);
+}
+
+void draw_boxes(const OverlayContent& content, cv::Mat& target, OverlayFont* font) {
+  for (std::size_t i = 0; i < content.boxes; ++i) {
+    const auto* const begin = content.box.data();
+    const auto above = std::count_if(
+        begin, begin + i, [&](const OverlayBox& other) { return other.roi == content.box[i].roi; });
+    draw_box(content.box[i], static_cast<int>(above), target, font);
+  }
+}
+
+void draw_picture(const cv::Mat& picture, const View& view, const OverlayContent& content,
+                  cv::Mat& canvas, OverlayFont* font) {
   const cv::Mat upright = upright_copy(picture, view);
   const double scale = std::min(static_cast<double>(kOverlayPictureWidth) / upright.cols,
                                 static_cast<double>(kOverlayHeight) / upright.rows);
@@ -104,10 +156,11 @@ void draw_picture(const cv::Mat& picture, const View& view, cv::Mat& canvas) {
                         (kOverlayHeight - size.height) / 2);
   cv::Mat target = canvas(cv::Rect(place, size));
   cv::resize(upright, target, size, 0, 0, scale < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
-  if (view.roi == cv::Rect2d(0, 0, 1, 1)) return;
-  const cv::Rect part(rounded(view.roi.x * size.width), rounded(view.roi.y * size.height),
-                      rounded(view.roi.width * size.width), rounded(view.roi.height * size.height));
-  cv::rectangle(target, part, kOutline);
+  if (content.boxes > 0) {
+    draw_boxes(content, target, font);
+  } else if (view.roi != cv::Rect2d(0, 0, 1, 1)) {
+    frame_part(view.roi, target);
+  }
 }
 
 void draw_row(const OverlayRow& row, int top, const cv::Scalar& color, cv::Mat& canvas,
@@ -129,14 +182,15 @@ void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent
                   cv::Mat& canvas, OverlayFont* font) {
   canvas.create(kOverlayHeight, kOverlayWidth, CV_8UC3);
   canvas.setTo(kBackground);
-  draw_picture(picture, view, canvas);
+  draw_picture(picture, view, content, canvas, font);
   const cv::Scalar& color = content.alert ? kAlert : kText;
   put(content.title, kTitleBaseline, kPanelWidth, kBrightText, canvas, font);
   put(content.rates, kTitleBaseline + kLineHeight, kPanelWidth, color, canvas, font);
   put(content.latency, kTitleBaseline + 2 * kLineHeight, kPanelWidth, color, canvas, font);
   int top = kFirstRow;
   for (std::size_t i = 0; i < content.rows; ++i, top += kRowHeight) {
-    draw_row(content.row[i], top, i == 0 ? kBestBar : kBar, canvas, font);
+    const bool is_best = i == 0 && content.boxes == 0;
+    draw_row(content.row[i], top, is_best ? kBestBar : kBar, canvas, font);
   }
 }
 

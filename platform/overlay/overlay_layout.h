@@ -22,6 +22,7 @@ inline constexpr int kOverlayHeight = 480;
 inline constexpr int kOverlayPictureWidth = 640;
 
 inline constexpr int kOverlayRows = 10;
+inline constexpr int kOverlayBoxes = 8;
 
 // UTF-8 that ends with a zero. The canvas has room for about 40 characters.
 using OverlayText = std::array<char, 128>;
@@ -44,6 +45,12 @@ struct OverlayRow {
   float score = 0;  // 0..1, the length of the bar
 };
 
+// A rectangle on the picture with its name.
+struct OverlayBox {
+  cv::Rect2d roi;  // as View::roi
+  OverlayText text{};
+};
+
 // Copied as bytes from one process to another.
 struct OverlayContent {
   OverlayText title{};
@@ -52,12 +59,15 @@ struct OverlayContent {
   bool alert = false;    // the lines above are bad news
   std::size_t rows = 0;  // at most kOverlayRows
   std::array<OverlayRow, kOverlayRows> row;
+  std::size_t boxes = 0;  // at most kOverlayBoxes; 0: the view's region is framed instead
+  std::array<OverlayBox, kOverlayBoxes> box;
 };
 
 // Draws on `canvas`, kOverlayWidth x kOverlayHeight CV_8UC3, which is allocated when its size
 // differs. `picture` is CV_8UC3 of any size but empty; it is turned and mirrored as `view` says and
-// scaled to its place. The view's region is framed. Texts that are too long are cut. `font` draws
-// those with other characters than ASCII; without one these characters are question marks.
+// scaled to its place. The boxes, or the view's region, are framed. Texts that are too long are
+// cut. `font` draws those with other characters than ASCII; without one these characters are
+// question marks.
 void draw_overlay(const cv::Mat& picture, const View& view, const OverlayContent& content,
                   cv::Mat& canvas, OverlayFont* font = nullptr);
 

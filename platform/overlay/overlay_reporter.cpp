@@ -113,7 +113,50 @@ void OverlayReporter::start(const View& view) {
 }
 
 void OverlayReporter::watching(const WatchList& watches) {
-  title_ = overlay_text(fmt::format("{}: {}", camera_name_, watches.front().model->name));
+  if (!watches.front().watch) {
+    title_ = overlay_text(fmt::format("{}: {}", camera_name_, watches.front().model->name));
+    return;
+  }
+  title_ = overlay_text(camera_name_);
+  std::vector<Watched> next;
+  for (const Watching& each : watches) {
+    const auto before = std::find_if(watches_.begin(), watches_.end(), [&](const Watched& one) {
+      return one.watch->name == each.watch->name && one.watch->shown() == each.watch->shown();
+    });
+    next.push_back({each.watch, {overlay_text(each.watch->shown()), 0}});
+    if (before != watches_.end()) next.back().row = before->row;
+  }
+  watches_ = std::move(next);
+}
+
+// The state of a named watch.
+void OverlayReporter::note(const Result& result) {
+  const auto watched = std::find_if(watches_.begin(), watches_.end(), [&](const Watched& one) {
+    return one.watch->name == result.watch->name;
+  });
+  if (watched == watches_.end()) return;
+  const std::string& name = result.watch->shown();
+  const SceneState& state = result.state;
+  const bool has_state = state.kind != SceneState::Kind::kNone;
+  watched->row = {overlay_text(has_state ? fmt::format("{}: {}", name, state.name()) : name),
+                  state.kind == SceneState::Kind::kClass ? state.prediction.score : 0};
+}
+
+void OverlayReporter::fill_predictions(const Result& result) {
+  OverlayContent& content = shared_->content;
+  content.rows = std::min(result.top.size(), content.row.size());
+  for (std::size_t i = 0; i < content.rows; ++i) {
+    content.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
+  }
+}
+
+void OverlayReporter::fill_watches() {
+  OverlayContent& content = shared_->content;
+  content.rows = content.boxes = std::min(watches_.size(), content.box.size());
+  for (std::size_t i = 0; i < content.rows; ++i) {
+    content.row[i] = watches_[i].row;
+    content.box[i] = {watches_[i].watch->roi, watches_[i].row.label};
+  }
 }
 
 void OverlayReporter::show() {
@@ -124,6 +167,11 @@ void OverlayReporter::show() {
 
 void OverlayReporter::report(const Result& result, const Frame& frame) {
   if (!camera_.online) return;  // the last frame before the loss
+  if (result.watch) note(result);
+  results_of_frame_ = result.sequence == sequence_ ? results_of_frame_ + 1 : 1;
+  sequence_ = result.sequence;
+  // What is not live has a result of each watch for each frame: they are shown together.
+  if (!live_ && results_of_frame_ < watches_.size()) return;
   if (!live_) wait_until_ready();
   if (!is_ready()) return;
   tell_missing();
@@ -135,9 +183,10 @@ void OverlayReporter::report(const Result& result, const Frame& frame) {
   content.latency = overlay_text(fmt::format(
       "latency {:.1f} ms  age {:.1f} ms", to_ms(result.durations.total), to_ms(result.frame_age)));
   content.alert = false;
-  content.rows = std::min(result.top.size(), content.row.size());
-  for (std::size_t i = 0; i < content.rows; ++i) {
-    content.row[i] = {overlay_text(result.top[i].label), result.top[i].score};
+  if (watches_.empty()) {
+    fill_predictions(result);
+  } else {
+    fill_watches();
   }
   copy(whole_picture(frame), *shared_);
   show();
@@ -162,6 +211,10 @@ void OverlayReporter::show_offline() {
   content.rates = overlay_text(fmt::format("offline for {} s", away.count()));
   content.latency = overlay_text("waiting for the camera");
   content.rows = 0;
+  content.boxes = std::min(content.boxes, watches_.size());
+  for (std::size_t i = 0; i < content.boxes; ++i) {
+    content.box[i].text = overlay_text(watches_[i].watch->shown());
+  }
   show();
 }
 

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/core/reporter.h"
 #include "pipeline/results/run_info.h"
@@ -20,9 +22,10 @@ namespace lookout {
 OverlayText overlay_text(std::string_view text);
 
 // Shows the picture with its top predictions, rates and latency, or since when the camera is
-// offline. The inference thread only copies the pixels, and only when the window has drawn the
-// picture before. A window that cannot be opened, is closed or is lost is logged once, as a
-// warning; after that nothing is shown. Nothing throws.
+// offline. Named watches have their rectangles on the picture and, in place of predictions, a row
+// with the state of each. The inference thread only copies the pixels, and only when the window has
+// drawn the picture before. A window that cannot be opened, is closed or is lost is logged once, as
+// a warning; after that nothing is shown. Nothing throws.
 class OverlayReporter : public Reporter {
  public:
   // Pictures are turned and mirrored as `view` says. Of a live source those are shown that come
@@ -47,7 +50,16 @@ class OverlayReporter : public Reporter {
   void linger(std::optional<Clock::time_point> end);
 
  private:
+  // What is shown of a named watch.
+  struct Watched {
+    WatchInfoPtr watch;
+    OverlayRow row;  // its name and state
+  };
+
   void start(const View& view);
+  void note(const Result& result);
+  void fill_predictions(const Result& result);
+  void fill_watches();
   bool is_ready() const { return open_ && shared_->ready; }
   void show();
   void wait_until_ready();
@@ -62,6 +74,9 @@ class OverlayReporter : public Reporter {
   const std::chrono::seconds max_wait_;
   std::atomic<bool>& stop_;
   OverlayText title_{};
+  std::vector<Watched> watches_;      // empty: the only one has no name
+  std::uint64_t sequence_ = 0;        // of the last result
+  std::size_t results_of_frame_ = 0;  // of sequence_, so far
   StatsSnapshot stats_;
   CameraStatus camera_;
   std::optional<ChildProcess> process_;  // until it is reaped

@@ -85,6 +85,27 @@ TEST(OverlayLayout, ARegionOfInterestIsFramed) {
   EXPECT_FALSE(is(canvas, 159, 239, frame) || is(canvas, 320, 300, frame));
 }
 
+TEST(OverlayLayout, BoxesAreFramedInPlaceOfTheRegionWithTheirNamesAtTheTop) {
+  View view;
+  view.roi = {0.25, 0.5, 0.5, 0.25};
+  OverlayContent boxes;
+  boxes.boxes = 3;
+  boxes.box[0] = {{0, 0.25, 0.5, 0.5}, overlay_text("gate: open")};
+  boxes.box[1] = {{0, 0.25, 0.5, 0.5}, overlay_text("slow: open")};
+  boxes.box[2] = {{0.9, 0.75, 0.1, 0.25}, overlay_text("a name that is wider than its box")};
+  const cv::Mat canvas = drawn(picture(), view, boxes);
+  const cv::Vec3b frame = canvas.at<cv::Vec3b>(350, 0);
+  EXPECT_FALSE(is(canvas, 0, 370, frame));
+  EXPECT_TRUE(is(canvas, 319, 200, frame) && is(canvas, 100, 359, frame));
+  EXPECT_TRUE(is(canvas, 576, 400, frame));
+  EXPECT_FALSE(is(canvas, 400, 240, frame)) << "the region";
+  // The grounds of the names: two of one rectangle are under each other, and none is cut.
+  const cv::Vec3b ground = canvas.at<cv::Vec3b>(240, kOverlayWidth - 1);
+  EXPECT_TRUE(is(canvas, 1, 121, ground) && is(canvas, 1, 158, ground));
+  EXPECT_FALSE(is(canvas, 1, 161, ground));
+  EXPECT_TRUE(is(canvas, kOverlayPictureWidth - 1, 361, ground) && is(canvas, 450, 361, ground));
+}
+
 TEST(OverlayLayout, BarsAreAsLongAsTheScores) {
   const cv::Mat none = drawn(picture(), {}, content(0));
   const cv::Mat half = drawn(picture(), {}, content(0.5F));

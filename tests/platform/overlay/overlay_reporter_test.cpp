@@ -128,6 +128,44 @@ TEST_F(OverlayTest, ShowsRatesLatencyAndPredictionsPixelForPixel) {
   show(reporter);
 }
 
+TEST_F(OverlayTest, NamedWatchesHaveTheirStatesAndRectangles) {
+  const ModelInfoPtr model = model_with({"open", "shut"});
+  const auto gate = std::make_shared<WatchInfo>(WatchInfo{"gate", {0, 0, 0.5, 1}, "The gate"});
+  const auto lamp = std::make_shared<WatchInfo>(WatchInfo{"lamp", {0.5, 0, 0.5, 0.5}});
+  OverlayReporter reporter(info(/*live=*/false), {}, stop_, std::chrono::seconds(120));
+  reporter.watching({{gate, model}, {lamp, model}});
+  content_.title = overlay_text("front");
+  content_.rates = overlay_text("picture.png");
+  content_.boxes = 2;
+  content_.row[0] = {overlay_text("The gate: shut"), 0.75F};
+  content_.row[1] = {overlay_text("lamp: unknown"), 0};
+  content_.box[0] = {gate->roi, content_.row[0].label};
+  content_.box[1] = {lamp->roi, content_.row[1].label};
+  // All watches of a frame are shown together.
+  result_.watch = gate;
+  result_.state = {SceneState::Kind::kClass, {1, "shut", 0.75F}, model};
+  reporter.report(result_, frame_);
+  result_.watch = lamp;
+  result_.state = {SceneState::Kind::kUnknown};
+  reporter.report(result_, frame_);
+  EXPECT_TRUE(beat_until(reporter, [this] { return shows_content(); })) << log_.text();
+  // One that is replaced begins again.
+  const auto box = std::make_shared<WatchInfo>(WatchInfo{"box", {0, 0, 1, 1}});
+  reporter.watching({{box, model}, {gate, model}});
+  result_.sequence = 1;
+  result_.watch = box;
+  result_.state = {};
+  reporter.report(result_, frame_);
+  result_.watch = gate;
+  result_.state = {SceneState::Kind::kClass, {0, "open", 0.5F}, model};
+  reporter.report(result_, frame_);
+  content_.row[0] = {overlay_text("box"), 0};
+  content_.row[1] = {overlay_text("The gate: open"), 0.5F};
+  content_.box[0] = {box->roi, content_.row[0].label};
+  content_.box[1] = {gate->roi, content_.row[1].label};
+  EXPECT_TRUE(beat_until(reporter, [this] { return shows_content(); })) << log_.text();
+}
+
 // Texts in many scripts, as pictures of the window's first row.
 TEST_F(OverlayTest, LabelsAreShownInEveryScript) {
   OverlayReporter reporter(info(), {}, stop_);
