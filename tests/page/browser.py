@@ -74,7 +74,7 @@ WATCHES = """
 # The texts of each rectangle on the picture, with its place as that of REGION.
 BOXES = """
   const picture = document.getElementById("picture");
-  if (!picture?.naturalWidth || document.getElementById("boxes").hidden) return [];
+  if (!picture?.naturalWidth || (document.getElementById("boxes")?.hidden ?? true)) return [];
   const outer = picture.getBoundingClientRect();
   const scale = Math.min(outer.width / picture.naturalWidth, outer.height / picture.naturalHeight);
   const [width, height] = [picture.naturalWidth * scale, picture.naturalHeight * scale];

@@ -226,7 +226,7 @@ class PageTest(unittest.TestCase):
     def test_a_change_is_told_with_the_name_of_its_watch(self):
         server, _ = self.start_with_watches(pattern="test://all?size=320x240&fps=10")
         self.open(server)
-        said = "return document.querySelector('#said[aria-live]').textContent"
+        said = "return document.querySelector('#said[aria-live]')?.textContent"
         wait_for("a change", lambda: re.match(r"(The <gate>|slow|lamp): \w", self.browser.look(said) or ""))
 
     def test_a_reload_replaces_the_watches(self):

@@ -33,6 +33,19 @@ function draw(watch) {
   fill(watch.label, watch.state === null ? "" : `: ${state}`);
 }
 
+// The page has these from the first names on.
+function addPlaces() {
+  const boxes = document.createElement("div");
+  boxes.id = "boxes";
+  boxes.setAttribute("aria-hidden", "true");
+  $("caption").before(boxes);
+  create("ul", $("now")).id = "watches";
+  const said = create("p", $("now"));
+  said.id = "said";
+  said.className = "unseen";
+  said.setAttribute("aria-live", "polite");
+}
+
 // A row and, for all watches of one rectangle, a box on the picture.
 function addElements(name, watch, boxes) {
   const row = create("li", $("watches"));
@@ -60,6 +73,7 @@ function addElements(name, watch, boxes) {
 // Takes the list of `/state` or of an event; empty: there is one thing without a name. A watch that
 // was there before keeps what is not told again.
 export function showWatches(list) {
+  if (!$("watches")) addPlaces();
   const before = new Map(watches);
   const focused = [...watches.keys()].find(
       (name) => watches.get(name).button === document.activeElement);
@@ -103,6 +117,7 @@ export function takeWatchResult({watch: name, results}) {
 
 // `place(element, roi)` puts an element over a part of the picture; null: there is no picture.
 export function placeBoxes(place) {
+  if (!hasNames()) return;
   $("boxes").hidden = !place;
   if (!place) return;
   for (const {box, roi} of watches.values()) place(box, roi);
