@@ -32,6 +32,17 @@ void append_json(const char* stage, const Percentiles& percentiles, bool known, 
   out += '}';
 }
 
+void append_json(const std::vector<WatchStats>& watches, std::string& out) {
+  const char* separator = R"(,"watches":{)";
+  for (const WatchStats& stats : watches) {
+    append_format(out, R"({}"{}":{{"fps":{:.2f},"computed_fps":{:.2f},"oldest_ms":{}}})", separator,
+                  stats.watch->name, stats.fps, stats.computed_fps,
+                  stats.oldest ? fmt::format("{:.1f}", to_ms(*stats.oldest)) : "null");
+    separator = ",";
+  }
+  out += '}';
+}
+
 void append_json(const OperatorRow& row, OperatorGroup group, std::string& out) {
   append_format(out, R"({{"model":{},"kind":"{}","name":{},)", to_json(row.model),
                 row.is_label ? "label" : "operator", to_json(row.name));
@@ -375,6 +386,7 @@ void JsonFormat::append(const StatsSnapshot& stats, std::string& out,
   out += ',';
   append_json("total", stats.total, known, out);
   out += '}';
+  if (!stats.watches.empty()) append_json(stats.watches, out);
   if (operators != nullptr) {
     out += ',';
     append_json(*operators, out);

@@ -8,6 +8,7 @@
 
 #include "pipeline/core/result.h"
 #include "pipeline/results/machine_state.h"
+#include "pipeline/results/watch_statistics.h"
 
 namespace lookout {
 
@@ -66,7 +67,8 @@ struct StatsSnapshot {
   Percentiles preprocess;
   Percentiles inference;
   Percentiles total;
-  MachineState machine;  // at the end of the interval
+  MachineState machine;             // at the end of the interval
+  std::vector<WatchStats> watches;  // empty: what is watched has no name
   // True for the last snapshot, whose rates and percentiles are those of the whole run.
   bool final = false;
 };

@@ -96,16 +96,19 @@ class Inference {
 
 // What the frame loop knows of a watch.
 struct Watched {
-  explicit Watched(const PipelineWatch& watch) : Watched(watch, ResultCompleter(watch.state)) {}
-  // With the state of `before`.
-  Watched(const PipelineWatch& watch, ResultCompleter before)
-      : info(watch.info), region(watch.region), completer(std::move(before)) {
+  explicit Watched(const PipelineWatch& watch)
+      : info(watch.info), region(watch.region), completer(watch.state), statistics(Clock::now()) {}
+  // With the state and the statistics of `before`.
+  Watched(const PipelineWatch& watch, Watched before) : Watched(std::move(before)) {
+    info = watch.info;
+    region = watch.region;
     completer.use(watch.state);
   }
 
   WatchInfoPtr info;
   std::size_t region;
   ResultCompleter completer;
+  WatchStatistics statistics;  // unless it has no name
 };
 
 bool same_name(const WatchInfoPtr& one, const WatchInfoPtr& other) {
@@ -152,7 +155,9 @@ class FrameLoop {
     inference_.stop();
     report_changes(kAnyFrame);
     if (frame_) statistics_.record(*frame_);  // the end came between two of its regions
-    StatsSnapshot total = statistics_.total(capture_.counts(), Clock::now());
+    const auto now = Clock::now();
+    StatsSnapshot total = statistics_.total(capture_.counts(), now);
+    for (Watched& watch : watches_) add_stats(watch, watch.statistics.total(now), total);
     if (!capture_.error() || total.captured + total.skipped > 0) tick(total);
     if (capture_.error()) std::rethrow_exception(capture_.error());
     return total;
@@ -174,7 +179,7 @@ class FrameLoop {
         return same_name(one.info, watch.info);
       });
       watches.push_back(before == watches_.end() ? Watched(watch)
-                                                 : Watched(watch, std::move(before->completer)));
+                                                 : Watched(watch, std::move(*before)));
     }
     watches_ = std::move(watches);
     if (!plan_ || plan->heat_limit != plan_->heat_limit) set_heat_limit(plan->heat_limit);
@@ -190,6 +195,12 @@ class FrameLoop {
     if (limit) heat_.emplace(*limit);
   }
 
+  static void add_stats(const Watched& watch, WatchStats stats, StatsSnapshot& all) {
+    if (!watch.info) return;
+    stats.watch = watch.info;
+    all.watches.push_back(std::move(stats));
+  }
+
   void tick(StatsSnapshot& stats) {
     if (options_.machine_state) stats.machine = options_.machine_state();
     tell([&stats](Reporter& reporter) { reporter.tick(stats); });
@@ -197,6 +208,7 @@ class FrameLoop {
 
   void report_interval(Clock::time_point now) {
     StatsSnapshot interval = statistics_.interval(capture_.counts(), now);
+    for (Watched& watch : watches_) add_stats(watch, watch.statistics.interval(now), interval);
     tick(interval);
     // Missed ticks are skipped.
     next_tick_ += options_.stats_interval;
@@ -274,6 +286,7 @@ class FrameLoop {
   void report_watch(Watched& watch, bool is_last) {
     watch.completer.complete(classified_, capture_.frames().dropped(), !is_last);
     classified_.result.watch = watch.info;
+    if (watch.info) watch.statistics.record(classified_.result, Clock::now());
     if (is_last) record();
     const TraceSpan span(options_.trace, Stage::kReport, classified_.frame.sequence);
     tell([this](Reporter& reporter) { reporter.report(classified_.result, classified_.frame); });
@@ -308,7 +321,10 @@ class FrameLoop {
       tell([&change](Reporter& reporter) { reporter.status(change); });
     }
     if (changes_.empty()) return;
-    for (Watched& watch : watches_) watch.completer.forget_state();
+    for (Watched& watch : watches_) {
+      watch.completer.forget_state();
+      watch.statistics.forget();
+    }
   }
 
   const PipelineOptions& options_;

@@ -207,6 +207,26 @@ TEST(JsonFormat, StatisticsAndSummary) {
   EXPECT_EQ(Json::parse(out)["type"], "summary");
 }
 
+TEST(JsonFormat, StatisticsOfWatchesWithNames) {
+  StatsSnapshot stats;
+  std::string out;
+  const auto format = format_of("front");
+  format.append(stats, out);
+  EXPECT_FALSE(Json::parse(out).contains("watches"));
+  for (const char* name : {"gate", "lamp"}) {
+    WatchStats& watch = stats.watches.emplace_back();
+    watch.watch = std::make_shared<WatchInfo>(WatchInfo{name, {}});
+  }
+  stats.watches[0].fps = 9.876;
+  stats.watches[0].computed_fps = 2;
+  stats.watches[0].oldest = milliseconds(512);
+  out.clear();
+  format.append(stats, out);
+  EXPECT_EQ(Json::parse(out)["watches"],
+            Json::parse(R"({"gate":{"fps":9.88,"computed_fps":2.0,"oldest_ms":512.0},)"
+                        R"("lamp":{"fps":0.0,"computed_fps":0.0,"oldest_ms":null}})"));
+}
+
 TEST(JsonFormat, StatisticsTellHowWarmAndThrottledTheMachineIs) {
   const auto format = format_of("front");
   for (const bool final : {false, true}) {
