@@ -17,6 +17,7 @@
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
 #include "app/install/model_commands.h"
+#include "app/install/reload_command.h"
 #include "app/options/commands.h"
 #include "app/output/log.h"
 #include "app/run/forget_mqtt.h"
@@ -191,6 +192,12 @@ void add_model_commands(lookout::CommandLine& line) {
   lookout::add_model_install(line, with_service(lookout::install_model));
   lookout::add_model_back(line, with_service(lookout::put_model_back));
   lookout::add_model_list(line, with_service(lookout::list_models));
+  lookout::add_reload(line, [](const lookout::RunOptions& options) {
+    end_by_signals();
+    lookout::set_log_level(options.log.level);
+    print(lookout::reload_service(options, lookout::local_service(options.config_file)));
+    return 0;
+  });
 }
 
 void add_commands(lookout::CommandLine& line, const std::vector<std::string>& arguments) {

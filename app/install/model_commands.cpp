@@ -13,11 +13,11 @@
 #include <ctime>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/install/judge_model.h"
+#include "app/install/reload_command.h"
 #include "app/model/model_store.h"
 #include "app/model/model_trials.h"
 #include "app/model/models.h"
@@ -30,8 +30,6 @@
 #include "pipeline/core/printable.h"
 #include "pipeline/training/head_file.h"
 #include "platform/system/atomic_file.h"
-#include "platform/system/process.h"
-#include "platform/system/service.h"
 
 namespace lookout {
 namespace {
@@ -253,9 +251,11 @@ JudgedModel judge_kept(const ModelPlace& place, const ModelStore& store, const s
 
 // Why the new model does not run in the service; empty: it answers.
 std::string wait_for_answer(const ModelPlace& place, const InstalledModel& model,
-                            const ServiceControl& service) {
-  const auto end = service.now() + kAnswerLimit;
+                            const ServiceControl& service, Clock::time_point asked) {
+  const auto end = asked + kAnswerLimit;
   while (service.now() < end) {
+    const auto reload = outcome_since(asked, service);
+    if (reload && !reload->error.empty()) return reload->error;
     if (const auto trial = read_trial(service.state_folder, place.model.file, model)) {
       if (trial->answered) return {};
       if (!trial->error.empty()) return trial->error;
@@ -275,8 +275,9 @@ std::string activate(const ModelPlace& place, const InstalledModel& model, const
   const bool is_active = service.state() == "active";
   std::string problem;
   try {
+    const auto asked = service.now();
     service.reload(/*restart=*/!is_active);
-    problem = wait_for_answer(place, model, service);
+    problem = wait_for_answer(place, model, service, asked);
   } catch (const Error& error) {
     problem = error.what();
   }
@@ -353,29 +354,6 @@ InstalledModel model_before(const KnownModels& known, const ModelPlace& place,
                           found.empty() ? "no" : "several", hash));
 }
 
-// ---- The service of this machine
-
-std::string systemctl(const std::vector<std::string>& arguments) {
-  constexpr std::chrono::seconds kLimit{10};
-  std::vector<std::string> command{"systemctl"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  const auto end = Clock::now() + kLimit;
-  const ProcessOutput answer = capture_process(command, {}, [end] { return Clock::now() > end; });
-  if (!answer.problem.empty() && arguments.front() != "is-active") {
-    throw Error(ErrorKind::kPermission,
-                fmt::format("{}: {}", joined(command, " "),
-                            answer.err.empty() ? answer.problem : printable(answer.err)));
-  }
-  return answer.out.substr(0, answer.out.find('\n'));
-}
-
-// A unit without ExecReload= is restarted.
-void reload_unit(const std::string& unit, bool restart) {
-  const bool can_reload =
-      !restart && systemctl({"show", "--property=CanReload", "--value", unit}) == "yes";
-  systemctl({can_reload ? "reload" : "restart", "--no-block", unit});
-}
-
 // ---- The list
 
 struct ListedModel {
@@ -442,23 +420,6 @@ std::string list_text(const std::vector<ModelPlace>& places, const fs::path& sta
 }
 
 }  // namespace
-
-ServiceControl local_service(const std::string& config_file) {
-  constexpr std::chrono::milliseconds kPause{100};
-  ServiceControl service;
-  service.unit = unit_of_service(config_file);
-  const std::string& unit = service.unit;
-  service.state_folder =
-      unit.empty() ? state_folder() : fs::path("/var/lib") / fs::path(unit).stem();
-  service.check_reads = [unit](const fs::path& file) {
-    if (!unit.empty()) check_service_reads("model", file);
-  };
-  service.state = [unit] { return systemctl({"is-active", unit}); };
-  service.reload = [unit](bool restart) { reload_unit(unit, restart); };
-  service.pause = [kPause] { std::this_thread::sleep_for(kPause); };
-  service.now = Clock::now;
-  return service;
-}
 
 std::string install_model(const RunOptions& options, const ModelCommandOptions& command,
                           const ServiceControl& service) {

@@ -22,6 +22,7 @@ using ModelAction = std::function<int(const RunOptions&, const ModelCommandOptio
 void add_model_install(CommandLine& line, const ModelAction& action);
 void add_model_back(CommandLine& line, const ModelAction& action);
 void add_model_list(CommandLine& line, const ModelAction& action);
+void add_reload(CommandLine& line, const CommandLine::RunAction& action);
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 // As add_doctor(), with the service's file. `all_machines`: cameras of other machines, too.
 void add_mqtt_forget(CommandLine& line,

@@ -1,7 +1,5 @@
 #include "app/run/reload.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
 #include <set>
@@ -44,20 +42,6 @@ std::set<std::string> differences(const std::map<std::string, std::string>& one,
     if (one.count(name) == 0) names.insert(name);
   }
   return names;
-}
-
-// "a, b and c".
-std::string enumeration(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
-std::string verb(const std::vector<std::string>& names) {
-  return names.size() == 1 ? "changes" : "change";
 }
 
 std::vector<std::string> names_of_new(const OpenWatches& now, const OpenWatches& before) {
@@ -129,38 +113,47 @@ void Reloader::run() {
 }
 
 void Reloader::reload() {
+  ReloadOutcome outcome;
+  outcome.begun = Clock::now();
   try {
-    Configuration next = requests_.read();
-    parts_.judge(next.options);
-    TakenOptions taken = take_options(now_, next);
-    OpenWatches watches = open_watches(taken.options, parts_.load, watches_.models);
-    const std::vector<std::string> models = names_of_new(watches, watches_);
-    if (!taken.kept.empty()) {
-      log_warn("reload: {} {} with a restart", enumeration(taken.kept), verb(taken.kept));
-    }
-    if (taken.changed.empty() && models.empty()) {
-      log_info("reload: nothing changed");
-      return;
-    }
-    Plan plan = make_plan(taken.options, watches, parts_.live);
-    plan.reporters = parts_.make_reporters(taken.options, watches);
-    plans_.offer(std::move(plan));
-    std::vector<std::string> news = taken.changed;
-    for (const std::string& model : models) news.push_back("the model " + model);
-    log_info("reload: {} changed", enumeration(news));
-    for (const std::string& name : taken.kept) {
-      const auto found = now_.given.find(name);
-      if (found == now_.given.end()) {
-        next.given.erase(name);
-      } else {
-        next.given[name] = found->second;
-      }
-    }
-    now_ = {std::move(taken.options), std::move(next.given)};
-    watches_ = std::move(watches);
+    take(outcome);
+    if (const std::string kept = kept_text(outcome); !kept.empty()) log_warn("reload: {}", kept);
+    log_info("reload: {}", taken_text(outcome));
+  } catch (const Error& error) {
+    outcome.error = error.what();
+    outcome.exit_status = error.exit_status();
   } catch (const std::exception& error) {
-    log_error("reload: nothing was changed: {}", error.what());
+    outcome.error = error.what();
+    outcome.exit_status = static_cast<int>(ErrorKind::kInternal);
   }
+  if (!outcome.error.empty()) log_error("reload: nothing was changed: {}", outcome.error);
+  parts_.tell(outcome);
+}
+
+void Reloader::take(ReloadOutcome& outcome) {
+  Configuration next = requests_.read();
+  parts_.judge(next.options);
+  TakenOptions taken = take_options(now_, next);
+  OpenWatches watches = open_watches(taken.options, parts_.load, watches_.models);
+  outcome.changed = taken.changed;
+  outcome.kept = taken.kept;
+  for (const std::string& model : names_of_new(watches, watches_)) {
+    outcome.changed.push_back("the model " + model);
+  }
+  if (outcome.changed.empty()) return;
+  Plan plan = make_plan(taken.options, watches, parts_.live);
+  plan.reporters = parts_.make_reporters(taken.options, watches);
+  plans_.offer(std::move(plan));
+  for (const std::string& name : taken.kept) {
+    const auto found = now_.given.find(name);
+    if (found == now_.given.end()) {
+      next.given.erase(name);
+    } else {
+      next.given[name] = found->second;
+    }
+  }
+  now_ = {std::move(taken.options), std::move(next.given)};
+  watches_ = std::move(watches);
 }
 
 }  // namespace lookout

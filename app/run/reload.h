@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/options/options.h"
+#include "app/run/reload_outcome.h"
 #include "app/run/run_watches.h"
 #include "pipeline/core/wake_event.h"
 #include "pipeline/run/plan_slot.h"
@@ -53,6 +54,8 @@ class Reloader {
     std::function<std::vector<std::shared_ptr<Reporter>>(const RunOptions&, const OpenWatches&)>
         make_reporters;
     bool live = false;  // the source
+    // Is told what came of each reload.
+    std::function<void(const ReloadOutcome&)> tell;
   };
 
   // `options` and `watches` are what `plans` has. All references outlive it.
@@ -66,6 +69,8 @@ class Reloader {
  private:
   void run();
   void reload();
+  // Throws what keeps the configuration from being taken; `outcome` is then undefined.
+  void take(ReloadOutcome& outcome);
 
   const ReloadRequests& requests_;
   const Parts parts_;

@@ -54,6 +54,10 @@ ModelOptions with_threads(ModelOptions model, int threads) {
   return model;
 }
 
+void note_outcome(const ReloadOutcome& outcome) {
+  if (const auto folder = state_folder(); !folder.empty()) write_reload_outcome(folder, outcome);
+}
+
 // What a start would refuse before a model is loaded.
 void judge_run(const RunOptions& options) {
   resolve_start(options);
@@ -203,8 +207,9 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     const auto load = [&, threads = model.threads()](const ModelOptions& named) {
       return load_model(with_threads(named, threads));
     };
-    reloader.emplace(reload, Reloader::Parts{judge_run, load, reporters_of, info.live}, options,
-                     watches, plans);
+    reloader.emplace(reload,
+                     Reloader::Parts{judge_run, load, reporters_of, info.live, note_outcome},
+                     options, watches, plans);
   }
   watches.models.clear();  // the plan has them, until another one replaces it
   watches.regions.clear();

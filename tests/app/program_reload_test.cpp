@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/run/reload_outcome.h"
 #include "paths.h"
 #include "tests/support/program.h"
 #include "tests/support/program_results.h"
@@ -74,7 +75,8 @@ TEST_F(ProgramReload, AModelFileThatWasReplacedIsLoadedOfAService) {
   std::filesystem::copy(LOOKOUT_SELFTEST, model);
   write("[model]\nfile = \"" + model + "\"\n");
   Program::Options options;
-  options.environment = {"NOTIFY_SOCKET=" + (directory_ / "no socket")};
+  options.environment = {"NOTIFY_SOCKET=" + (directory_ / "no socket"),
+                         "STATE_DIRECTORY=" + directory_.path().string()};
   Program program(arguments(), options);
   ASSERT_TRUE(program.wait_for("\"type\":\"classification\"")) << program.err();
   kill(program.pid(), SIGHUP);
@@ -82,9 +84,16 @@ TEST_F(ProgramReload, AModelFileThatWasReplacedIsLoadedOfAService) {
   std::filesystem::last_write_time(model, std::filesystem::file_time_type::clock::now());
   kill(program.pid(), SIGHUP);
   ASSERT_TRUE(program.wait_for("reload: the model ")) << program.err();
+  write("[model]\nfile = \"" + model + "\"\n[camera]\nname = \"x\"\nmax-rate = 0\n");
+  kill(program.pid(), SIGHUP);
+  ASSERT_TRUE(program.wait_for("reload: nothing was changed: ")) << program.err();
   kill(program.pid(), SIGTERM);
   const ProgramResult result = program.finish();
   EXPECT_EQ(result.status, 0) << result.err;
+  const auto outcome = read_reload_outcome(directory_.path());
+  ASSERT_TRUE(outcome) << "what lookout reload waits for";
+  EXPECT_NE(outcome->error.find("max-rate"), std::string::npos) << outcome->error;
+  EXPECT_EQ(outcome->exit_status, 78);
 }
 
 }  // namespace

@@ -207,6 +207,7 @@ ALLOWED = {
         "app/model",
         "app/options",
         "app/report",
+        "app/run",
         "pipeline/archive",
         "pipeline/core",
         "pipeline/training",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/model/model_trials.h"
+#include "app/run/reload_outcome.h"
 #include "pipeline/core/error.h"
 #include "tests/support/captured_log.h"
 #include "tests/support/source_testing.h"
@@ -104,6 +105,17 @@ TEST_F(InstallTest, OneThatTheServiceRefusesGoesBackAtOnce) {
     });
   };
   expect_back("it takes too much memory");
+  EXPECT_EQ(now_.time_since_epoch(), std::chrono::seconds(1));
+}
+
+TEST_F(InstallTest, AReloadThatIsRefusedGoesBackAtOnce) {
+  serve_ = [this] {
+    ReloadOutcome outcome;
+    outcome.begun = now_;
+    outcome.error = "configuration lookout.toml:3: there is no key rio";
+    write_reload_outcome(state_.path(), outcome);
+  };
+  expect_back("there is no key rio");
   EXPECT_EQ(now_.time_since_epoch(), std::chrono::seconds(1));
 }
 

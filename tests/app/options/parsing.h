@@ -72,6 +72,7 @@ inline Parsed parse_command(const std::vector<std::string>& arguments,
   add_model_install(line, model);
   add_model_back(line, model);
   add_model_list(line, model);
+  add_reload(line, keep("reload", parsed.run));
   add_bench(line, keep("bench", parsed.bench));
   add_eval(line, keep("eval", parsed.eval), service);
   add_train(line, keep("train", parsed.train), service);

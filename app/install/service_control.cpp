@@ -1,0 +1,61 @@
+#include "app/install/service_control.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "app/model/model_trials.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/printable.h"
+#include "platform/system/process.h"
+#include "platform/system/service.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string systemctl(const std::vector<std::string>& arguments) {
+  constexpr std::chrono::seconds kLimit{10};
+  std::vector<std::string> command{"systemctl"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const auto end = Clock::now() + kLimit;
+  const ProcessOutput answer = capture_process(command, {}, [end] { return Clock::now() > end; });
+  if (!answer.problem.empty() && arguments.front() != "is-active") {
+    throw Error(ErrorKind::kPermission,
+                fmt::format("{}: {}", joined(command, " "),
+                            answer.err.empty() ? answer.problem : printable(answer.err)));
+  }
+  return answer.out.substr(0, answer.out.find('\n'));
+}
+
+// A unit without ExecReload= is restarted.
+void reload_unit(const std::string& unit, bool restart) {
+  const bool can_reload =
+      !restart && systemctl({"show", "--property=CanReload", "--value", unit}) == "yes";
+  systemctl({can_reload ? "reload" : "restart", "--no-block", unit});
+}
+
+}  // namespace
+
+ServiceControl local_service(const std::string& config_file) {
+  constexpr std::chrono::milliseconds kPause{100};
+  ServiceControl service;
+  service.unit = unit_of_service(config_file);
+  const std::string& unit = service.unit;
+  service.state_folder =
+      unit.empty() ? state_folder() : fs::path("/var/lib") / fs::path(unit).stem();
+  service.check_reads = [unit](const fs::path& file) {
+    if (!unit.empty()) check_service_reads("model", file);
+  };
+  service.state = [unit] { return systemctl({"is-active", unit}); };
+  service.reload = [unit](bool restart) { reload_unit(unit, restart); };
+  service.pause = [kPause] { std::this_thread::sleep_for(kPause); };
+  service.now = Clock::now;
+  return service;
+}
+
+}  // namespace lookout
