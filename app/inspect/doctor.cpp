@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/model/base.h"
+#include "app/model/model_trials.h"
 #include "app/options/config_file.h"
 #include "app/options/resolved_run.h"
 #include "app/options/watches.h"
@@ -326,6 +327,10 @@ std::string try_scheduling(const Scheduling& scheduling) {
   return joined(granted, ", ");
 }
 
+fs::path state_folder_of(const std::string& unit, const Probes& probes) {
+  return probes.root / "var/lib" / fs::path(unit).stem();
+}
+
 // Those of all watches, each once. Returns how the source is opened for them.
 SourceOptions check_models(const RunOptions& options, const std::string& unit, const Probes& probes,
                            Checks& checks) {
@@ -343,6 +348,9 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
         return model.text;
       }));
       if (!model.advice.empty()) checks.push_back({"model", State::kNote, model.advice});
+      const fs::path folder = unit.empty() ? state_folder() : state_folder_of(unit, probes);
+      const std::string fallback = fallback_note(folder, file.file);
+      if (!fallback.empty()) checks.push_back({"model", State::kNote, fallback});
     }
     wishes.push_back(source_options(watch.options.camera, model.input));
   }

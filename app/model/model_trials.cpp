@@ -13,6 +13,8 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/result.h"
+#include "pipeline/core/thread.h"
+#include "pipeline/results/statistics.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/input_file.h"
 
@@ -56,6 +58,12 @@ std::map<std::string, ModelTrial> read_notes(const fs::path& folder) {
   return notes;
 }
 
+// Whether the model was refused, or hung, or else how often it ended the program.
+std::string failure_text(const ModelTrial& note) {
+  if (!note.error.empty()) return note.error;
+  return fmt::format("the program ended {} times with it", note.attempts);
+}
+
 // A note belongs to one installation, whatever path leads to the file.
 std::string note_key(const fs::path& file) {
   return fs::absolute(file).lexically_normal().string();
@@ -66,14 +74,33 @@ std::string shown(const InstalledModel& model) {
   return fmt::format("{} ({})", model.name, model.sha256.substr(0, kDigits));
 }
 
+// Is set while it lives.
+class Flag {
+ public:
+  explicit Flag(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~Flag() { flag_ = false; }
+  Flag(const Flag&) = delete;
+  Flag& operator=(const Flag&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 class TrialReporter : public Reporter {
  public:
-  TrialReporter(ModelTrials& trials, bool has_source) : trials_(trials), asks_(has_source) {}
+  TrialReporter(ModelTrials& trials, bool has_source, bool live)
+      : trials_(trials), asks_(has_source), live_(live) {}
 
   void watching(const WatchList& watches) override {
     models_.clear();
     for (const Watching& each : watches) models_.push_back(each.model);
     tell_idle();
+  }
+  void poll() override {
+    if (live_ && trials_.is_waiting()) trials_.turn();
+  }
+  void tick(const StatsSnapshot& stats) override {
+    if (stats.final) trials_.end_of_turns();
   }
   void report(const Result& result, const Frame& /*frame*/) override {
     if (!trials_.is_waiting() || result.reused || !result.model) return;
@@ -94,6 +121,7 @@ class TrialReporter : public Reporter {
 
   ModelTrials& trials_;
   const bool asks_;
+  const bool live_;
   bool is_away_ = false;
   std::vector<ModelInfoPtr> models_;
 };
@@ -115,10 +143,36 @@ fs::path state_folder() {
   return text.substr(0, text.find(':'));
 }
 
-ModelTrials::ModelTrials(fs::path folder, std::function<Clock::time_point()> now)
-    : folder_(std::move(folder)), now_(std::move(now)) {}
+std::string fallback_note(const fs::path& state_folder, const fs::path& file) {
+  if (state_folder.empty() || file.empty()) return {};
+  try {
+    const ModelStore store(file);
+    const auto installed = store.installed();
+    if (installed.size() < 2) return {};
+    const InstalledModel& model = installed.front();
+    const auto note = read_trial(state_folder, file, model);
+    if (!note || !note->failed || ModelArchive(file).sha256() != model.sha256) return {};
+    return fmt::format("{}: {} is not used: {}; {}, the one before, is used in its place",
+                       file.string(), shown(model), failure_text(*note), shown(installed[1]));
+  } catch (const Error&) {  // which a run tells
+    return {};
+  }
+}
+
+ModelTrials::ModelTrials(fs::path folder, std::function<Clock::time_point()> now,
+                         TrialLimits limits, std::function<void()> end_process)
+    : folder_(std::move(folder)),
+      now_(std::move(now)),
+      limits_(limits),
+      end_process_(std::move(end_process)) {}
 
 ModelTrials::~ModelTrials() {
+  {
+    const MutexLock lock(mutex_);
+    stop_watch_ = true;
+  }
+  watch_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
   try {
     const MutexLock lock(mutex_);
     for (auto& [file, trial] : trials_) {
@@ -136,11 +190,11 @@ LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load) {
   std::optional<Choice> choice = choose(store);
   if (!choice || choice->note.proved) return load(options);
   if (choice->note.attempts >= kAttempts && choice->before) {
-    return fall_back(store, *choice, options, load,
-                     fmt::format("the program ended {} times with it", choice->note.attempts));
+    return fall_back(store, *choice, options, load, failure_text(choice->note));
   }
   note_attempt(store, *choice);
   try {
+    const Flag loading(is_loading_);
     LoadedModel loaded = load(options);
     loaded.sha256 = choice->model.sha256;
     return loaded;
@@ -196,6 +250,7 @@ LoadedModel ModelTrials::fall_back(const ModelStore& store, const Choice& choice
   LoadedModel loaded = load(before);
   loaded.sha256 = choice.before->sha256;
   loaded.instead_of = choice.model.sha256;
+  loaded.failed = shown(choice.model);
   return loaded;
 }
 
@@ -211,10 +266,58 @@ void ModelTrials::note_attempt(const ModelStore& store, Choice& choice) {
   ++choice.note.attempts;
   choice.note.answered = false;
   choice.note.error.clear();
-  trial = {choice.note, std::nullopt};
+  trial = {choice.note, std::nullopt, choice.before.has_value()};
   log_info("model {}: {} was installed and is new: attempt {} of {}", store.file().string(),
            shown(choice.model), choice.note.attempts, kAttempts);
   write(store.file(), choice.note);
+  if (!watcher_.joinable()) watcher_ = start_thread("trial", [this] { watch(); });
+  watch_.notify_all();
+}
+
+// Its own steps are counted, so that a process that was stopped for a while has not hung.
+void ModelTrials::watch() {
+  constexpr std::chrono::milliseconds kStep{200};
+  std::chrono::milliseconds loading{0};
+  std::chrono::milliseconds turning{0};
+  std::uint64_t seen = 0;
+  const MutexLock lock(mutex_);
+  while (!stop_watch_) {
+    if (!is_waiting()) {
+      loading = turning = std::chrono::milliseconds(0);
+      watch_.wait(mutex_);
+      continue;
+    }
+    watch_.wait_until(mutex_, Clock::now() + kStep);
+    const std::uint64_t turns = turns_;
+    turning = turns == 0 || turns != seen ? std::chrono::milliseconds(0) : turning + kStep;
+    seen = turns;
+    loading = is_loading_ ? loading + kStep : std::chrono::milliseconds(0);
+    if (loading >= limits_.load) end_hung("loading it", limits_.load);
+    if (turning >= limits_.turn) end_hung("a frame", limits_.turn);
+  }
+}
+
+// Nothing is gained by an end without a model to go back to.
+void ModelTrials::end_hung(const char* doing, std::chrono::milliseconds limit) {
+  bool ends = false;
+  for (auto trial = trials_.begin(); trial != trials_.end();) {
+    auto& [file, its] = *trial;
+    if (its.note.proved || !its.has_before) {
+      ++trial;
+      continue;
+    }
+    its.note.attempts = kAttempts;
+    its.note.answered = false;
+    its.note.error = fmt::format("it did not return: {} took more than {} s", doing,
+                                 std::chrono::duration<double>(limit).count());
+    log_error("model {}: {}; the run ends, and the next one uses the model before", file.string(),
+              its.note.error);
+    write(file, its.note);
+    --waiting_;
+    trial = trials_.erase(trial);
+    ends = true;
+  }
+  if (ends) end_process_();
 }
 
 void ModelTrials::note_error(const ModelStore& store, Choice& choice, const std::string& why) {
@@ -273,8 +376,8 @@ void ModelTrials::write(const fs::path& file, const ModelTrial& note) {
   }
 }
 
-std::unique_ptr<Reporter> make_trial_reporter(ModelTrials& trials, bool has_source) {
-  return trials.notes() ? std::make_unique<TrialReporter>(trials, has_source) : nullptr;
+std::unique_ptr<Reporter> make_trial_reporter(ModelTrials& trials, bool has_source, bool live) {
+  return trials.notes() ? std::make_unique<TrialReporter>(trials, has_source, live) : nullptr;
 }
 
 }  // namespace lookout

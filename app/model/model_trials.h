@@ -1,6 +1,9 @@
 // A model that was installed has to prove itself: a run that ends twice with it, by a crash, a
 // watchdog or for want of memory, takes the one before.
 //
+// One that does not return, while it is loaded or for a picture, ends the run at once, so that the
+// service manager starts it again, with the one before.
+//
 // The run notes what happens in the file models.json of its state folder, which a service manager
 // gives it (STATE_DIRECTORY). `lookout model install` reads there whether the new model answers.
 #pragma once
@@ -8,12 +11,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "app/model/model_store.h"
 #include "app/model/models.h"
@@ -27,11 +32,11 @@ namespace lookout {
 struct ModelTrial {
   std::string sha256;
   std::int64_t at = 0;    // as InstalledModel::at
-  int attempts = 0;       // processes that loaded it and did not end in order
+  int attempts = 0;       // processes that loaded it and did not end in order; kAttempts: it hung
   bool answered = false;  // it gave a result, or is loaded and there is no camera to ask it about
   bool proved = false;    // it gave results for ModelTrials::kProof: its attempts do not count
   bool failed = false;    // the one before runs in its place
-  std::string error;      // why it was not loaded; empty: it was not refused
+  std::string error;      // why it was not loaded, or that it hung; empty: none of these
 };
 
 // The note about the installation `model` of the file; nothing when there is none, or it cannot be
@@ -40,8 +45,21 @@ std::optional<ModelTrial> read_trial(const std::filesystem::path& state_folder,
                                      const std::filesystem::path& file,
                                      const InstalledModel& model);
 
+// That the model that was installed there is not used, why, and which one is in its place; empty:
+// it is used, as far as can be read.
+std::string fallback_note(const std::filesystem::path& state_folder,
+                          const std::filesystem::path& file);
+
 // The state folder of this process; empty: it has none.
 std::filesystem::path state_folder();
+
+// How long a new model may take: longer than one that works, and so short that the one before is
+// back within a minute. On the same machine it was loaded and warm within 30 s before it was put in
+// place.
+struct TrialLimits {
+  std::chrono::milliseconds load{40'000};
+  std::chrono::milliseconds turn{20'000};  // of the frame loop
+};
 
 // Any thread; one of these in a process.
 class ModelTrials {
@@ -49,9 +67,11 @@ class ModelTrials {
   static constexpr int kAttempts = 2;
   static constexpr std::chrono::seconds kProof{30};
 
-  // `folder`: empty: models are loaded as they are, and nothing is noted.
+  // `folder`: empty: models are loaded as they are, and nothing is noted. `end_process` is called
+  // by a thread of its own when a model with one before it hangs.
   explicit ModelTrials(std::filesystem::path folder,
-                       std::function<Clock::time_point()> now = Clock::now);
+                       std::function<Clock::time_point()> now = Clock::now, TrialLimits limits = {},
+                       std::function<void()> end_process = std::abort);
   // The run ends in order, so that its attempts do not count.
   ~ModelTrials();
   ModelTrials(const ModelTrials&) = delete;
@@ -72,11 +92,16 @@ class ModelTrials {
   void idle(const std::string& sha256);
   // It gave a result.
   void answered(const std::string& sha256);
+  // The frame loop has begun a turn: the next one has to come within TrialLimits::turn, until
+  // end_of_turns().
+  void turn() { turns_.fetch_add(1, std::memory_order_relaxed); }
+  void end_of_turns() { turns_.store(0, std::memory_order_relaxed); }
 
  private:
   struct Trial {
     ModelTrial note;
     std::optional<Clock::time_point> first_result;
+    bool has_before = false;
   };
   // What there is to load, and its note.
   struct Choice {
@@ -89,6 +114,8 @@ class ModelTrials {
   LoadedModel fall_back(const ModelStore& store, const Choice& choice, const ModelOptions& options,
                         const Load& load, const std::string& why);
   void note_attempt(const ModelStore& store, Choice& choice);
+  void watch();
+  void end_hung(const char* doing, std::chrono::milliseconds limit) REQUIRES(mutex_);
   void note_error(const ModelStore& store, Choice& choice, const std::string& why);
   void write(const std::filesystem::path& file, const ModelTrial& note) REQUIRES(mutex_);
 
@@ -98,10 +125,18 @@ class ModelTrials {
   std::map<std::filesystem::path, Trial> trials_ GUARDED_BY(mutex_);  // of this process
   bool is_told_ GUARDED_BY(mutex_) = false;  // that notes cannot be written
   std::atomic<int> waiting_{0};              // trials that are not proved
+  const TrialLimits limits_;
+  const std::function<void()> end_process_;
+  std::atomic<bool> is_loading_{false};  // a model that is to prove itself
+  std::atomic<std::uint64_t> turns_{0};  // 0: the frame loop does not turn
+  ConditionVariable watch_;              // with mutex_
+  bool stop_watch_ GUARDED_BY(mutex_) = false;
+  std::thread watcher_;  // last: it uses all of the above; none without a trial
 };
 
 // Tells `trials`, which outlives it, what results there are. `has_source`: else no result is waited
-// for. Null when nothing is noted.
-std::unique_ptr<Reporter> make_trial_reporter(ModelTrials& trials, bool has_source);
+// for. `live`: of the source; else what reads the results may hold the frame loop up for any time.
+// Null when nothing is noted.
+std::unique_ptr<Reporter> make_trial_reporter(ModelTrials& trials, bool has_source, bool live);
 
 }  // namespace lookout

@@ -350,7 +350,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));
   add(std::make_unique<SystemdNotifier>(has_source));
-  add(make_trial_reporter(run.trials, has_source));
+  add(make_trial_reporter(run.trials, has_source, run.info.live));
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
   reporters.take_pictures = add(make_http_reporter(run, counters));

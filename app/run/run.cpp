@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "app/model/model_trials.h"
 #include "app/model/models.h"
 #include "app/options/resolved_run.h"
+#include "app/output/log.h"
 #include "app/report/json.h"
 #include "app/run/reporters.h"
 #include "app/run/run_watches.h"
@@ -52,6 +54,12 @@ LoadedModel load_run_models(ModelLoader& loader, ModelOptions model, const Resol
 ModelOptions with_threads(ModelOptions model, int threads) {
   model.threads = threads;
   return model;
+}
+
+// The service manager starts it again.
+void end_hung_run() {
+  flush_log();
+  std::abort();
 }
 
 void note_outcome(const ReloadOutcome& outcome) {
@@ -159,7 +167,7 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
     };
   }
   ModelLoader loader;
-  ModelTrials trials(state_folder());
+  ModelTrials trials(state_folder(), Clock::now, {}, end_hung_run);
   const auto load_model = [&](const ModelOptions& named) {
     return trials.load(named, [&](const ModelOptions& chosen) {
       return load_run_models(loader, chosen, resolved, profile);

@@ -46,6 +46,7 @@ OpenModel open_model_of(LoadedModel loaded) {
   if (!loaded.instead_of.empty()) facts["instead_of"] = loaded.instead_of;
   info.archive = to_text(facts);
   info.sha256 = loaded.sha256;
+  info.failed = loaded.failed;
   OpenModel model;
   for (auto& copy : loaded.classifiers) model.classifiers.push_back(std::move(copy));
   model.info = std::make_shared<ModelInfo>(std::move(info));

@@ -83,6 +83,9 @@ struct ModelInfo {
   // object; empty: not known.
   std::string input{};
   std::string sha256{};  // of the model's file, hexadecimal; empty: not computed
+  // The model that the run should have, "gate (0123456789ab)", when this one runs in its place
+  // since it failed; empty: it is this one.
+  std::string failed{};
 };
 
 using ModelInfoPtr = std::shared_ptr<const ModelInfo>;

@@ -282,6 +282,13 @@ void RunMetrics::append_models(const Watches& watches, MetricsText& text) const 
     labels.emplace_back("sha256", model.sha256.substr(0, kHashDigits));
     text.add(labels, 1);
   }
+  const auto has_failed = [](const auto& watch) { return !watch.model->failed.empty(); };
+  if (std::none_of(watches.begin(), watches.end(), has_failed)) return;
+  text.begin("lookout_model_fallback", "gauge",
+             "The model installed before is used in place of this one, which failed.");
+  for (const WatchCounters& watch : watches) {
+    if (has_failed(watch)) text.add(with_label(labels_of(watch), "failed", watch.model->failed), 1);
+  }
 }
 
 void RunMetrics::append_frames(const Counters& counters, MetricsText& text) const {

@@ -184,7 +184,11 @@ std::string attributes_payload(const Result& result, std::chrono::system_clock::
     append_format(json, R"({}{{"label":{},"score":{:.4f}}})", i == 0 ? "" : ",",
                   to_json(std::string(prediction.label)), prediction.score);
   }
-  return json + "]}";
+  json += ']';
+  if (result.model && !result.model->failed.empty()) {
+    json += R"(,"failed_model":)" + to_json(result.model->failed);
+  }
+  return json + '}';
 }
 
 std::string event_payload(const std::string& state_line, const std::string& previous) {

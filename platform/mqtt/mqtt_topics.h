@@ -92,7 +92,8 @@ std::string state_payload(const SceneState& state);
 
 // `{"index":950,"class_id":"n07747607","score":0.8731,"previous":"unknown",
 // "since":1795262400.123,"results":[{"label":"orange","score":0.8731},...]}`: null for what there
-// is not; at most kMaxResults results. `previous`: the state before as text; empty: there was none.
+// is not; at most kMaxResults results; with `"failed_model":"gate (0123456789ab)"` when the one
+// before is used in its place. `previous`: the state before as text; empty: there was none.
 std::string attributes_payload(const Result& result, std::chrono::system_clock::time_point since,
                                const std::string& previous);
 inline constexpr std::size_t kMaxResults = 10;

@@ -129,6 +129,7 @@ ALLOWED = {
         "app/report",
         "pipeline/archive",
         "pipeline/core",
+        "pipeline/results",
         "pipeline/run",
         "pipeline/training",
         "platform/system",

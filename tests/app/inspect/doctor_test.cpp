@@ -14,7 +14,9 @@
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
 
+#include "app/model/model_store.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/sha256.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
@@ -288,6 +290,31 @@ TEST_F(DoctorTest, TheServicesConfigurationIsJudgedAsTheServiceSeesIt) {
   options_.config_file = root_ / "etc/lookout/front.toml";
   EXPECT_THAT(check(diagnose(), "settings").text, HasSubstr("of lookout@front.service"));
   EXPECT_EQ(check(diagnose(), "snapshots").state, State::kNote) << "another instance's folder";
+}
+
+TEST_F(DoctorTest, AModelThatFailedIsNoted) {
+  options_.config_file = root_ / "etc/lookout/lookout.toml";
+  options_.model.file = root_ / "gate.pt";
+  const ModelStore store(options_.model.file);
+  const InstalledModel failed{sha256("PK, new"), "new", {"a"}, false, 2};
+  const InstalledModel before{sha256("PK, old"), "old", {"a"}, false, 1};
+  store.keep(failed.sha256, "PK, new");
+  store.keep(before.sha256, "PK, old");
+  store.put_in_place({failed, before});
+  const auto notes = [this] {
+    std::vector<std::string> texts;
+    for (const Check& check : diagnose().checks) {
+      if (check.name == "model" && check.state == State::kNote) texts.push_back(check.text);
+    }
+    return texts;
+  };
+  EXPECT_TRUE(notes().empty());
+  put("var/lib/lookout/models.json",
+      fmt::format(R"({{"schema":1,"models":{{"{}":{{"sha256":"{}","installed_ms":2,"attempts":2,)"
+                  R"("answered":false,"proved":false,"failed":true,"error":""}}}}}})",
+                  options_.model.file, failed.sha256));
+  ASSERT_EQ(notes().size(), 1U);
+  EXPECT_THAT(notes().front(), HasSubstr("is not used: the program ended 2 times with it; old ("));
 }
 
 TEST_F(DoctorTest, DropInsAreNamedAndTheServiceMustBeAbleToReadThem) {

@@ -3,16 +3,19 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <future>
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/result.h"
 #include "pipeline/core/sha256.h"
+#include "pipeline/results/statistics.h"
 #include "tests/support/captured_log.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -151,11 +154,56 @@ TEST_F(ModelTrialsTest, DamagedNotesAndListsStopNoRun) {
   EXPECT_THAT(log.text(), HasSubstr("installed.json is damaged: remove it"));
 }
 
+// One that loads a model which never returns, or classifies with it.
+TEST_F(ModelTrialsTest, AModelThatHangsEndsTheRunAndIsNotTriedAgain) {
+  for (const bool while_loading : {true, false}) {
+    install(kNew, while_loading ? 3 : 4);
+    std::promise<void> ended;
+    const CapturedLog log;
+    {
+      const TrialLimits limits{std::chrono::milliseconds(while_loading ? 1 : 1'000'000),
+                               std::chrono::milliseconds(1)};
+      ModelTrials trials(state_.path(), Clock::now, limits, [&ended] { ended.set_value(); });
+      trials.load(options_, [&](const ModelOptions& model) {
+        if (while_loading) ended.get_future().wait();
+        return load_any(model);
+      });
+      if (!while_loading) {
+        make_trial_reporter(trials, /*has_source=*/true, /*live=*/true)->poll();
+        ended.get_future().wait();
+      }
+      EXPECT_FALSE(trials.is_waiting());
+    }
+    EXPECT_THAT(log.text(), HasSubstr("the run ends, and the next one uses the model before"));
+    const std::string note = fallback_note(state_.path(), store_.file());
+    EXPECT_EQ(note, "") << "not yet";
+    ModelTrials next(state_.path());
+    const LoadedModel loaded = load(next);
+    EXPECT_EQ(loaded.path, store_.kept(sha256(kOld)));
+    EXPECT_EQ(loaded.failed.rfind("new (", 0), 0U) << loaded.failed;
+    EXPECT_THAT(fallback_note(state_.path(), store_.file()),
+                AllOf(HasSubstr("is not used: it did not return: "), HasSubstr("; old (")));
+  }
+}
+
+// Whatever holds the run up: nothing is gained by its end.
+TEST_F(ModelTrialsTest, AModelWithoutOneBeforeIsWaitedFor) {
+  store_.put_in_place({{sha256(kNew), "new", {"a"}, false, 3}});
+  const TrialLimits limits{std::chrono::milliseconds(1), std::chrono::milliseconds(1)};
+  ModelTrials trials(state_.path(), Clock::now, limits, [] { FAIL(); });
+  EXPECT_EQ(load(trials).path, store_.file());
+  const auto reporter = make_trial_reporter(trials, /*has_source=*/true, /*live=*/true);
+  reporter->poll();
+  StatsSnapshot last;
+  last.final = true;
+  reporter->tick(last);
+}
+
 // A camera that is away gives no pictures to ask a model about.
 TEST_F(ModelTrialsTest, ALoadedModelAnswersWithoutACamera) {
   ModelTrials trials(state_.path());
   load(trials);
-  const auto reporter = make_trial_reporter(trials, /*has_source=*/true);
+  const auto reporter = make_trial_reporter(trials, /*has_source=*/true, /*live=*/true);
   ModelInfo info;
   info.sha256 = sha256(kNew);
   const auto answers = [this] {
@@ -173,7 +221,7 @@ TEST_F(ModelTrialsTest, ALoadedModelAnswersWithoutACamera) {
 TEST_F(ModelTrialsTest, AResultOfItsOwnIsAnAnswer) {
   ModelTrials trials(state_.path());
   load(trials);
-  const auto reporter = make_trial_reporter(trials, /*has_source=*/true);
+  const auto reporter = make_trial_reporter(trials, /*has_source=*/true, /*live=*/true);
   Result result;
   ModelInfo info;
   info.sha256 = sha256(kOld);

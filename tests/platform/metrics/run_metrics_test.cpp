@@ -79,6 +79,18 @@ TEST(MetricsText, AHistogramCountsUpToEachBound) {
   EXPECT_THAT(text.text(), HasSubstr("lookout_h_sum 5.06"));
 }
 
+TEST(RunMetrics, NamesAModelThatFailed) {
+  RunMetrics metrics(kRun, {});
+  const ModelInfoPtr model = model_of({"cat"});
+  metrics.watching({{nullptr, model}});
+  EXPECT_EQ(metrics.text().find("fallback"), std::string::npos);
+  ModelInfo before = *model;
+  before.failed = "gate (0123456789ab)";
+  metrics.watching({{nullptr, std::make_shared<ModelInfo>(before)}});
+  EXPECT_THAT(metrics.text(), HasSubstr("lookout_model_fallback{camera=\"front\",failed=\"gate "
+                                        "(0123456789ab)\"} 1\n"));
+}
+
 TEST(RunMetrics, CountsFramesStagesAndLosses) {
   RunMetrics metrics(kRun, {});
   metrics.watching({{nullptr, model_of({"cat", "dog"})}});

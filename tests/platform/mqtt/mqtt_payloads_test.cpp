@@ -95,6 +95,15 @@ TEST(MqttPayloads, AttributesOfUnknownAreNull) {
   EXPECT_TRUE(json["results"].empty());
 }
 
+TEST(MqttPayloads, AttributesNameAModelThatFailed) {
+  Result result = change_to(0, 0.5F);
+  EXPECT_FALSE(Json::parse(attributes_payload(result, {}, "")).contains("failed_model"));
+  ModelInfo info = *result.model;
+  info.failed = "gate (0123456789ab)";
+  result.model = std::make_shared<ModelInfo>(info);
+  EXPECT_EQ(Json::parse(attributes_payload(result, {}, ""))["failed_model"], "gate (0123456789ab)");
+}
+
 TEST(MqttPayloads, AttributesHaveAtMostTenResults) {
   Result result = change_to(0, 0.5F);
   result.top.assign(50, {0, "cat", 0.01F});
