@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""A run that takes a new configuration again and again, while it classifies.
+
+    reloads.py PROGRAM [--reloads N]
+
+In turn: the model file is replaced, a watch comes or goes, a file is broken, a model is missing. The run
+must tell the outcome of each, keep its states, and need no more memory at the end than after a fifth of
+them. Prints the figures; exit status 1 when something of this does not hold. 1,000 reloads take minutes.
+"""
+
+import argparse
+import collections
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SELFTEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models/selftest.pt")
+SOURCE = "test://checkers?size=320x240&fps=30"
+GROWTH_KB = 4096  # of resident memory that is no leak yet
+SILENCE = 60  # s without an outcome that are a hang
+WATCHES = '[watch.gate]\nroi = [0, 0, 0.5, 1]\nmodel = "{model}"\n'
+OUTCOMES = {  # of each turn: a part of its line in the log
+    "replaced": "reload: the model ",
+    "more": "reload: watch.lamp.roi",
+    "broken": "reload: nothing was changed: ",
+    "missing": "reload: nothing was changed: ",
+    "less": "reload: watch.lamp.roi",
+}
+
+
+def resident_kb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+
+
+def write(path, text):
+    """As an editor does."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
+
+class Results(threading.Thread):
+    """Reads and counts the run's JSON lines."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True)
+        self.stream = stream
+        self.kinds = collections.Counter()
+        self.states = collections.Counter()
+        self.summary = {}
+
+    def run(self):
+        for line in self.stream:
+            result = json.loads(line)
+            self.kinds[result["type"]] += 1
+            if result["type"] == "state":
+                self.states[result["watch"]] += 1
+            if result["type"] == "summary":
+                self.summary = result
+
+
+class Run:
+    def __init__(self, program, folder):
+        self.model = os.path.join(folder, "model.pt")
+        self.config = os.path.join(folder, "lookout.toml")
+        shutil.copy(SELFTEST, self.model)
+        self.configure("less")
+        command = [program, SOURCE, "--config", self.config, "--format", "json", "--threads", "1"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.results = Results(self.process.stdout)
+        self.results.start()
+        while not self.results.kinds["classification"]:
+            if self.process.poll() is not None:
+                sys.exit(self.process.stderr.read())
+            time.sleep(0.05)
+
+    def configure(self, turn):
+        watches = WATCHES.format(model=self.model)
+        if turn in ("more", "broken", "missing"):
+            watches += "[watch.lamp]\nroi = [0.5, 0, 0.5, 1]\n"
+        if turn == "broken":
+            watches += "rio = 3\n"
+        if turn == "missing":
+            watches += '[watch.box]\nmodel = "/nowhere/box.pt"\n'
+        write(self.config, watches)
+        if turn == "replaced":
+            shutil.copy(SELFTEST, self.model + ".new")
+            os.replace(self.model + ".new", self.model)
+
+    def reload(self, turn):
+        """Returns the seconds until the outcome."""
+        self.configure(turn)
+        start = time.monotonic()
+        os.kill(self.process.pid, signal.SIGUSR2)
+        for line in self.process.stderr:
+            if "reload: " not in line:
+                continue
+            if OUTCOMES[turn] not in line:
+                sys.exit(f"{turn}: {line}")
+            return time.monotonic() - start
+        sys.exit(f"{turn}: the run has ended with status {self.process.wait()}")
+
+    def end(self):
+        self.process.terminate()
+        self.process.stderr.read()
+        status = self.process.wait()
+        self.results.join()
+        return status
+
+
+def check(reloads, run, memory, status):
+    """Returns what does not hold."""
+    wrong = []
+    settled = memory[len(memory) // 5]
+    growth = memory[-1] - settled
+    print(f"memory: {memory[0]} kB at first, {settled} after a fifth, {memory[-1]} at the end")
+    if growth > GROWTH_KB:
+        wrong.append(f"memory grows by {growth} kB")
+    summary = run.results.summary
+    print(f"frames: {summary.get('captured')}, dropped {summary.get('dropped')}")
+    if status != 0 or not summary:
+        wrong.append(f"the run ended with status {status}")
+    if summary.get("dropped", 0) > reloads:
+        wrong.append("more than one frame a reload was dropped")
+    states = run.results.states
+    if states["gate"] != 1:
+        wrong.append(f"the gate, which is always there, has {states['gate']} states in place of 1")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--reloads", type=int, default=1000)
+    options = parser.parse_args()
+    turns = list(OUTCOMES)
+    times = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(options.program, folder)
+        memory = []
+        for number in range(options.reloads):
+            signal.alarm(SILENCE)
+            turn = turns[number % len(turns)]
+            times[turn].append(run.reload(turn))
+            if (number + 1) % len(turns) == 0:
+                memory.append(resident_kb(run.process.pid))
+        signal.alarm(0)
+        status = run.end()
+    print(f"{options.reloads} reloads in {sum(map(sum, times.values())):.0f} s; median, longest ms:")
+    for turn, taken in times.items():
+        taken.sort()
+        print(f"  {turn:<9} {taken[len(taken) // 2] * 1e3:6.0f} {taken[-1] * 1e3:6.0f}")
+    wrong = check(options.reloads, run, memory, status)
+    for sentence in wrong:
+        print(f"FAILED: {sentence}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
