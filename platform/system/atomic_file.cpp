@@ -103,6 +103,15 @@ void TempFile::write(std::string_view bytes) {
   }
 }
 
+void TempFile::set_access(const FileAccess& access) {
+  // The mode comes last: the kernel takes bits of it when the group changes.
+  constexpr mode_t kNobodyElse = 0600;
+  constexpr uid_t kSameOwner = static_cast<uid_t>(-1);
+  if (fchmod(fd_, kNobodyElse) != 0) fail();
+  if (access.group && fchown(fd_, kSameOwner, *access.group) != 0) fail();
+  if (fchmod(fd_, access.mode) != 0) fail();
+}
+
 void TempFile::let_group_read() {
   struct stat status {};
   if (fstat(fd_, &status) != 0 || fchmod(fd_, (status.st_mode & 07777) | S_IRGRP) != 0) fail();
@@ -156,6 +165,15 @@ AtomicFile::AtomicFile(std::string what, fs::path path)
 
 void AtomicFile::save(const std::function<void(const WritePart&)>& content) const {
   with_temp_file(what_, path_, [&](TempFile& file) {
+    content([&file](std::string_view part) { file.write(part); });
+    file.keep();
+  });
+}
+
+void AtomicFile::save(const std::function<void(const WritePart&)>& content,
+                      const FileAccess& access) const {
+  with_temp_file(what_, path_, [&](TempFile& file) {
+    file.set_access(access);
     content([&file](std::string_view part) { file.write(part); });
     file.keep();
   });

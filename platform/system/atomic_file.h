@@ -1,13 +1,22 @@
 // Writes files that appear under their names only when they are complete.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 namespace lookout {
+
+// Who may use a file.
+struct FileAccess {
+  mode_t mode = 0600;
+  std::optional<gid_t> group = std::nullopt;  // nothing: that of who writes it
+};
 
 // The unfinished file lies beside the finished one under a hidden name of its own,
 // `.NAME.XXXXXX.part`, and is locked with flock(2). So several programs can write the same file at
@@ -25,6 +34,9 @@ class TempFile {
   TempFile& operator=(const TempFile&) = delete;
 
   void write(std::string_view bytes);
+
+  // Gives the file this mode, whatever the umask, and this group.
+  void set_access(const FileAccess& access);
 
   // Lets the file's group read it, whatever the umask.
   void let_group_read();
@@ -69,6 +81,8 @@ class AtomicFile {
   // Calls `content` with a function that takes the parts of the file, then replaces the file as a
   // whole. When anything fails, the old file stays. Throws as above.
   void save(const std::function<void(const WritePart&)>& content) const;
+  // The same for a secret: nobody else can open the file at any time.
+  void save(const std::function<void(const WritePart&)>& content, const FileAccess& access) const;
 
  private:
   std::string what_;
