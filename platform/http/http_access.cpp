@@ -1,10 +1,13 @@
 #include "platform/http/http_access.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
 #include "pipeline/core/lower_case.h"
 #include "platform/http/http_address.h"
+#include "platform/system/password.h"
 
 namespace lookout {
 namespace {
@@ -34,15 +37,6 @@ bool is_known(const HttpAccess& access, const std::string& name) {
   return std::find(access.hosts.begin(), access.hosts.end(), name) != access.hosts.end();
 }
 
-bool are_equal(std::string_view given, std::string_view secret) {
-  unsigned int difference = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < secret.size(); ++i) {
-    const char other = i < given.size() ? given[i] : '\0';
-    difference |= static_cast<unsigned char>(secret[i]) ^ static_cast<unsigned char>(other);
-  }
-  return difference == 0;
-}
-
 bool has_scheme(std::string_view authorization, std::string_view scheme) {
   return lower_case(std::string(authorization.substr(0, scheme.size()))) == scheme;
 }
@@ -57,13 +51,28 @@ std::string_view authority_of_url(std::string_view url) {
   return rest.substr(0, rest.find_first_of("/?#"));
 }
 
+std::string name_of_url(std::string_view url) { return name_of(authority_of_url(url)); }
+
+std::string origin_of_url(std::string_view url) {
+  std::string authority = lower_case(std::string(authority_of_url(url)));
+  if (authority.find('@') != std::string::npos || name_of(authority).empty()) return {};
+  const std::string scheme = lower_case(std::string(url.substr(0, url.find("://"))));
+  const std::string port = scheme == "http" ? ":80" : ":443";
+  for (const std::string& own : {port, std::string(":")}) {
+    const bool ends_so = authority.size() > own.size() &&
+                         authority.compare(authority.size() - own.size(), own.size(), own) == 0;
+    if (ends_so) authority.resize(authority.size() - own.size());
+  }
+  return scheme + "://" + authority;
+}
+
 bool is_host_allowed(const HttpAccess& access, std::string_view host) {
   const std::string name = name_of(host);
   return name == "localhost" || is_ip_address(name) || is_known(access, name);
 }
 
 bool may_show(const HttpAccess& access, const HttpRequest& request) {
-  const std::string name = name_of(authority_of_url(request.referer));
+  const std::string name = name_of_url(request.referer);
   return !name.empty() && (is_known(access, name) || name == name_of(request.host));
 }
 
@@ -71,8 +80,10 @@ bool is_origin_allowed(const HttpAccess& access, std::string_view origin, std::s
   if (origin.empty()) return true;
   const std::string_view authority = authority_of_url(origin);
   if (authority.empty()) return false;
-  return lower_case(std::string(authority)) == lower_case(std::string(host)) ||
-         is_known(access, name_of(authority));
+  if (lower_case(std::string(authority)) == lower_case(std::string(host))) return true;
+  if (!access.origin.empty() && lower_case(std::string(origin)) == access.origin) return true;
+  const bool has_port = authority.find(':') != std::string_view::npos;
+  return !has_port && is_known(access, name_of(authority));
 }
 
 bool is_site_allowed(const HttpAccess& access, const HttpRequest& request) {
@@ -85,18 +96,41 @@ bool is_site_allowed(const HttpAccess& access, const HttpRequest& request) {
   return is_link || has_origin || may_show(access, request);
 }
 
+std::optional<HttpResponse> write_refusal(const HttpAccess& access, const HttpRequest& request) {
+  const std::string own =
+      access.origin.empty() ? "http://" + lower_case(request.host) : access.origin;
+  if (lower_case(request.origin) != own) {
+    return http_error(403, "cross_origin",
+                      fmt::format("only pages of {} may change anything: that is what Origin has "
+                                  "to be; http.public-url sets it",
+                                  own));
+  }
+  if (!request.fetch_site.empty() && lower_case(request.fetch_site) != "same-origin") {
+    return http_error(403, "cross_site", "only pages of this server may change anything");
+  }
+  if (request.x_lookout != "1") {
+    return http_error(403, "no_header", "a request that changes anything has X-Lookout: 1");
+  }
+  std::string type = lower_case(request.content_type);
+  type.resize(std::min(type.find_first_of("; \t"), type.size()));
+  if (type != "application/json") {
+    return http_error(415, "not_json", "a request that changes anything is application/json");
+  }
+  return std::nullopt;
+}
+
 bool is_token_right(const HttpAccess& access, std::string_view authorization) {
   if (access.token.empty()) return true;
   constexpr std::string_view kBearer = "bearer ";
   constexpr std::string_view kBasic = "basic ";
   if (has_scheme(authorization, kBearer)) {
-    return are_equal(authorization.substr(kBearer.size()), access.token);
+    return are_secrets_equal(authorization.substr(kBearer.size()), access.token);
   }
   if (!has_scheme(authorization, kBasic)) return false;
   const std::string decoded = from_base64(authorization.substr(kBasic.size()));
   const auto colon = decoded.find(':');
   if (colon == std::string::npos) return false;
-  return are_equal(decoded.substr(colon + 1), access.token);
+  return are_secrets_equal(decoded.substr(colon + 1), access.token);
 }
 
 std::string from_base64(std::string_view text) {

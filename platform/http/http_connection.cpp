@@ -73,8 +73,8 @@ std::optional<HttpResponse> mistake_of_access(const http::request_header<>& head
   if (header.count(http::field::host) > 1) {
     return http_error(400, "bad_host", "there is more than one header Host");
   }
-  for (const char* name :
-       {"Origin", "Authorization", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"}) {
+  for (const char* name : {"Origin", "Authorization", "Sec-Fetch-Site", "Sec-Fetch-Mode",
+                           "Sec-Fetch-Dest", "X-Lookout"}) {
     if (header.count(name) <= 1) continue;
     return http_error(400, "repeated_header",
                       fmt::format("there is more than one header {}", name));
@@ -128,6 +128,10 @@ HttpRequest to_request(const http::request_header<>& header) {
   request.fetch_dest = to_string(header["Sec-Fetch-Dest"]);
   request.authorization = to_string(header[http::field::authorization]);
   request.content_type = to_string(header[http::field::content_type]);
+  if (header.count(http::field::cookie) == 1) {
+    request.cookie = to_string(header[http::field::cookie]);
+  }
+  request.x_lookout = to_string(header["X-Lookout"]);
   request.last_event_id = to_string(header["Last-Event-ID"]);
   return request;
 }
@@ -166,7 +170,10 @@ bool is_malformed(const boost::system::error_code& error) {
          error != http::error::end_of_stream && error != http::error::partial_message;
 }
 
-HttpResponse large_body(std::size_t max) {
+HttpResponse large_body(std::size_t max, const HttpLimits& limits) {
+  if (max != limits.upload) {
+    return http_error(413, "too_large", fmt::format("such a request has at most {} bytes", max));
+  }
   return http_error(413, "too_large",
                     fmt::format("a request has at most {} MB: send a smaller picture, or raise "
                                 "http.max-upload of the server",
@@ -334,10 +341,11 @@ void HttpConnection::begin_body() {
   const HttpLimits& limits = owner_.limits;
   if (auto refused = owner_.handler.refusal(request_)) return answer(std::move(*refused));
   const auto length = parser_->content_length();
-  if (length && *length > limits.upload) return answer(large_body(limits.upload));
+  max_body_ = owner_.handler.body_limit(request_).value_or(limits.upload);
+  if (length && *length > max_body_) return answer(large_body(max_body_, limits));
   upload_ = std::make_unique<UploadShare>(owner_.uploads, address_);
   parser_->eager(true);
-  parser_->body_limit(limits.upload);
+  parser_->body_limit(max_body_);
   buffer_.reserve(kMaxBuffer);  // else Beast reads 512 bytes at a time
   phase_ = Phase::kBody;
   set_deadline(limits.body);
@@ -377,7 +385,7 @@ void HttpConnection::on_body(const Error& error) {
   } else if (timed_out_) {
     answer(http_error(408, "too_slow", "the request did not come in time"));
   } else if (error == http::error::body_limit) {
-    answer(large_body(owner_.limits.upload));
+    answer(large_body(max_body_, owner_.limits));
   } else if (is_malformed(error)) {
     answer(http_error(400, "bad_request", "the body is malformed"));
   } else {

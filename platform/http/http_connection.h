@@ -92,6 +92,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string route_ = kOtherRoute;
   Clock::time_point asked_ = Clock::now();  // when the request was complete
   std::unique_ptr<UploadShare> upload_;     // of the body that comes
+  std::size_t max_body_ = 0;                // of the request
   int empty_lines_ = 0;                     // before the request
   bool head_only_ = false;
   bool keep_alive_ = false;

@@ -25,6 +25,8 @@ struct HttpRequest {
   std::string fetch_mode;
   std::string fetch_dest;
   std::string authorization;
+  std::string cookie;     // of one header Cookie; of several nothing
+  std::string x_lookout;  // X-Lookout
   std::string last_event_id;
   std::string content_type;
   std::string address;  // of the client, as HttpLimits count: 192.0.2.7, 2001:db8::/64; empty: a
@@ -73,6 +75,10 @@ class HttpHandler {
   virtual const char* route(const HttpRequest& request) const = 0;
   // The answer to a request that is not allowed, by its header alone: its body is not read then.
   virtual std::optional<HttpResponse> refusal(const HttpRequest& request) = 0;
+  // How many bytes the request's body may have; nothing: as many as HttpLimits say.
+  virtual std::optional<std::size_t> body_limit(const HttpRequest& /*request*/) const {
+    return std::nullopt;
+  }
   // Called for requests that were not refused.
   virtual void handle(const HttpRequest& request, const HttpRespond& respond) = 0;
   // Called ten times a second while is_busy().

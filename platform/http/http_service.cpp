@@ -103,15 +103,29 @@ const char* HttpService::route(const HttpRequest& request) const {
   const std::string path = path_of(request);
   if (path.rfind(kPredictions, 0) == 0) return "/predictions";
   if (path == kMetrics) return kMetrics;
+  if (is_login(request)) return login_->route(path);
   if (const char* name = history_.route(path)) return name;
   if (const Route* route = find_route(path)) return route->name;
   const HttpPage* page = find_page(path);
   return page != nullptr ? page->path : kOtherRoute;
 }
 
+bool HttpService::is_login(const HttpRequest& request) const {
+  return login_ && login_->route(request.path) != nullptr;
+}
+
+std::optional<std::size_t> HttpService::body_limit(const HttpRequest& request) const {
+  if (is_login(request)) return LoginService::kMaxBody;
+  return std::nullopt;
+}
+
 std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   if (auto refused = page_refusal(request)) return refused;
   const std::string path = path_of(request);
+  if (is_login(request)) {
+    if (auto refused = token_refusal(request)) return refused;
+    return login_->refusal(request);
+  }
   const Route* route = find_route(path);
   const bool may_read = route != nullptr || find_page(path) != nullptr;
   const bool may_send = predict_ && is_for_pictures(path);
@@ -144,7 +158,9 @@ std::optional<HttpResponse> HttpService::page_refusal(const HttpRequest& request
   return std::nullopt;
 }
 
+// Owners need no token besides.
 std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& request) {
+  if (!access_.token.empty() && login_ && login_->is_owner(request)) return std::nullopt;
   // A proxy behind a Unix socket has to limit its clients itself.
   const bool is_guess = !request.authorization.empty() && !request.address.empty();
   const auto now = Clock::now();
@@ -193,6 +209,7 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       view_(slots, options.view),
       feed_(slots, lines_, options.max_listeners),
       history_(std::move(options.history)) {
+  if (options.login) login_.emplace(access_, std::move(*options.login));
   if (options.pictures != nullptr) predict_.emplace(*options.pictures, options.predict);
 }
 
@@ -212,10 +229,12 @@ HttpServiceCounts HttpService::counts() {
 void HttpService::set_wake(const std::function<void()>& wake) {
   slots_.set_wake(wake);
   if (predict_) predict_->predictor().set_wake(wake);
+  if (login_) login_->set_wake(wake);
 }
 
 void HttpService::poll() {
   if (predict_) predict_->predictor().deliver();
+  if (login_) login_->poll();
   const Clock::time_point now = Clock::now();
   view_.advance(now);
   feed_.advance(now);
@@ -237,6 +256,8 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
   const Route* route = find_route(path);
   if (auto refused = refusal(request)) {
     respond(std::move(*refused));
+  } else if (is_login(request)) {
+    login_->handle(request, respond);
   } else if (!has_source_ && route != nullptr && route->needs == Needs::kCamera) {
     respond(http_error(503, "no_camera", "this server has no camera"));
   } else if (sends(request.method)) {

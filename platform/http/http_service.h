@@ -14,6 +14,7 @@
 #include "platform/http/http_metrics.h"
 #include "platform/http/live_slots.h"
 #include "platform/http/live_view.h"
+#include "platform/http/login_service.h"
 #include "platform/http/predict_service.h"
 #include "platform/http/rate_limit.h"
 
@@ -30,11 +31,13 @@ struct HttpServiceOptions {
   std::size_t max_upload = 8 << 20;      // HttpLimits', which the form tells
   std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
   std::filesystem::path history;         // its folder; empty: there is none
+  std::optional<LoginOptions> login;     // nothing: nobody can log in, and nothing be changed
 };
 
 // `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,
 // of TorchServe's, `/ping`, and those of HistoryService; `POST` or `PUT /predict` and
-// `/predictions/MODEL`. Nothing changes anything. Used by the server's thread alone, but for the
+// `/predictions/MODEL`, and those of LoginService. Only what LoginService allows changes anything.
+// Used by the server's thread alone, but for the
 // slots.
 class HttpService : public HttpHandler {
  public:
@@ -51,6 +54,7 @@ class HttpService : public HttpHandler {
   void set_wake(const std::function<void()>& wake);
 
   const char* route(const HttpRequest& request) const override;
+  std::optional<std::size_t> body_limit(const HttpRequest& request) const override;
   std::optional<HttpResponse> refusal(const HttpRequest& request) override;
   // Refuses what refusal() does.
   void handle(const HttpRequest& request, const HttpRespond& respond) override;
@@ -75,6 +79,7 @@ class HttpService : public HttpHandler {
 
   // Null when there is none.
   const Route* find_route(const std::string& path) const;
+  bool is_login(const HttpRequest& request) const;
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   bool has_rate(const HttpRequest& request) const;
@@ -103,6 +108,7 @@ class HttpService : public HttpHandler {
   EventFeed feed_;
   std::optional<PredictService> predict_;
   const HistoryService history_;
+  std::optional<LoginService> login_;
 };
 
 }  // namespace lookout

@@ -73,6 +73,7 @@ ALLOWED = {
         "pipeline/core",
         "pipeline/model",
         "pipeline/results",
+        "pipeline/run",
         "platform/decoder",
         "platform/history",
         "platform/metrics",

@@ -5,7 +5,7 @@
 namespace lookout {
 namespace {
 
-const HttpAccess kAccess{{"camera.example"}, "sixteen letters:"};
+const HttpAccess kAccess{{"camera.example"}, "sixteen letters:", ""};
 
 TEST(HttpAccess, TheHostIsThisMachineOrAConfiguredName) {
   for (const char* host :
@@ -29,6 +29,30 @@ TEST(HttpAccess, TheOriginIsThisServerOrAConfiguredName) {
   EXPECT_FALSE(is_origin_allowed(kAccess, "http://localhost:80", "localhost:8090"));
   EXPECT_FALSE(is_origin_allowed(kAccess, "http://evil.example", "localhost"));
   EXPECT_FALSE(is_origin_allowed(kAccess, "null", "localhost"));
+}
+
+// Another program of the same host, or another one's page, has another port.
+TEST(HttpAccess, AnOriginOnAnotherPortIsNotThisServer) {
+  EXPECT_TRUE(is_origin_allowed(kAccess, "http://Camera.Example", "10.0.0.7"));
+  EXPECT_TRUE(is_origin_allowed(kAccess, "http://camera.example:8090", "camera.example:8090"));
+  EXPECT_FALSE(is_origin_allowed(kAccess, "http://camera.example:3000", "camera.example:8090"));
+  EXPECT_FALSE(is_origin_allowed(kAccess, "https://camera.example:3000", "camera.example"));
+  HttpAccess access = kAccess;
+  access.origin = "https://camera.example:8443";
+  EXPECT_TRUE(is_origin_allowed(access, "https://camera.example:8443", "localhost:8090"));
+  EXPECT_FALSE(is_origin_allowed(access, "http://camera.example:8443", "localhost:8090"));
+}
+
+TEST(HttpAccess, TheOriginOfAUrlIsWhatBrowsersSend) {
+  EXPECT_EQ(origin_of_url("https://Camera.Example:443/path?a#b"), "https://camera.example");
+  EXPECT_EQ(origin_of_url("HTTP://pi.local:80"), "http://pi.local");
+  EXPECT_EQ(origin_of_url("http://pi.local:443/"), "http://pi.local:443");
+  EXPECT_EQ(origin_of_url("https://[::1]:8443"), "https://[::1]:8443");
+  for (const char* wrong : {"", "camera.example", "ftp://camera.example", "https://", "https:///a",
+                            "https://me@camera.example", "https://camera.example:x"}) {
+    EXPECT_EQ(origin_of_url(wrong), "") << wrong;
+  }
+  EXPECT_EQ(name_of_url("https://Camera.Example:8443/path"), "camera.example");
 }
 
 TEST(HttpAccess, TheTokenComesAsBearerOrAsAPassword) {

@@ -1,0 +1,73 @@
+// Who may change something over HTTP: login, logout, and the rule of every route that changes
+// anything.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "platform/http/http_access.h"
+#include "platform/http/http_message.h"
+#include "platform/http/password_checker.h"
+#include "platform/http/rate_limit.h"
+#include "platform/http/session_store.h"
+
+namespace lookout {
+
+struct LoginOptions {
+  std::filesystem::path password;  // the file with its hash, which is read whenever it is needed
+  std::filesystem::path sessions;  // the file of SessionStore; empty: none
+};
+
+// `POST /api/1/login` with `{"password":"..."}`, `POST /api/1/logout` and `GET /api/1/session`. Who
+// logs in gets a cookie with the id of a session, which programs may send as `Authorization: Bearer
+// ID` instead. Used by the server's thread alone.
+class LoginService {
+ public:
+  static constexpr std::size_t kMaxBody = 4096;
+  // Passwords of an address, and of all addresses together: right ones count, too.
+  static constexpr int kGuesses = 10;
+  static constexpr int kAllGuesses = 30;
+  static constexpr std::chrono::seconds kGuessPause{6};
+
+  // Throws as PasswordChecker and SessionStore.
+  LoginService(HttpAccess access, LoginOptions options);
+
+  void set_wake(std::function<void()> wake) { checker_.set_wake(std::move(wake)); }
+  void poll() { checker_.deliver(); }
+
+  // The name of one of these routes; null for others.
+  const char* route(const std::string& path) const;
+  // The answer to a request for one of them that is not allowed, by its header alone.
+  std::optional<HttpResponse> refusal(const HttpRequest& request);
+  // Answers a request for one of them that was not refused.
+  void handle(const HttpRequest& request, const HttpRespond& respond);
+
+  // The answer to a request that may not change anything: it breaks the rule of write_refusal(), or
+  // comes from nobody who is logged in. Nothing: it may. Every route that changes anything asks.
+  std::optional<HttpResponse> write_refusal(const HttpRequest& request);
+  // Whether an owner sends it, by cookie or bearer.
+  bool is_owner(const HttpRequest& request);
+
+ private:
+  std::string password_hash();
+  std::optional<std::string> session_of(const HttpRequest& request);
+  std::optional<HttpResponse> guess_refusal(const HttpRequest& request);
+  void log_in(const HttpRequest& request, const HttpRespond& respond);
+  std::string cookie_name() const;
+  HttpResponse role(bool is_owner, bool has_password) const;
+  HttpResponse with_cookie(HttpResponse response, const std::string& id,
+                           std::chrono::seconds age) const;
+
+  const HttpAccess access_;
+  const std::filesystem::path password_;
+  SessionStore sessions_;
+  RateLimit guesses_{kGuesses, kGuessPause};
+  RateLimit all_guesses_{kAllGuesses, kGuessPause};
+  RefusalLog refusals_;
+  std::string last_problem_;  // of the password's file; the same one again is not logged
+  PasswordChecker checker_;
+};
+
+}  // namespace lookout
