@@ -17,6 +17,7 @@
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
 #include "app/install/model_commands.h"
+#include "app/install/password_command.h"
 #include "app/install/reload_command.h"
 #include "app/options/commands.h"
 #include "app/output/log.h"
@@ -196,6 +197,13 @@ void add_model_commands(lookout::CommandLine& line) {
     end_by_signals();
     lookout::set_log_level(options.log.level);
     print(lookout::reload_service(options, lookout::local_service(options.config_file)));
+    return 0;
+  });
+  lookout::add_password(line, [](const lookout::RunOptions& options,
+                                 const lookout::PasswordOptions& password_options) {
+    end_by_signals();
+    lookout::set_log_level(options.log.level);
+    print(lookout::change_password(options, password_options, lookout::standard_input()));
     return 0;
   });
 }

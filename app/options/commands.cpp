@@ -181,6 +181,24 @@ void add_reload(CommandLine& line, const CommandLine::RunAction& action) {
           "sudo lookout reload --config /etc/lookout/front.toml");
 }
 
+void add_password(CommandLine& line,
+                  const std::function<int(const RunOptions&, const PasswordOptions&)>& action) {
+  const auto options = std::make_shared<PasswordOptions>();
+  Command& password = line.add_like_run(
+      "password",
+      "Set the password with which owners log in to the page\n"
+      "It is asked for twice, or read as one line from stdin that is no terminal. Its hash is "
+      "written beside the configuration, as lookout.password, or where http.password-file says. "
+      "The configuration of the service is read if it exists and --config names no other file.",
+      [action, options](const RunOptions& run) { return action(run, *options); },
+      {kServiceConfig, "it is about a password"});
+  password.examples(
+      "sudo lookout password\n"
+      "sudo lookout password --config /etc/lookout/front.toml");
+  password.add_flag("--remove", boolean(options->remove),
+                    "Remove the password: nobody can log in, nor is logged in any more");
+}
+
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
                 const std::string& config) {
   line.add_like_run("doctor",

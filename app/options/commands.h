@@ -23,6 +23,9 @@ void add_model_install(CommandLine& line, const ModelAction& action);
 void add_model_back(CommandLine& line, const ModelAction& action);
 void add_model_list(CommandLine& line, const ModelAction& action);
 void add_reload(CommandLine& line, const CommandLine::RunAction& action);
+// As add_doctor(), with the service's file.
+void add_password(CommandLine& line,
+                  const std::function<int(const RunOptions&, const PasswordOptions&)>& action);
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 // As add_doctor(), with the service's file. `all_machines`: cameras of other machines, too.
 void add_mqtt_forget(CommandLine& line,

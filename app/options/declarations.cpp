@@ -10,7 +10,9 @@
 
 #include "app/options/options.h"
 #include "app/options/settings.h"
+#include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
+#include "platform/http/http_access.h"
 #include "platform/http/http_address.h"
 #include "platform/mqtt/mqtt_address.h"
 #include "platform/mqtt/mqtt_topics.h"
@@ -45,6 +47,10 @@ struct Section {
 
 void check_http_address(const std::string& text) {
   if (!text.empty()) parse_http_address(text);
+}
+void check_public_url(const std::string& text) {
+  if (text.empty() || !origin_of_url(text).empty()) return;
+  throw Error(ErrorKind::kUsage, text + " is no URL: https://HOST or http://HOST:PORT");
 }
 void check_mqtt_address(const std::string& text) {
   if (!text.empty()) parse_mqtt_address(text);
@@ -477,6 +483,14 @@ void declare(Settings& settings, HttpOptions& options) {
       "File with the token that clients must send, at least 16 characters; without it only "
       "an address of this machine is served");
   add("insecure", boolean(options.insecure), "Serve other machines without a token");
+  add("teach", boolean(options.teach),
+      "Let who logs in with the password of lookout password change what is watched");
+  add("password-file", text(options.password_file, "FILE"),
+      "File with the hash of this password; default: NAME.password beside the configuration "
+      "NAME.toml");
+  add("public-url", text(options.public_url, "URL", check_public_url),
+      "How browsers call this server, if a reverse proxy stands before it: https://HOST[:PORT]; "
+      "only pages from there may change anything; default: http:// and the Host of the request");
   add("hosts", host_names(options.hosts),
       "Host names of this server that clients may use, besides localhost, this machine's "
       "name and IP addresses; pages of these hosts may show its picture");

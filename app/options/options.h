@@ -123,9 +123,12 @@ struct EventOptions {
 };
 
 struct HttpOptions {
-  std::string address;             // as parse_http_address(); empty: only the sockets of systemd
-  std::string token_file;          // empty: nobody has to know a token
-  bool insecure = false;           // other machines may look without a token
+  std::string address;        // as parse_http_address(); empty: only the sockets of systemd
+  std::string token_file;     // empty: nobody has to know a token
+  bool insecure = false;      // other machines may look without a token
+  bool teach = false;         // who knows the password may change what is watched
+  std::string password_file;  // see password_file()
+  std::string public_url;     // as browsers call the server: https://HOST; empty: http and Host
   std::vector<std::string> hosts;  // names of the server, lower case
   std::size_t clients = 64;
   std::size_t viewers = 8;
@@ -313,6 +316,11 @@ struct ModelCommandOptions {
   std::string file;                  // to install
   std::string hash;                  // the beginning of a SHA-256; empty: the model before
   std::optional<std::string> watch;  // nothing: the one model that there is
+};
+
+// What `lookout password` takes besides the options of a run.
+struct PasswordOptions {
+  bool remove = false;
 };
 
 // Which frames of a trace are unusually slow: those at or above a percentile, or above a time.

@@ -50,6 +50,19 @@ std::string read_secret_line(const std::string& option, const std::string& file)
   return secret;
 }
 
+void resolve_login(const RunOptions& options, ResolvedRun& run) {
+  HttpAccess& access = run.http_access;
+  access.origin = origin_of_url(options.http.public_url);
+  if (!access.origin.empty()) access.hosts.push_back(name_of_url(access.origin));
+  if (!options.http.teach) return;
+  run.http_password = password_file(options);
+  if (run.http_password->empty()) {
+    throw config_error(
+        "http.teach needs a password: name a file by http.password-file, or a configuration by "
+        "--config, and run lookout password with the same");
+  }
+}
+
 void resolve_http(const HttpOptions& options, ResolvedRun& run) {
   HttpAccess& access = run.http_access;
   if (!options.token_file.empty()) {
@@ -123,6 +136,7 @@ ResolvedRun resolve_start(const RunOptions& options) {
     if (!command.empty()) check_program("--on-change", command[0]);
   }
   resolve_http(options.http, run);
+  resolve_login(options, run);
   run.mqtt = resolve_mqtt(options.mqtt);
   if (options.camera.source == "none" && !options.watches.empty()) {
     throw config_error("[watch.NAME] is about a camera's picture: without a source there is none");
@@ -165,6 +179,13 @@ void require_token(const HttpOptions& options, const std::string& address) {
       fmt::format("http: other machines could look at {} without a token: set http.token-file, or "
                   "http.insecure=true to allow that",
                   address));
+}
+
+std::string password_file(const RunOptions& options) {
+  if (!options.http.password_file.empty() || options.config_file.empty()) {
+    return options.http.password_file;
+  }
+  return std::filesystem::path(options.config_file).replace_extension("password").string();
 }
 
 SourceOptions source_options(const CameraOptions& options, const InputSpec& input) {

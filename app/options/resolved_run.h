@@ -20,6 +20,7 @@ struct ResolvedRun {
   std::optional<AtomicFile> trace;          // nothing: no trace is written
   std::optional<HttpAddress> http_address;  // nothing: only the sockets of systemd
   HttpAccess http_access;
+  std::optional<std::string> http_password;  // the file; nothing: nobody can log in
   // As of a command; a run sets client and will. Nothing: nothing is published.
   std::optional<MqttLinkOptions> mqtt;
   std::chrono::milliseconds stats_interval{};
@@ -43,6 +44,10 @@ std::optional<MqttLinkOptions> resolve_mqtt(const MqttOptions& options);
 // Throws Error(kConfig) when other machines could look at `address` without a token and nobody
 // allowed it.
 void require_token(const HttpOptions& options, const std::string& address);
+
+// The file with the hash of the password that owners log in with: http.password-file, else
+// NAME.password beside the configuration NAME.toml. Empty: there is neither.
+std::string password_file(const RunOptions& options);
 
 // How the source is opened for a model with that input.
 SourceOptions source_options(const CameraOptions& options, const InputSpec& input);

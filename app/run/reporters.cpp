@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/model/model_trials.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/run/open_model.h"
@@ -21,6 +22,7 @@
 #include "platform/reporters/stdout_reporters.h"
 #include "platform/reporters/systemd_notifier.h"
 #include "platform/system/journal.h"
+#include "platform/system/password.h"
 #include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
 
@@ -288,6 +290,13 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
       std::min<std::size_t>(http.max_upload, std::numeric_limits<std::size_t>::max() / 4);
   limits.uploads = std::max(limits.uploads, 4 * limits.upload);
   service.max_upload = limits.upload;
+  if (const auto& password = run.resolved.http_password) {
+    const std::filesystem::path folder = state_folder();
+    service.login = LoginOptions{*password, folder.empty() ? folder : folder / "sessions"};
+    if (read_password_hash(*password).empty()) {
+      log_warn("http.teach: nobody can log in until there is a password: lookout password");
+    }
+  }
   if (!run.info.source.empty()) service.history = run.options.history.folder;
   MetricSources metrics{
       run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};

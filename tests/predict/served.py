@@ -32,22 +32,26 @@ class ServedTest(unittest.TestCase):
     alive = "/snapshot.jpg"  # what is there as soon as the camera is
 
     def setUp(self):
+        self.start()
+        self.addCleanup(self.end)
+        self.own_sockets = self.count_sockets()
+        self.open = contextlib.ExitStack()
+        self.addCleanup(self.open.close)
+        self.assertEqual(self.upload(b"no picture")[0], 415)
+        self.before = self.memory()
+
+    def start(self):
+        """Returns when it has classified something."""
         self.process = subprocess.Popen(
             [LOOKOUT, self.source, "--threads", "1", "--set", "http.address=127.0.0.1:0", *self.options],
             stdout=self.stdout, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        self.addCleanup(self.end)
         for line in self.process.stderr:
-            if " http: " in line:
+            if line.strip().endswith("/") and " http: " in line:
                 self.port = int(line.strip().rstrip("/").rsplit(":", 1)[1])
                 break
-        self.own_sockets = self.count_sockets()
-        self.open = contextlib.ExitStack()
-        self.addCleanup(self.open.close)
         while self.ask(self.alive)[0] != 200:
             pass  # the model is loading
-        self.assertEqual(self.upload(b"no picture")[0], 415)
-        self.before = self.memory()
 
     def end(self):
         self.process.terminate()

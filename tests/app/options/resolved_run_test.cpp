@@ -45,6 +45,24 @@ TEST_F(ResolvedRunTest, ABrokerIsDescribedWithItsPassword) {
   EXPECT_EQ(link.party.broker, "mqtt://broker:1883");
 }
 
+TEST_F(ResolvedRunTest, ALoginNeedsAPlaceForThePassword) {
+  EXPECT_FALSE(resolve_start(options_).http_password);
+  options_.http.teach = true;
+  expect_error(ErrorKind::kConfig, HasSubstr("http.teach needs a password"),
+               [this] { resolve_start(options_); });
+  options_.config_file = "/etc/lookout/front.toml";
+  EXPECT_EQ(resolve_start(options_).http_password, "/etc/lookout/front.password");
+  options_.http.password_file = "/etc/other";
+  EXPECT_EQ(resolve_start(options_).http_password, "/etc/other");
+}
+
+TEST_F(ResolvedRunTest, TheAddressForBrowsersIsANameOfTheServer) {
+  options_.http.public_url = "https://Camera.Example:8443/front/";
+  const ResolvedRun run = resolve_start(options_);
+  EXPECT_EQ(run.http_access.origin, "https://camera.example:8443");
+  EXPECT_THAT(run.http_access.hosts, Contains("camera.example"));
+}
+
 TEST_F(ResolvedRunTest, TheFirstProblemOfARunIsTold) {
   options_.events.snapshot_on_change = directory_ / "no/pictures";
   options_.camera.source = directory_ / "none";
