@@ -27,7 +27,6 @@
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
-#include "platform/history/history_pictures.h"
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
@@ -37,6 +36,7 @@
 #include "platform/system/paths_in.h"
 #include "platform/system/process.h"
 #include "platform/system/service.h"
+#include "platform/system/state_folder.h"
 
 namespace lookout {
 namespace {
@@ -381,7 +381,7 @@ void check_needs(const RunOptions& options, const std::string& unit, const Probe
       "snapshots", snapshots, unit, [&] { check_snapshot_folder(snapshots); }, checks);
   const std::string& history = options.history.folder;
   check_output(
-      "history", history, unit, [&] { check_history_folder(history); }, checks);
+      "history", history, unit, [&] { check_state_folder("history.folder", history); }, checks);
   const Scheduling& capture = options.camera.capture;
   if (capture.realtime_priority > 0 || !capture.cpus.empty()) {
     checks.push_back(tried("capture", State::kFailure, [&] { return try_scheduling(capture); }));

@@ -12,7 +12,6 @@
 #include "app/options/watches.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/lower_case.h"
-#include "platform/history/history_pictures.h"
 #include "platform/mqtt/mqtt_address.h"
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_reporter.h"
@@ -23,6 +22,7 @@
 #include "platform/system/process.h"
 #include "platform/system/results_output.h"
 #include "platform/system/service.h"
+#include "platform/system/state_folder.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -125,7 +125,7 @@ ResolvedRun resolve(const RunOptions& options) {
   require_frames(options.camera.source, source_options(options.camera, {}));
   const std::string& snapshots = options.events.snapshot_on_change;
   if (!snapshots.empty()) check_snapshot_folder(snapshots);
-  if (!options.history.folder.empty()) check_history_folder(options.history.folder);
+  if (!options.history.folder.empty()) check_state_folder("history.folder", options.history.folder);
   return run;
 }
 

@@ -49,7 +49,7 @@ std::unique_ptr<SqliteDatabase> open_for_reading(const fs::path& file) {
   }
 }
 
-HistoryEvent event_of(const SqliteStatement& row, const HistoryPictures& pictures) {
+HistoryEvent event_of(const SqliteStatement& row, const PictureFiles& pictures) {
   HistoryEvent event;
   int column = 0;
   event.at = time_of_ms(row.integer(column++));

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "platform/history/history_pictures.h"
 #include "platform/history/history_store.h"
 #include "platform/history/hour_sums.h"
-#include "platform/history/sqlite.h"
+#include "platform/system/picture_files.h"
+#include "platform/system/sqlite.h"
 
 namespace lookout {
 
@@ -83,7 +83,7 @@ class HistoryReader {
   void add_rows(const Watch& watch, const HistoryQuery& query, HistoryTime known_until,
                 HourSums& hours);
 
-  const HistoryPictures pictures_;
+  const PictureFiles pictures_;
   std::unique_ptr<SqliteDatabase> database_;
 };
 

@@ -1,9 +1,5 @@
 #include "platform/history/history_store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -18,7 +14,6 @@ using std::chrono::milliseconds;
 
 constexpr int kHistorySchema = 1;
 constexpr float kScoreScale = 1000;
-constexpr const char* kAside = ".damaged";
 
 // `at` is in milliseconds since 1970, `picture` in bytes, `score` in thousandths. The key of a
 // change has its number, too: several may come in a millisecond. `summed`: what lies before is in
@@ -62,25 +57,6 @@ std::int64_t read_integer(SqliteDatabase& database, const char* sql) {
 
 }  // namespace
 
-// Held while a store is open; the system gives it back when a process ends in any way.
-class HistoryStore::Lock {
- public:
-  explicit Lock(const fs::path& folder) {
-    make_readable_folder(folder);
-    fd_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd_ < 0) throw std::system_error(errno, std::generic_category());
-    if (flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    close(fd_);
-    throw std::system_error(EBUSY, std::generic_category(), "another run writes there");
-  }
-  ~Lock() { close(fd_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int fd_ = -1;
-};
-
 struct HistoryStore::Row {
   HistoryTime at;
   std::int64_t number = 0;
@@ -89,7 +65,7 @@ struct HistoryStore::Row {
 };
 
 HistoryStore::HistoryStore(const fs::path& folder)
-    : lock_(std::make_unique<Lock>(folder)),
+    : lock_(folder),
       pictures_(folder),
       database_(folder / kHistoryFile, SqliteDatabase::Access::kWrite) {
   prepare(folder / kHistoryFile);
@@ -310,12 +286,8 @@ std::optional<HistoryTime> HistoryStore::newest() {
 }
 
 void set_history_aside(const fs::path& folder) {
-  const fs::path file = folder / kHistoryFile;
-  for (const char* part : {"-shm", "-wal"}) fs::remove(file.string() + part);
-  fs::rename(file, file.string() + kAside);
-  const fs::path pictures = HistoryPictures(folder).folder();
-  fs::remove_all(pictures.string() + kAside);
-  if (fs::exists(pictures)) fs::rename(pictures, pictures.string() + kAside);
+  set_database_aside(folder / kHistoryFile);
+  PictureFiles(folder).set_aside();
 }
 
 OpenedHistory open_history(const fs::path& folder) {

@@ -18,9 +18,10 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/history/history_pictures.h"
 #include "platform/history/hour_sums.h"
-#include "platform/history/sqlite.h"
+#include "platform/system/picture_files.h"
+#include "platform/system/sqlite.h"
+#include "platform/system/state_folder.h"
 
 namespace lookout {
 
@@ -87,7 +88,6 @@ class HistoryStore {
   static constexpr int kSlice = 500;
 
  private:
-  class Lock;
   struct Row;
 
   void prepare(const std::filesystem::path& file);
@@ -99,8 +99,8 @@ class HistoryStore {
   bool purge_watch(std::int64_t watch, HistoryTime before);
   void forget_picture(const Row& row);
 
-  const std::unique_ptr<Lock> lock_;
-  const HistoryPictures pictures_;
+  const FolderLock lock_;
+  const PictureFiles pictures_;
   SqliteDatabase database_;
   std::map<std::string, std::int64_t> watches_;
   std::map<std::string, std::int64_t> names_;  // of states and models

@@ -1,4 +1,4 @@
-#include "platform/history/sqlite.h"
+#include "platform/system/sqlite.h"
 
 #include <sqlite3.h>
 
@@ -29,6 +29,13 @@ std::string uri_of(const std::filesystem::path& file, bool immutable) {
 bool SqliteError::is_damage() const {
   const int primary = code_ & kPrimaryCode;
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+}
+
+bool SqliteError::is_full() const { return (code_ & kPrimaryCode) == SQLITE_FULL; }
+
+void set_database_aside(const std::filesystem::path& file) {
+  for (const char* part : {"-shm", "-wal"}) std::filesystem::remove(file.string() + part);
+  std::filesystem::rename(file, file.string() + ".damaged");
 }
 
 SqliteDatabase::SqliteDatabase(const std::filesystem::path& file, Access access) {
@@ -76,6 +83,11 @@ SqliteStatement& SqliteStatement::bind(const std::string& value) {
   return *this;
 }
 
+SqliteStatement& SqliteStatement::bind_blob(std::string_view bytes) {
+  check(sqlite3_bind_blob64(statement_, ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT));
+  return *this;
+}
+
 SqliteStatement& SqliteStatement::bind_null() {
   check(sqlite3_bind_null(statement_, ++bound_));
   return *this;
@@ -99,7 +111,10 @@ std::int64_t SqliteStatement::integer(int column) const {
 }
 
 std::string SqliteStatement::text(int column) const {
-  const auto* const text = sqlite3_column_text(statement_, column);
+  const auto* const text =
+      sqlite3_column_type(statement_, column) == SQLITE_BLOB
+          ? static_cast<const unsigned char*>(sqlite3_column_blob(statement_, column))
+          : sqlite3_column_text(statement_, column);
   const int bytes = sqlite3_column_bytes(statement_, column);
   if (text == nullptr) return {};
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(bytes)};

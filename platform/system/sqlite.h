@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -20,6 +21,9 @@ class SqliteError : public std::runtime_error {
 
   // The file is damaged, or SQLite did not write it.
   bool is_damage() const;
+
+  // There is no room on the disk.
+  bool is_full() const;
 
  private:
   int code_;
@@ -50,6 +54,10 @@ class SqliteDatabase {
   sqlite3* db_ = nullptr;
 };
 
+// Renames a database file that nobody uses to `file`.damaged, in place of a former one. Throws
+// std::system_error.
+void set_database_aside(const std::filesystem::path& file);
+
 // Values are bound in the order of their places in the text. Columns count from 0.
 class SqliteStatement {
  public:
@@ -60,6 +68,7 @@ class SqliteStatement {
 
   SqliteStatement& bind(std::int64_t value);
   SqliteStatement& bind(const std::string& value);
+  SqliteStatement& bind_blob(std::string_view bytes);
   SqliteStatement& bind_null();
 
   // Goes to the next row; false when there is none.
@@ -68,7 +77,7 @@ class SqliteStatement {
   void run();
 
   std::int64_t integer(int column) const;
-  std::string text(int column) const;
+  std::string text(int column) const;  // of a blob: its bytes
   bool is_null(int column) const;
 
  private:

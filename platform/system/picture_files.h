@@ -1,0 +1,32 @@
+// Pictures beside a database: files that are named by the number of their row.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace lookout {
+
+// Holds a folder `pictures`, with a folder for each thousand numbers. A file appears when it is
+// complete. Used by one thread at a time. What the system refuses is thrown as std::system_error.
+class PictureFiles {
+ public:
+  // `folder`: of the database.
+  explicit PictureFiles(const std::filesystem::path& folder) : folder_(folder / "pictures") {}
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path file(std::int64_t number) const;
+
+  void write(std::int64_t number, std::string_view jpeg) const;
+  // Does nothing when there is none.
+  void remove(std::int64_t number) const;
+  // Removes those from `number` on, which a program wrote that ended before it wrote their rows.
+  void remove_from(std::int64_t number) const;
+  // Renames all to `pictures.damaged`, in place of former ones.
+  void set_aside() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace lookout
