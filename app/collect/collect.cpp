@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <opencv2/imgproc.hpp>
 #include <optional>
 #include <system_error>
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "pipeline/model/preprocessor.h"
+#include "pipeline/model/near_copies.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 
@@ -23,9 +22,6 @@ using std::chrono::system_clock;
 
 constexpr milliseconds kWait{100};  // until the stop flag is looked at
 constexpr std::chrono::seconds kBetweenReports{5};
-constexpr int kSmall = 64;         // pixels a side
-constexpr double kSameLight = 1;   // mean difference, levels of 255
-constexpr double kSameThings = 6;  // largest difference
 
 fs::path make_folder(const CollectOptions& options) {
   std::error_code error;
@@ -35,29 +31,6 @@ fs::path make_folder(const CollectOptions& options) {
                 fmt::format("folder {} cannot be made: {}", options.folder, error.message()));
   }
   return fs::path(options.folder) / options.label;
-}
-
-// Where the picture shows what is watched.
-cv::Rect part_of(const cv::Mat& bgr, const View& view) {
-  InputSpec whole;
-  whole.resize = ResizeMode::kStretch;
-  return classified_region(whole, view, bgr.size());
-}
-
-// `last`: the last picture that was not similar, small and gray; becomes this one if it is not.
-bool is_similar(const cv::Mat& bgr, cv::Mat& last) {
-  cv::Mat small;
-  cv::resize(bgr, small, {kSmall, kSmall}, 0, 0, cv::INTER_AREA);
-  cv::cvtColor(small, small, cv::COLOR_BGR2GRAY);
-  if (!last.empty()) {
-    cv::Mat difference;
-    cv::absdiff(small, last, difference);
-    double largest = 0;
-    cv::minMaxLoc(difference, nullptr, &largest);
-    if (largest <= kSameThings && cv::mean(difference)[0] <= kSameLight) return true;
-  }
-  last = small;
-  return false;
 }
 
 // The time of capture; of a video, its time in it after `start`.
@@ -90,7 +63,7 @@ void collect(const CollectOptions& options, const std::atomic<bool>& stop) {
   const auto end = timeout.count() > 0 ? reported + timeout : Clock::time_point::max();
   system_clock::time_point stamp;
   std::optional<Clock::time_point> last_time;
-  cv::Mat last_picture;
+  NearCopies near_copies;
   std::uint64_t written = 0;
   std::uint64_t similar = 0;
   Frame frame;
@@ -103,7 +76,7 @@ void collect(const CollectOptions& options, const std::atomic<bool>& stop) {
     last_time = time;
     const cv::Mat& picture = whole_picture(frame);
     if (!options.keep_similar &&
-        is_similar(picture(part_of(picture, options.camera.view)), last_picture)) {
+        near_copies.is_near_copy(picture(viewed_part(picture.size(), options.camera.view)))) {
       ++similar;
       continue;
     }
