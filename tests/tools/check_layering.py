@@ -69,6 +69,14 @@ ALLOWED = {
         "platform/reporters",
         "platform/system",
     },
+    "platform/teach": {
+        "pipeline/archive",
+        "pipeline/core",
+        "pipeline/model",
+        "pipeline/run",
+        "platform/pictures",
+        "platform/system",
+    },
     "platform/http": {
         "pipeline/core",
         "pipeline/model",

@@ -1,0 +1,212 @@
+// What an owner taught: watches with their classes, and labelled pictures of whole frames.
+//
+// A database, kTeachFile, and the pictures beside it. What a function answered is on the disk: a
+// crash or a power cut later loses none of it. A picture is written before its row, and removed
+// before it, so that no row tells of half a picture. Numbers are never given twice.
+//
+// No clock is read: times are given.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <opencv2/core/types.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/system/picture_files.h"
+#include "platform/system/sqlite.h"
+#include "platform/system/state_folder.h"
+
+namespace lookout {
+
+// Why something cannot be taught now.
+enum class TeachProblem {
+  kNotFound,  // a watch, class or picture that is not there
+  kExists,    // a name that is taken
+  kChanged,   // somebody else changed it meanwhile
+  kInvalid,   // a name, region or class that cannot be
+  kTooMany,   // watches or classes
+  kHeld,      // another hold has not ended
+  kAway,      // the camera is
+  kFull,      // the library, or the disk
+  kStorage,   // the disk refuses otherwise, as one that is read-only does
+};
+
+class TeachError : public std::runtime_error {
+ public:
+  // `sentence`: without a full stop, for the one who teaches.
+  TeachError(TeachProblem problem, const std::string& sentence)
+      : std::runtime_error(sentence), problem_(problem) {}
+
+  TeachProblem problem() const { return problem_; }
+
+ private:
+  TeachProblem problem_;
+};
+
+// A moment on the wall clock, UTC, and on the clock of those who live there.
+struct TeachTime {
+  std::chrono::time_point<std::chrono::system_clock, std::chrono::milliseconds> at;
+  int minute = 0;  // of the local day, 0..1439
+};
+
+// The label of pictures that show none of a watch's classes, as `lookout train` names it.
+inline constexpr const char* kNoneOfThem = "_other";
+
+struct TaughtWatch {
+  std::string name;   // as WatchInfo::name
+  std::string title;  // as WatchInfo::title
+  cv::Rect2d roi;     // as View::roi; kept to a millionth
+  std::vector<std::string> classes;
+  std::int64_t revision = 0;  // grows with each change
+};
+
+// How a picture came into the library.
+enum class PictureOrigin {
+  kHeld,    // a button was held
+  kUnsure,  // the model was unsure of it
+  kRandom,  // by chance
+  kEvent,   // somebody said that its state was wrong
+};
+
+struct NewPicture {
+  std::string watch;
+  std::string label;      // a class, kNoneOfThem, or empty: nobody has told it
+  std::int64_t hold = 0;  // begin_hold(); 0: none
+  TeachTime time;
+  float brightness = 0;  // mean, 0..255
+  bool night = false;    // dark, or without colors, as a camera sees by infrared light
+  PictureOrigin origin = PictureOrigin::kHeld;
+  std::string guess{};  // of the model, for a picture without a label; empty: none
+};
+
+struct TaughtPicture : NewPicture {
+  std::int64_t number = 0;
+  std::int64_t bytes = 0;     // of its file
+  std::int64_t revision = 0;  // grows with each change
+  bool trashed = false;
+};
+
+// What a change makes of a picture.
+struct PictureMark {
+  std::int64_t number = 0;
+  std::string label;  // as NewPicture::label
+  bool trashed = false;
+  std::int64_t revision = 0;  // that the picture has; 0: any
+};
+
+struct PictureQuery {
+  std::string watch;
+  std::optional<std::string> label;  // nothing: any
+  bool trashed = false;
+  std::int64_t before = 0;  // numbers below it; 0: all
+  std::size_t limit = 100;
+};
+
+struct TeachLimits {
+  std::size_t watches = 8;
+  std::size_t classes = 8;  // of a watch
+  std::size_t pictures = 2000;
+  std::int64_t bytes = std::int64_t{1} << 30;       // of all pictures
+  std::size_t unlabelled = 200;                     // the oldest ones make room
+  std::chrono::hours trash{24 * 7};                 // what is thrown away is kept so long
+  std::uintmax_t free = std::uintmax_t{200} << 20;  // bytes of the disk that stay free
+};
+
+struct TeachUsage {
+  std::size_t pictures = 0;
+  std::int64_t bytes = 0;
+};
+
+inline constexpr const char* kTeachFile = "library.db";
+// The most pictures of a query or a change.
+inline constexpr std::size_t kMaxMarks = 500;
+
+// Used by one thread at a time; one in a folder, of all processes. Functions throw TeachError, and
+// SqliteError for damage.
+class TeachLibrary {
+ public:
+  // Makes the folder (not its parent) and the database unless they are there. Throws
+  // std::system_error and SqliteError.
+  explicit TeachLibrary(const std::filesystem::path& folder, const TeachLimits& limits = {});
+  TeachLibrary(const TeachLibrary&) = delete;
+  TeachLibrary& operator=(const TeachLibrary&) = delete;
+
+  // In the order in which they were added.
+  std::vector<TaughtWatch> watches();
+  TaughtWatch watch(const std::string& name);
+  // Its revision is not used. Returns it as it is kept.
+  TaughtWatch add_watch(const TaughtWatch& watch);
+  // Replaces title, region and classes, when the revision is the one it has. A class goes only when
+  // no picture has it.
+  TaughtWatch change_watch(const TaughtWatch& watch);
+  // Pictures keep their class.
+  TaughtWatch rename_class(const std::string& watch, const std::string& from,
+                           const std::string& to);
+  // The watch and its pictures can be restored until purge() removes them.
+  void remove_watch(const std::string& name, const TeachTime& now);
+  TaughtWatch restore_watch(const std::string& name);
+
+  // Returns the number of a press of the label's button.
+  std::int64_t begin_hold(const std::string& watch, const std::string& label, const TeachTime& now);
+
+  // Returns the picture's number.
+  std::int64_t add_picture(const NewPicture& picture, std::string_view jpeg);
+  // Newest first.
+  std::vector<TaughtPicture> pictures(const PictureQuery& query);
+  TaughtPicture picture(std::int64_t number);
+  // With a label and not thrown away, oldest first: what a model is trained with.
+  std::vector<TaughtPicture> labelled(const std::string& watch);
+  std::filesystem::path file(std::int64_t number) const { return pictures_.file(number); }
+
+  // Changes all or none. Returns what undoes it: the marks that the pictures had, with the
+  // revisions that they have now.
+  std::vector<PictureMark> change(const std::vector<PictureMark>& marks, const TeachTime& now);
+
+  // Removes what was thrown away long ago. Returns how many pictures that were.
+  std::size_t purge(const TeachTime& now);
+
+  TeachUsage usage();
+
+ private:
+  template <typename Use>
+  auto guarded(Use use);
+  void prepare();
+  std::int64_t integer(const char* sql);
+  std::int64_t watch_id(const std::string& name);
+  std::optional<std::int64_t> class_id(std::int64_t watch, const std::string& label);
+  TaughtWatch read_watch(std::int64_t id);
+  void write_watch(std::int64_t id, const TaughtWatch& watch);
+  void write_classes(std::int64_t id, const std::vector<std::string>& classes);
+  void check_watch(const TaughtWatch& watch) const;
+  void make_room(const NewPicture& picture, std::int64_t bytes);
+  std::size_t remove_pictures(SqliteStatement& numbers);
+  bool remove_oldest(const char* condition);
+  void insert(const NewPicture& picture, std::int64_t number, std::int64_t bytes);
+  PictureMark apply(const PictureMark& mark, const TeachTime& now);
+
+  const TeachLimits limits_;
+  const std::filesystem::path folder_;
+  const FolderLock lock_;
+  const PictureFiles pictures_;
+  SqliteDatabase database_;
+  std::int64_t next_number_ = 1;
+};
+
+// A library, and what happened to the file that was there before.
+struct OpenedLibrary {
+  std::unique_ptr<TeachLibrary> library;
+  std::string damage;  // the file was damaged, and is now kTeachFile + ".damaged"; empty: no
+};
+
+// Opens the library. A damaged database and its pictures are renamed, in place of former ones, and
+// a new one begins. Throws as TeachLibrary.
+OpenedLibrary open_library(const std::filesystem::path& folder, const TeachLimits& limits = {});
+
+}  // namespace lookout

@@ -1,0 +1,320 @@
+#include "platform/teach/teach_library.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <limits>
+
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// 2026-11-21 12:00:00 UTC, 13:00 of those who live there
+const TeachTime kNoon{decltype(TeachTime::at)(seconds(1795262400)), 13 * 60};
+
+TeachTime after(milliseconds passed) {
+  TeachTime time = kNoon;
+  time.at += passed;
+  return time;
+}
+
+TaughtWatch gate() { return {"gate", "The gate", {0.1, 0.2, 0.5, 0.25}, {"open", "closed"}, 0}; }
+
+template <typename Do>
+std::optional<TeachProblem> problem_of(Do what) {
+  try {
+    what();
+  } catch (const TeachError& error) {
+    return error.problem();
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> numbers_of(const std::vector<TaughtPicture>& pictures) {
+  std::vector<std::int64_t> numbers;
+  for (const TaughtPicture& picture : pictures) numbers.push_back(picture.number);
+  return numbers;
+}
+
+class TeachLibraryTest : public testing::Test {
+ protected:
+  TeachLibraryTest() { limits_.free = 0; }
+
+  std::filesystem::path folder() const { return directory_.path() / "teach"; }
+  TeachLibrary& library() {
+    if (!library_) library_ = std::make_unique<TeachLibrary>(folder(), limits_);
+    return *library_;
+  }
+  void reopen() { library_.reset(); }
+
+  std::int64_t add(const std::string& label, const std::string& jpeg = "a picture") {
+    NewPicture picture;
+    picture.watch = "gate";
+    picture.label = label;
+    picture.time = kNoon;
+    picture.brightness = 101.5F;
+    return library().add_picture(picture, jpeg);
+  }
+  std::vector<std::int64_t> listed(std::optional<std::string> label, bool trashed = false) {
+    return numbers_of(library().pictures({"gate", std::move(label), trashed, 0, 100}));
+  }
+
+  const TempDir directory_;
+  TeachLimits limits_;
+  std::unique_ptr<TeachLibrary> library_;
+};
+
+TEST_F(TeachLibraryTest, KeepsAWatchAsItWasDrawn) {
+  EXPECT_EQ(library().add_watch(gate()).revision, 1);
+  reopen();
+  const TaughtWatch kept = library().watch("gate");
+  EXPECT_EQ(kept.title, "The gate");
+  EXPECT_EQ(kept.roi, gate().roi);
+  EXPECT_THAT(kept.classes, ElementsAre("open", "closed"));
+  EXPECT_THAT(library().watches(), SizeIs(1));
+}
+
+TEST_F(TeachLibraryTest, RefusesWatchesThatCannotBe) {
+  TaughtWatch watch = gate();
+  watch.name = "../gate";
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid);
+  watch = gate();
+  for (const cv::Rect2d& roi :
+       {cv::Rect2d{0.6, 0, 0.5, 1}, {-0.1, 0, 0.5, 1}, {0, 0, 0.001, 1}, {0, 0, 1, std::nan("")}}) {
+    watch.roi = roi;
+    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid);
+  }
+  watch = gate();
+  for (const char* label : {"", "unknown", "_other", "closed", "a\nb", " open", "\xff"}) {
+    watch.classes[0] = label;
+    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid) << label;
+  }
+  watch.classes = {"open"};
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid);
+  watch.classes = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kTooMany);
+  library().add_watch(gate());
+  EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kExists);
+  EXPECT_THAT(library().watches(), SizeIs(1));
+}
+
+TEST_F(TeachLibraryTest, HasEightWatchesAtMost) {
+  TaughtWatch watch = gate();
+  for (int i = 0; i < 8; ++i) {
+    watch.name = std::to_string(i);
+    library().add_watch(watch);
+  }
+  EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kTooMany);
+  library().remove_watch("3", kNoon);
+  library().add_watch(gate());
+  EXPECT_EQ(problem_of([&] { library().restore_watch("3"); }), TeachProblem::kTooMany);
+}
+
+TEST_F(TeachLibraryTest, MovesAWatchWithItsPictures) {
+  const TaughtWatch before = library().add_watch(gate());
+  const std::int64_t number = add("open");
+  TaughtWatch moved = before;
+  moved.roi = {0.5, 0.5, 0.5, 0.5};
+  moved.classes = {"closed", "open", "ajar"};
+  const TaughtWatch changed = library().change_watch(moved);
+  EXPECT_EQ(changed.roi, moved.roi);
+  EXPECT_EQ(changed.classes, moved.classes);
+  EXPECT_THAT(listed("open"), ElementsAre(number));
+  EXPECT_EQ(problem_of([&] { library().change_watch(moved); }), TeachProblem::kChanged);
+}
+
+TEST_F(TeachLibraryTest, AClassWithPicturesStaysAndCanBeRenamed) {
+  TaughtWatch watch = library().add_watch(gate());
+  const std::int64_t number = add("open");
+  watch.classes = {"closed", "ajar"};
+  EXPECT_EQ(problem_of([&] { library().change_watch(watch); }), TeachProblem::kInvalid);
+  EXPECT_THAT(library().watch("gate").classes, ElementsAre("open", "closed"));
+  EXPECT_EQ(problem_of([&] { library().rename_class("gate", "open", "closed"); }),
+            TeachProblem::kExists);
+  EXPECT_THAT(library().rename_class("gate", "open", "offen").classes,
+              ElementsAre("offen", "closed"));
+  EXPECT_EQ(library().picture(number).label, "offen");
+  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kNotFound);
+}
+
+TEST_F(TeachLibraryTest, ARemovedWatchComesBackWithItsPictures) {
+  library().add_watch(gate());
+  const std::int64_t number = add("open");
+  library().remove_watch("gate", kNoon);
+  EXPECT_THAT(library().watches(), IsEmpty());
+  EXPECT_EQ(problem_of([&] { library().picture(number); }), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kNotFound);
+  library().restore_watch("gate");
+  EXPECT_THAT(listed("open"), ElementsAre(number));
+  library().remove_watch("gate", kNoon);
+  EXPECT_EQ(library().purge(after(hours(24 * 6))), 0);
+  EXPECT_EQ(library().purge(after(hours(24 * 8))), 1);
+  EXPECT_FALSE(exists(library().file(number)));
+  library().purge(after(hours(24 * 8)));
+  EXPECT_EQ(problem_of([&] { library().restore_watch("gate"); }), TeachProblem::kNotFound);
+}
+
+TEST_F(TeachLibraryTest, KeepsPicturesWithWhatIsKnownOfThem) {
+  library().add_watch(gate());
+  const std::int64_t hold = library().begin_hold("gate", "open", kNoon);
+  NewPicture picture{"gate", "open", hold, after(milliseconds(1500))};
+  picture.brightness = 33.25F;
+  picture.night = true;
+  const std::int64_t number = library().add_picture(picture, "bytes of a JPEG");
+  NewPicture unsure{"gate", "", 0, kNoon, 0, false, PictureOrigin::kUnsure, "closed"};
+  const std::int64_t other = library().add_picture(unsure, "another");
+  reopen();
+  const TaughtPicture kept = library().picture(number);
+  EXPECT_EQ(kept.watch, "gate");
+  EXPECT_EQ(kept.label, "open");
+  EXPECT_EQ(kept.hold, hold);
+  EXPECT_EQ(kept.time.at, kNoon.at + milliseconds(1500));
+  EXPECT_EQ(kept.time.minute, 13 * 60);
+  EXPECT_EQ(kept.brightness, 33.25F);
+  EXPECT_TRUE(kept.night);
+  EXPECT_EQ(kept.bytes, 15);
+  EXPECT_EQ(read_file(library().file(number)), "bytes of a JPEG");
+  EXPECT_EQ(library().picture(other).guess, "closed");
+  EXPECT_EQ(library().picture(other).label, "");
+  EXPECT_EQ(library().picture(other).origin, PictureOrigin::kUnsure);
+  EXPECT_THAT(listed(std::nullopt), ElementsAre(other, number));
+  EXPECT_THAT(listed(""), ElementsAre(other));
+  EXPECT_THAT(numbers_of(library().labelled("gate")), ElementsAre(number));
+  EXPECT_THAT(numbers_of(library().pictures({"gate", {}, false, other, 100})), ElementsAre(number));
+}
+
+TEST_F(TeachLibraryTest, ARangeIsRelabelledAsAWholeAndUndone) {
+  library().add_watch(gate());
+  const std::int64_t first = add("open");
+  const std::int64_t second = add("open");
+  const std::int64_t third = add("closed");
+  const auto undo =
+      library().change({{first, "closed"}, {second, kNoneOfThem}, {third, "", true}}, kNoon);
+  reopen();
+  EXPECT_THAT(listed("closed"), ElementsAre(first));
+  EXPECT_THAT(listed(kNoneOfThem), ElementsAre(second));
+  EXPECT_THAT(listed(std::nullopt, /*trashed=*/true), ElementsAre(third));
+  library().change(undo, kNoon);
+  EXPECT_THAT(listed("open"), ElementsAre(second, first));
+  EXPECT_THAT(listed("closed"), ElementsAre(third));
+  EXPECT_EQ(problem_of([&] { library().change(undo, kNoon); }), TeachProblem::kChanged)
+      << "what was undone was changed since";
+}
+
+TEST_F(TeachLibraryTest, AChangeOfMissingPicturesChangesNothing) {
+  library().add_watch(gate());
+  const std::int64_t number = add("open");
+  const auto change = [&](const std::vector<PictureMark>& marks) {
+    return problem_of([&] { library().change(marks, kNoon); });
+  };
+  EXPECT_EQ(change({{number, "closed"}, {number + 1, "closed"}}), TeachProblem::kNotFound);
+  EXPECT_EQ(change({{number, "closed"}, {number, "ajar"}}), TeachProblem::kNotFound);
+  EXPECT_EQ(change(std::vector<PictureMark>(501, {number, "closed"})), TeachProblem::kInvalid);
+  EXPECT_THAT(listed("open"), ElementsAre(number));
+}
+
+TEST_F(TeachLibraryTest, ThrownAwayPicturesGoAfterAWeekAndTheirNumbersDoNotComeBack) {
+  library().add_watch(gate());
+  const std::int64_t number = add("open");
+  library().change({{number, "open", true}}, kNoon);
+  EXPECT_EQ(library().purge(after(hours(24 * 7) - seconds(1))), 0);
+  EXPECT_EQ(library().purge(after(hours(24 * 7) + seconds(1))), 1);
+  EXPECT_FALSE(exists(library().file(number)));
+  reopen();
+  EXPECT_EQ(add("open"), number + 1);
+}
+
+TEST_F(TeachLibraryTest, IsBoundedAndTrashMakesRoomFirst) {
+  limits_.pictures = 3;
+  library().add_watch(gate());
+  const std::int64_t thrown = add("open");
+  add("open");
+  const std::int64_t unlabelled = add("");
+  library().change({{thrown, "open", true}}, kNoon);
+  add("closed");
+  EXPECT_FALSE(exists(library().file(thrown)));
+  EXPECT_TRUE(exists(library().file(unlabelled)));
+  add("closed");
+  EXPECT_FALSE(exists(library().file(unlabelled)));
+  EXPECT_EQ(problem_of([&] { add("closed"); }), TeachProblem::kFull);
+  EXPECT_EQ(library().usage().pictures, 3);
+}
+
+TEST_F(TeachLibraryTest, IsBoundedInBytes) {
+  limits_.bytes = 1000;
+  library().add_watch(gate());
+  add("open", std::string(600, 'x'));
+  EXPECT_EQ(problem_of([&] { add("open", std::string(600, 'x')); }), TeachProblem::kFull);
+  add("open", std::string(400, 'x'));
+  EXPECT_EQ(library().usage().bytes, 1000);
+}
+
+TEST_F(TeachLibraryTest, OldPicturesWithoutALabelMakeRoomForNewOnes) {
+  limits_.unlabelled = 2;
+  library().add_watch(gate());
+  add("");
+  const std::int64_t second = add("");
+  const std::int64_t third = add("");
+  EXPECT_THAT(listed(""), ElementsAre(third, second));
+}
+
+TEST_F(TeachLibraryTest, AFullDiskIsToldAndNothingIsLeft) {
+  library().add_watch(gate());
+  const std::int64_t kept = add("open");
+  reopen();
+  limits_.free = std::numeric_limits<std::uintmax_t>::max();
+  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kFull);
+  reopen();
+  limits_.free = 0;
+  // A limit of the size of files stands for the end of the disk: in a process of its own.
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    TeachLibrary full(folder(), limits_);
+    const rlimit limit{10'000, 10'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    NewPicture picture;
+    picture.watch = "gate";
+    picture.label = "open";
+    const auto problem = problem_of([&] { full.add_picture(picture, std::string(20'000, 'x')); });
+    _exit(problem == TeachProblem::kFull ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(listed("open"), ElementsAre(kept));
+  EXPECT_EQ(add("open"), kept + 1);
+}
+
+TEST_F(TeachLibraryTest, OneProcessWrites) {
+  library();
+  EXPECT_THROW(TeachLibrary{folder()}, std::system_error);
+}
+
+TEST_F(TeachLibraryTest, ADamagedDatabaseIsSetAside) {
+  library().add_watch(gate());
+  add("open", "work of people");
+  reopen();
+  std::ofstream(folder() / kTeachFile) << std::string(5000, 'x');
+  const OpenedLibrary opened = open_library(folder(), limits_);
+  EXPECT_THAT(opened.damage, HasSubstr("not a database"));
+  EXPECT_THAT(opened.library->watches(), IsEmpty());
+  EXPECT_TRUE(exists(folder() / "library.db.damaged"));
+  EXPECT_EQ(read_file(folder() / "pictures.damaged/0/1.jpg"), "work of people");
+}
+
+}  // namespace
+}  // namespace lookout
