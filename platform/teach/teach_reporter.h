@@ -1,0 +1,53 @@
+// Hands the frames of a run to the button that is held.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <opencv2/core/mat.hpp>
+#include <optional>
+
+#include "pipeline/core/async_worker.h"
+#include "pipeline/core/reporter.h"
+#include "pipeline/model/preprocessor.h"
+#include "platform/teach/teaching.h"
+
+namespace lookout {
+
+// The thread "teach", at a low priority, encodes and writes; the frame loop copies the pixels of
+// two frames a second while a button is held, and waits for nothing.
+class TeachReporter : public Reporter {
+ public:
+  static constexpr std::chrono::seconds kPatience{2};
+
+  using ReadClocks = std::function<TeachNow()>;
+
+  // `view` turns the pictures. `patience`: how long the end may take.
+  TeachReporter(std::shared_ptr<Teaching> teaching, const View& view,
+                ReadClocks clocks = read_clocks, std::chrono::seconds patience = kPatience);
+  ~TeachReporter() override;
+  TeachReporter(const TeachReporter&) = delete;
+  TeachReporter& operator=(const TeachReporter&) = delete;
+
+  void report(const Result& result, const Frame& frame) override;
+  void status(const CameraStatus& status) override;
+
+  // The machine's clocks.
+  static TeachNow read_clocks();
+
+ private:
+  struct Picture {
+    Hold hold;
+    cv::Mat bgr;
+    TeachTime time;
+  };
+
+  const std::shared_ptr<Teaching> teaching_;  // shared with the thread, which may outlive this
+  const ReadClocks clocks_;
+  const std::chrono::seconds patience_;
+  std::optional<std::uint64_t> last_frame_;  // that was reported
+  AsyncWorker<Picture> worker_;
+};
+
+}  // namespace lookout

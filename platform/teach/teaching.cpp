@@ -1,0 +1,155 @@
+#include "platform/teach/teaching.h"
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+#include <utility>
+
+#include "platform/pictures/encode_picture.h"
+
+namespace lookout {
+namespace {
+
+constexpr double kDarkNight = 40;  // mean brightness, 0..255
+// Mean difference between the colors of a pixel, 0..255, of a camera that sees by infrared light.
+constexpr double kColorless = 4;
+
+cv::Mat reduced(const cv::Mat& bgr) {
+  const double scale = double{Teaching::kMaxSide} / std::max(bgr.cols, bgr.rows);
+  if (scale >= 1) return bgr;
+  cv::Mat small;
+  cv::resize(bgr, small, {}, scale, scale, cv::INTER_AREA);
+  return small;
+}
+
+void measure_light(const cv::Mat& bgr, NewPicture& picture) {
+  constexpr int kSmall = 64;
+  cv::Mat small;
+  cv::resize(bgr, small, {kSmall, kSmall}, 0, 0, cv::INTER_AREA);
+  double brightness = 0;
+  double color = 0;
+  for (int y = 0; y < small.rows; ++y) {
+    for (int x = 0; x < small.cols; ++x) {
+      const auto& pixel = small.at<cv::Vec3b>(y, x);
+      const auto [least, most] = std::minmax({pixel[0], pixel[1], pixel[2]});
+      brightness += (pixel[0] + pixel[1] + pixel[2]) / 3.0;
+      color += most - least;
+    }
+  }
+  brightness /= kSmall * kSmall;
+  picture.brightness = static_cast<float>(brightness);
+  picture.night = brightness < kDarkNight || color / (kSmall * kSmall) < kColorless;
+}
+
+}  // namespace
+
+HoldStatus Teaching::status(const TeachNow& now) const {
+  HoldStatus status = counts_;
+  status.held = lease_.is_held(now.uptime);
+  return status;
+}
+
+void Teaching::check(std::int64_t number) const {
+  if (number == counts_.number && number != 0) return;
+  throw TeachError(TeachProblem::kNotFound, "there is no such hold");
+}
+
+HoldStatus Teaching::begin_hold(const std::string& watch, const std::string& label,
+                                const TeachNow& now) {
+  const auto check_free = [&]() REQUIRES(hold_mutex_) {
+    if (!online_) throw TeachError(TeachProblem::kAway, "the camera is away");
+    if (lease_.is_held(now.uptime)) {
+      throw TeachError(TeachProblem::kHeld, "another button is held already");
+    }
+  };
+  {
+    const MutexLock lock(hold_mutex_);
+    check_free();
+  }
+  Hold hold{0, watch, label, {}};
+  with_library([&](TeachLibrary& library) {
+    hold.roi = library.watch(watch).roi;
+    hold.number = library.begin_hold(watch, label, now.wall);
+  });
+  const MutexLock lock(hold_mutex_);
+  check_free();
+  counts_ = {hold.number, watch, label};
+  lease_.begin(std::move(hold), now.uptime);
+  return status(now);
+}
+
+HoldStatus Teaching::renew_hold(std::int64_t number, const TeachNow& now) {
+  const MutexLock lock(hold_mutex_);
+  check(number);
+  lease_.renew(number, now.uptime);
+  return status(now);
+}
+
+HoldStatus Teaching::release_hold(std::int64_t number, const TeachNow& now) {
+  const MutexLock lock(hold_mutex_);
+  check(number);
+  lease_.release(number);
+  return status(now);
+}
+
+HoldStatus Teaching::hold(std::int64_t number, const TeachNow& now) const {
+  const MutexLock lock(hold_mutex_);
+  check(number);
+  return status(now);
+}
+
+std::optional<Hold> Teaching::take(std::chrono::milliseconds uptime) {
+  const MutexLock lock(hold_mutex_);
+  const Hold* const hold = lease_.take(uptime);
+  if (hold == nullptr) return std::nullopt;
+  return *hold;
+}
+
+void Teaching::set_online(bool online) {
+  const MutexLock lock(hold_mutex_);
+  online_ = online;
+  if (!online) lease_.stop();
+}
+
+bool Teaching::is_wanted(const Hold& hold, const cv::Mat& bgr) {
+  bool is_near_copy = false;
+  {
+    const MutexLock lock(add_mutex_);
+    if (std::exchange(near_copies_of_, hold.number) != hold.number) near_copies_ = {};
+    View view;
+    view.roi = hold.roi;
+    is_near_copy = near_copies_.is_near_copy(bgr(viewed_part(bgr.size(), view)));
+  }
+  const MutexLock lock(hold_mutex_);
+  if (!is_near_copy || counts_.number != hold.number || counts_.kept < kAlwaysKept) return true;
+  ++counts_.similar;
+  return false;
+}
+
+void Teaching::add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time) {
+  if (!is_wanted(hold, bgr)) return;
+  NewPicture picture;
+  picture.watch = hold.watch;
+  picture.label = hold.label;
+  picture.hold = hold.number;
+  picture.time = time;
+  measure_light(bgr, picture);
+  std::optional<TeachProblem> problem;
+  std::string why;
+  try {
+    const std::string jpeg = encode_jpeg(reduced(bgr), kQuality);
+    with_library([&](TeachLibrary& library) { library.add_picture(picture, jpeg); });
+  } catch (const TeachError& error) {
+    problem = error.problem();
+    why = error.what();
+  } catch (const std::exception& error) {
+    problem = TeachProblem::kStorage;
+    why = error.what();
+  }
+  const MutexLock lock(hold_mutex_);
+  if (counts_.number != hold.number) return;
+  counts_.kept += problem ? 0 : 1;
+  counts_.problem = problem;
+  counts_.why = why;
+}
+
+}  // namespace lookout

@@ -1,0 +1,221 @@
+// Holding a class's button, in a time of the test's own.
+#include <gmock/gmock.h>
+
+#include <opencv2/imgproc.hpp>
+
+#include "platform/teach/hold_lease.h"
+#include "platform/teach/teach_reporter.h"
+#include "platform/teach/teaching.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr milliseconds kFrame{100};  // ten frames a second
+
+cv::Mat scene(int place) {
+  cv::Mat bgr(120, 160, CV_8UC3, cv::Scalar(60, 120, 180));
+  cv::rectangle(bgr, {place, 20, 40, 40}, cv::Scalar(0, 0, 255), cv::FILLED);
+  return bgr;
+}
+
+class HoldTest : public testing::Test {
+ protected:
+  HoldTest() {
+    TeachLimits limits;
+    limits.free = 0;
+    teaching_ = std::make_shared<Teaching>(
+        std::make_unique<TeachLibrary>(directory_.path() / "teach", limits));
+    teaching_->with_library([](TeachLibrary& library) {
+      return library.add_watch({"gate", "", {0, 0, 1, 1}, {"open", "closed"}, 0});
+    });
+    start_reporter({});
+  }
+
+  void start_reporter(const View& view) {
+    reporter_ = std::make_unique<TeachReporter>(teaching_, view, [this] { return now_; });
+  }
+
+  // A frame of a scene, in which something moves by `step` pixels from one to the next.
+  void pass(milliseconds time, int step = 3) {
+    for (milliseconds passed{}; passed < time; passed += kFrame) {
+      Frame frame;
+      frame.sequence = sequence_++;
+      frame.bgr = scene(static_cast<int>(frame.sequence) * step % 100);
+      reporter_->report({}, frame);
+      reporter_->report({}, frame);  // of another watch
+      reporter_ = nullptr;           // until the picture is in the library
+      start_reporter({});
+      now_.uptime += kFrame;
+      now_.wall.at += kFrame;
+    }
+  }
+
+  std::vector<TaughtPicture> pictures(const std::string& label) {
+    return teaching_->with_library([&](TeachLibrary& library) {
+      return library.pictures({"gate", label, false, 0, 100});
+    });
+  }
+  HoldStatus status(std::int64_t number) { return teaching_->hold(number, now_); }
+
+  std::optional<TeachProblem> problem_of_begin(const std::string& watch, const std::string& label) {
+    try {
+      teaching_->begin_hold(watch, label, now_);
+    } catch (const TeachError& error) {
+      return error.problem();
+    }
+    return std::nullopt;
+  }
+
+  const TempDir directory_;
+  TeachNow now_{{decltype(TeachTime::at)(std::chrono::seconds(1795262400)), 780},
+                milliseconds(50'000)};
+  std::uint64_t sequence_ = 0;
+  std::shared_ptr<Teaching> teaching_;
+  std::unique_ptr<TeachReporter> reporter_;
+};
+
+TEST_F(HoldTest, TwoPicturesASecondWhileTheButtonIsHeld) {
+  pass(milliseconds(1000));
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  for (int i = 0; i < 6; ++i) {
+    pass(milliseconds(500));
+    EXPECT_TRUE(teaching_->renew_hold(hold, now_).held);
+  }
+  EXPECT_FALSE(teaching_->release_hold(hold, now_).held);
+  pass(milliseconds(2000));
+  EXPECT_EQ(status(hold).kept, 6);
+  const auto kept = pictures("open");
+  ASSERT_THAT(kept, SizeIs(6));
+  EXPECT_EQ(kept.front().hold, hold);
+  EXPECT_EQ(kept.front().time.minute, 780);
+  EXPECT_EQ(kept[0].time.at - kept[1].time.at, milliseconds(500));
+  EXPECT_FALSE(kept.front().night);
+}
+
+TEST_F(HoldTest, EndsOneAndAHalfSecondsAfterThePhoneIsGone) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  pass(milliseconds(500));
+  teaching_->renew_hold(hold, now_);
+  pass(milliseconds(1400));
+  EXPECT_TRUE(status(hold).held);
+  pass(milliseconds(100));
+  EXPECT_FALSE(status(hold).held);
+  pass(milliseconds(5000));
+  EXPECT_EQ(status(hold).kept, 4);  // at 0, 0.5, 1 and 1.5 s
+  EXPECT_FALSE(teaching_->renew_hold(hold, now_).held) << "it does not come back";
+}
+
+TEST_F(HoldTest, EndsAfterAMinute) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  const auto end = now_.uptime + HoldLease::kLongest;
+  while (now_.uptime + HoldLease::kEvery < end) {
+    now_.uptime += HoldLease::kEvery;
+    EXPECT_TRUE(teaching_->renew_hold(hold, now_).held);
+  }
+  now_.uptime = end;
+  EXPECT_FALSE(teaching_->renew_hold(hold, now_).held);
+}
+
+TEST_F(HoldTest, ATapTakesOnePicture) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  teaching_->release_hold(hold, now_);
+  pass(milliseconds(3000));
+  EXPECT_EQ(status(hold).kept, 1);
+}
+
+TEST_F(HoldTest, OfASceneInWhichNothingMovesFivePicturesAreKept) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  for (int i = 0; i < 10; ++i) {
+    pass(milliseconds(500), /*step=*/0);
+    teaching_->renew_hold(hold, now_);
+  }
+  EXPECT_EQ(status(hold).kept, 5);
+  EXPECT_EQ(status(hold).similar, 5);
+  EXPECT_THAT(pictures("open"), SizeIs(5));
+}
+
+TEST_F(HoldTest, OnlyOneButtonIsHeld) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  EXPECT_EQ(problem_of_begin("gate", "closed"), TeachProblem::kHeld);
+  teaching_->release_hold(hold, now_);
+  EXPECT_EQ(problem_of_begin("gate", "closed"), std::nullopt);
+  EXPECT_THROW(status(hold), TeachError);
+}
+
+TEST_F(HoldTest, RefusesWhatIsNotThere) {
+  EXPECT_EQ(problem_of_begin("door", "open"), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of_begin("gate", "ajar"), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of_begin("gate", ""), TeachProblem::kInvalid);
+  EXPECT_EQ(problem_of_begin("gate", kNoneOfThem), std::nullopt);
+  EXPECT_THROW(status(0), TeachError);
+}
+
+TEST_F(HoldTest, ACameraThatIsAwayEndsIt) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  CameraStatus away;
+  away.online = false;
+  reporter_->status(away);
+  EXPECT_FALSE(status(hold).held);
+  EXPECT_EQ(problem_of_begin("gate", "open"), TeachProblem::kAway);
+  away.online = true;
+  reporter_->status(away);
+  pass(milliseconds(500));
+  EXPECT_EQ(status(hold).kept, 0);
+  EXPECT_EQ(problem_of_begin("gate", "open"), std::nullopt);
+}
+
+TEST_F(HoldTest, AFullLibraryIsTold) {
+  reporter_ = nullptr;
+  teaching_ = nullptr;
+  TeachLimits limits;
+  limits.free = 0;
+  limits.pictures = 1;
+  teaching_ = std::make_shared<Teaching>(
+      std::make_unique<TeachLibrary>(directory_.path() / "teach", limits));
+  start_reporter({});
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  pass(milliseconds(1000));
+  EXPECT_EQ(status(hold).kept, 1);
+  EXPECT_EQ(status(hold).problem, TeachProblem::kFull);
+  EXPECT_THAT(status(hold).why, HasSubstr("full"));
+}
+
+TEST_F(HoldTest, PicturesAreWholeAndTurnedAsPeopleSeeThem) {
+  View view;
+  view.rotation = 90;
+  view.roi = {0.5, 0.5, 0.1, 0.1};
+  start_reporter(view);
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  Frame frame;
+  frame.bgr = scene(0);
+  reporter_->report({}, frame);
+  reporter_ = nullptr;
+  ASSERT_EQ(status(hold).kept, 1);
+  const auto file = teaching_->with_library([&](TeachLibrary& library) { return library.file(1); });
+  const std::string jpeg = read_file(file);
+  EXPECT_EQ(jpeg.substr(0, 3), "\xff\xd8\xff");
+}
+
+TEST_F(HoldTest, DarkPicturesAndThoseWithoutColorsAreOfTheNight) {
+  const Hold hold{teaching_->begin_hold("gate", "open", now_).number, "gate", "open", {0, 0, 1, 1}};
+  teaching_->add(hold, scene(10), now_.wall);
+  teaching_->add(hold, scene(10) * 0.1, now_.wall);
+  cv::Mat infrared;
+  cv::cvtColor(scene(50), infrared, cv::COLOR_BGR2GRAY);
+  cv::cvtColor(infrared, infrared, cv::COLOR_GRAY2BGR);
+  teaching_->add(hold, infrared, now_.wall);
+  const auto kept = pictures("open");
+  ASSERT_THAT(kept, SizeIs(3));
+  EXPECT_TRUE(kept[0].night);
+  EXPECT_TRUE(kept[1].night);
+  EXPECT_FALSE(kept[2].night);
+  EXPECT_LT(kept[1].brightness, 20);
+}
+
+}  // namespace
+}  // namespace lookout
