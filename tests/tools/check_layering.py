@@ -301,7 +301,7 @@ ONE_USER = {
     "pipeline/run/capture.h": "a thread with a contract",
     "pipeline/torch/operator_sampling.h": "a listener of LibTorch's calls with a contract",
     "platform/http/http_pages.h": "its .cpp is made by CMake",
-    "platform/teach/embedding_cache.h": "what a training and a preview share",
+    "platform/teach/lesson.h": "what a training does without an engine",
     "platform/teach/teach_preview.h": "what the routes of teaching tell",
     "platform/teach/teach_reporter.h": "the frame loop's side of teaching, with a contract",
     "platform/sources/video_source.h": "the module lookout-video is loaded by its name",

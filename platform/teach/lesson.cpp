@@ -1,0 +1,177 @@
+#include "platform/teach/lesson.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "pipeline/training/folds.h"
+#include "pipeline/training/scenes.h"
+#include "platform/teach/teach_progress.h"
+
+namespace lookout {
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+
+std::size_t index_of(const std::vector<std::string>& classes, const std::string& label) {
+  const auto found = std::lower_bound(classes.begin(), classes.end(), label);
+  const bool is_class = found != classes.end() && *found == label;
+  return is_class ? static_cast<std::size_t>(found - classes.begin()) : classes.size();
+}
+
+void add_rows(const Embeddings& from, Embeddings& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) to.add_row(from[i], from.width());
+}
+
+void add_foreign(const Embeddings& class_rows, TrainingSet& set) {
+  if (set.profiles.size() == 0 || class_rows.size() == 0) return;
+  Embeddings known;
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    if (!set.is_counter_example(i)) known.add_row(set.profiles[set.row(i)], set.profiles.width());
+  }
+  set.foreign = foreign_profiles(class_rows, known);
+}
+
+void require_pictures(const Lesson& lesson) {
+  std::vector<std::size_t> counts(lesson.classes.size() + 1);
+  for (const std::size_t index : lesson.set.picture_classes) ++counts[index];
+  for (std::size_t i = 0; i < lesson.classes.size(); ++i) {
+    if (counts[i] >= kLeastPictures) continue;
+    throw TeachError(TeachProblem::kInvalid,
+                     fmt::format("class '{}' has {} pictures: at least {} are needed",
+                                 lesson.classes[i], counts[i], kLeastPictures));
+  }
+}
+
+// An occasion is a scene, which is left out as a whole unless it is all that a class has.
+Scenes scenes_of_occasions(const Lesson& lesson) {
+  std::map<std::size_t, std::set<std::size_t>> occasions;  // of each class
+  Scenes scenes;
+  scenes.scene_of = lesson.occasions;
+  for (std::size_t i = 0; i < lesson.pictures.size(); ++i) {
+    const std::size_t occasion = lesson.occasions[i];
+    occasions[lesson.set.picture_classes[i]].insert(occasion);
+    if (occasion >= scenes.sizes.size()) scenes.sizes.resize(occasion + 1);
+    ++scenes.sizes[occasion];
+  }
+  scenes.fixed.resize(scenes.sizes.size());
+  for (const auto& [index, of_class] : occasions) {
+    if (of_class.size() == 1) scenes.fixed[*of_class.begin()] = true;
+  }
+  return scenes;
+}
+
+std::vector<std::size_t> order_of_time(const Lesson& lesson) {
+  std::vector<std::size_t> order(lesson.pictures.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&lesson](std::size_t a, std::size_t b) {
+    return lesson.pictures[a].number < lesson.pictures[b].number;
+  });
+  return order;
+}
+
+// As many independent pictures as all are worth.
+std::size_t different_pictures(const Lesson& lesson, const Progress& progress) {
+  const Scenes scenes = find_scenes(lesson.set, [&progress] { progress(1); });
+  std::set<std::pair<std::size_t, std::size_t>> different;
+  for (std::size_t i = 0; i < lesson.pictures.size(); ++i) {
+    different.emplace(lesson.occasions[i], scenes.scene_of[i]);
+  }
+  return different.size();
+}
+
+void count(const TaughtPicture& picture, bool right, LessonResult& result) {
+  for (RightShare* share : {&result.all, picture.night ? &result.night : &result.day}) {
+    ++share->pictures;
+    share->right += right ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+Lesson make_lesson(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+                   const std::function<std::optional<KeptEmbeddings>(std::int64_t)>& find,
+                   const Embeddings& class_rows) {
+  Lesson lesson;
+  lesson.classes = watch.classes;
+  std::sort(lesson.classes.begin(), lesson.classes.end());
+  lesson.set.classes = lesson.classes.size();
+  const std::vector<std::size_t> occasions = occasions_of(pictures);
+  for (std::size_t index = 0; index <= lesson.classes.size(); ++index) {
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      if (index_of(lesson.classes, pictures[i].label) != index) continue;
+      const auto kept = find(pictures[i].number);
+      if (!kept || kept->directions.size() == 0) {
+        ++lesson.skipped;
+        continue;
+      }
+      lesson.set.views = kept->directions.size();
+      add_rows(kept->directions, lesson.set.embeddings);
+      add_rows(kept->profiles, lesson.set.profiles);
+      lesson.set.picture_classes.push_back(index);
+      lesson.pictures.push_back(pictures[i]);
+      lesson.occasions.push_back(occasions[i]);
+    }
+  }
+  require_pictures(lesson);
+  add_foreign(class_rows, lesson.set);
+  return lesson;
+}
+
+LessonResult learn(const Lesson& lesson, const Progress& progress) {
+  const Scenes scenes = scenes_of_occasions(lesson);
+  const std::vector<std::size_t> folds =
+      make_folds(order_of_time(lesson), lesson.set.picture_classes, scenes);
+  LessonResult result;
+  result.validation = cross_validate(lesson.set, folds, progress);
+  result.model = train(lesson.set, result.validation);
+  result.can_tell = true;
+  for (std::size_t i = 0; i < lesson.pictures.size(); ++i) {
+    const std::size_t label = lesson.set.picture_classes[i];
+    if (scenes.is_fixed(i) && label < lesson.classes.size()) result.can_tell = false;
+    const ValidatedPicture& judged = result.validation.pictures[i];
+    const bool right = judged.predicted == label;
+    const TaughtPicture& picture = lesson.pictures[i];
+    count(picture, right, result);
+    if (right) continue;
+    const bool is_class = judged.predicted < lesson.classes.size();
+    result.mistakes.push_back({picture.number, picture.label,
+                               is_class ? lesson.classes[judged.predicted] : kUnknown,
+                               judged.score()});
+  }
+  std::stable_sort(result.mistakes.begin(), result.mistakes.end(),
+                   [](const Mistake& a, const Mistake& b) { return a.score > b.score; });
+  const double share =
+      static_cast<double>(result.all.right) / static_cast<double>(result.all.pictures);
+  result.interval =
+      share_interval(share, static_cast<double>(different_pictures(lesson, progress)));
+  return result;
+}
+
+std::optional<RightShare> judge(const Lesson& lesson, const TrainedModel& model,
+                                const std::vector<std::string>& labels) {
+  const TrainingSet& set = lesson.set;
+  const bool of_profiles = set.profiles.size() > 0;
+  if (model.head.outputs == 0 ||
+      model.head.weights.size() != model.head.outputs * set.embeddings.width() ||
+      model.detector.of_profiles != of_profiles ||
+      model.detector.examples.width() != set.ood_features().width() ||
+      labels.size() != model.classes + 1) {
+    return std::nullopt;
+  }
+  RightShare share;
+  for (std::size_t i = 0; i < set.pictures(); ++i) {
+    const std::vector<float> scores = scores_of(model, set, i);
+    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
+    const std::string expected = set.is_counter_example(i) ? kUnknown : lesson.pictures[i].label;
+    ++share.pictures;
+    share.right += labels[static_cast<std::size_t>(best)] == expected ? 1 : 0;
+  }
+  return share;
+}
+
+}  // namespace lookout
