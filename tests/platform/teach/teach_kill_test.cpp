@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "platform/teach/teach_library.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/memory_dir.h"
 
 namespace lookout {
 namespace {
@@ -52,7 +52,7 @@ std::string jpeg_of(std::int64_t number) {
 }
 
 TEST(TeachKill, NoAnsweredLabelIsLostAndNoPictureIsHalf) {
-  const TempDir directory;
+  const MemoryDir directory;
   const std::filesystem::path folder = directory.path() / "teach";
   void* const memory =
       mmap(nullptr, sizeof(Answered), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
