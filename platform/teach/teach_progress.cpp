@@ -55,6 +55,20 @@ void add_light(const std::vector<ClassProgress>& classes, std::vector<MissingPic
   }
 }
 
+// `minutes`: in which the pictures of each label were taken.
+void add_hours(const std::vector<std::string>& classes,
+               std::map<std::string, std::set<int>>& minutes,
+               std::vector<MissingPictures>& missing) {
+  for (const std::string& label : classes) {
+    const std::set<int>& own = minutes[label];
+    if (own.empty()) continue;
+    const bool alone = std::none_of(classes.begin(), classes.end(), [&](const auto& other) {
+      return other != label && (minutes[other].empty() || share_times(own, minutes[other]));
+    });
+    if (alone) missing.push_back({Kind::kHours, label, 0});
+  }
+}
+
 }  // namespace
 
 std::vector<std::size_t> occasions_of(const std::vector<TaughtPicture>& pictures) {
@@ -114,15 +128,7 @@ TeachProgress progress_of(const TaughtWatch& watch, const std::vector<TaughtPict
   }
   progress.can_tell = progress.can_tell && progress.can_train;
   add_light(progress.classes, progress.missing);
-  for (const std::string& label : watch.classes) {
-    if (minutes[label].empty()) continue;
-    const bool alone =
-        std::none_of(watch.classes.begin(), watch.classes.end(), [&](const auto& other) {
-          return other != label &&
-                 (minutes[other].empty() || share_times(minutes[label], minutes[other]));
-        });
-    if (alone) progress.missing.push_back({Kind::kHours, label, 0});
-  }
+  add_hours(watch.classes, minutes, progress.missing);
   return progress;
 }
 
