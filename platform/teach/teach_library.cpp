@@ -529,6 +529,7 @@ std::vector<PictureMark> TeachLibrary::change(const std::vector<PictureMark>& ma
   return guarded([&] {
     SqliteTransaction transaction(database_);
     std::vector<PictureMark> undo;
+    undo.reserve(marks.size());
     for (const PictureMark& mark : marks) undo.push_back(apply(mark, now));
     transaction.commit();
     return undo;
