@@ -125,7 +125,7 @@ done
 
 # shellcheck source=tests/counting.sh
 . tests/counting.sh
-declare -A started=()
+declare -A started=() begun=() # of what runs beside the stages: its process, and when it began
 trap 'kill "${started[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
 total=$(minutes "${stages[@]}")
 at=0 # the number of the stage
@@ -166,6 +166,7 @@ need_program() { [ -x build/host/app/lookout ] || build host --target lookout; }
 start() {
   local name=$1
   shift
+  begun[$name]=$(now)
   "$@" >"$work/$name.log" 2>&1 &
   started[$name]=$!
 }
@@ -179,6 +180,14 @@ finish() {
   return $status
 }
 
+# finish_check NAME COMMAND...: as `check`, of a command that was started.
+finish_check() {
+  local name=$1 status=0
+  shift
+  finish "$name" || status=$?
+  judge $status $(($(stat -c %Y "$work/$name.log") * 1000 - begun[$name])) "$@"
+}
+
 # The soak keeps a processor half busy: it runs beside the stage style where that is the next one.
 soak=(tests/soak/soak.py --minutes "$soak_minutes")
 start_soak() {
@@ -187,14 +196,11 @@ start_soak() {
     return
   fi
   echo 'This runs beside the stage style, after which its output is shown.'
-  soak_begin=$(now)
   start soak "${soak[@]}"
 }
 finish_soak() {
-  local status=0
   say 'the end of soak'
-  finish soak || status=$?
-  judge $status $(($(stat -c %Y "$work/soak.log") * 1000 - soak_begin)) "${soak[@]}"
+  finish_check soak "${soak[@]}"
 }
 
 # The first sysroot that is needed takes minutes, of the network most: it is made beside the first stages.
@@ -339,8 +345,8 @@ for stage in "${stages[@]}"; do
     check cpack --preset "$preset"
     need_program
     check tests/vm/binfmt.sh aarch64
-    # The virtual machine is made meanwhile, mostly by one processor.
-    start guest tests/target.sh guest "$preset"
+    # In the virtual machine, which is made first, engines come and go meanwhile: mostly one processor's work.
+    start engines tests/target.sh engines "$preset"
     say "Raspberry Pi 4, $suite: tests in the emulator"
     run_ctest "$preset"
     check tests/target.sh models "$preset"
@@ -348,7 +354,7 @@ for stage in "${stages[@]}"; do
     say "Raspberry Pi 4, $suite: packages"
     check tests/target.sh package "$preset"
     say "Raspberry Pi 4, $suite: the service in a virtual machine"
-    finish guest || echo 'run.sh: the virtual machine is tried again' >&2
+    finish_check engines tests/target.sh engines "$preset"
     check tests/target.sh service "$preset"
     ;;
   package)

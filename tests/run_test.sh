@@ -142,7 +142,7 @@ expect 'it is shown after the style' test \
   "$(grep -nE 'style: the end|^the output of soak|target: .*sysroot' "$work/out" | cut -d : -f 2 | cut -c 1-20 | tr '\n' '|')" = \
   '== 6 of 7, style|the output of soak|== 7 of 7, target|'
 expect 'the board is tested' test "$(calls 'target.sh|cpack|libcamera.sh' | tr '|' '\n' | sort | tr '\n' '|')" = \
-  'check_libcamera.sh |cpack --preset pi4|target.sh guest pi4|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
+  'check_libcamera.sh |cpack --preset pi4|target.sh engines pi4|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
 
 echo 'exit 1' >>"$root/tests/soak/soak.py"
 run soak style
