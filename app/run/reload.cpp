@@ -1,5 +1,7 @@
 #include "app/run/reload.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <exception>
 #include <set>
@@ -13,7 +15,10 @@
 namespace lookout {
 namespace {
 
-constexpr std::chrono::hours kMaxSleep{1};
+// What a start or a reload leaves behind is given back to the system when the threads that compute
+// have been chosen, and what months leave behind every hour.
+constexpr std::chrono::seconds kSettled{20};
+constexpr std::chrono::hours kBetweenTrims{1};
 
 bool begins_with(const std::string& text, const std::string& beginning) {
   return text.compare(0, beginning.size(), beginning) == 0;
@@ -101,13 +106,18 @@ Reloader::~Reloader() {
 
 void Reloader::run() {
   bool is_low = false;
+  auto trim = Clock::now() + kSettled;
   while (!stop_) {
     plans_.free_retired();
     if (requests_.asked.exchange(false)) {
       if (!std::exchange(is_low, true)) lower_this_thread_priority();
       reload();
+      trim = Clock::now() + kSettled;
+    } else if (Clock::now() >= trim) {
+      malloc_trim(0);
+      trim = Clock::now() + kBetweenTrims;
     } else {
-      requests_.wake.wait(kMaxSleep);
+      requests_.wake.wait(trim - Clock::now());
     }
   }
 }
