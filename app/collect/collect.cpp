@@ -9,7 +9,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
-#include "pipeline/model/near_copies.h"
+#include "platform/pictures/near_copies.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "pipeline/core/mutex.h"
-#include "pipeline/model/near_copies.h"
+#include "platform/pictures/near_copies.h"
 #include "platform/teach/hold_lease.h"
 #include "platform/teach/teach_library.h"
 

@@ -176,6 +176,7 @@ ALLOWED = {
         "app/options",
         "pipeline/core",
         "pipeline/model",
+        "platform/pictures",
         "platform/reporters",
         "platform/sources",
     },

@@ -1,4 +1,4 @@
-#include "pipeline/model/near_copies.h"
+#include "platform/pictures/near_copies.h"
 
 #include <opencv2/imgproc.hpp>
 
