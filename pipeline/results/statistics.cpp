@@ -4,14 +4,6 @@
 #include <cmath>
 
 namespace lookout {
-namespace {
-
-double per_second(std::uint64_t count, Clock::duration interval) {
-  const double seconds = std::chrono::duration<double>(interval).count();
-  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
-}
-
-}  // namespace
 
 std::uint64_t nearest_rank(std::uint64_t count, double share) {
   constexpr double kRounding = 1e-9;  // of 0.999 * 1000, which is a little more than 999

@@ -4,14 +4,11 @@
 #include <utility>
 
 namespace lookout {
-namespace {
 
-double rate(std::uint64_t count, Clock::duration time) {
-  const double seconds = std::chrono::duration<double>(time).count();
+double per_second(std::uint64_t count, Clock::duration interval) {
+  const double seconds = std::chrono::duration<double>(interval).count();
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
-
-}  // namespace
 
 void WatchStatistics::grow(std::optional<Clock::duration>& oldest, Clock::duration age) {
   oldest = std::max(oldest.value_or(age), age);
@@ -30,7 +27,8 @@ WatchStats WatchStatistics::stats(Counts counts, Clock::time_point start,
                                   Clock::time_point now) const {
   if (captured_) grow(counts.oldest, now - *captured_);
   const Clock::duration time = now - start;
-  return {nullptr, rate(counts.results, time), rate(counts.computed, time), counts.oldest};
+  return {nullptr, per_second(counts.results, time), per_second(counts.computed, time),
+          counts.oldest};
 }
 
 WatchStats WatchStatistics::interval(Clock::time_point now) {

@@ -18,6 +18,9 @@ struct WatchStats {
   std::optional<Clock::duration> oldest;
 };
 
+// How many of `count` things came in a second of `interval`; 0 when it took no time.
+double per_second(std::uint64_t count, Clock::duration interval);
+
 // Used by the inference thread alone.
 class WatchStatistics {
  public:
