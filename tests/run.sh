@@ -125,10 +125,21 @@ done
 
 # shellcheck source=tests/counting.sh
 . tests/counting.sh
-declare -A started=() begun=() # of what runs beside the stages: its process, and when it began
-trap 'kill "${started[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
-total=$(minutes "${stages[@]}")
 at=0 # the number of the stage
+declare -A started=() begun=() # of what runs beside the stages: its process, and when it began
+# However this ends, what was seen until then is told.
+conclude() {
+  kill "${started[@]}" 2>/dev/null || true
+  if [ "$at" -gt 0 ]; then
+    show_times
+    [ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"
+    echo "$passed passed, $failed failed, $skipped skipped"
+  fi
+  rm -rf "$work"
+}
+trap conclude EXIT
+trap 'printf "\nended by a signal, in stage %s\n" "${stage-}"; exit 143' TERM
+total=$(minutes "${stages[@]}")
 
 say() {
   printf '\n== %d of %d, %s: %s (%s of about %d min)\n' $at ${#stages[@]} "$stage" "$1" "$(clock $SECONDS)" "$total"
@@ -399,7 +410,4 @@ for stage in "${stages[@]}"; do
   end_stage "$stage"
 done
 
-show_times
-[ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"
-echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

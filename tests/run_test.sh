@@ -147,4 +147,10 @@ expect 'the board is tested' test "$(calls 'target.sh|cpack|libcamera.sh' | tr '
 echo 'exit 1' >>"$root/tests/soak/soak.py"
 run soak style
 expect 'a soak that fails is a failure' grep -qx 'failed: tests/soak/soak.py --minutes 10 (exit status 1)' "$work/out"
+
+echo 'import os, signal; os.kill(os.getppid(), signal.SIGTERM)' >"$root/tests/models/run.py"
+run host models
+expect 'a signal ends it' test "$status" = 143
+expect 'where it was ended is told' grep -qx 'ended by a signal, in stage models' "$work/out"
+expect 'what failed until then is told' grep -qx 'failed: host: Each/Some.Fault/1' "$work/out"
 echo 'run.sh: stages, counts and times'
