@@ -3,7 +3,7 @@
 #
 #   run.sh              builds and tests on this machine: host
 #   run.sh --all        also models, under sanitizers, and style: models asan tsan style
-#   run.sh --target     also minutes under faults, and on the emulated Raspberry Pi: soak target
+#   run.sh --target     also on the emulated Raspberry Pi, and minutes under faults: target soak
 #   run.sh STAGE...     these stages alone; after an option, also these
 #   run.sh --help       shows this
 #
@@ -11,6 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# The stages, in the order in which options run them.
 # What runs a stage besides its name; the minutes that it takes however many processors there are, and
 # the minutes of processors that it shares among all; whether it needs root; what install-deps.sh is
 # to install, where `?` marks what the tests are skipped without. The minutes are for a first run: they
@@ -19,11 +20,13 @@ soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
 table="
 host             default   1  14  -     test
 models           --all     0   4  -     test models
-asan             --all     1  18  -     check
+target           --target  4  22  root  test target
+asan             --all     1  10  -     check
 tsan             --all     0   7  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
 style            --all     1   6  -     check
-target           --target  9  22  root  test target
+asan-program     -         1  20  -     check
+target-engines   -        12   2  root  test target
 lint             -         0  30  -     check
 analyzer         -         0  20  -     check
 processors       -         5   0  -     processors
@@ -168,7 +171,8 @@ configure() { cmake --preset "$@" -DBUILD_TESTING=ON >/dev/null; }
 
 build() {
   configure "$1"
-  cmake --build --preset "$@"
+  # The virtual machine comes first: what it does in time is tested there.
+  ${started[service]+nice} cmake --build --preset "$@"
 }
 
 need_program() { [ -x build/host/app/lookout ] || build host --target lookout; }
@@ -197,6 +201,23 @@ finish_check() {
   shift
   finish "$name" || status=$?
   judge $status $(($(stat -c %Y "$work/$name.log") * 1000 - begun[$name])) "$@"
+}
+
+# The virtual machine keeps one processor busy: where asan or tsan is next, those are compiled beside it.
+service=(tests/target.sh service)
+start_service() {
+  service+=("$1")
+  start service "${service[@]}"
+  case ${stages[at]-} in
+  asan | tsan) echo 'This runs beside the builds of the next stages, after which its output is shown.' ;;
+  *) finish_service ;;
+  esac
+}
+finish_service() {
+  [ -n "${started[service]-}" ] || return 0
+  [[ " ${stages[*]} " != *' tsan '* ]] || build tsan --target tests_of_threads
+  say 'the service in the virtual machine'
+  finish_check service "${service[@]}"
 }
 
 # The soak keeps a processor half busy: it runs beside the stage style where that is the next one.
@@ -245,13 +266,21 @@ for stage in "${stages[@]}"; do
     ;;
   asan)
     say 'AddressSanitizer and UndefinedBehaviorSanitizer: build'
-    build asan
+    build asan --target tests_of_parts
+    finish_service
     say 'AddressSanitizer and UndefinedBehaviorSanitizer: tests'
-    run_ctest asan
+    run_ctest asan --label-exclude program
+    ;;
+  asan-program)
+    say 'AddressSanitizer and UndefinedBehaviorSanitizer: build of the program'
+    build asan
+    say 'AddressSanitizer and UndefinedBehaviorSanitizer: tests that start it'
+    run_ctest asan --label-regex program
     ;;
   tsan)
     say 'ThreadSanitizer: build of the pipeline'
     build tsan --target tests_of_threads
+    finish_service
     say 'ThreadSanitizer: tests'
     run_ctest tsan --label-regex threads
     ;;
@@ -356,8 +385,6 @@ for stage in "${stages[@]}"; do
     check cpack --preset "$preset"
     need_program
     check tests/vm/binfmt.sh aarch64
-    # In the virtual machine, which is made first, engines come and go meanwhile: mostly one processor's work.
-    start engines tests/target.sh engines "$preset"
     say "Raspberry Pi 4, $suite: tests in the emulator"
     run_ctest "$preset"
     check tests/target.sh models "$preset"
@@ -365,8 +392,11 @@ for stage in "${stages[@]}"; do
     say "Raspberry Pi 4, $suite: packages"
     check tests/target.sh package "$preset"
     say "Raspberry Pi 4, $suite: the service in a virtual machine"
-    finish_check engines tests/target.sh engines "$preset"
-    check tests/target.sh service "$preset"
+    start_service "$preset"
+    ;;
+  target-engines)
+    say 'Raspberry Pi 4, bookworm: engines that come and go in a virtual machine'
+    check tests/target.sh engines pi4
     ;;
   package)
     say 'Raspberry Pi 4, bookworm: one command makes the package, and again the same'

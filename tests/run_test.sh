@@ -132,17 +132,20 @@ expect 'single files are checked' test "$(calls 'check_style|develop')" = \
   'cmake --preset develop -B build/alone -DLOOKOUT_JOINED=NONE -DBUILD_TESTING=ON|check_style.sh build/host build/alone|'
 
 run network --target
-expect '--target adds stages' test "$(stages)" = 'host soak target network'
+expect '--target adds stages' test "$(stages)" = 'host target soak network'
 expect 'a soak alone is waited for' grep -qx 'the output of soak' "$work/out"
 
 run --all --target
-expect 'all are run' test "$(stages)" = 'host models asan tsan soak style target'
+expect 'all are run' test "$(stages)" = 'host models target asan tsan soak style'
 expect 'the soak is counted once' test "$(calls soak)" = 'soak.py --minutes 10|'
 expect 'it is shown after the style' test \
-  "$(grep -nE 'style: the end|^the output of soak|target: .*sysroot' "$work/out" | cut -d : -f 2 | cut -c 1-20 | tr '\n' '|')" = \
-  '== 6 of 7, style|the output of soak|== 7 of 7, target|'
+  "$(grep -nE 'style: (units|the end)|^the output of soak' "$work/out" | cut -d : -f 2 | cut -c 1-20 | tr '\n' '|')" = \
+  '== 7 of 7, style|== 7 of 7, style|the output of soak|'
+expect 'what is next is built beside the virtual machine' test \
+  "$(grep -nE 'asan: .* (build|tests) |asan: the service' "$work/out" | sed 's/.*: \([a-z ]*\) (.*/\1/' | tr '\n' '|')" = \
+  'build|the service in the virtual machine|tests|'
 expect 'the board is tested' test "$(calls 'target.sh|cpack|libcamera.sh' | tr '|' '\n' | sort | tr '\n' '|')" = \
-  'check_libcamera.sh |cpack --preset pi4|target.sh engines pi4|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
+  'check_libcamera.sh |cpack --preset pi4|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
 
 echo 'exit 1' >>"$root/tests/soak/soak.py"
 run soak style
