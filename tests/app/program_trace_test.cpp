@@ -78,7 +78,8 @@ class BusyProcessor {
 
 TEST(TraceOfARun, ASlowCameraIsTheLimit) {
   const TempDir directory;
-  const Json summary = trace_of(directory, {"test://all?fps=10"}, 8);
+  // So slow that frames are waited for on a busy machine, too, under AddressSanitizer.
+  const Json summary = trace_of(directory, {"test://all?fps=2"}, 5);
   EXPECT_EQ(summary["verdict"]["limit"], "camera") << summary["verdict"];
 }
 
