@@ -1,0 +1,73 @@
+// Trains what is taught, and knows the models that came of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/teach/lesson.h"
+#include "platform/teach/teach_library.h"
+
+namespace lookout {
+
+// A training that runs or was the last one.
+struct TeachJob {
+  enum class State { kRunning, kDone, kFailed, kCancelled };
+
+  std::string watch;
+  State state = State::kRunning;
+  float done = 0;       // 0..1
+  std::string step;     // "pictures", "folds" or "model"
+  std::string message;  // why it failed: a sentence
+};
+
+// A model of a taught watch, with what is told of it.
+struct TaughtModel {
+  std::string sha256;  // of its head file
+  std::chrono::system_clock::time_point time;
+  std::vector<std::string> classes;
+  bool can_tell = false;  // as LessonResult::can_tell
+  RightShare all;
+  RightShare day;
+  RightShare night;
+  std::optional<ConfidenceInterval> interval;
+  std::optional<RightShare>
+      in_use;                     // what the model that was in use then made of the same pictures
+  std::vector<Mistake> mistakes;  // the surest ones first, at most 12
+};
+
+struct TaughtModels {
+  std::optional<TaughtModel> used;
+  std::optional<TaughtModel> previous;  // which was used before
+  std::optional<TaughtModel> trained;   // the newest one, used or not
+};
+
+// For any threads. Functions throw TeachError.
+class TeachTrainer {
+ public:
+  TeachTrainer() = default;
+  virtual ~TeachTrainer() = default;
+  TeachTrainer(const TeachTrainer&) = delete;
+  TeachTrainer& operator=(const TeachTrainer&) = delete;
+
+  // One training at a time: kHeld while another one runs. `pictures`: TeachLibrary::labelled().
+  // `file`: TeachLibrary::file().
+  virtual void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+                     const std::function<std::filesystem::path(std::int64_t)>& file) = 0;
+  // Nothing happens when none runs.
+  virtual void cancel() = 0;
+  // The one that runs, or the last one.
+  virtual std::optional<TeachJob> job() = 0;
+
+  virtual TaughtModels models(const std::string& watch) = 0;
+  // The run takes the model between two frames. kNotFound: there is no such model.
+  virtual void use(const std::string& watch, const std::string& sha256) = 0;
+  // The run no longer has this watch; its models stay until purge.
+  virtual void retire(const std::string& watch) = 0;
+};
+
+}  // namespace lookout
