@@ -36,8 +36,8 @@ constexpr unsigned int kHttp11 = 11;
 // The headers of every answer. The page's files come from this server alone.
 constexpr const char* kCommonHeaders =
     "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Cache-Control: no-store\r\n";
+    "X-Content-Type-Options: nosniff\r\n";
+constexpr int kNoContent = 204;
 
 template <typename Text>
 std::string to_string(const Text& text) {
@@ -147,14 +147,15 @@ std::optional<HttpResponse> mistake_of(const http::request_header<>& header) {
 std::string header_text(const HttpResponse& response, bool keep_alive) {
   const auto reason =
       http::obsolete_reason(http::int_to_status(static_cast<unsigned int>(response.status)));
-  std::string header = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response.status,
-                                   std::string_view(reason.data(), reason.size()), response.type);
+  std::string header = fmt::format("HTTP/1.1 {} {}\r\n", response.status,
+                                   std::string_view(reason.data(), reason.size()));
+  if (response.status != kNoContent) header += fmt::format("Content-Type: {}\r\n", response.type);
   header += kCommonHeaders;
-  header += fmt::format("Cross-Origin-Resource-Policy: {}\r\n",
+  header += fmt::format("Cache-Control: {}\r\nCross-Origin-Resource-Policy: {}\r\n", response.cache,
                         response.embeddable ? "cross-origin" : "same-site");
   if (response.stream) {
     header += "X-Accel-Buffering: no\r\n";
-  } else {
+  } else if (response.status != kNoContent) {  // RFC 9110, 8.6
     header += fmt::format("Content-Length: {}\r\n", response.body ? response.body->size() : 0);
   }
   for (const auto& [name, value] : response.headers) {
@@ -181,7 +182,8 @@ HttpResponse large_body(std::size_t max, const HttpLimits& limits) {
 }
 
 bool has_body(const HttpRequest& request) {
-  return request.method == "POST" || request.method == "PUT";
+  const std::string& method = request.method;
+  return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE";
 }
 
 // A body whose share of the budget ends with it.

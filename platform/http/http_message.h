@@ -31,7 +31,7 @@ struct HttpRequest {
   std::string content_type;
   std::string address;  // of the client, as HttpLimits count: 192.0.2.7, 2001:db8::/64; empty: a
                         // Unix socket
-  std::shared_ptr<const std::string> body;  // of POST and PUT; null: there is none
+  std::shared_ptr<const std::string> body;  // of POST, PUT, PATCH and DELETE; null: none
   std::shared_ptr<const std::atomic<bool>>
       gone;  // the client has gone; null: it has not. Any thread
 };
@@ -57,6 +57,7 @@ struct HttpResponse {
   int status = 200;
   std::string type = "application/json";
   std::shared_ptr<const std::string> body;
+  const char* cache = "no-store";                            // Cache-Control
   std::vector<std::pair<std::string, std::string>> headers;  // besides those that all answers have
   std::unique_ptr<HttpStream> stream;                        // instead of `body`
   std::string error;        // the code of an error, "not_found"; empty: it is none

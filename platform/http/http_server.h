@@ -23,9 +23,10 @@ struct HttpLimits {
   std::size_t uploads = 32 << 20;  // bytes of all bodies in memory; a quarter of one address
 };
 
-// Headers have at most 8 KB; bodies are read of POST and PUT alone, and take memory as they arrive.
-// All deadlines are absolute: a client that sends or reads a byte now and then is cut off, too.
-// When all places are taken, the oldest client without a complete request gives up its own.
+// Headers have at most 8 KB; bodies are read of POST, PUT, PATCH and DELETE alone, and take memory
+// as they arrive. All deadlines are absolute: a client that sends or reads a byte now and then is
+// cut off, too. When all places are taken, the oldest client without a complete request gives up
+// its own.
 class HttpServer {
  public:
   // Starts the thread "http", which also counts in `metrics`. All but `limits` outlive this. Throws

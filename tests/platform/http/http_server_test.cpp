@@ -53,6 +53,43 @@ int next_grey(HttpClient& viewer) {
   return grey_of(viewer.read_bytes(std::stoul(head.substr(length + 16))));
 }
 
+// Answers what it was sent, and nothing to what came without a body.
+class Echo : public HttpHandler {
+ public:
+  const char* route(const HttpRequest& /*request*/) const override { return "/"; }
+  std::optional<HttpResponse> refusal(const HttpRequest& /*request*/) override {
+    return std::nullopt;
+  }
+  void handle(const HttpRequest& request, const HttpRespond& respond) override {
+    HttpResponse response;
+    response.status = request.body ? 200 : 204;
+    response.cache = "private";
+    response.body = request.body;
+    respond(std::move(response));
+  }
+  void poll() override {}
+  bool is_busy() const override { return false; }
+};
+
+TEST(HttpServer, WhatChangesSomethingHasABody) {
+  const ListenSockets sockets(parse_http_address("127.0.0.1:0"));
+  const std::string name = sockets.names().at(0);
+  const auto port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+  Echo echo;
+  HttpMetrics metrics;
+  const HttpServer server(sockets, echo, {}, metrics);
+  HttpClient client(port);  // one connection: what is not read would be the next request
+  for (const std::string method : {"POST", "PUT", "PATCH", "DELETE"}) {
+    client.send(method + " / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+    EXPECT_EQ(client.read_answer().body, "{}") << method;
+    const HttpAnswer nothing = client.get("/", "Host: a\r\n", method);
+    EXPECT_EQ(nothing.status, 204);
+    EXPECT_EQ(nothing.headers.count("content-length"), 0U);
+    EXPECT_EQ(nothing.headers.count("content-type"), 0U);
+    EXPECT_EQ(nothing.headers.at("cache-control"), "private");
+  }
+}
+
 TEST(HttpServer, AnswersOneRequestAfterTheOther) {
   HttpRun run;
   run.report(1, 1, true);
