@@ -164,22 +164,27 @@ void LoginService::log_in(const HttpRequest& request, const HttpRespond& respond
     return respond(http_error(400, "no_password_sent", R"(send JSON: {"password":"..."})"));
   }
   const std::string hash = password_hash();
-  const auto done = [this, hash, respond, client = name_of_client(request)](bool right) {
-    if (!right) {
-      // A scheme that browsers do not know: they would ask for a name and a password themselves.
-      return respond(with_header(http_error(401, "wrong_password", "the password is wrong"),
-                                 "WWW-Authenticate", R"(Session realm="lookout")"));
-    }
-    log_info("http: {} logged in", client);
-    const std::string id = sessions_.begin(hash, std::chrono::system_clock::now());
-    respond(with_cookie(role(/*is_owner=*/true, /*has_password=*/true), id, SessionStore::kMaxAge));
+  const auto check = [this, password = *password, hash, respond,
+                      client = name_of_client(request)]() -> BackgroundWork::Deliver {
+    if (is_password(password, hash)) return [=] { respond(logged_in(client, hash)); };
+    // A scheme that browsers do not know: they would ask for a name and a password themselves.
+    return [respond] {
+      respond(with_header(http_error(401, "wrong_password", "the password is wrong"),
+                          "WWW-Authenticate", R"(Session realm="lookout")"));
+    };
   };
-  if (!checker_.put({*password, hash, done, request.gone})) {
+  if (!checker_.put({check, request.gone})) {
     return respond(http_error(503, "busy", "too many passwords wait to be checked"));
   }
   const auto now = Clock::now();
   if (!request.address.empty()) guesses_.count(request.address, now);
   all_guesses_.count("", now);
+}
+
+HttpResponse LoginService::logged_in(const std::string& client, const std::string& hash) {
+  log_info("http: {} logged in", client);
+  const std::string id = sessions_.begin(hash, std::chrono::system_clock::now());
+  return with_cookie(role(/*is_owner=*/true, /*has_password=*/true), id, SessionStore::kMaxAge);
 }
 
 HttpResponse LoginService::role(bool is_owner, bool has_password) const {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "platform/http/background_work.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_message.h"
-#include "platform/http/password_checker.h"
 #include "platform/http/rate_limit.h"
 #include "platform/http/session_store.h"
 
@@ -30,8 +30,9 @@ class LoginService {
   static constexpr int kGuesses = 10;
   static constexpr int kAllGuesses = 30;
   static constexpr std::chrono::seconds kGuessPause{6};
+  static constexpr std::size_t kMaxWaiting = 4;  // passwords that are to be checked
 
-  // Throws as PasswordChecker and SessionStore.
+  // Throws as BackgroundWork and SessionStore.
   LoginService(HttpAccess access, LoginOptions options);
 
   void set_wake(std::function<void()> wake) { checker_.set_wake(std::move(wake)); }
@@ -55,6 +56,7 @@ class LoginService {
   std::optional<std::string> session_of(const HttpRequest& request);
   std::optional<HttpResponse> guess_refusal(const HttpRequest& request);
   void log_in(const HttpRequest& request, const HttpRespond& respond);
+  HttpResponse logged_in(const std::string& client, const std::string& hash);
   std::string cookie_name() const;
   HttpResponse role(bool is_owner, bool has_password) const;
   HttpResponse with_cookie(HttpResponse response, const std::string& id,
@@ -67,7 +69,7 @@ class LoginService {
   RateLimit all_guesses_{kAllGuesses, kGuessPause};
   RefusalLog refusals_;
   std::string last_problem_;  // of the password's file; the same one again is not logged
-  PasswordChecker checker_;
+  BackgroundWork checker_{"password", kMaxWaiting};  // takes long, on purpose
 };
 
 }  // namespace lookout

@@ -1,4 +1,4 @@
-#include "platform/http/password_checker.h"
+#include "platform/http/background_work.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,15 +6,15 @@
 
 #include "pipeline/core/thread.h"
 #include "pipeline/run/scheduling.h"
-#include "platform/system/password.h"
 
 namespace lookout {
 
-PasswordChecker::PasswordChecker() {
-  thread_ = start_thread("password", [this] { run(); });
+BackgroundWork::BackgroundWork(const std::string& name, std::size_t max_waiting)
+    : max_waiting_(max_waiting) {
+  thread_ = start_thread(name, [this] { run(); });
 }
 
-PasswordChecker::~PasswordChecker() {
+BackgroundWork::~BackgroundWork() {
   {
     const MutexLock lock(mutex_);
     stop_ = true;
@@ -23,39 +23,39 @@ PasswordChecker::~PasswordChecker() {
   thread_.join();
 }
 
-void PasswordChecker::set_wake(std::function<void()> wake) {
+void BackgroundWork::set_wake(std::function<void()> wake) {
   const MutexLock lock(mutex_);
   wake_ = std::move(wake);
 }
 
-void PasswordChecker::drop_abandoned() {
+void BackgroundWork::drop_abandoned() {
   waiting_.erase(
       std::remove_if(waiting_.begin(), waiting_.end(),
                      [](const Request& request) { return request.gone && *request.gone; }),
       waiting_.end());
 }
 
-bool PasswordChecker::put(Request request) {
+bool BackgroundWork::put(Request request) {
   {
     const MutexLock lock(mutex_);
     drop_abandoned();
-    if (waiting_.size() >= kMaxWaiting) return false;
+    if (waiting_.size() >= max_waiting_) return false;
     waiting_.push_back(std::move(request));
   }
   changed_.notify_all();
   return true;
 }
 
-void PasswordChecker::deliver() {
-  std::vector<Finished> finished;
+void BackgroundWork::deliver() {
+  std::vector<Deliver> finished;
   {
     const MutexLock lock(mutex_);
     finished.swap(finished_);
   }
-  for (const Finished& each : finished) each.done(each.right);
+  for (const Deliver& each : finished) each();
 }
 
-void PasswordChecker::run() {
+void BackgroundWork::run() {
   lower_this_thread_priority();
   for (;;) {
     std::optional<Request> request;
@@ -67,9 +67,9 @@ void PasswordChecker::run() {
       waiting_.pop_front();
     }
     if (request->gone && *request->gone) continue;
-    const bool right = is_password(request->password, request->hash);
+    Deliver deliver = request->work();
     const MutexLock lock(mutex_);
-    finished_.push_back({std::move(request->done), right});
+    finished_.push_back(std::move(deliver));
     if (wake_) wake_();
   }
 }
