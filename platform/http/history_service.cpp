@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -36,23 +35,6 @@ std::optional<std::int64_t> picture_number(std::string_view path) {
   }
   path.remove_prefix(kEvents.size() + 1);
   return parse_number<std::int64_t>(path.substr(0, path.size() - kJpeg.size()));
-}
-
-// `color%20bars+x` -> `color bars+x`
-std::string without_escapes(std::string_view text) {
-  constexpr int kHexadecimal = 16;
-  constexpr std::size_t kDigits = 2;
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned int byte = 0;
-    const char* const digits = text.data() + i + 1;
-    const bool escape =
-        text[i] == '%' && i + kDigits < text.size() &&
-        std::from_chars(digits, digits + kDigits, byte, kHexadecimal).ptr == digits + kDigits;
-    plain += escape ? static_cast<char>(byte) : text[i];
-    if (escape) i += kDigits;
-  }
-  return plain;
 }
 
 // What a request asks for, once its parameters are known to be right.

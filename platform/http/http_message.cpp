@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "pipeline/results/format.h"
 
@@ -25,6 +26,22 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
     query.emplace(pair.substr(0, equals), value);
   }
   return query;
+}
+
+std::string without_escapes(std::string_view text) {
+  constexpr int kHexadecimal = 16;
+  constexpr std::size_t kDigits = 2;
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned int byte = 0;
+    const char* const digits = text.data() + i + 1;
+    const bool escape =
+        text[i] == '%' && i + kDigits < text.size() &&
+        std::from_chars(digits, digits + kDigits, byte, kHexadecimal).ptr == digits + kDigits;
+    plain += escape ? static_cast<char>(byte) : text[i];
+    if (escape) i += kDigits;
+  }
+  return plain;
 }
 
 std::string megabytes(std::size_t bytes) {
