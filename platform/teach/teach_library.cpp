@@ -494,6 +494,16 @@ TaughtPicture TeachLibrary::picture(std::int64_t number) {
   });
 }
 
+std::size_t TeachLibrary::unlabelled(const std::string& watch) {
+  return guarded([&] {
+    SqliteStatement row(database_,
+                        "SELECT count(*) FROM picture WHERE watch = ? AND class IS NULL AND "
+                        "trashed IS NULL");
+    row.bind(watch_id(watch)).step();
+    return static_cast<std::size_t>(row.integer(0));
+  });
+}
+
 std::vector<TaughtPicture> TeachLibrary::labelled(const std::string& watch) {
   return guarded([&] {
     SqliteStatement rows(database_, std::string(kSelectPictures) +

@@ -158,6 +158,8 @@ class TeachLibrary {
 
   // Returns the picture's number.
   std::int64_t add_picture(const NewPicture& picture, std::string_view jpeg);
+  // How many pictures nobody has told a label of, without those that were thrown away.
+  std::size_t unlabelled(const std::string& watch);
   // Newest first.
   std::vector<TaughtPicture> pictures(const PictureQuery& query);
   TaughtPicture picture(std::int64_t number);
@@ -173,6 +175,7 @@ class TeachLibrary {
   std::size_t purge(const TeachTime& now);
 
   TeachUsage usage();
+  const TeachLimits& limits() const { return limits_; }
 
  private:
   template <typename Use>

@@ -97,6 +97,12 @@ HoldStatus Teaching::hold(std::int64_t number, const TeachNow& now) const {
   return status(now);
 }
 
+std::optional<HoldStatus> Teaching::last_hold(const TeachNow& now) const {
+  const MutexLock lock(hold_mutex_);
+  if (counts_.number == 0) return std::nullopt;
+  return status(now);
+}
+
 std::optional<Hold> Teaching::take(std::chrono::milliseconds uptime) {
   const MutexLock lock(hold_mutex_);
   const Hold* const hold = lease_.take(uptime);

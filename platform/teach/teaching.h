@@ -60,6 +60,8 @@ class Teaching {
   HoldStatus release_hold(std::int64_t number, const TeachNow& now);
   // Of the last hold alone.
   HoldStatus hold(std::int64_t number, const TeachNow& now) const;
+  // Nothing: there was none since the start.
+  std::optional<HoldStatus> last_hold(const TeachNow& now) const EXCLUDES(hold_mutex_);
 
   // The frame loop's: none of these waits for the disk.
   //

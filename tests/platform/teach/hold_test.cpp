@@ -147,6 +147,18 @@ TEST_F(HoldTest, OnlyOneButtonIsHeld) {
   EXPECT_THROW(status(hold), TeachError);
 }
 
+TEST_F(HoldTest, TheLastHoldIsKnown) {
+  EXPECT_FALSE(teaching_->last_hold(now_));
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  pass(milliseconds(500));
+  teaching_->release_hold(hold, now_);
+  const auto last = teaching_->last_hold(now_);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->number, hold);
+  EXPECT_EQ(last->kept, 1U);
+  EXPECT_FALSE(last->held);
+}
+
 TEST_F(HoldTest, RefusesWhatIsNotThere) {
   EXPECT_EQ(problem_of_begin("door", "open"), TeachProblem::kNotFound);
   EXPECT_EQ(problem_of_begin("gate", "ajar"), TeachProblem::kNotFound);

@@ -269,6 +269,9 @@ TEST_F(TeachLibraryTest, OldPicturesWithoutALabelMakeRoomForNewOnes) {
   const std::int64_t second = add("");
   const std::int64_t third = add("");
   EXPECT_THAT(listed(""), ElementsAre(third, second));
+  EXPECT_EQ(library().unlabelled("gate"), 2U);
+  library().change({{second, "open", false, 0}, {third, "", true, 0}}, kNoon);
+  EXPECT_EQ(library().unlabelled("gate"), 0U);
 }
 
 TEST_F(TeachLibraryTest, AFullDiskIsToldAndNothingIsLeft) {
