@@ -10,17 +10,44 @@
 
 namespace lookout {
 
+// The thread's, which may outlive the reporter.
+class TeachReporter::Desk {
+ public:
+  Desk(std::shared_ptr<Teaching> teaching, const View& view)
+      : teaching_(std::move(teaching)), view_(view) {}
+
+  void work(Turn& turn) {
+    if (!std::exchange(lowered_, true)) lower_this_thread_priority();
+    if (turn.hold) teaching_->add(*turn.hold, turned(turn.bgr, view_), turn.now.wall);
+    turn.bgr.release();
+    if (turn.now.uptime >= purge_due_) purge(turn.now);
+  }
+
+ private:
+  // What fails is tried again a day later.
+  void purge(const TeachNow& now) {
+    purge_due_ = now.uptime + kPurge;
+    try {
+      teaching_->purge(now.wall);
+    } catch (const std::exception& error) {
+      log_warn("teach: what was thrown away cannot be removed: {}", error.what());
+    }
+  }
+
+  const std::shared_ptr<Teaching> teaching_;
+  const View view_;
+  bool lowered_ = false;
+  std::chrono::milliseconds purge_due_{};
+};
+
 TeachReporter::TeachReporter(std::shared_ptr<Teaching> teaching, const View& view,
                              ReadClocks clocks, std::chrono::seconds patience)
     : teaching_(std::move(teaching)),
       clocks_(std::move(clocks)),
       patience_(patience),
-      worker_("teach",
-              [teaching = teaching_, view, lowered = false](Picture& picture, const auto&) mutable {
-                if (!std::exchange(lowered, true)) lower_this_thread_priority();
-                teaching->add(picture.hold, turned(picture.bgr, view), picture.time);
-                picture.bgr.release();
-              }) {}
+      worker_("teach", [desk = std::make_shared<Desk>(teaching_, view)](Turn& turn, const auto&) {
+        desk->work(turn);
+      }) {}
 
 TeachReporter::~TeachReporter() {
   if (worker_.end_by(Clock::now() + patience_)) return;
@@ -47,7 +74,15 @@ void TeachReporter::report(const Result& /*result*/, const Frame& frame) {
   const TeachNow now = clocks_();
   const std::optional<Hold> hold = teaching_->take(now.uptime);
   if (!hold) return;
-  worker_.put({*hold, whole_picture(frame).clone(), now.wall});
+  worker_.put({hold, whole_picture(frame).clone(), now});
+}
+
+// A turn with a picture, which may replace this one, also removes what is due.
+void TeachReporter::poll() {
+  const TeachNow now = clocks_();
+  if (now.uptime < purge_due_) return;
+  purge_due_ = now.uptime + kPurge;
+  worker_.put({std::nullopt, {}, now});
 }
 
 void TeachReporter::status(const CameraStatus& status) { teaching_->set_online(status.online); }

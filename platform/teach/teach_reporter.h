@@ -15,11 +15,13 @@
 
 namespace lookout {
 
-// The thread "teach", at a low priority, encodes and writes; the frame loop copies the pixels of
-// two frames a second while a button is held, and waits for nothing.
+// The thread "teach", at a low priority, encodes and writes, and removes at the start and each day
+// what was thrown away long ago; the frame loop copies the pixels of two frames a second while a
+// button is held, and waits for nothing.
 class TeachReporter : public Reporter {
  public:
   static constexpr std::chrono::seconds kPatience{2};
+  static constexpr std::chrono::hours kPurge{24};
 
   using ReadClocks = std::function<TeachNow()>;
 
@@ -32,22 +34,25 @@ class TeachReporter : public Reporter {
 
   void report(const Result& result, const Frame& frame) override;
   void status(const CameraStatus& status) override;
+  void poll() override;
 
   // The machine's clocks.
   static TeachNow read_clocks();
 
  private:
-  struct Picture {
-    Hold hold;
+  struct Turn {
+    std::optional<Hold> hold;  // nothing: there is no picture
     cv::Mat bgr;
-    TeachTime time;
+    TeachNow now;
   };
+  class Desk;
 
-  const std::shared_ptr<Teaching> teaching_;  // shared with the thread, which may outlive this
+  const std::shared_ptr<Teaching> teaching_;
   const ReadClocks clocks_;
   const std::chrono::seconds patience_;
   std::optional<std::uint64_t> last_frame_;  // that was reported
-  AsyncWorker<Picture> worker_;
+  std::chrono::milliseconds purge_due_{};
+  AsyncWorker<Turn> worker_;
 };
 
 }  // namespace lookout

@@ -116,6 +116,13 @@ void Teaching::set_online(bool online) {
   if (!online) lease_.stop();
 }
 
+// Others use the library between the parts.
+void Teaching::purge(const TeachTime& now) {
+  const auto purge_part = [&now](TeachLibrary& library) { return library.purge(now); };
+  while (with_library(purge_part) > 0) {
+  }
+}
+
 bool Teaching::is_wanted(const Hold& hold, const cv::Mat& bgr) {
   bool is_near_copy = false;
   {

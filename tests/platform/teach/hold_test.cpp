@@ -213,6 +213,43 @@ TEST_F(HoldTest, PicturesAreWholeAndTurnedAsPeopleSeeThem) {
   EXPECT_EQ(jpeg.substr(0, 3), "\xff\xd8\xff");
 }
 
+TEST_F(HoldTest, WhatWasThrownAwayLongAgoIsRemovedAtTheStartAndEachDay) {
+  const auto take_one = [this] {
+    teaching_->release_hold(teaching_->begin_hold("gate", "open", now_).number, now_);
+    pass(milliseconds(500));
+  };
+  const auto trashed = [this] {
+    return teaching_->with_library([](TeachLibrary& library) {
+      return library.pictures({"gate", std::nullopt, /*trashed=*/true, 0, 100}).size();
+    });
+  };
+  const auto throw_away = [this] {
+    teaching_->with_library([this](TeachLibrary& library) {
+      const PictureMark mark{library.labelled("gate").front().number, "open", /*trashed=*/true, 0};
+      return library.change({mark}, now_.wall);
+    });
+  };
+  take_one();
+  throw_away();
+  now_.wall.at += TeachLimits().trash + std::chrono::hours(1);
+  reporter_->poll();
+  reporter_ = nullptr;  // until its thread is done
+  EXPECT_EQ(trashed(), 0U);
+
+  start_reporter({});
+  take_one();
+  reporter_->poll();
+  throw_away();
+  now_.wall.at += TeachLimits().trash + std::chrono::hours(1);
+  now_.uptime += TeachReporter::kPurge - std::chrono::hours(1);
+  reporter_->poll();
+  EXPECT_EQ(trashed(), 1U) << "a day has not passed";
+  now_.uptime += std::chrono::hours(1);
+  reporter_->poll();
+  reporter_ = nullptr;
+  EXPECT_EQ(trashed(), 0U);
+}
+
 TEST_F(HoldTest, DarkPicturesAndThoseWithoutColorsAreOfTheNight) {
   const Hold hold{teaching_->begin_hold("gate", "open", now_).number, "gate", "open", {0, 0, 1, 1}};
   teaching_->add(hold, scene(10), now_.wall);
