@@ -104,6 +104,7 @@ const char* HttpService::route(const HttpRequest& request) const {
   if (path.rfind(kPredictions, 0) == 0) return "/predictions";
   if (path == kMetrics) return kMetrics;
   if (is_login(request)) return login_->route(path);
+  if (is_teach(request)) return teach_->route(path);
   if (const char* name = history_.route(path)) return name;
   if (const Route* route = find_route(path)) return route->name;
   const HttpPage* page = find_page(path);
@@ -114,17 +115,30 @@ bool HttpService::is_login(const HttpRequest& request) const {
   return login_ && login_->route(request.path) != nullptr;
 }
 
+bool HttpService::is_teach(const HttpRequest& request) const {
+  return teach_ && teach_->route(request.path) != nullptr;
+}
+
+std::vector<std::string> HttpService::watch_names() const {
+  std::vector<std::string> names;
+  for (const LiveWatch& each : slots_.watches()) {
+    if (each.watch) names.push_back(each.watch->name);
+  }
+  return names;
+}
+
 std::optional<std::size_t> HttpService::body_limit(const HttpRequest& request) const {
   if (is_login(request)) return LoginService::kMaxBody;
+  if (is_teach(request)) return TeachService::kMaxBody;
   return std::nullopt;
 }
 
 std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   if (auto refused = page_refusal(request)) return refused;
   const std::string path = path_of(request);
-  if (is_login(request)) {
+  if (is_login(request) || is_teach(request)) {
     if (auto refused = token_refusal(request)) return refused;
-    return login_->refusal(request);
+    return is_login(request) ? login_->refusal(request) : teach_->refusal(request);
   }
   const Route* route = find_route(path);
   const bool may_read = route != nullptr || find_page(path) != nullptr;
@@ -209,7 +223,10 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       view_(slots, options.view),
       feed_(slots, lines_, options.max_listeners),
       history_(std::move(options.history)) {
-  if (options.login) login_.emplace(access_, std::move(*options.login));
+  if (options.login) {
+    login_.emplace(access_, std::move(*options.login), options.teach.teaching != nullptr);
+    if (options.teach.teaching) teach_.emplace(*login_, std::move(options.teach));
+  }
   if (options.pictures != nullptr) predict_.emplace(*options.pictures, options.predict);
 }
 
@@ -230,11 +247,13 @@ void HttpService::set_wake(const std::function<void()>& wake) {
   slots_.set_wake(wake);
   if (predict_) predict_->predictor().set_wake(wake);
   if (login_) login_->set_wake(wake);
+  if (teach_) teach_->set_wake(wake);
 }
 
 void HttpService::poll() {
   if (predict_) predict_->predictor().deliver();
   if (login_) login_->poll();
+  if (teach_) teach_->poll();
   const Clock::time_point now = Clock::now();
   view_.advance(now);
   feed_.advance(now);
@@ -258,6 +277,8 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
     respond(std::move(*refused));
   } else if (is_login(request)) {
     login_->handle(request, respond);
+  } else if (is_teach(request)) {
+    teach_->handle(request, watch_names(), respond);
   } else if (!has_source_ && route != nullptr && route->needs == Needs::kCamera) {
     respond(http_error(503, "no_camera", "this server has no camera"));
   } else if (sends(request.method)) {

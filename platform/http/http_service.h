@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pipeline/results/run_info.h"
 #include "platform/http/event_feed.h"
@@ -17,6 +18,7 @@
 #include "platform/http/login_service.h"
 #include "platform/http/predict_service.h"
 #include "platform/http/rate_limit.h"
+#include "platform/http/teach_service.h"
 
 namespace lookout {
 
@@ -32,13 +34,13 @@ struct HttpServiceOptions {
   std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
   std::filesystem::path history;         // its folder; empty: there is none
   std::optional<LoginOptions> login;     // nothing: nobody can log in, and nothing be changed
+  TeachServiceOptions teach;             // needs `login`
 };
 
 // `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,
 // of TorchServe's, `/ping`, and those of HistoryService; `POST` or `PUT /predict` and
-// `/predictions/MODEL`, and those of LoginService. Only what LoginService allows changes anything.
-// Used by the server's thread alone, but for the
-// slots.
+// `/predictions/MODEL`, and those of LoginService and TeachService. Only what LoginService allows
+// changes anything. Used by the server's thread alone, but for the slots.
 class HttpService : public HttpHandler {
  public:
   static constexpr std::chrono::seconds kStall{30};  // without a result: no longer healthy
@@ -47,7 +49,7 @@ class HttpService : public HttpHandler {
   static constexpr int kGuesses = 10;
   static constexpr std::chrono::seconds kGuessPause{6};
 
-  // `slots` outlives this. Throws as PredictService.
+  // `slots` outlives this. Throws as PredictService, LoginService and TeachService.
   HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options);
 
   // `wake` is called by other threads when poll() has something to do.
@@ -80,6 +82,8 @@ class HttpService : public HttpHandler {
   // Null when there is none.
   const Route* find_route(const std::string& path) const;
   bool is_login(const HttpRequest& request) const;
+  bool is_teach(const HttpRequest& request) const;
+  std::vector<std::string> watch_names() const;
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   bool has_rate(const HttpRequest& request) const;
@@ -109,6 +113,7 @@ class HttpService : public HttpHandler {
   std::optional<PredictService> predict_;
   const HistoryService history_;
   std::optional<LoginService> login_;
+  std::optional<TeachService> teach_;
 };
 
 }  // namespace lookout

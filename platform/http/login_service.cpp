@@ -63,9 +63,10 @@ std::string name_of_client(const HttpRequest& request) {
 
 }  // namespace
 
-LoginService::LoginService(HttpAccess access, LoginOptions options)
+LoginService::LoginService(HttpAccess access, LoginOptions options, bool teaches)
     : access_(std::move(access)),
       password_(std::move(options.password)),
+      teaches_(teaches),
       sessions_(std::move(options.sessions)) {}
 
 const char* LoginService::route(const std::string& path) const {
@@ -114,6 +115,10 @@ bool LoginService::is_owner(const HttpRequest& request) { return session_of(requ
 
 std::optional<HttpResponse> LoginService::write_refusal(const HttpRequest& request) {
   if (auto refused = lookout::write_refusal(access_, request)) return refused;
+  return read_refusal(request);
+}
+
+std::optional<HttpResponse> LoginService::read_refusal(const HttpRequest& request) {
   if (is_owner(request)) return std::nullopt;
   return http_error(401, "not_logged_in", "log in first, with the password of this server");
 }
@@ -123,7 +128,7 @@ std::optional<HttpResponse> LoginService::refusal(const HttpRequest& request) {
   if (request.path == kSession) return std::nullopt;
   if (auto refused = lookout::write_refusal(access_, request)) return refused;
   if (request.path == kLogout) return std::nullopt;
-  if (password_hash().empty()) {
+  if (!has_password()) {
     return http_error(404, "no_password", "there is no password: sudo lookout password sets one");
   }
   return guess_refusal(request);
@@ -150,12 +155,11 @@ std::optional<HttpResponse> LoginService::guess_refusal(const HttpRequest& reque
 }
 
 void LoginService::handle(const HttpRequest& request, const HttpRespond& respond) {
-  const bool has_password = !password_hash().empty();
   if (request.path == kLogin) return log_in(request, respond);
   const auto session = session_of(request);
-  if (request.path == kSession) return respond(role(session.has_value(), has_password));
+  if (request.path == kSession) return respond(role(session.has_value(), has_password()));
   if (session) sessions_.end(*session);
-  respond(with_cookie(role(/*is_owner=*/false, has_password), "", std::chrono::seconds(0)));
+  respond(with_cookie(role(/*is_owner=*/false, has_password()), "", std::chrono::seconds(0)));
 }
 
 void LoginService::log_in(const HttpRequest& request, const HttpRespond& respond) {
@@ -188,8 +192,9 @@ HttpResponse LoginService::logged_in(const std::string& client, const std::strin
 }
 
 HttpResponse LoginService::role(bool is_owner, bool has_password) const {
-  return http_text("application/json", fmt::format("{{\"role\":\"{}\",\"teach\":{}}}\n",
-                                                   is_owner ? "owner" : "guest", has_password));
+  return http_text("application/json",
+                   fmt::format("{{\"role\":\"{}\",\"teach\":{}}}\n", is_owner ? "owner" : "guest",
+                               has_password && teaches_));
 }
 
 HttpResponse LoginService::with_cookie(HttpResponse response, const std::string& id,

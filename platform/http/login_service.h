@@ -33,7 +33,8 @@ class LoginService {
   static constexpr std::size_t kMaxWaiting = 4;  // passwords that are to be checked
 
   // Throws as BackgroundWork and SessionStore.
-  LoginService(HttpAccess access, LoginOptions options);
+  // `teaches`: there is something that owners can teach, which the page then shows.
+  LoginService(HttpAccess access, LoginOptions options, bool teaches);
 
   void set_wake(std::function<void()> wake) { checker_.set_wake(std::move(wake)); }
   void poll() { checker_.deliver(); }
@@ -48,8 +49,12 @@ class LoginService {
   // The answer to a request that may not change anything: it breaks the rule of write_refusal(), or
   // comes from nobody who is logged in. Nothing: it may. Every route that changes anything asks.
   std::optional<HttpResponse> write_refusal(const HttpRequest& request);
+  // The same for what changes nothing, and is for owners alone.
+  std::optional<HttpResponse> read_refusal(const HttpRequest& request);
   // Whether an owner sends it, by cookie or bearer.
   bool is_owner(const HttpRequest& request);
+  // Whether anybody can log in.
+  bool has_password() { return !password_hash().empty(); }
 
  private:
   std::string password_hash();
@@ -64,6 +69,7 @@ class LoginService {
 
   const HttpAccess access_;
   const std::filesystem::path password_;
+  const bool teaches_;
   SessionStore sessions_;
   RateLimit guesses_{kGuesses, kGuessPause};
   RateLimit all_guesses_{kAllGuesses, kGuessPause};

@@ -89,6 +89,7 @@ ALLOWED = {
         "platform/pictures",
         "platform/predict",
         "platform/system",
+        "platform/teach",
     },
     "platform/mqtt": {
         "pipeline/core",
@@ -302,6 +303,7 @@ ONE_USER = {
     "pipeline/run/capture.h": "a thread with a contract",
     "pipeline/torch/operator_sampling.h": "a listener of LibTorch's calls with a contract",
     "platform/http/http_pages.h": "its .cpp is made by CMake",
+    "platform/http/teach_json.h": "what the routes of teaching say, apart from what they do",
     "platform/teach/lesson.h": "what a training does without an engine",
     "platform/teach/teach_preview.h": "what the routes of teaching tell",
     "platform/teach/teach_reporter.h": "the frame loop's side of teaching, with a contract",

@@ -6,80 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "platform/http/http_service.h"
-#include "platform/system/password.h"
-#include "tests/platform/http/http_client.h"
-#include "tests/platform/http/http_testing.h"
+#include "tests/platform/http/owner_testing.h"
 #include "tests/support/captured_log.h"
-#include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
 
 using nlohmann::json;
 
-const std::string kRight = R"({"password":"correct horse"})";
 const std::string kWrong = R"({"password":"wrong horse"})";
-// Of "correct horse", by SHA-512 with few rounds: it is checked at once.
-const std::string kHash =
-    "$6$rounds=1000$saltstring$YiR6NSM0LQXmu7vAhkMXfkdYk7qtFouVx1Mdr3HmzXspT8kONjlpU3CsV7ezCB62uXJo"
-    "AdaagsH4ck7/tB9js.";
-
-// A server at which owners log in.
-class LoginTest : public testing::Test {
- protected:
-  LoginTest() { write_password_hash(file(), kHash); }
-
-  std::string file() const { return directory_ / "lookout.password"; }
-
-  HttpServiceOptions options(HttpAccess access = {}) const {
-    HttpServiceOptions options;
-    options.access = std::move(access);
-    options.login = LoginOptions{file(), directory_ / "sessions"};
-    return options;
-  }
-
-  // What a page of this server sends with a POST.
-  static std::string own_headers(const HttpRun& run, const std::string& more = "") {
-    const std::string host = "localhost:" + std::to_string(run.port());
-    return "Host: " + host + "\r\nOrigin: http://" + host +
-           "\r\nX-Lookout: 1\r\nContent-Type: application/json\r\n" + more;
-  }
-  static HttpAnswer post(const HttpRun& run, const std::string& path, const std::string& headers,
-                         const std::string& body, const char* address = "127.0.0.1") {
-    HttpClient client(run.port(), 0, address);
-    client.send("POST " + path + " HTTP/1.1\r\n" + headers +
-                "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    return client.read_answer();
-  }
-  static HttpAnswer log_in(const HttpRun& run, const std::string& body,
-                           const char* address = "127.0.0.1") {
-    return post(run, "/api/1/login", own_headers(run), body, address);
-  }
-  // `lookout_0a1b2c3d=...`
-  static std::string cookie_of(const HttpAnswer& answer) {
-    const auto found = answer.headers.find("set-cookie");
-    if (found == answer.headers.end()) return {};
-    return found->second.substr(0, found->second.find(';'));
-  }
-  static std::string role(const HttpRun& run, const std::string& headers) {
-    const HttpAnswer answer =
-        http_get(run.port(), "/api/1/session", "Host: localhost\r\n" + headers);
-    return answer.status == 200 ? json::parse(answer.body)["role"].get<std::string>()
-                                : std::to_string(answer.status);
-  }
-  static std::string code(const HttpAnswer& answer) {
-    const json body = json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
-    return body.is_object() && body.contains("error") ? body["error"]["code"].get<std::string>()
-                                                      : "";
-  }
-
-  const TempDir directory_;
-};
+class LoginTest : public OwnerTest {};
 
 TEST_F(LoginTest, WithoutTheSwitchThereAreNoSuchRoutes) {
   const HttpRun run;
-  EXPECT_EQ(log_in(run, kRight).status, 404);
+  EXPECT_EQ(log_in(run, kRightPassword).status, 404);
   EXPECT_EQ(post(run, "/api/1/logout", own_headers(run), "{}").status, 404);
   EXPECT_EQ(http_get(run.port(), "/api/1/session").status, 404);
 }
@@ -88,9 +28,9 @@ TEST_F(LoginTest, ThePasswordMakesAnOwner) {
   const CapturedLog log;
   const HttpRun run({}, options());
   EXPECT_EQ(role(run, ""), "guest");
-  const HttpAnswer answer = log_in(run, kRight);
+  const HttpAnswer answer = log_in(run, kRightPassword);
   EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(json::parse(answer.body), json::parse(R"({"role":"owner","teach":true})"));
+  EXPECT_EQ(json::parse(answer.body), json::parse(R"({"role":"owner","teach":false})"));
   const std::string cookie = cookie_of(answer);
   EXPECT_EQ(answer.headers.at("set-cookie"),
             cookie + "; Path=/; Max-Age=15552000; HttpOnly; SameSite=Strict");
@@ -121,8 +61,8 @@ TEST_F(LoginTest, AWrongPasswordMakesNone) {
 
 TEST_F(LoginTest, WhoLogsOutIsAGuest) {
   const HttpRun run({}, options());
-  const std::string cookie = "Cookie: " + cookie_of(log_in(run, kRight)) + "\r\n";
-  const std::string other = "Cookie: " + cookie_of(log_in(run, kRight)) + "\r\n";
+  const std::string cookie = "Cookie: " + cookie_of(log_in(run, kRightPassword)) + "\r\n";
+  const std::string other = "Cookie: " + cookie_of(log_in(run, kRightPassword)) + "\r\n";
   const HttpAnswer answer = post(run, "/api/1/logout", own_headers(run, cookie), "{}");
   EXPECT_EQ(answer.status, 200);
   EXPECT_NE(answer.headers.at("set-cookie").find("Max-Age=0"), std::string::npos);
@@ -132,14 +72,14 @@ TEST_F(LoginTest, WhoLogsOutIsAGuest) {
 
 TEST_F(LoginTest, ANewPasswordLogsAllOut) {
   const HttpRun run({}, options());
-  const std::string cookie = "Cookie: " + cookie_of(log_in(run, kRight)) + "\r\n";
+  const std::string cookie = "Cookie: " + cookie_of(log_in(run, kRightPassword)) + "\r\n";
   write_password_hash(file(), hash_password("correct horse"));  // with another salt
   EXPECT_EQ(role(run, cookie), "guest");
-  const std::string next = "Cookie: " + cookie_of(log_in(run, kRight)) + "\r\n";
+  const std::string next = "Cookie: " + cookie_of(log_in(run, kRightPassword)) + "\r\n";
   EXPECT_EQ(role(run, next), "owner");
   std::filesystem::remove(file());
   EXPECT_EQ(role(run, next), "guest");
-  EXPECT_EQ(code(log_in(run, kRight)), "no_password");
+  EXPECT_EQ(code(log_in(run, kRightPassword)), "no_password");
   EXPECT_EQ(json::parse(http_get(run.port(), "/api/1/session").body),
             json::parse(R"({"role":"guest","teach":false})"));
 }
@@ -148,7 +88,7 @@ TEST_F(LoginTest, SessionsOutlastTheServer) {
   std::string cookie;
   {
     const HttpRun run({}, options());
-    cookie = "Cookie: " + cookie_of(log_in(run, kRight)) + "\r\n";
+    cookie = "Cookie: " + cookie_of(log_in(run, kRightPassword)) + "\r\n";
   }
   const HttpRun run({}, options());
   EXPECT_EQ(role(run, cookie), "owner");
@@ -159,11 +99,11 @@ TEST_F(LoginTest, BehindTlsTheCookieIsForTlsAlone) {
   access.origin = "https://house.example";
   access.hosts = {"house.example"};
   const HttpRun run({}, options(access));
-  EXPECT_EQ(code(log_in(run, kRight)), "cross_origin") << "http is not this origin";
+  EXPECT_EQ(code(log_in(run, kRightPassword)), "cross_origin") << "http is not this origin";
   const std::string headers =
       "Host: house.example\r\nOrigin: https://house.example\r\nX-Lookout: 1\r\n"
       "Content-Type: application/json; charset=utf-8\r\n";
-  const HttpAnswer answer = post(run, "/api/1/login", headers, kRight);
+  const HttpAnswer answer = post(run, "/api/1/login", headers, kRightPassword);
   EXPECT_EQ(answer.status, 200);
   const std::string cookie = cookie_of(answer);
   EXPECT_EQ(cookie.rfind("__Host-lookout_", 0), 0U);
@@ -179,8 +119,8 @@ TEST_F(LoginTest, TheTokenIsAskedForAsBeforeButNotOfOwners) {
   const std::string token = "Authorization: Bearer 0123456789abcdef\r\n";
   EXPECT_EQ(role(run, ""), "401");
   EXPECT_EQ(role(run, token), "guest") << "it reads, and changes nothing";
-  EXPECT_EQ(code(log_in(run, kRight)), "wrong_token");
-  const HttpAnswer answer = post(run, "/api/1/login", own_headers(run, token), kRight);
+  EXPECT_EQ(code(log_in(run, kRightPassword)), "wrong_token");
+  const HttpAnswer answer = post(run, "/api/1/login", own_headers(run, token), kRightPassword);
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(role(run, "Cookie: " + cookie_of(answer) + "\r\n"), "owner");
 }
@@ -200,7 +140,8 @@ TEST_F(LoginTest, OtherMethodsAreRefused) {
 TEST_F(LoginTest, AnAddressHasTenPasswordsAndAllTogetherThirty) {
   const CapturedLog log;
   const HttpRun run({}, options());
-  const std::string cookie = "Cookie: " + cookie_of(log_in(run, kRight, "127.0.0.3")) + "\r\n";
+  const std::string cookie =
+      "Cookie: " + cookie_of(log_in(run, kRightPassword, "127.0.0.3")) + "\r\n";
   // On a busy machine some come back meanwhile.
   const auto guess = [&run](const char* address) {
     int guesses = 0;
@@ -224,7 +165,7 @@ class WriteRuleTest : public LoginTest {
   WriteRuleTest() {
     HttpAccess access;
     access.hosts = {"camera.example"};
-    service_.emplace(access, LoginOptions{file(), ""});
+    service_.emplace(access, LoginOptions{file(), ""}, /*teaches=*/false);
     request_.method = "POST";
     request_.path = "/api/1/anything";
     request_.host = "camera.example:8090";
@@ -233,7 +174,7 @@ class WriteRuleTest : public LoginTest {
     request_.content_type = "application/json";
     HttpRequest login = request_;
     login.path = "/api/1/login";
-    login.body = std::make_shared<const std::string>(kRight);
+    login.body = std::make_shared<const std::string>(kRightPassword);
     HttpResponse answer;
     answer.status = 0;
     service_->handle(login, [&answer](HttpResponse response) { answer = std::move(response); });

@@ -1,0 +1,303 @@
+#include "platform/http/teach_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "platform/history/history_text.h"
+
+namespace lookout {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxMistakes = 12;  // that are told of a model
+
+struct ProblemText {
+  TeachProblem problem;
+  int status;
+  const char* code;
+};
+
+constexpr std::array<ProblemText, 9> kProblemTexts{{
+    {TeachProblem::kNotFound, 404, "not_found"},
+    {TeachProblem::kExists, 409, "exists"},
+    {TeachProblem::kChanged, 409, "changed"},
+    {TeachProblem::kInvalid, 422, "invalid"},
+    {TeachProblem::kTooMany, 422, "too_many"},
+    {TeachProblem::kHeld, 409, "held"},
+    {TeachProblem::kAway, 409, "camera_away"},
+    {TeachProblem::kFull, 507, "full"},
+    {TeachProblem::kStorage, 503, "storage"},
+}};
+
+const ProblemText& text_of(TeachProblem problem) {
+  return *std::find_if(kProblemTexts.begin(), kProblemTexts.end(),
+                       [problem](const ProblemText& text) { return text.problem == problem; });
+}
+
+const char* origin_text(PictureOrigin origin) {
+  switch (origin) {
+    case PictureOrigin::kUnsure:
+      return "unsure";
+    case PictureOrigin::kRandom:
+      return "random";
+    case PictureOrigin::kEvent:
+      return "event";
+    default:
+      return "held";
+  }
+}
+
+const char* kind_text(MissingPictures::Kind kind) {
+  using Kind = MissingPictures::Kind;
+  switch (kind) {
+    case Kind::kOccasion:
+      return "occasion";
+    case Kind::kDay:
+      return "day";
+    case Kind::kNight:
+      return "night";
+    case Kind::kHours:
+      return "hours";
+    default:
+      return "pictures";
+  }
+}
+
+const char* job_state_text(TeachJob::State state) {
+  switch (state) {
+    case TeachJob::State::kDone:
+      return "done";
+    case TeachJob::State::kFailed:
+      return "failed";
+    case TeachJob::State::kCancelled:
+      return "cancelled";
+    default:
+      return "running";
+  }
+}
+
+// Four digits of a share, which a float has.
+double share_of(float value) {
+  constexpr double kTenThousand = 1e4;
+  return std::round(double{value} * kTenThousand) / kTenThousand;
+}
+
+json json_of(const RightShare& share) {
+  if (share.pictures == 0) return {};
+  return {{"right", share.right}, {"of", share.pictures}};
+}
+
+json json_of(const Mistake& mistake) {
+  return {{"picture", mistake.number},
+          {"label", mistake.label},
+          {"predicted", mistake.predicted},
+          {"score", share_of(mistake.score)}};
+}
+
+json json_of(const TaughtModel& model) {
+  json mistakes = json::array();
+  for (const Mistake& mistake : model.mistakes) {
+    if (mistakes.size() < kMaxMistakes) mistakes.push_back(json_of(mistake));
+  }
+  json interval;
+  if (model.interval) interval = {model.interval->low, model.interval->high};
+  return {{"sha256", model.sha256},
+          {"time", to_iso_text(std::chrono::floor<std::chrono::milliseconds>(model.time))},
+          {"pictures", model.all.pictures},
+          {"right", model.all.right},
+          {"of", model.all.pictures},
+          {"interval", std::move(interval)},
+          {"can_tell", model.can_tell},
+          {"day", json_of(model.day)},
+          {"night", json_of(model.night)},
+          {"in_use_right", model.in_use ? json_of(*model.in_use) : json()},
+          {"classes", model.classes},
+          {"mistakes", std::move(mistakes)}};
+}
+
+template <typename Value>
+json optional_json(const std::optional<Value>& value) {
+  return value ? json_of(*value) : json();
+}
+
+json json_of(const TeachProgress& progress) {
+  json classes = json::array();
+  for (const ClassProgress& each : progress.classes) {
+    classes.push_back({{"label", each.label},
+                       {"pictures", each.pictures},
+                       {"night", each.night},
+                       {"occasions", each.occasions},
+                       {"hours", each.hours}});
+  }
+  json missing = json::array();
+  for (const MissingPictures& each : progress.missing) {
+    missing.push_back(
+        {{"kind", kind_text(each.kind)}, {"label", each.label}, {"count", each.count}});
+  }
+  return {{"classes", std::move(classes)},
+          {"missing", std::move(missing)},
+          {"can_train", progress.can_train},
+          {"can_tell", progress.can_tell}};
+}
+
+[[noreturn]] void refuse_member(const char* name, const char* what) {
+  throw TeachError(TeachProblem::kInvalid, fmt::format("\"{}\" has to be {}", name, what));
+}
+
+// Null when there is none.
+const json* find_member(const json& body, const char* name) {
+  const auto found = body.find(name);
+  return found == body.end() ? nullptr : &*found;
+}
+
+const json& member(const json& body, const char* name, const char* what) {
+  const json* const found = find_member(body, name);
+  if (found == nullptr) refuse_member(name, what);
+  return *found;
+}
+
+std::int64_t number_member(const json& body, const char* name) {
+  constexpr const char* kWhat = "a whole number, not below 0";
+  const json& value = member(body, name, kWhat);
+  // Numbers that are not negative are unsigned; those of 64 bits do not fit.
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT64_MAX) {
+    refuse_member(name, kWhat);
+  }
+  return value.get<std::int64_t>();
+}
+
+bool bool_member(const json& body, const char* name) {
+  constexpr const char* kWhat = "true or false";
+  const json& value = member(body, name, kWhat);
+  if (!value.is_boolean()) refuse_member(name, kWhat);
+  return value.get<bool>();
+}
+
+cv::Rect2d roi_member(const json& body) {
+  constexpr const char* kWhat = "four numbers: x, y, width and height, as parts of the picture";
+  constexpr std::size_t kSides = 4;
+  const json& value = member(body, "roi", kWhat);
+  const bool fits =
+      value.is_array() && value.size() == kSides &&
+      std::all_of(value.begin(), value.end(), [](const json& side) { return side.is_number(); });
+  if (!fits) refuse_member("roi", kWhat);
+  return {value[0].get<double>(), value[1].get<double>(), value[2].get<double>(),
+          value[3].get<double>()};
+}
+
+std::vector<std::string> classes_member(const json& body) {
+  constexpr const char* kWhat = "a list of texts";
+  const json& value = member(body, "classes", kWhat);
+  const bool fits =
+      value.is_array() &&
+      std::all_of(value.begin(), value.end(), [](const json& label) { return label.is_string(); });
+  if (!fits) refuse_member("classes", kWhat);
+  return value.get<std::vector<std::string>>();
+}
+
+}  // namespace
+
+json json_of(const WatchFacts& facts) {
+  const TaughtWatch& watch = facts.watch;
+  const cv::Rect2d& roi = watch.roi;
+  return {{"name", watch.name},
+          {"title", watch.title},
+          {"roi", {roi.x, roi.y, roi.width, roi.height}},
+          {"classes", watch.classes},
+          {"revision", watch.revision},
+          {"progress", json_of(facts.progress)},
+          {"unlabelled", facts.unlabelled},
+          {"model", optional_json(facts.models.used)},
+          {"previous", optional_json(facts.models.previous)},
+          {"trained", optional_json(facts.models.trained)}};
+}
+
+json json_of(const HoldStatus& hold) {
+  return {{"number", hold.number},
+          {"watch", hold.watch},
+          {"label", hold.label},
+          {"held", hold.held},
+          {"kept", hold.kept},
+          {"similar", hold.similar},
+          {"problem", hold.problem ? text_of(*hold.problem).code : ""},
+          {"why", hold.why}};
+}
+
+json json_of(const TeachJob& job) {
+  return {{"watch", job.watch},
+          {"state", job_state_text(job.state)},
+          {"done", share_of(job.done)},
+          {"step", job.step},
+          {"message", job.message}};
+}
+
+json json_of(const TaughtPicture& picture) {
+  return {{"number", picture.number},  {"watch", picture.watch},
+          {"label", picture.label},    {"time", to_iso_text(picture.time.at)},
+          {"night", picture.night},    {"origin", origin_text(picture.origin)},
+          {"guess", picture.guess},    {"revision", picture.revision},
+          {"trashed", picture.trashed}};
+}
+
+json json_of(const std::vector<PictureMark>& marks) {
+  json list = json::array();
+  for (const PictureMark& mark : marks) {
+    list.push_back({{"number", mark.number},
+                    {"label", mark.label},
+                    {"trashed", mark.trashed},
+                    {"revision", mark.revision}});
+  }
+  return list;
+}
+
+HttpResponse http_error(const TeachError& error) {
+  const ProblemText& text = text_of(error.problem());
+  return http_error(text.status, text.code, error.what());
+}
+
+std::string text_member(const json& body, const char* name) {
+  constexpr const char* kWhat = "a text";
+  const json& value = member(body, name, kWhat);
+  if (!value.is_string()) refuse_member(name, kWhat);
+  return value.get<std::string>();
+}
+
+TaughtWatch parse_new_watch(const json& body) {
+  TaughtWatch watch;
+  watch.name = text_member(body, "name");
+  if (find_member(body, "title") != nullptr) watch.title = text_member(body, "title");
+  watch.roi = roi_member(body);
+  watch.classes = classes_member(body);
+  return watch;
+}
+
+void change_watch(const json& body, TaughtWatch& watch) {
+  watch.revision = number_member(body, "revision");
+  if (find_member(body, "title") != nullptr) watch.title = text_member(body, "title");
+  if (find_member(body, "roi") != nullptr) watch.roi = roi_member(body);
+  if (find_member(body, "classes") != nullptr) watch.classes = classes_member(body);
+}
+
+std::vector<PictureMark> parse_marks(const json& body) {
+  constexpr const char* kWhat = "a list of objects";
+  const json& list = member(body, "marks", kWhat);
+  if (!list.is_array()) refuse_member("marks", kWhat);
+  std::vector<PictureMark> marks;
+  marks.reserve(list.size());
+  for (const json& each : list) {
+    if (!each.is_object()) refuse_member("marks", kWhat);
+    marks.push_back({number_member(each, "number"), text_member(each, "label"),
+                     bool_member(each, "trashed"), number_member(each, "revision")});
+  }
+  return marks;
+}
+
+}  // namespace lookout
