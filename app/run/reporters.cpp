@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -25,6 +27,7 @@
 #include "platform/system/password.h"
 #include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
+#include "platform/teach/teach_reporter.h"
 
 namespace lookout {
 namespace {
@@ -264,12 +267,45 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
   return std::make_unique<MqttReporter>(std::move(link), std::move(feed), open_mosquitto, counters);
 }
 
+// Opens the library of what owners teach. Whatever is wrong with it, the run goes on: there is no
+// Teaching then.
+TeachServiceOptions open_teaching(const ReporterParts& run) {
+  TeachServiceOptions teach;
+  if (!run.resolved.http_password || run.info.source.empty()) return teach;
+  const auto warn = [](const std::string& why) {
+    log_warn("http.teach: nothing can be taught: {}", why);
+  };
+  std::filesystem::path folder = state_folder();
+  if (folder.empty()) {
+    warn("the environment variable STATE_DIRECTORY, which a service has, names no folder for it");
+    return teach;
+  }
+  folder /= "teach";
+  try {
+    OpenedLibrary opened = open_library(folder);
+    if (!opened.damage.empty()) {
+      teach.damage = fmt::format(
+          "what was taught before is damaged ({}): it is kept as {}.damaged, and nothing of it is "
+          "shown",
+          opened.damage, (folder / kTeachFile).string());
+      log_warn("http.teach: {}", teach.damage);
+    }
+    teach.teaching = std::make_shared<Teaching>(std::move(opened.library));
+  } catch (const std::filesystem::filesystem_error& error) {
+    warn(fmt::format("{} cannot be used: {}", folder.string(), error.code().message()));
+  } catch (const std::exception& error) {
+    warn(fmt::format("{} cannot be used: {}", folder.string(), error.what()));
+  }
+  return teach;
+}
+
 // Null when there is neither an address nor a socket of systemd. `mqtt`: null when nothing is
 // published.
 std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
-                                             const std::shared_ptr<const MqttCounters>& mqtt) {
+                                             std::unique_ptr<ListenSockets> sockets,
+                                             const std::shared_ptr<const MqttCounters>& mqtt,
+                                             TeachServiceOptions teach) {
   const HttpOptions& http = run.options.http;
-  auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
   if (sockets->fds().empty()) return nullptr;
   if (sockets->are_public()) require_token(http, sockets->names().front());
   HttpServiceOptions service;
@@ -297,6 +333,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
       log_warn("http.teach: nobody can log in until there is a password: lookout password");
     }
   }
+  service.teach = std::move(teach);
   if (!run.info.source.empty()) service.history = run.options.history.folder;
   MetricSources metrics{
       run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};
@@ -362,7 +399,11 @@ RunReporters make_reporters(const ReporterParts& run) {
   add(make_trial_reporter(run.trials, has_source, run.info.live));
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
-  reporters.take_pictures = add(make_http_reporter(run, counters));
+  auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
+  TeachServiceOptions teach = sockets->fds().empty() ? TeachServiceOptions() : open_teaching(run);
+  if (teach.teaching) add(std::make_unique<TeachReporter>(teach.teaching, first_view(run)));
+  reporters.take_pictures =
+      add(make_http_reporter(run, std::move(sockets), counters, std::move(teach)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");

@@ -161,6 +161,7 @@ ALLOWED = {
         "platform/reporters",
         "platform/sources",
         "platform/system",
+        "platform/teach",
     },
     "app/bench": {
         "app/model",
