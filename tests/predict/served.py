@@ -46,7 +46,9 @@ class ServedTest(unittest.TestCase):
             [LOOKOUT, self.source, "--threads", "1", "--set", "http.address=127.0.0.1:0", *self.options],
             stdout=self.stdout, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        self.logged = []  # until the server listens
         for line in self.process.stderr:
+            self.logged.append(line)
             if line.strip().endswith("/") and " http: " in line:
                 self.port = int(line.strip().rstrip("/").rsplit(":", 1)[1])
                 break
