@@ -5,6 +5,7 @@
 
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 import {$, clock, create, percent, put} from "./elements.js";
+import {LivePicture} from "./picture.js";
 import {chosenResults, hasNames, onChoice, placeBoxes, showWatches, takeWatchResult,
         takeWatchState} from "./watches.js";
 
@@ -13,9 +14,6 @@ const kSilenceMs = 20000;  // without an event: then the server is asked whether
 const kAwaySilenceMs = 70000;  // the same while the camera is away: only statistics come
 const kAnswerMs = 5000;  // for the answer to that
 const kStallMs = 10000;  // without a result: then the page says so
-const kStillMs = 15000;  // without a change of the picture: then its stream is opened again
-const kSnapshotMs = 2000;  // between snapshots
-const kStreamAgainMs = 30000;  // of snapshots, before the stream is tried again
 const kRows = 10;
 
 const now = () => clock(Date.now() / 1000);
@@ -37,84 +35,9 @@ function putFigure(id, number, unit) {
 
 // ---- the picture ----
 
-const picture = {
-  timer: 0,
-  number: 0,  // of the last request; makes each URL a new one, which is in no cache
-  streams: false,
-  before: "",  // its pixels when they were last compared
-  moved: 0,  // performance.now() when they last differed
-  until: 0,  // performance.now() when snapshots end
-
-  open() {
-    this.close();
-    this.streams = true;
-    this.moved = performance.now();
-    // Chromium shows a picture when it has the head of the next part.
-    $("picture").src = `stream?advance_headers=1&page=${++this.number}`;
-    this.timer = setInterval(() => this.watch(), 3000);
-  },
-
-  close() {
-    clearInterval(this.timer);
-    this.streams = false;
-    $("picture").removeAttribute("src");
-  },
-
-  loaded() {
-    $("figure").classList.remove("blank");
-    region.draw();
-    if (this.streams) {
-      put("caption", "");
-    } else {
-      this.timer = setTimeout(() => this.snapshot(), kSnapshotMs);
-    }
-  },
-
-  // The server refuses the stream when it has as many viewers as it serves. Snapshots replace it.
-  failed() {
-    if (!link.events) return;
-    const refused = this.streams;
-    clearInterval(this.timer);
-    this.streams = false;
-    if (refused) {
-      this.until = performance.now() + kStreamAgainMs;
-      put("caption", "Too many viewers for a live picture. A new picture comes every 2 s.");
-      this.snapshot();
-    } else {
-      $("figure").classList.add("blank");
-      put("caption", "No picture. This page keeps trying.");
-      this.timer = setTimeout(() => this.open(), kSnapshotMs);
-    }
-  },
-
-  snapshot() {
-    if (performance.now() > this.until) {
-      this.open();
-    } else {
-      $("picture").src = `snapshot.jpg?page=${++this.number}`;
-    }
-  },
-
-  // Browsers do not report that a stream has ended, so one that stands still is opened again.
-  watch() {
-    const shown = this.sample();
-    if (shown !== this.before) {
-      this.before = shown;
-      this.moved = performance.now();
-    } else if (performance.now() - this.moved > kStillMs) {
-      this.open();
-    }
-  },
-
-  sample() {
-    const canvas = document.createElement("canvas");
-    canvas.width = 32;
-    canvas.height = 24;
-    const context = canvas.getContext("2d", {willReadFrequently: true});
-    if ($("picture").naturalWidth > 0) context.drawImage($("picture"), 0, 0, 32, 24);
-    return context.getImageData(0, 0, 32, 24).data.join();
-  },
-};
+const picture = new LivePicture({
+  image: $("picture"), figure: $("figure"), caption: $("caption"), drawn: () => region.draw(),
+});
 
 // ---- the regions ----
 
@@ -462,8 +385,6 @@ const link = {
   },
 };
 
-$("picture").addEventListener("load", () => picture.loaded());
-$("picture").addEventListener("error", () => picture.failed());
 document.addEventListener("visibilitychange", () => document.hidden ? link.close() : link.open());
 addEventListener("pagehide", () => link.close());
 addEventListener("pageshow", () => link.open());
