@@ -302,6 +302,7 @@ HttpResponse HttpService::page(const std::string& path) const {
     content = with(std::move(content), "{{max-upload}}", max_upload_);
     content = with(std::move(content), "{{hidden}}", has_source_ ? "" : " hidden");
   }
+  if (path == "/") content = with(std::move(content), "{{owners}}", login_ ? "may log in" : "none");
   return http_text(page.type, std::move(content));
 }
 

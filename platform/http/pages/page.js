@@ -6,6 +6,7 @@
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 import {$, clock, create, percent, put} from "./elements.js";
 import {LivePicture} from "./picture.js";
+import {showLink} from "./session.js";
 import {chosenResults, hasNames, onChoice, placeBoxes, showWatches, takeWatchResult,
         takeWatchState} from "./watches.js";
 
@@ -393,3 +394,4 @@ new ResizeObserver(() => region.draw()).observe($("picture"));
 onChoice(() => drawPredictions(chosenResults()));
 setInterval(() => link.tick(), 1000);
 link.open();
+showLink($("session"));

@@ -1,0 +1,67 @@
+// What the pages ask of `/api/1/`, and the sentences for what is refused.
+
+const kAnswerMs = 10000;  // for an answer
+
+// By the code of an error; others come with a sentence of the server.
+const kSentences = {
+  wrong_password: "That is not the password.",
+  busy: "The server is busy with another one. Try again in a moment.",
+  not_logged_in: "You are not logged in any more. Log in again.",
+  camera_away: "The camera is away. lookout keeps trying.",
+  held: "Somebody else holds a button just now. Try again in a moment.",
+  changed: "Somebody else changed it meanwhile. Look again, and repeat what is still wanted.",
+  cross_origin: "The server does not take changes from this address. Its http.public-url says " +
+      "under which address browsers reach it.",
+};
+
+// What a server says without a capital and a full stop.
+function sentence(text) {
+  const said = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(said) ? said : `${said}.`;
+}
+
+function sentenceOf({code, message}, status, wait) {
+  if (code === "too_many_guesses") {
+    return `Too many passwords were tried. Try again in ${wait > 1 ? `${wait} s` : "a moment"}.`;
+  }
+  if (Object.hasOwn(kSentences, code)) return kSentences[code];
+  return message ? sentence(message) : `The answer was HTTP status ${status}.`;
+}
+
+// Its `message` is for people. `status` 0: no answer came.
+export class Refusal extends Error {
+  constructor(status, code, message) {
+    super(message);
+    Object.assign(this, {status, code});
+  }
+}
+
+async function refusalOf(response) {
+  let error = {};
+  try {
+    error = (await response.json()).error ?? {};
+  } catch {
+    // A proxy's own error.
+  }
+  const wait = Number(response.headers.get("Retry-After"));
+  return new Refusal(response.status, error.code ?? "", sentenceOf(error, response.status, wait));
+}
+
+// Returns the answer; null: it has no content. Throws Refusal. `path`: relative to `api/1/`.
+export async function ask(method, path, body = undefined, {limit = kAnswerMs} = {}) {
+  const request = {method, cache: "no-store", signal: AbortSignal.timeout(limit)};
+  if (method !== "GET") {
+    request.headers = {"Content-Type": "application/json", "X-Lookout": "1"};
+    // The browser sends it also when the page is closed.
+    request.keepalive = true;
+    if (method !== "DELETE") request.body = JSON.stringify(body ?? {});
+  }
+  let response;
+  try {
+    response = await fetch(`api/1/${path}`, request);
+  } catch {
+    throw new Refusal(0, "no_answer", "The server does not answer. Is it still running?");
+  }
+  if (!response.ok) throw await refusalOf(response);
+  return response.status === 204 ? null : response.json();
+}
