@@ -14,8 +14,8 @@ const kSentences = {
       "under which address browsers reach it.",
 };
 
-// What a server says without a capital and a full stop.
-function sentence(text) {
+// Of what the server says without a capital and a full stop.
+export function sentence(text) {
   const said = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(said) ? said : `${said}.`;
 }

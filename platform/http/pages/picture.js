@@ -72,8 +72,13 @@ export class LivePicture {
     }
   }
 
-  // Browsers do not report that a stream has ended, so one that stands still is opened again.
+  // Browsers do not report that a stream has ended, so one that stands still is opened again. So is
+  // one that a navigation inside of the page stopped.
   watch() {
+    if (this.image.complete && this.image.naturalWidth === 0) {
+      this.open();
+      return;
+    }
     const shown = this.sample();
     if (shown !== this.before) {
       this.before = shown;
