@@ -371,6 +371,7 @@ for stage in "${stages[@]}"; do
     build host --target lookout fake_camera
     check tests/page/page_test.py
     check tests/page/form_test.py
+    check tests/page/teach_test.py
     check tests/page/report_test.py
     ;;
   target | target-trixie)

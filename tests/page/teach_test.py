@@ -1,0 +1,503 @@
+#!/usr/bin/python3
+"""Tests of the page with which an owner teaches lookout, with Chromium and a stand-in for the server.
+
+    teach_test.py [TEST...]    TEST: as in TeachTest.test_the_whole_way
+
+Needs what page_test.py needs, but no program. Screenshots go to build/host/page/.
+"""
+
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("network", "tools"))]
+sys.dont_write_bytecode = True
+
+import nginx  # noqa: E402
+from lookout import wait_for  # noqa: E402
+from page_test import FOLDER, NETWORK  # noqa: E402
+from teach_server import NONE, PASSWORD, TeachServer  # noqa: E402
+
+SCREENS = [(width, scheme) for width in (320, 360, 1280, 1920) for scheme in ("light", "dark")]
+ROI = [0.28, 0.38, 0.44, 0.4]
+# What can be seen of an element with that text.
+FIND = """
+  const [selector, text] = arguments;
+  return [...document.querySelectorAll(selector)].find(
+      (one) => one.checkVisibility() && one.textContent.trim() === text) ?? null;
+"""
+GRID = """
+  return [...document.querySelectorAll("#grid [role=option]")].map((cell) => [
+    Number(cell.dataset.number), cell.getAttribute("aria-selected") === "true", cell.ariaLabel.split(",")[0]]);
+"""
+RESULT = """
+  const text = (id) => document.getElementById(id).textContent;
+  const seen = (id) => document.getElementById(id).checkVisibility();
+  return {figures: seen("result") ? text("figures") : "", now: text("in-use"),
+          light: text("light"), compare: text("compare"), use: seen("use"), back: seen("back") ? text("back") : "",
+          mistakes: [...document.querySelectorAll("#mistakes li")].map((one) => one.innerText)};
+"""
+
+
+def fill(taught, occasions=2):
+    """A watch with pictures of that many times, two of which have the wrong label."""
+    taught.add_watch({"name": "garage", "title": "Garage door", "roi": ROI, "classes": ["open", "closed"]})
+    for occasion in range(occasions):
+        taught.now += 5 * 3600
+        for hold, label in enumerate(("open", "closed")):
+            for number in range(6):
+                taught.add_picture("garage", label, hold=2 * occasion + hold, night=occasion == 1 and number < 2)
+    for label, scene in (("open", "closed"), ("closed", "open")):
+        taught.add_picture("garage", label, scene=scene)
+
+
+class TeachTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        import browser
+
+        cls.browser_module = browser
+
+    def setUp(self):
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        self.keys = Keys
+        self.browser = self.browser_module.Browser()
+        self.addCleanup(self.browser.close)
+        self.server = TeachServer()
+        self.addCleanup(self.server.close)
+        self.taught = self.server.taught
+        self.actions = lambda: ActionChains(self.browser.driver)
+
+    # ---- what a person does ----
+
+    def by_id(self, name):
+        return self.browser.driver.find_element("id", name)
+
+    def text(self, name):
+        return self.browser.look(f"return document.getElementById('{name}')?.textContent") or ""
+
+    def find(self, selector, text):
+        return wait_for(f"{selector} {text}", lambda: self.browser.run(FIND, selector, text))
+
+    def click(self, selector, text):
+        element = self.find(selector, text)
+        self.browser.run("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def wait_for_text(self, name, text):
+        wait_for(f"{name}: {text}, not {self.text(name)}", lambda: text in self.text(name))
+
+    def look_at_login(self, url=""):
+        self.browser.open((url or self.server.url) + "teach")
+        focused = "return document.activeElement?.id === 'password'"
+        wait_for("the form for the password", lambda: self.browser.look(focused))
+
+    def enter(self, url=""):
+        self.look_at_login(url)
+        self.by_id("password").send_keys(PASSWORD + self.keys.ENTER)
+        wait_for("the list", lambda: self.text("usage"))
+
+    def look_at_garage(self):
+        self.enter()
+        self.click("#list a", "Garage door")
+        wait_for("pictures", lambda: self.browser.run(GRID))
+
+    def wait_for_picture(self):
+        wait_for("the picture", lambda: self.browser.run("return document.getElementById('picture').naturalWidth"))
+
+    def draw(self, *points):
+        """Drags on the picture over the points, which are parts of it."""
+        left, top, width, height = self.browser.run(
+            "const box = document.getElementById('frame').getBoundingClientRect();"
+            " return [box.left, box.top, box.width, box.height]"
+        )
+        places = [(round(left + x * width), round(top + y * height)) for x, y in points]
+        action = self.actions().w3c_actions
+        action.pointer_action.move_to_location(*places[0])
+        action.pointer_action.pointer_down()
+        for place in places[1:]:
+            action.pointer_action.move_to_location(*place)
+        action.pointer_action.pointer_up()
+        action.perform()
+
+    def rectangle(self):
+        shown = "return document.getElementById('rectangle').checkVisibility()"
+        wait_for("the rectangle", lambda: self.browser.run(shown))
+        return [round(float(side), 2) for side in self.browser.run(
+            "const {left, top, width, height} = document.getElementById('rectangle').style;"
+            " return [left, top, width, height].map((side) => parseFloat(side) / 100)"
+        )]  # fmt: skip
+
+    def assert_rectangle(self, expected):
+        for side, wanted in zip(self.rectangle(), expected):
+            self.assertAlmostEqual(side, wanted, delta=0.02, msg=f"{self.rectangle()}, not {expected}")
+
+    def hold(self, label, until):
+        """Holds a class's button until `until` of what the server kept is true."""
+        self.taught.scene = label
+        holds = len(self.taught.holds)
+        button = self.find("#holds b", label)
+        self.browser.run("arguments[0].scrollIntoView({block: 'center'})", button)
+        self.actions().click_and_hold(button).perform()
+        wait_for(f"pictures of {label}", lambda: len(self.taught.holds) > holds and until(self.taught.hold))
+        self.actions().release().perform()
+        self.wait_until_released()
+
+    def wait_until_released(self):
+        wait_for("the end of the hold", lambda: self.taught.hold and not self.taught.hold["held"])
+        wait_for("what came of it", lambda: "kept" in self.text("hold-said"))
+
+    def train(self):
+        def trained():
+            return next(iter(self.taught.models.values()), {}).get("trained")
+
+        before = trained()
+        self.click("button", "Train")
+        wait_for("the result", lambda: trained() != before and "Trained." in self.text("job-said"))
+        return self.browser.run(RESULT)
+
+    def pick(self, *places):
+        for place in places:
+            cell = self.browser.driver.find_elements("css selector", "#grid [role=option]")[place]
+            self.browser.run("arguments[0].scrollIntoView({block: 'center'})", cell)
+            cell.click()
+
+    def choose(self, which):
+        self.browser.run(
+            "const which = document.getElementById('which'); which.value = arguments[0];"
+            " which.dispatchEvent(new Event('change'))",
+            which,
+        )
+
+    def picked(self):
+        return [place for place, (_, is_picked, _) in enumerate(self.browser.run(GRID)) if is_picked]
+
+    def labels(self):
+        return [label for _, _, label in self.browser.run(GRID)]
+
+    def expect_no_message(self):
+        self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+
+    # ---- tests ----
+
+    def test_the_whole_way(self):
+        self.enter()
+        self.click("a", "New watch")
+        self.wait_for_picture()
+        self.draw((0.35, 0.4), (0.5, 0.6), (0.75, 0.75))
+        self.assert_rectangle([0.35, 0.4, 0.4, 0.35])
+        self.by_id("watch-title").send_keys("Garage <door>")
+        self.click("button", "Create")
+        self.find("h1", "Garage <door>")
+        self.assertEqual(self.taught.watches["garage-door"]["title"], "Garage <door>")
+        self.assertIn("5 more pictures of “open”", self.text("missing"))
+        self.assertTrue(self.by_id("train").get_attribute("disabled"))
+        # One time of each: enough to train, but not to tell.
+        for label in ("open", "closed"):
+            self.hold(label, lambda hold: hold["kept"] >= 5)
+        self.wait_for_text("ready", "Enough to train. Still better with:")
+        result = self.train()
+        self.assertTrue(result["figures"].startswith("Cannot be told yet"), result)
+        self.assertEqual(result["light"], "")
+        # Once more, with a slip.
+        self.hold("closed", lambda hold: hold["kept"] >= 2)
+        self.taught.now += 3600
+        self.hold("open", lambda hold: hold["kept"] >= 2)
+        slip = self.taught.add_picture("garage-door", "open", scene="closed")
+        result = self.train()
+        of = len(self.taught.labelled("garage-door"))
+        self.assertRegex(result["figures"], rf"^{of - 1} of {of} right .*likely between \d+ % and \d+ %")
+        self.assertIn("At nightno picture, so not known", result["light"])
+        self.assertRegex(result["mistakes"][0], r"You said open\s+It said closed, 94 %")
+        self.assertEqual(result["now"], "Not in use yet.")
+        self.click("button", "Use it")
+        self.wait_for_text("in-use", "This model is in use.")
+        self.wait_for_text("now", "Looks now like open")
+        # The label was wrong: it is corrected, and the next model is right about all.
+        self.click("#mistakes button", "closed")
+        self.wait_for_text("told", "1 picture now “closed”.")
+        self.assertEqual(self.taught.pictures[slip]["label"], "closed")
+        result = self.train()
+        self.assertTrue(result["figures"].startswith(f"{of} of {of} right"), result)
+        self.assertIn("The one in use then", result["compare"])
+        self.assertEqual(result["mistakes"], [])
+        first = self.taught.models["garage-door"]["model"]
+        self.click("button", "Use it")
+        self.wait_for_text("in-use", "This model is in use.")
+        self.assertNotEqual(self.taught.models["garage-door"]["model"], first)
+        self.browser.run("document.getElementById('back').click()")
+        self.wait_for_text("told", "The one before is in use again.")
+        self.assertEqual(self.taught.models["garage-door"]["model"], first)
+        self.expect_no_message()
+
+    def test_what_is_refused_is_told_in_a_sentence(self):
+        self.look_at_login()
+        self.assertIn("not encrypted", self.by_id("plain").text)
+        for refusal, sentence in (
+            (None, "That is not the password."),
+            ((429, "too_many_guesses", "too many"), "Too many passwords were tried. Try again in 6 s."),
+            ((503, "busy", "too many wait"), "The server is busy with another one. Try again in a moment."),
+        ):
+            self.server.refusals = {("POST", "login"): refusal} if refusal else {}
+            self.by_id("password").clear()
+            self.by_id("password").send_keys("a guess" + self.keys.ENTER)
+            self.wait_for_text("login-problem", sentence)
+        fill(self.taught)
+        self.server.refusals = {("POST", "teach/watches/garage/holds"): (409, "camera_away", "the camera is away")}
+        self.look_at_garage()
+        self.actions().click(self.find("#holds b", "open")).perform()
+        self.wait_for_text("hold-problem", "The camera is away.")
+        self.server.refusals = {("POST", "teach/watches/garage/job"): (507, "full", "the disk is full")}
+        self.click("button", "Train")
+        self.wait_for_text("told", "The disk is full.")
+
+    def test_nobody_can_log_in_where_teaching_is_off(self):
+        self.server.teach = False
+        self.browser.open(self.server.url + "teach")
+        wait_for("how it is set", lambda: self.browser.look("return document.getElementById('off')?.checkVisibility()"))
+        self.assertFalse(self.by_id("login-form").is_displayed())
+
+    def test_the_live_page_leads_here(self):
+        link = "const link = document.getElementById('session'); return link?.checkVisibility() && link.textContent"
+        self.browser.open(self.server.url)
+        wait_for("the link", lambda: self.browser.look(link) == "Log in")
+        self.by_id("session").click()
+        wait_for("the form", lambda: self.browser.look("return document.activeElement?.id === 'password'"))
+        self.by_id("password").send_keys(PASSWORD + self.keys.ENTER)
+        self.click("nav a", "Live picture")
+        wait_for("the link", lambda: self.browser.look(link) == "Teach")
+        self.by_id("session").click()
+        self.click("button", "Log out")
+        wait_for("the form", lambda: self.browser.look("return document.activeElement?.id === 'password'"))
+
+    def test_the_form_comes_back_when_the_session_ends(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.server.open_session = False
+        self.wait_for_text("login-problem", "You are not logged in any more.")
+        self.by_id("password").send_keys(PASSWORD + self.keys.ENTER)
+        self.find("h1", "Garage door")
+
+    def test_the_rectangle_follows_mouse_touch_keys_and_numbers(self):
+        self.enter()
+        self.click("a", "New watch")
+        self.wait_for_picture()
+        self.assert_rectangle([0.25, 0.25, 0.5, 0.5])
+        self.draw((0.4, 0.4), (0.6, 0.6), (0.9, 0.9))  # in place of what is proposed
+        self.assert_rectangle([0.4, 0.4, 0.5, 0.5])
+        self.draw((0.6, 0.6), (0.5, 0.6), (0.4, 0.6))  # inside of it: moves it
+        self.assert_rectangle([0.2, 0.4, 0.5, 0.5])
+        self.draw((0.2, 0.4), (0.25, 0.45), (0.3, 0.5))  # its corner
+        self.assert_rectangle([0.3, 0.5, 0.4, 0.4])
+        self.draw((0.4, 0.6), (0.9, 0.9), (1, 1))  # it stays on the picture
+        self.assert_rectangle([0.6, 0.6, 0.4, 0.4])
+        self.draw((0.1, 0.1))  # a click draws none
+        self.assert_rectangle([0.6, 0.6, 0.4, 0.4])
+        self.browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+        box = self.browser.run("const b = document.getElementById('frame').getBoundingClientRect();"
+                               " return [b.left, b.top, b.width, b.height]")  # fmt: skip
+        for kind, *point in (("touchStart", 0.2, 0.2), ("touchMove", 0.3, 0.3), ("touchMove", 0.4, 0.5), ("touchEnd",)):
+            points = [{"x": box[0] + point[0] * box[2], "y": box[1] + point[1] * box[3]}] if point else []
+            self.browser.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self.assert_rectangle([0.2, 0.2, 0.2, 0.3])
+        self.by_id("rectangle").send_keys(self.keys.ARROW_RIGHT * 3, self.keys.ARROW_UP)
+        self.assert_rectangle([0.23, 0.19, 0.2, 0.3])
+        self.by_id("rectangle").send_keys(self.keys.SHIFT, self.keys.ARROW_RIGHT * 10)
+        self.assert_rectangle([0.23, 0.19, 0.3, 0.3])
+        self.wait_for_text("place", "Left 23 %, top 19 %, width 30 %, height 30 %")
+        self.click("summary", "Rectangle in numbers")
+        left = self.browser.driver.find_element("css selector", "#sides input")
+        left.send_keys(self.keys.CONTROL, "a")
+        left.send_keys("50" + self.keys.TAB)
+        self.assert_rectangle([0.5, 0.19, 0.3, 0.3])
+
+    def test_a_tap_keeps_one_picture(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.actions().click(self.find("#holds b", "open")).perform()
+        self.wait_until_released()
+        self.assertGreaterEqual(self.taught.hold["kept"], 1)
+        self.assertIn("“open”: ", self.text("hold-said"))
+        # Two at once, of which the second one waits.
+        before = len(self.taught.labelled("garage"))
+        self.actions().double_click(self.find("#holds b", "open")).perform()
+        wait_for("two more", lambda: len(self.taught.labelled("garage")) >= before + 2)
+        self.wait_until_released()
+        # As a screen reader does.
+        self.browser.run("document.querySelectorAll('.hold')[1].click()")
+        wait_for("the other hold", lambda: self.taught.hold["label"] == "closed" and not self.taught.hold["held"])
+        self.assertEqual(self.taught.hold["kept"], 1)
+
+    def test_a_key_holds_and_whatever_hides_the_button_lets_go(self):
+        fill(self.taught)
+        self.look_at_garage()
+        button = self.browser.driver.find_elements("css selector", ".hold")[2]
+        leave = {
+            "the key": lambda: self.actions().key_up(self.keys.SPACE).perform(),
+            "the focus": lambda: self.browser.run("dispatchEvent(new Event('blur'))"),
+            "the tab": lambda: self.browser.show(self.browser.open_tab("about:blank")),
+        }
+        for number, (what, let_go) in enumerate(leave.items(), 1):
+            with self.subTest(what):
+                self.browser.run("arguments[0].focus()", button)
+                self.actions().key_down(self.keys.SPACE).perform()
+                wait_for("pictures", lambda: len(self.taught.holds) == number and self.taught.hold["kept"] > 1)
+                self.assertEqual(self.taught.hold["label"], NONE)
+                let_go()
+                wait_for("the end", lambda: not self.taught.hold["held"])
+                self.actions().key_up(self.keys.SPACE).perform()
+
+    def test_pictures_are_picked_moved_and_thrown_away(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.choose("open")
+        wait_for("those of open", lambda: self.labels() == ["open"] * 13)
+        # A range by taps alone, as on a phone.
+        self.pick(1)
+        self.click("button", "Pick a range")
+        self.pick(4)
+        self.assertEqual(self.picked(), [1, 2, 3, 4])
+        self.pick(2)
+        self.assertEqual(self.picked(), [1, 3, 4])
+        moved = [self.browser.run(GRID)[place][0] for place in (1, 3, 4)]
+        self.click("#moves button", "closed")
+        self.wait_for_text("told", "3 pictures now “closed”.")
+        self.assertEqual({self.taught.pictures[number]["label"] for number in moved}, {"closed"})
+        wait_for("the others", lambda: len(self.labels()) == 10)
+        self.click("button", "Undo")
+        wait_for("all", lambda: len(self.labels()) == 13)
+        self.assertEqual({self.taught.pictures[number]["label"] for number in moved}, {"open"})
+        # A range with Shift.
+        self.pick(0)
+        cell = self.browser.driver.find_elements("css selector", "#grid [role=option]")[2]
+        self.actions().key_down(self.keys.SHIFT).click(cell).key_up(self.keys.SHIFT).perform()
+        self.assertEqual(self.picked(), [0, 1, 2])
+        self.click("#moves button", "Throw away")
+        self.wait_for_text("told", "3 pictures thrown away.")
+        self.choose(" trash")
+        wait_for("the trash", lambda: len(self.labels()) == 3)
+        self.pick(0)
+        self.click("#moves button", "Put back")
+        wait_for("two left", lambda: len(self.labels()) == 2)
+
+    def test_what_the_model_guessed_is_confirmed(self):
+        fill(self.taught)
+        numbers = [self.taught.add_picture("garage", "", guess=guess, origin="unsure") for guess in ("open", "closed")]
+        self.look_at_garage()
+        self.choose(" unlabelled")
+        wait_for("those that nobody told", lambda: self.labels() == ["not told yet"] * 2)
+        self.pick(0, 1)
+        self.click("#moves button", "As guessed")
+        self.wait_for_text("told", "2 pictures told.")
+        self.assertEqual([self.taught.pictures[number]["label"] for number in numbers], ["open", "closed"])
+
+    def test_the_keyboard_picks_pictures(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.browser.run("document.querySelector('#grid [tabindex=\"0\"]').focus()")
+        self.actions().send_keys(self.keys.ARROW_RIGHT, self.keys.SPACE, self.keys.ARROW_RIGHT, self.keys.END).perform()
+        self.assertEqual(self.picked(), [1])
+        self.actions().send_keys(self.keys.HOME).key_down(self.keys.SHIFT).send_keys(self.keys.SPACE).perform()
+        self.assertEqual(self.picked(), [0, 1])
+
+    def test_what_somebody_else_changed_is_not_overwritten(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.pick(0)
+        number = self.browser.run(GRID)[0][0]
+        with self.server.lock:
+            self.taught.pictures[number]["revision"] += 1
+        self.click("#moves button", "none of them")
+        self.wait_for_text("told", "Somebody else changed it meanwhile.")
+        self.assertNotEqual(self.taught.pictures[number]["label"], NONE)
+
+    def test_a_training_can_be_cancelled(self):
+        fill(self.taught)
+        self.look_at_garage()
+        with self.server.lock:
+            self.taught.advance = lambda: None  # goes on for ever
+        self.click("button", "Train")
+        self.click("button", "Cancel")
+        self.wait_for_text("job-said", "Training was cancelled.")
+
+    def test_a_watch_is_changed_deleted_and_restored(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.click("a", "Rectangle, name and classes")
+        self.assert_rectangle(ROI)
+        self.click("button", "Add a class")
+        rows = self.browser.driver.find_elements("css selector", "#classes input")
+        rows[0].clear()
+        rows[0].send_keys("wide open")
+        rows[2].send_keys("half")
+        self.click("button", "Save")
+        self.find("#holds b", "half")
+        self.assertEqual(self.taught.watches["garage"]["classes"], ["wide open", "closed", "half"])
+        self.assertEqual(len([p for p in self.taught.labelled("garage") if p["label"] == "wide open"]), 13)
+        self.click("button", "Delete this watch")
+        self.wait_for_text("told", "“Garage door” was deleted.")
+        self.assertEqual(self.taught.watches, {})
+        self.click("button", "Undo")
+        self.find("h1", "Garage door")
+        self.assertIn("garage", self.taught.watches)
+
+    def test_behind_a_proxy_under_a_path(self):
+        if not nginx.PROGRAM:
+            self.skipTest("no nginx: deploy/install-deps.sh --page")
+        fill(self.taught)
+        proxy = nginx.Nginx(self.server.url)
+        self.addCleanup(proxy.close)
+        self.enter(proxy.url)
+        self.click("#list a", "Garage door")
+        thumbs = "return [...document.querySelectorAll('#grid img')].some((one) => one.naturalWidth > 0)"
+        wait_for("a small picture", lambda: self.browser.run(thumbs))
+        self.wait_for_picture()
+        self.expect_no_message()
+
+    def look_at(self, name):
+        """At all widths and in both schemes: nothing is wider than the screen, and axe finds no fault."""
+        os.makedirs(FOLDER, exist_ok=True)
+        for width, scheme in SCREENS:
+            self.browser.emulate(width, 800, scheme)
+            wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
+            self.assertEqual(self.browser.find_faults(), [], f"{name}, {width}, {scheme}")
+            down = self.browser.run("return document.documentElement.scrollHeight")
+            self.browser.emulate(width, down, scheme)
+            self.browser.driver.save_screenshot(os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
+
+    def test_screens(self):
+        self.look_at_login()
+        self.look_at("teach-login")
+        fill(self.taught)
+        self.taught.add_picture("garage", "", guess="open", origin="unsure")
+        self.enter()
+        self.look_at("teach-list")
+        self.click("a", "New watch")
+        self.wait_for_picture()
+        self.click("summary", "Rectangle in numbers")
+        self.look_at("teach-form")
+        self.click("nav a", "All watches")
+        self.click("#list a", "Garage door")
+        wait_for("pictures", lambda: self.browser.run(GRID))
+        self.train()
+        self.click("button", "Use it")
+        self.pick(0, 3)
+        self.look_at("teach-watch")
+        self.expect_no_message()
+
+
+def main():
+    try:
+        import browser  # noqa: F401
+    except unittest.SkipTest as missing:
+        print(f"skipped: {missing}")
+        return 77
+    return 0 if unittest.main(exit=False, verbosity=2).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
