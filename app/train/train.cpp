@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -21,13 +20,14 @@
 #include "app/report/machine_facts.h"
 #include "app/report/picture.h"
 #include "app/report/report.h"
+#include "app/train/model_metadata.h"
+#include "app/train/picture_views.h"
 #include "app/train/train_pictures.h"
 #include "app/train/train_report.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/sha256.h"
-#include "pipeline/model/preprocessor.h"
 #include "pipeline/run/open_model.h"
 #include "pipeline/training/folds.h"
 #include "pipeline/training/head_file.h"
@@ -87,37 +87,11 @@ class ProgressLine {
 
 // ---- Embeddings
 
-// Chosen by cross-validation on pictures of ants and bees; more kinds of views change nothing.
-constexpr double kCut = 0.85;
-constexpr double kDarker = 0.7;
-constexpr double kLighter = 1.4;
-
-// What a picture counts as, besides itself.
-enum class Variants {
-  kNone,
-  kUsual,     // cut a little on all sides, darker and lighter
-  kMirrored,  // and mirrored
-};
-
 struct EmbeddedPictures {
   TrainPictures pictures;  // without those that cannot be read
   TrainingSet set;
   std::size_t skipped = 0;  // that cannot be read
 };
-
-View cut(View view) {
-  constexpr double kMargin = (1 - kCut) / 2;
-  const cv::Rect2d whole = view.roi;
-  view.roi = {whole.x + kMargin * whole.width, whole.y + kMargin * whole.height, kCut * whole.width,
-              kCut * whole.height};
-  return view;
-}
-
-View mirrored(View view) {
-  view.hflip = !view.hflip;
-  view.roi.x = 1 - view.roi.x - view.roi.width;
-  return view;
-}
 
 float brightness_of(const cv::Mat& bgr) {
   const cv::Scalar mean = cv::mean(bgr);
@@ -132,26 +106,8 @@ EmbeddedPictures embed_pictures(const TrainPictures& given, Variants variants, c
   embedded.pictures = {given.folder, given.labels, {}, given.duplicates};
   TrainingSet& set = embedded.set;
   set.classes = given.labels.size();
-  const InputSpec& input = trainer.spec().input;
-  std::vector<Preprocessor> views;
-  views.emplace_back(input, view);
-  std::vector<double> lights;  // each changes what the one before left
-  if (variants != Variants::kNone) {
-    views.emplace_back(input, cut(view));
-    lights = {kDarker, kLighter / kDarker};
-  }
-  if (variants == Variants::kMirrored) views.emplace_back(input, mirrored(view));
-  set.views = views.size() + lights.size();
-
-  ImageTensor image;
-  std::vector<float> embedding;
-  std::vector<float> base_scores;
-  const auto embed = [&](Preprocessor& preprocessor, const cv::Mat& bgr) {
-    preprocessor.run(bgr, image);
-    trainer.embed(image, embedding, base_scores);
-    set.embeddings.add(embedding);
-    if (!base_scores.empty()) set.profiles.add(profile_of(base_scores));
-  };
+  PictureViews views(trainer, view, variants);
+  set.views = views.count();
   std::vector<std::string> files;
   for (const TrainPicture& picture : given.pictures) files.push_back(picture.file);
   const std::size_t all = files.size();
@@ -165,11 +121,7 @@ EmbeddedPictures embed_pictures(const TrainPictures& given, Variants variants, c
       continue;
     }
     picture.brightness = brightness_of(frame.bgr);
-    for (Preprocessor& preprocessor : views) embed(preprocessor, frame.bgr);
-    for (const double light : lights) {
-      frame.bgr.convertTo(frame.bgr, -1, light);
-      embed(views.front(), frame.bgr);
-    }
+    views.embed(frame.bgr, set.embeddings, set.profiles);
     set.embeddings.reserve(all * set.views);
     set.profiles.reserve(all * set.views);
     set.picture_classes.push_back(picture.label);
@@ -238,39 +190,6 @@ std::vector<std::size_t> order_of(const TrainReport& report) {
     return report.pictures[a].time.ms < report.pictures[b].time.ms;
   });
   return order;
-}
-
-// As people write them: 0.485, not 0.48500001430511475.
-std::array<double, 3> decimal(const std::array<float, 3>& values) {
-  std::array<double, 3> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = rounded(static_cast<double>(values[i]), 6);
-  }
-  return numbers;
-}
-
-std::string metadata(const TrainReport& report, const ModelSpec& base) {
-  const InputSpec& input = base.input;
-  Json producer = base.producer;
-  producer["lookout"] = LOOKOUT_VERSION;
-  const Json json{
-      {"name", report.name},
-      {"input",
-       {{"width", input.width},
-        {"height", input.height},
-        {"mean", decimal(input.mean)},
-        {"std", decimal(input.std)},
-        {"channel_order", to_text(input.channel_order)},
-        {"resize", to_text(input.resize)}}},
-      {"output", to_text(ModelOutput::kProbabilities)},
-      {"unknown", report.unknown()},
-      {"quantization", base.quantization + "; the last layer, trained by lookout, is of floats"},
-      {"producer", producer},
-      {"weights",
-       fmt::format("last layer: lookout train on {} pictures; all others: {} (sha256 {}), {}",
-                   report.pictures.size(), report.base, report.base_sha256, base.weights)},
-      {"trained", true}};
-  return to_text(json, 2) + "\n";
 }
 
 // What is known before the model is trained.
@@ -435,7 +354,8 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
   if (!folder.val.pictures.empty()) {
     report.val = validate(model, embed(folder.val, Variants::kNone), report.labels);
   }
-  model.metadata = metadata(report, trainer->spec());
+  model.metadata = model_metadata(
+      {report.name, report.unknown(), report.pictures.size(), report.base_sha256}, trainer->spec());
   model.labels = joined(report.labels, "\n") + "\n";
   model.producer_info = producer_info(report, library_text(trainer->facts()));
   output.save(model, {trainer->spec().name, base.sha256(), base.bytes().size()}, *trainer, report);
