@@ -74,12 +74,6 @@ std::vector<fs::path> candidates(const std::string& program) {
   return files;
 }
 
-// Work that never returns must not outlive the program that waits for it.
-void end_with(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(static_cast<int>(ErrorKind::kInternal));
-}
-
 // Whether the child ended within the time.
 bool ends_within(pid_t child, std::chrono::milliseconds limit) {
   const int fd =
@@ -171,6 +165,11 @@ ProcessOutput capture_process(const std::vector<std::string>& arguments,
   output.out = out.content();
   output.err = err.content();
   return output;
+}
+
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(static_cast<int>(ErrorKind::kInternal));
 }
 
 std::string run_in_child(const std::string& what, const std::function<std::string()>& work,

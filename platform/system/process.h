@@ -2,6 +2,8 @@
 // their own.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -49,6 +51,11 @@ enum class Stderr { kCaptured, kInherited };
 ProcessOutput capture_process(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
                               const std::function<bool()>& expired, Stderr log = Stderr::kCaptured);
+
+// Has the system kill this process when the thread that started it ends, and ends it at once when
+// `parent` has ended already: work that never returns must not outlive the program that waits for
+// it.
+void end_with(pid_t parent);
 
 // Calls `work` in a child process and returns the text that it returned: the libraries that it
 // loads stay out of this process, and it may crash. It is killed when the calling thread ends. Call
