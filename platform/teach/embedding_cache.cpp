@@ -67,11 +67,15 @@ EmbeddingCache::EmbeddingCache(const std::filesystem::path& folder)
   } catch (const SqliteError& error) {
     if (!error.is_damage()) throw;
     database_.reset();
-    std::error_code ignored;
-    for (const char* part : {"", "-wal", "-shm"}) {
-      std::filesystem::remove(file_.string() + part, ignored);
-    }
+    remove(folder);
     open();
+  }
+}
+
+void EmbeddingCache::remove(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const char* part : {"", "-wal", "-shm"}) {
+    std::filesystem::remove((folder / kEmbeddingsFile).string() + part, ignored);
   }
 }
 

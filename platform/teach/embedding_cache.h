@@ -48,6 +48,9 @@ class EmbeddingCache {
   // In every space.
   void forget(std::int64_t number);
 
+  // Removes the file: a library that begins anew gives numbers again. Nobody has it open.
+  static void remove(const std::filesystem::path& folder);
+
  private:
   void open();
 

@@ -12,6 +12,7 @@
 
 #include "pipeline/archive/metadata.h"
 #include "pipeline/core/printable.h"
+#include "platform/teach/embedding_cache.h"
 
 namespace lookout {
 namespace {
@@ -583,6 +584,7 @@ OpenedLibrary open_library(const fs::path& folder, const TeachLimits& limits) {
     if (!error.is_damage()) throw;
     set_database_aside(folder / kTeachFile);
     PictureFiles(folder).set_aside();
+    EmbeddingCache::remove(folder);
     return {std::make_unique<TeachLibrary>(folder, limits), error.what()};
   }
 }

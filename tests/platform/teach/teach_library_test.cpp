@@ -312,11 +312,13 @@ TEST_F(TeachLibraryTest, ADamagedDatabaseIsSetAside) {
   add("open", "work of people");
   reopen();
   std::ofstream(folder() / kTeachFile) << std::string(5000, 'x');
+  std::ofstream(folder() / "embeddings.db") << "of the picture 1";
   const OpenedLibrary opened = open_library(folder(), limits_);
   EXPECT_THAT(opened.damage, HasSubstr("not a database"));
   EXPECT_THAT(opened.library->watches(), IsEmpty());
   EXPECT_TRUE(exists(folder() / "library.db.damaged"));
   EXPECT_EQ(read_file(folder() / "pictures.damaged/0/1.jpg"), "work of people");
+  EXPECT_FALSE(exists(folder() / "embeddings.db")) << "another picture gets the number";
 }
 
 }  // namespace
