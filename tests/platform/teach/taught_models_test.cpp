@@ -1,0 +1,150 @@
+#include "platform/teach/taught_models.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "pipeline/core/sha256.h"
+#include "pipeline/training/head_file.h"
+#include "tests/support/heads.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+namespace fs = std::filesystem;
+
+class TaughtModelsOnDisk : public testing::Test {
+ protected:
+  // As a training does. Returns the model's SHA-256.
+  std::string train(const std::string& watch = "gate") {
+    HeadFile head = small_head(4);
+    head.model.head.biases[0] = static_cast<float>(++trained_);
+    const std::string bytes = write_head(head);
+    const fs::path file = store_.next_head(watch);
+    std::ofstream(file, std::ios::binary) << bytes;
+    TaughtReport report;
+    report.model.sha256 = sha256(bytes);
+    report.model.classes = {"open", "closed"};
+    report.title = "The gate";
+    report.roi = {0.25, 0.5, 0.5, 0.25};
+    store_.keep(watch, file, report);
+    return report.model.sha256;
+  }
+  std::string used() const {
+    const auto models = store_.models("gate");
+    return models.used ? models.used->sha256 : "";
+  }
+  std::string previous() const {
+    const auto models = store_.models("gate");
+    return models.previous ? models.previous->sha256 : "";
+  }
+
+  TempDir folder_;
+  TaughtModelStore store_{folder_.path() / "models"};
+  int trained_ = 0;
+};
+
+TEST_F(TaughtModelsOnDisk, BeginWithNone) {
+  const TaughtModels models = store_.models("gate");
+  EXPECT_FALSE(models.used || models.previous || models.trained);
+  EXPECT_THAT(store_.in_use(), IsEmpty());
+  store_.retire("gate");
+  EXPECT_THROW(store_.use("gate", "0"), TeachError);
+  EXPECT_THROW(store_.models("../gate"), TeachError);
+}
+
+TEST_F(TaughtModelsOnDisk, AreUsedAndPutBack) {
+  const std::string first = train();
+  EXPECT_EQ(store_.models("gate").trained->sha256, first);
+  EXPECT_EQ(used(), "") << "nobody said so";
+  store_.use("gate", first);
+  const std::string second = train();
+  EXPECT_EQ(used(), first);
+  store_.use("gate", second);
+  EXPECT_EQ(used(), second);
+  EXPECT_EQ(previous(), first);
+  store_.use("gate", first);
+  EXPECT_EQ(used(), first);
+  EXPECT_EQ(previous(), second);
+}
+
+TEST_F(TaughtModelsOnDisk, TheRunGetsWhatIsInUse) {
+  store_.use("gate", train());
+  train("lamp");
+  const auto runs = store_.in_use();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].watch, "gate");
+  EXPECT_EQ(runs[0].title, "The gate");
+  EXPECT_EQ(runs[0].roi, cv::Rect2d(0.25, 0.5, 0.5, 0.25));
+  EXPECT_EQ(runs[0].problem, "");
+  EXPECT_EQ(sha256(read_file(runs[0].head)), used());
+  store_.retire("gate");
+  EXPECT_THAT(store_.in_use(), IsEmpty());
+  EXPECT_NE(previous(), "") << "it can be put back";
+}
+
+TEST_F(TaughtModelsOnDisk, ADamagedOneIsTold) {
+  const std::string first = train();
+  store_.use("gate", first);
+  const fs::path head = store_.used_head("gate");
+  fs::resize_file(head, fs::file_size(head) - 1);
+  ASSERT_THAT(store_.in_use(), SizeIs(1));
+  EXPECT_THAT(store_.in_use()[0].problem, HasSubstr("damaged"));
+  store_.use("gate", train());
+  EXPECT_EQ(store_.in_use()[0].problem, "");
+  EXPECT_THROW(store_.use("gate", first), TeachError);
+  std::ofstream(head.parent_path() / "current") << "{";
+  EXPECT_THAT(store_.in_use()[0].problem, HasSubstr("damaged"));
+}
+
+TEST_F(TaughtModelsOnDisk, OldOnesGoButForThoseInUse) {
+  const std::string first = train();
+  const std::string second = train();
+  store_.use("gate", first);
+  store_.use("gate", second);
+  std::string last;
+  for (std::size_t i = 0; i < 2 * TaughtModelStore::kKept; ++i) last = train();
+  const fs::directory_iterator files(folder_.path() / "models/gate");
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2 * (TaughtModelStore::kKept + 2) + 1);
+  EXPECT_EQ(used(), second);
+  EXPECT_EQ(previous(), first);
+  EXPECT_EQ(store_.models("gate").trained->sha256, last);
+  store_.use("gate", first);
+}
+
+TEST(TaughtReport, IsReadAsItWasWritten) {
+  TaughtReport report;
+  TaughtModel& model = report.model;
+  model.sha256 = "ab";
+  model.time = std::chrono::system_clock::time_point(std::chrono::milliseconds(1'800'000'000'123));
+  model.classes = {"Tür auf", "zu"};
+  model.can_tell = true;
+  model.all = {9, 12};
+  model.night = {1, 2};
+  model.interval = {0.5, 0.75};
+  model.in_use = RightShare{7, 12};
+  model.mistakes.resize(20, {7, "zu", "Tür auf", 0.5F});
+  report.title = "\"";
+  report.roi = {0, 0.5, 1, 0.5};
+  const auto read = parse_report(to_text(report));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->model.time, model.time);
+  EXPECT_EQ(read->model.classes, model.classes);
+  EXPECT_EQ(read->model.interval->high, 0.75);
+  EXPECT_EQ(read->model.in_use->right, 7U);
+  EXPECT_THAT(read->model.mistakes, SizeIs(12));
+  EXPECT_EQ(read->model.mistakes[0].label, "zu");
+  EXPECT_EQ(read->title, "\"");
+  EXPECT_EQ(read->roi, report.roi);
+  EXPECT_FALSE(parse_report("{}"));
+  EXPECT_FALSE(parse_report(""));
+}
+
+}  // namespace
+}  // namespace lookout
