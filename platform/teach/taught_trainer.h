@@ -1,0 +1,65 @@
+// Trains what is taught in a process of its own, and keeps the models that come of it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pipeline/core/mutex.h"
+#include "pipeline/core/wake_event.h"
+#include "platform/teach/taught_models.h"
+#include "platform/teach/teach_trainer.h"
+#include "platform/teach/training_order.h"
+
+namespace lookout {
+
+struct TaughtTrainerOptions {
+  std::filesystem::path library;     // the folder of the TeachLibrary
+  std::vector<std::string> command;  // that trains; a TrainingOrder comes on its stdin
+  std::string base;                  // as TrainingOrder::base
+  std::function<void()> reload;      // has the run read its watches again; any thread
+};
+
+// The process is one of low priority with limits (`lookout train-taught`). It ends with this, and
+// with a thread of this, "train", that reads what it tells. What it leaves when it is killed
+// changes nothing: a model is kept when it is complete.
+class TaughtTrainer : public TeachTrainer {
+ public:
+  explicit TaughtTrainer(TaughtTrainerOptions options);
+  // Ends a training.
+  ~TaughtTrainer() override;
+
+  // Also throws kInvalid when a class has too few pictures, and what next_head() throws.
+  void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+             const std::function<std::filesystem::path(std::int64_t)>& file) override;
+  void cancel() override;
+  std::optional<TeachJob> job() override;
+  TaughtModels models(const std::string& watch) override;
+  void use(const std::string& watch, const std::string& sha256) override;
+  void retire(const std::string& watch) override;
+
+ private:
+  class Child;
+
+  bool is_running() const REQUIRES(mutex_) {
+    return job_ && job_->state == TeachJob::State::kRunning;
+  }
+  void train(const TrainingOrder& order);
+  // Returns why there is no model; empty: there is one, or nobody wants it any more.
+  std::string result_of(const TrainingOrder& order);
+  void note(const TrainingNews& news) EXCLUDES(mutex_);
+
+  const TaughtTrainerOptions options_;
+  Mutex start_mutex_;  // held before the others
+  Mutex store_mutex_;
+  const TaughtModelStore store_ GUARDED_BY(store_mutex_);
+  Mutex mutex_;
+  std::optional<TeachJob> job_ GUARDED_BY(mutex_);
+  WakeEvent wake_;  // the thread, when it is cancelled
+  std::thread thread_ GUARDED_BY(start_mutex_);
+};
+
+}  // namespace lookout

@@ -1,0 +1,153 @@
+// The process that trains is a shell here: what it may do to whoever waits for it.
+#include "platform/teach/taught_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "pipeline/core/sha256.h"
+#include "tests/support/heads.h"
+#include "tests/support/temp_dir.h"
+
+namespace lookout {
+namespace {
+
+using testing::HasSubstr;
+using State = TeachJob::State;
+
+const TaughtWatch kLamp{"lamp", "", {0, 0, 1, 1}, {"on", "off"}, 1};
+
+std::vector<TaughtPicture> pictures_of_lamp(int of_each) {
+  std::vector<TaughtPicture> pictures;
+  for (int i = 0; i < 2 * of_each; ++i) {
+    TaughtPicture picture;
+    picture.number = i + 1;
+    picture.hold = i + 1;
+    picture.label = i % 2 == 0 ? "on" : "off";
+    pictures.push_back(picture);
+  }
+  return pictures;
+}
+
+class TrainerWithShell : public testing::Test {
+ protected:
+  // The process runs this.
+  TaughtTrainer& with(const std::string& script) {
+    trainer_ = std::make_unique<TaughtTrainer>(TaughtTrainerOptions{
+        folder_.path(), {"/bin/sh", "-c", script}, "", [this] { ++reloads_; }});
+    return *trainer_;
+  }
+  void start(int of_each = 5) {
+    trainer_->start(kLamp, pictures_of_lamp(of_each),
+                    [](std::int64_t number) { return std::to_string(number); });
+  }
+  // Ends when `is_so` is true of the job.
+  template <typename Condition>
+  TeachJob wait_for(Condition is_so) {
+    for (;;) {
+      const TeachJob job = trainer_->job().value();
+      if (is_so(job)) return job;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  TeachJob end() {
+    return wait_for([](const TeachJob& job) { return job.state != State::kRunning; });
+  }
+
+  TempDir folder_;
+  int reloads_ = 0;
+  std::unique_ptr<TaughtTrainer> trainer_;
+};
+
+TEST_F(TrainerWithShell, ItIsToldWhatToTrain) {
+  with("cat >" + (folder_ / "order"));
+  EXPECT_FALSE(trainer_->job());
+  start();
+  EXPECT_EQ(end().state, State::kFailed) << "there is no model";
+  const auto order = parse_order(read_file(folder_ / "order"));
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->watch.classes, kLamp.classes);
+  EXPECT_EQ(order->pictures.size(), 10U);
+  EXPECT_EQ(order->pictures[3].picture.label, "off");
+  EXPECT_EQ(order->pictures[3].file, "4");
+  EXPECT_EQ(order->output, folder_.path() / "models/lamp/0001.head");
+  EXPECT_EQ(order->name, "lamp-0001");
+  EXPECT_EQ(order->in_use, "");
+  EXPECT_EQ(order->parent, getpid());
+}
+
+TEST_F(TrainerWithShell, TellsHowFarItIsAndEndsWhenItIsCancelled) {
+  with(R"(echo '{"done":0.5,"step":"folds"}'; exec sleep 1000)");
+  start();
+  const TeachJob job = wait_for([](const TeachJob& now) { return now.done == 0.5F; });
+  EXPECT_EQ(job.state, State::kRunning);
+  EXPECT_EQ(job.step, "folds");
+  EXPECT_EQ(job.watch, "lamp");
+  try {
+    start();
+    ADD_FAILURE() << "two at a time";
+  } catch (const TeachError& error) {
+    EXPECT_EQ(error.problem(), TeachProblem::kHeld);
+  }
+  trainer_->cancel();
+  EXPECT_EQ(trainer_->job()->state, State::kCancelled);
+  start();
+  EXPECT_EQ(trainer_->job()->state, State::kRunning) << "the next one may begin at once";
+}
+
+TEST_F(TrainerWithShell, WhatGoesWrongIsASentence) {
+  with(R"(echo '{"done":0.1,"step":"pictures","error":"there is no base"}')");
+  start();
+  EXPECT_EQ(end().message, "there is no base");
+  with("echo 'it has no memory' >&2; kill -9 $$");
+  start();
+  TeachJob job = end();
+  EXPECT_EQ(job.state, State::kFailed);
+  EXPECT_THAT(job.message, HasSubstr("Killed (signal 9): it has no memory"));
+  with("echo nonsense");
+  start();
+  EXPECT_THAT(end().message, HasSubstr("exit status 0"));
+  trainer_ = std::make_unique<TaughtTrainer>(
+      TaughtTrainerOptions{folder_.path(), {"/nowhere/lookout"}, "", [] {}});
+  start();
+  EXPECT_THAT(end().message, HasSubstr("No such file"));
+  EXPECT_FALSE(trainer_->models("lamp").trained);
+}
+
+TEST_F(TrainerWithShell, TooFewPicturesAreRefused) {
+  with("exit 0");
+  try {
+    start(4);
+    ADD_FAILURE();
+  } catch (const TeachError& error) {
+    EXPECT_EQ(error.problem(), TeachProblem::kInvalid);
+  }
+  EXPECT_FALSE(trainer_->job());
+}
+
+TEST_F(TrainerWithShell, KeepsTheModelAndTheRunIsToldToUseIt) {
+  const std::string head = write_head(small_head(4));
+  TaughtReport report;
+  report.model.sha256 = sha256(head);
+  const std::string made = folder_.write("made", head);
+  const std::string line = folder_.write("line", to_text(TrainingNews{1, "model", report}) + "\n");
+  with("cp " + made + " " + (folder_ / "models/lamp/0001.head") + "; cat " + line);
+  start();
+  EXPECT_EQ(end().state, State::kDone);
+  EXPECT_EQ(trainer_->job()->done, 1);
+  ASSERT_TRUE(trainer_->models("lamp").trained);
+  EXPECT_EQ(reloads_, 0);
+  trainer_->use("lamp", report.model.sha256);
+  EXPECT_EQ(reloads_, 1);
+  EXPECT_EQ(trainer_->models("lamp").used->sha256, report.model.sha256);
+  trainer_->retire("lamp");
+  EXPECT_EQ(reloads_, 2);
+  EXPECT_FALSE(trainer_->models("lamp").used);
+  EXPECT_THROW(trainer_->use("lamp", "0"), TeachError);
+}
+
+}  // namespace
+}  // namespace lookout
