@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "app/run/run.h"
 #include "app/trace/trace_command.h"
 #include "app/train/train.h"
+#include "app/train/train_taught.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/wake_event.h"
@@ -163,6 +165,10 @@ void add_training_commands(lookout::CommandLine& line) {
     lookout::set_log_level(options.log.level);
     log_warnings(options.watch.notes);
     return status_of(lookout::train(options, stop, print));
+  });
+  lookout::add_train_taught(line, [] {
+    end_by_signals();
+    return lookout::train_taught(std::cin, print);
   });
 }
 

@@ -199,6 +199,10 @@ Command& CommandLine::add_command(const std::string& name, const std::string& de
   return command;
 }
 
+void CommandLine::add_hidden(const std::string& name, const std::function<int()>& action) {
+  add_command(name, "", action).app_.group("");
+}
+
 Command& CommandLine::add_like_run(const std::string& name, const std::string& description,
                                    const RunAction& action, const LikeRun& how) {
   Command& command =

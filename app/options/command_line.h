@@ -107,6 +107,9 @@ class CommandLine {
             *options};
   }
 
+  // A sub-command without options that no page tells of.
+  void add_hidden(const std::string& name, const std::function<int()>& action);
+
   // `arguments`: without the program's name. Runs what they ask for and returns its exit status;
   // `print` gets the text of --help and --version. Reads the environment and the file named by
   // --config for the options of `run`. Throws Error(kUsage) for the command line, Error(kConfig)
@@ -177,7 +180,7 @@ class CommandLine {
 
 // "forget", or "mqtt forget".
 std::string full_name(const CLI::App& app);
-// The sub-commands of a command or the program.
+// The sub-commands of a command or the program that people use.
 std::vector<const CLI::App*> commands_in(const CLI::App& app);
 
 // Checks options that are valid alone but not together. `origin`: where they come from.

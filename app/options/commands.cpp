@@ -419,6 +419,10 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action, const std:
   });
 }
 
+void add_train_taught(CommandLine& line, const std::function<int()>& action) {
+  line.add_hidden("train-taught", action);
+}
+
 void add_collect(CommandLine& line, const Action<CollectOptions>& action,
                  const std::string& config) {
   const auto [collect, options] = line.add("collect", "Take pictures to train with", action);

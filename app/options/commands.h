@@ -41,6 +41,8 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action,
                const std::string& config = kServiceConfig);
 void add_collect(CommandLine& line, const Action<CollectOptions>& action,
                  const std::string& config = kServiceConfig);
+// Hidden: the program starts itself with it.
+void add_train_taught(CommandLine& line, const std::function<int()>& action);
 void add_history(CommandLine& line, const Action<HistoryViewOptions>& action);
 void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& action);
 

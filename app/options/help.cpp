@@ -92,7 +92,7 @@ std::string full_name(const CLI::App& app) {
 }
 
 std::vector<const CLI::App*> commands_in(const CLI::App& app) {
-  return app.get_subcommands(std::function<bool(const CLI::App*)>());
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
 std::string CommandLine::top_page() const {

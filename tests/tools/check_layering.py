@@ -248,6 +248,7 @@ ALLOWED = {
         "platform/pictures",
         "platform/sources",
         "platform/system",
+        "platform/teach",
     },
     "app": {
         "app/bench",

@@ -1,0 +1,280 @@
+#include "app/train/train_taught.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <opencv2/core.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/model/base.h"
+#include "app/model/models.h"
+#include "app/report/json.h"
+#include "app/train/model_metadata.h"
+#include "app/train/picture_views.h"
+#include "app/train/train_pictures.h"
+#include "pipeline/core/append_format.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/model_facts.h"
+#include "pipeline/core/sha256.h"
+#include "pipeline/run/open_model.h"
+#include "pipeline/training/head_file.h"
+#include "platform/sources/open_source.h"
+#include "platform/system/atomic_file.h"
+#include "platform/system/input_file.h"
+#include "platform/system/process.h"
+#include "platform/teach/embedding_cache.h"
+#include "platform/teach/lesson.h"
+#include "platform/teach/training_order.h"
+
+namespace lookout {
+namespace {
+
+using Print = std::function<void(std::string_view)>;
+
+// ---- Limits
+
+#ifndef LOOKOUT_SANITIZED
+constexpr rlim_t kMaxMemory = rlim_t{1} << 30;  // bytes that are the process's own
+#else
+constexpr rlim_t kMaxMemory = RLIM_INFINITY;  // sanitizers reserve more
+#endif
+constexpr rlim_t kMaxSeconds = rlim_t{3600};  // of a processor
+constexpr rlim_t kMaxFile = rlim_t{2} << 30;  // bytes; embeddings of all spaces are the most
+constexpr int kLowestPriority = 19;
+
+void set_limit(__rlimit_resource what, rlim_t value) {
+  const rlimit both{value, value};
+  static_cast<void>(setrlimit(what, &both));
+}
+
+// What the system refuses is done without.
+void limit_this_process() {
+  static_cast<void>(setpriority(PRIO_PROCESS, 0, kLowestPriority));
+  // When memory is short, the kernel ends this process before the one with the camera.
+  if (std::FILE* file = std::fopen("/proc/self/oom_score_adj", "we")) {
+    std::fputs("1000", file);
+    std::fclose(file);
+  }
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_CPU, kMaxSeconds);
+  set_limit(RLIMIT_FSIZE, kMaxFile);
+  set_limit(RLIMIT_DATA, kMaxMemory);
+}
+
+// ---- Progress
+
+// Where the work is, of all of it. With embeddings to compute these are most of it.
+class News {
+ public:
+  explicit News(const Print& print) : print_(print) {}
+
+  // `share`: of the step, 0..1.
+  void tell(const std::string& step, double share) {
+    constexpr double kStep = 0.01;
+    const double begin = step == "pictures" ? 0 : step == "folds" ? pictures_ : kFolds;
+    const double end = step == "pictures" ? pictures_ : step == "folds" ? kFolds : 1;
+    const double done = begin + (end - begin) * std::clamp(share, 0.0, 1.0);
+    if (step == step_ && done < done_ + kStep) return;
+    step_ = step;
+    done_ = done;
+    write({static_cast<float>(done), step});
+  }
+  // `missing`: the share of the pictures whose embeddings are to be computed.
+  void begin(double missing) {
+    constexpr double kMost = 0.8;
+    pictures_ = kMost * missing;
+  }
+  void end(TaughtReport report) { write({1, "model", std::move(report)}); }
+  void fail(const std::string& sentence) {
+    write({static_cast<float>(done_), step_, {}, sentence});
+  }
+
+ private:
+  static constexpr double kFolds = 0.98;  // the model comes in no time
+
+  void write(const TrainingNews& news) const { print_(to_text(news) + "\n"); }
+
+  const Print& print_;
+  double pictures_ = 0;
+  std::string step_ = "pictures";
+  double done_ = -1;
+};
+
+// ---- Embeddings
+
+// Computes those that the cache lacks. A picture that cannot be read gets none.
+void embed_missing(const TrainingOrder& order, Trainer& trainer, EmbeddingCache& cache,
+                   News& news) {
+  View view;
+  view.roi = order.watch.roi;
+  PictureViews views(trainer, view, Variants::kUsual);
+  std::vector<const TrainingOrder::Picture*> missing;
+  std::vector<std::string> files;
+  for (const auto& entry : order.pictures) {
+    if (cache.find(entry.picture.number)) continue;
+    missing.push_back(&entry);
+    files.push_back(entry.file);
+  }
+  const std::size_t all = missing.size();
+  news.begin(static_cast<double>(all) /
+             static_cast<double>(std::max<std::size_t>(1, order.pictures.size())));
+  if (missing.empty()) return;
+  const auto source = open_pictures("pictures", std::move(files));
+  Frame frame;
+  for (std::size_t i = 0; i < all; ++i) {
+    news.tell("pictures", static_cast<double>(i) / static_cast<double>(all));
+    if (source->read(frame, {}) != ReadStatus::kFrame) continue;
+    KeptEmbeddings kept;
+    views.embed(frame.bgr, kept.directions, kept.profiles);
+    cache.keep(missing[i]->picture.number, kept);
+  }
+}
+
+EmbeddingSpace space_of(const TrainingOrder& order, const ModelArchive& base, Trainer& trainer) {
+  const PictureViews views(trainer, {}, Variants::kUsual);
+  return {base.sha256(), order.watch.roi, views.description()};
+}
+
+// ---- The model
+
+ModelOptions named_base(const TrainingOrder& order) {
+  ModelOptions options;
+  options.file = order.base;
+  options.threads = 1;
+  if (!options.file.empty()) return options;
+  const auto base = installed_base();
+  if (!base) {
+    throw Error(ErrorKind::kNoInput,
+                "there is no base to teach from: install the package lookout-base, or name an "
+                "archive with model.base");
+  }
+  options.file = base->string();
+  return options;
+}
+
+// As `lookout train` says it.
+std::string producer_text(const Lesson& lesson, const LessonResult& result, const HeadBase& base,
+                          const std::string& library) {
+  std::map<std::string, std::size_t> classes;
+  for (const TaughtPicture& picture : lesson.pictures) ++classes[picture.label];
+  const Json json{
+      {"tool", "lookout train"},  {"lookout", LOOKOUT_VERSION},
+      {"library", library},       {"base", {{"name", base.name}, {"sha256", base.sha256}}},
+      {"classes", classes},       {"pictures", lesson.pictures.size()},
+      {"right", result.all.right}};
+  return to_text(json, 2) + "\n";
+}
+
+std::vector<std::string> labels_of_text(const std::string& text) {
+  std::vector<std::string> labels;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) labels.push_back(line);
+  return labels;
+}
+
+// What the head in use makes of the same pictures.
+std::optional<RightShare> judge_in_use(const TrainingOrder& order, const HeadBase& base,
+                                       const Lesson& lesson) {
+  if (order.in_use.empty()) return std::nullopt;
+  try {
+    const HeadFile head = read_head(read_input("model", order.in_use));
+    if (head.base.sha256 != base.sha256) return std::nullopt;
+    return judge(lesson, head.model, labels_of_text(head.model.labels));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+TaughtReport report_of(const TrainingOrder& order, const LessonResult& result) {
+  TaughtReport report;
+  report.title = order.watch.title;
+  report.roi = order.watch.roi;
+  TaughtModel& model = report.model;
+  model.time = std::chrono::system_clock::now();
+  model.classes = order.watch.classes;
+  model.can_tell = result.can_tell;
+  model.all = result.all;
+  model.day = result.day;
+  model.night = result.night;
+  if (result.can_tell) model.interval = result.interval;
+  model.mistakes = result.mistakes;
+  return report;
+}
+
+void train_as_told(const TrainingOrder& order, News& news) {
+  cv::setNumThreads(1);
+  news.tell("pictures", 0);
+  const AtomicFile output("model", order.output);
+  const ModelOptions options = named_base(order);
+  const ModelArchive archive = read_archive(options).archive;
+  const auto trainer =
+      open_trainer(archive, {1, operator_libraries(options), stated_model(options)});
+  EmbeddingCache cache(order.folder);
+  cache.choose(space_of(order, archive, *trainer));
+  embed_missing(order, *trainer, cache, news);
+
+  std::vector<TaughtPicture> pictures;
+  for (const auto& entry : order.pictures) pictures.push_back(entry.picture);
+  const Lesson lesson = make_lesson(
+      order.watch, pictures, [&cache](std::int64_t number) { return cache.find(number); },
+      trainer->class_rows());
+  LessonResult result = learn(lesson, [&news](double done) { news.tell("folds", done); });
+  news.tell("model", 0);
+  const HeadBase base{trainer->spec().name, archive.sha256(), archive.bytes().size()};
+  std::vector<std::string> labels = lesson.classes;
+  labels.emplace_back(kUnknownLabel);
+  result.model.metadata = model_metadata(
+      {order.name, lesson.classes.size(), lesson.pictures.size(), base.sha256}, trainer->spec());
+  result.model.labels = joined(labels, "\n") + "\n";
+  result.model.producer_info = producer_text(lesson, result, base, library_text(trainer->facts()));
+  const std::string bytes = write_head({base, result.model});
+  TaughtReport report = report_of(order, result);
+  report.model.sha256 = sha256(bytes);
+  report.model.in_use = judge_in_use(order, base, lesson);
+  output.save([&bytes](const WritePart& write) { write(bytes); });
+  news.end(std::move(report));
+}
+
+}  // namespace
+
+int train_taught(std::istream& input, const Print& print) {
+  News news(print);
+  const auto fail = [&news](const std::string& sentence, ErrorKind kind) {
+    news.fail(sentence);
+    return static_cast<int>(kind);
+  };
+  try {
+    std::string text(TrainingOrder::kMaxBytes, '\0');
+    input.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(input.gcount()));
+    const auto order = parse_order(text);
+    if (!order) {
+      return fail("lookout trains what was taught by itself: this is no command for people",
+                  ErrorKind::kUsage);
+    }
+    end_with(order->parent);
+    limit_this_process();
+    train_as_told(*order, news);
+    return 0;
+  } catch (const TeachError& error) {
+    return fail(error.what(), ErrorKind::kBadData);
+  } catch (const SqliteError& error) {
+    return fail(fmt::format("the embeddings cannot be kept: {}", error.what()), ErrorKind::kOutput);
+  } catch (const std::bad_alloc&) {
+    return fail("the memory is too small for this training", ErrorKind::kInternal);
+  } catch (const Error& error) {
+    return fail(error.what(), error.kind());
+  }
+}
+
+}  // namespace lookout

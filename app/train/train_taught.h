@@ -1,0 +1,16 @@
+// lookout train-taught: what trains for a page on which an owner teaches.
+#pragma once
+
+#include <functional>
+#include <istream>
+#include <string_view>
+
+namespace lookout {
+
+// Reads a TrainingOrder from `input`, computes and keeps the embeddings that the EmbeddingCache
+// lacks, learns, and writes the head. `print` gets TrainingNews, a line each. The same pictures and
+// base give the embeddings that train() has; folds are occasions. The process gets the lowest
+// priority and limits, and ends with its parent. Returns the exit status; a problem is a line, too.
+int train_taught(std::istream& input, const std::function<void(std::string_view)>& print);
+
+}  // namespace lookout

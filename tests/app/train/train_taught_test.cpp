@@ -1,0 +1,107 @@
+// What trains for a page, with pictures as a library has them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "paths.h"
+#include "pipeline/training/head_file.h"
+#include "tests/app/train/taught_lamp.h"
+#include "tests/support/program.h"
+
+namespace lookout {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class TrainTaught : public TaughtLamp {};
+
+TEST_F(TrainTaught, TheModelKnowsItsClasses) {
+  draw(10);
+  const TaughtModel model = train();
+  EXPECT_THAT(model.classes, ElementsAre("on", "off")) << "in the order of the watch";
+  EXPECT_TRUE(model.can_tell);
+  EXPECT_EQ(model.all.pictures, 20U);
+  EXPECT_GE(model.all.right, 18U);
+  EXPECT_EQ(model.day.pictures + model.night.pictures, 20U);
+  EXPECT_EQ(model.night.pictures, 4U);
+  ASSERT_TRUE(model.interval);
+  EXPECT_GT(model.interval->high, model.interval->low);
+  EXPECT_FALSE(model.in_use);
+  const HeadFile head = newest_head();
+  EXPECT_EQ(head.model.labels, "off\non\nunknown\n");
+  EXPECT_EQ(spec_of(head).name, "lamp-0001");
+}
+
+// What a detector compares with are the embeddings themselves.
+TEST_F(TrainTaught, TheSamePicturesGiveTheEmbeddingsOfLookoutTrain) {
+  draw(8);
+  train();
+  const std::string output = folder_ / "same.head";
+  const ProgramResult ran = run_lookout({"train", classes_folder(), "-o", output, "--model",
+                                         LOOKOUT_SELFTEST, "--roi", "0.1,0.2,0.8,0.7"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const TrainedModel one = read_head(read_file(output)).model;
+  const TrainedModel other = newest_head().model;
+  EXPECT_EQ(one.labels, other.labels);
+  EXPECT_EQ(one.classes, other.classes);
+  EXPECT_EQ(one.detector.examples.values(), other.detector.examples.values());
+}
+
+TEST_F(TrainTaught, EmbeddingsAreComputedOnce) {
+  draw(6);
+  train();
+  const HeadFile first = newest_head();
+  for (const TaughtPicture& picture : pictures_) std::filesystem::remove(file(picture.number));
+  train();
+  const HeadFile second = newest_head();
+  EXPECT_EQ(first.model.head.weights, second.model.head.weights);
+  EXPECT_EQ(first.model.detector.threshold, second.model.detector.threshold);
+  watch_.roi.width /= 2;
+  start();
+  const TeachJob job = end();
+  EXPECT_EQ(job.state, TeachJob::State::kFailed) << "of another region there are none";
+  EXPECT_THAT(job.message, HasSubstr("has 0 pictures"));
+}
+
+TEST_F(TrainTaught, IsComparedWithTheModelInUse) {
+  draw(6);
+  trainer_->use("lamp", train().sha256);
+  const TaughtModel second = train();
+  ASSERT_TRUE(second.in_use);
+  EXPECT_EQ(second.in_use->pictures, 12U);
+  EXPECT_FALSE(trainer_->models("lamp").previous);
+}
+
+TEST_F(TrainTaught, WithoutABaseItSaysWhereOneIs) {
+  make_trainer("");
+  draw(5);
+  start();
+  const TeachJob job = end();
+  EXPECT_EQ(job.state, TeachJob::State::kFailed);
+  EXPECT_THAT(job.message, HasSubstr("install the package lookout-base"));
+  EXPECT_FALSE(trainer_->models("lamp").trained);
+}
+
+TEST_F(TrainTaught, EndsWhenItIsCancelledAndLeavesAllAsItWas) {
+  draw(20);
+  start();
+  trainer_->cancel();
+  EXPECT_EQ(trainer_->job()->state, TeachJob::State::kCancelled);
+  trainer_.reset();
+  make_trainer(LOOKOUT_SELFTEST);
+  EXPECT_FALSE(trainer_->models("lamp").trained);
+  EXPECT_EQ(train().all.pictures, 40U);
+}
+
+TEST(TrainTaughtCommand, IsNotForPeople) {
+  const ProgramResult ran = run_lookout({"--help"});
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("train-taught")));
+}
+
+}  // namespace
+}  // namespace lookout
