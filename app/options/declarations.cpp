@@ -30,7 +30,6 @@ constexpr double kMaxPredictRate = 100'000;
 constexpr double kMaxHistoryDays = 730;
 constexpr double kMaxPicturesADay = 100'000;
 constexpr std::size_t kHashDigits = 64;
-constexpr std::size_t kMaxWatches = 8;
 constexpr const char* kWatchSection = "watch";
 constexpr TimeForm kEvery{std::chrono::milliseconds(100), false, std::chrono::hours(1)};
 

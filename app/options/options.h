@@ -103,7 +103,12 @@ struct WatchOptions {
   std::optional<double> leave_threshold;
   std::optional<std::chrono::milliseconds> min_duration;
   std::optional<std::vector<std::string>> on_change;
+  // By an owner, see add_taught_watches(): one whose model cannot be loaded is left out.
+  bool taught = false;
 };
+
+// Of a run.
+inline constexpr std::size_t kMaxWatches = 8;
 
 struct HeatOptions {
   std::optional<double> limit;  // degrees Celsius of the processor; nothing: none

@@ -36,7 +36,7 @@ std::vector<Watch> watches_of(const RunOptions& options) {
   if (options.watches.empty()) return {{"", options}};
   std::vector<Watch> watches;
   for (const WatchOptions& watch : options.watches) {
-    watches.push_back({watch.name, options_of(options, watch), watch.title});
+    watches.push_back({watch.name, options_of(options, watch), watch.title, watch.taught});
   }
   return watches;
 }

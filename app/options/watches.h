@@ -14,6 +14,7 @@ struct Watch {
   // events.
   RunOptions options;
   std::string title{};  // as WatchInfo::title
+  bool taught = false;  // as WatchOptions::taught
 };
 
 // At least one. A model file of a watch's own comes with what the file says about it: labels, input

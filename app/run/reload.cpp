@@ -66,8 +66,10 @@ TakenOptions take_options(const Configuration& before, const Configuration& next
   TakenOptions taken;
   RunOptions& options = taken.options;
   options = before.options;
-  // Reporters know whether what they show has a name.
-  const bool same_kind = before.options.watches.empty() == next.options.watches.empty();
+  // Reporters and clients know whether what they show has a name. Where an owner teaches, the first
+  // watch comes while the run goes on.
+  const bool same_kind =
+      before.options.http.teach || before.options.watches.empty() == next.options.watches.empty();
   for (const std::string& name : differences(before.given, next.given)) {
     const bool takes = is_taken(name) && (same_kind || !begins_with(name, "watch."));
     (takes ? taken.changed : taken.kept).push_back(name);

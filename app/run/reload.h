@@ -39,7 +39,8 @@ struct TakenOptions {
 };
 
 // `next` as far as a run with `before` can take it: watches, model files, states, results' top k
-// and thresholds, rates, the limit of heat, and events. All else stays.
+// and thresholds, rates, the limit of heat, and events. All else stays, as does whether watches
+// have names, unless http.teach is set.
 TakenOptions take_options(const Configuration& before, const Configuration& next);
 
 // A thread of low priority, "reload", which reads and judges the configuration when it is asked

@@ -21,6 +21,7 @@
 #include "platform/overlay/overlay_reporter.h"
 #include "platform/reporters/terminal.h"
 #include "platform/system/non_blocking_writer.h"
+#include "platform/teach/teach_trainer.h"
 
 namespace lookout {
 
@@ -49,6 +50,7 @@ struct ReporterParts {
   std::shared_ptr<std::atomic<bool>> paused;  // set by a reporter; null: the source goes on
   const WakeEvent& wake;                      // who sets `paused` wakes it
   ModelTrials& trials;                        // of models that were installed
+  std::shared_ptr<TeachTrainer> trainer;      // null: nothing can be taught
 };
 
 struct RunReporters {

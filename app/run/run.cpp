@@ -17,6 +17,7 @@
 #include "app/report/json.h"
 #include "app/run/reporters.h"
 #include "app/run/run_watches.h"
+#include "app/run/taught_run.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/model_spec.h"
@@ -151,10 +152,10 @@ void require_frame(const StatsSnapshot& total, const RunOptions& options) {
                                                shown_source(options.camera.source), total.skipped));
 }
 
-}  // namespace
-
-void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
-         const WakeEvent& wake, const ReloadRequests& reload) {
+// The options have the taught watches.
+void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
+                      std::atomic<bool>& operators_asked, const WakeEvent& wake,
+                      const ReloadRequests& reload) {
   const ResolvedRun resolved = resolve(options);
   std::optional<OperatorProfile> profile;
   std::function<OperatorTable()> operators;
@@ -192,9 +193,10 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   log_machine(options, info.live);
   ResultOutput output(info.live, stop);
   PictureQueue pictures;
+  const auto trainer = make_trainer(options, reload);
   const auto parts_of = [&](const RunOptions& taken, const OpenWatches& open) {
-    return ReporterParts{taken,    open.all, resolved,        info,   operators, output,
-                         pictures, stop,     operators_asked, paused, wake,      trials};
+    return ReporterParts{taken, open.all,        resolved, info, operators, output, pictures,
+                         stop,  operators_asked, paused,   wake, trials,    trainer};
   };
   WatchReporters made;
   const auto reporters_of = [&](const RunOptions& taken, const OpenWatches& open) {
@@ -230,6 +232,16 @@ void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& 
   if (const auto dropped = output.lines.dropped(); dropped > 0) {
     log_warn("stdout's reader was too slow: {} writes were dropped", dropped);
   }
+}
+
+}  // namespace
+
+void run(const RunOptions& options, std::atomic<bool>& stop, std::atomic<bool>& operators_asked,
+         const WakeEvent& wake, const ReloadRequests& reload) {
+  const Configuration now = with_taught_watches({options, reload.given});
+  const ReloadRequests requests{now.given, [&reload] { return with_taught_watches(reload.read()); },
+                                reload.asked, reload.wake};
+  run_with_watches(now.options, stop, operators_asked, wake, requests);
 }
 
 }  // namespace lookout

@@ -11,6 +11,8 @@
 #include "app/model/model_facts.h"
 #include "app/options/resolved_run.h"
 #include "app/report/json.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
 
 namespace lookout {
 namespace {
@@ -53,6 +55,17 @@ OpenModel open_model_of(LoadedModel loaded) {
   return model;
 }
 
+OpenModel open_or_share(const ModelOptions& model,
+                        const std::function<LoadedModel(const ModelOptions&)>& load,
+                        const std::vector<OpenModel>& before) {
+  const std::string key = key_of(model);
+  const auto known = std::find_if(before.begin(), before.end(),
+                                  [&key](const OpenModel& one) { return one.key == key; });
+  OpenModel open = known == before.end() ? open_model_of(load(model)) : *known;
+  open.key = key;
+  return open;
+}
+
 bool reuses_results(const StillOptions& options, bool live) {
   return options.enabled == Still::kYes || (options.enabled == Still::kAuto && live);
 }
@@ -78,11 +91,14 @@ OpenWatches open_watches(const RunOptions& options,
     const ModelOptions& model = watch.options.model;
     const std::size_t file = index_of({model.file, model.labels}, files);
     if (file == open.models.size()) {
-      const std::string key = key_of(model);
-      const auto known = std::find_if(before.begin(), before.end(),
-                                      [&key](const OpenModel& one) { return one.key == key; });
-      open.models.push_back(known == before.end() ? open_model_of(load(model)) : *known);
-      open.models.back().key = key;
+      try {
+        open.models.push_back(open_or_share(model, load, before));
+      } catch (const Error& error) {
+        if (!watch.taught) throw;
+        log_warn("the taught watch {} is left out: {}", watch.name, error.what());
+        files.pop_back();
+        continue;
+      }
     }
     const View& view = watch.options.camera.view;
     const auto every = watch.options.still.at_least_every;
@@ -99,7 +115,10 @@ OpenWatches open_watches(const RunOptions& options,
     }
     open.all.push_back({std::move(watch), std::move(info), region});
   }
-  return open;
+  if (!open.all.empty()) return open;
+  RunOptions without_watches = options;
+  without_watches.watches.clear();
+  return open_watches(without_watches, load, before);
 }
 
 Plan make_plan(const RunOptions& options, const OpenWatches& watches, bool live) {

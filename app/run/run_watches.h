@@ -33,7 +33,9 @@ struct OpenWatches {
   std::vector<OpenWatch> all;  // at least one
 };
 
-// Loads each model once, by `load`, unless it is one of `before` whose files are as they were.
+// Loads each model once, by `load`, unless it is one of `before` whose files are as they were. A
+// taught watch whose model cannot be loaded is left out, and the log says why; without any watch
+// left, the options are taken as if they named none.
 OpenWatches open_watches(const RunOptions& options,
                          const std::function<LoadedModel(const ModelOptions&)>& load,
                          const std::vector<OpenModel>& before = {});
