@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/model/model_trials.h"
+#include "app/run/taught_run.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/run/open_model.h"
@@ -275,12 +276,11 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
   const auto warn = [](const std::string& why) {
     log_warn("http.teach: nothing can be taught: {}", why);
   };
-  std::filesystem::path folder = state_folder();
+  const std::filesystem::path folder = teach_folder(run.options);
   if (folder.empty()) {
     warn("the environment variable STATE_DIRECTORY, which a service has, names no folder for it");
     return teach;
   }
-  folder /= "teach";
   try {
     OpenedLibrary opened = open_library(folder);
     if (!opened.damage.empty()) {
@@ -291,6 +291,7 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
       log_warn("http.teach: {}", teach.damage);
     }
     teach.teaching = std::make_shared<Teaching>(std::move(opened.library));
+    teach.trainer = run.trainer;
   } catch (const std::filesystem::filesystem_error& error) {
     warn(fmt::format("{} cannot be used: {}", folder.string(), error.code().message()));
   } catch (const std::exception& error) {
