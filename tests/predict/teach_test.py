@@ -13,7 +13,7 @@ import unittest
 sys.dont_write_bytecode = True
 
 from owner import OwnerTest  # noqa: E402
-from served import wait_for  # noqa: E402
+from served import ROOT, wait_for  # noqa: E402
 
 GATE = {"name": "gate", "title": "The gate", "roi": [0.1, 0.1, 0.5, 0.5], "classes": ["open", "closed"]}
 PICTURES = 5  # of a class
@@ -90,6 +90,54 @@ class TeachTest(OwnerTest):
         self.process.communicate()
         self.start()
         self.assertEqual(everything(), before)
+
+    def train(self):
+        """Returns the model."""
+        self.teach("POST", "/watches/gate/job", status=202)
+        wait_for("a training", lambda: self.teach("GET", "")["job"]["state"] != "running")
+        told = self.teach("GET", "")
+        self.assertEqual(told["job"]["state"], "done", told["job"]["message"])
+        return told["watches"][0]["trained"]
+
+    def use(self, model):
+        watch = self.teach("PUT", "/watches/gate/model", {"sha256": model["sha256"]})
+        self.assertEqual(watch["model"]["sha256"], model["sha256"])
+
+    def states(self):
+        """Of all watches, by name."""
+        watches = json.loads(self.ask("/state")[1]).get("watches", [])
+        return {each["name"]: each["state"] for each in watches}
+
+    def test_what_is_taught_is_watched_at_once(self):
+        self.options = (*self.options, "--set", f"model.base={ROOT}/models/selftest.pt")
+        for label, self.source in (("open", "test://red"), ("closed", "test://blue")):
+            self.end()
+            self.start()
+            if label == "open":
+                self.teach("POST", "/watches", GATE, 201)
+                self.teach("POST", "/watches/gate/job", status=422)
+            self.hold(label, PICTURES)
+        self.assertEqual(self.states(), {})
+        first = self.train()
+        self.assertFalse(first["can_tell"])
+        self.use(first)
+        wait_for("the state of the new watch", lambda: self.states() == {"gate": "closed"})
+
+        self.hold("closed", PICTURES + 1)
+        second = self.train()
+        self.assertNotEqual(second["sha256"], first["sha256"])
+        self.assertEqual(second["in_use_right"]["of"], second["of"])
+        self.use(second)
+        wait_for("the state", lambda: self.states() == {"gate": "closed"})
+        self.assertEqual(self.teach("GET", "")["watches"][0]["previous"]["sha256"], first["sha256"])
+        self.use(first)
+
+        self.end()
+        self.source = "test://red"
+        self.start()
+        wait_for("the other state", lambda: self.states() == {"gate": "open"})
+        self.teach("DELETE", "/watches/gate", status=204)
+        wait_for("no watch", lambda: self.states() == {})
 
     def test_a_library_that_is_damaged_is_put_aside_and_told_of(self):
         self.teach("POST", "/watches", GATE, 201)
