@@ -372,6 +372,7 @@ for stage in "${stages[@]}"; do
     check tests/page/page_test.py
     check tests/page/form_test.py
     check tests/page/teach_test.py
+    check tests/page/taught_test.py
     check tests/page/report_test.py
     ;;
   target | target-trixie)

@@ -52,26 +52,27 @@ def fill(taught, occasions=2):
         taught.add_picture("garage", label, scene=scene)
 
 
-class TeachTest(unittest.TestCase):
+class TeachPage:
+    """What a person does with the page."""
+
+    owners_password = PASSWORD
+
     @classmethod
     def setUpClass(cls):
         import browser
 
         cls.browser_module = browser
+        super().setUpClass()
 
     def setUp(self):
         from selenium.webdriver.common.action_chains import ActionChains
         from selenium.webdriver.common.keys import Keys
 
+        super().setUp()
         self.keys = Keys
         self.browser = self.browser_module.Browser()
         self.addCleanup(self.browser.close)
-        self.server = TeachServer()
-        self.addCleanup(self.server.close)
-        self.taught = self.server.taught
         self.actions = lambda: ActionChains(self.browser.driver)
-
-    # ---- what a person does ----
 
     def by_id(self, name):
         return self.browser.driver.find_element("id", name)
@@ -91,19 +92,14 @@ class TeachTest(unittest.TestCase):
         wait_for(f"{name}: {text}, not {self.text(name)}", lambda: text in self.text(name))
 
     def look_at_login(self, url=""):
-        self.browser.open((url or self.server.url) + "teach")
+        self.browser.open((url or self.url) + "teach")
         focused = "return document.activeElement?.id === 'password'"
         wait_for("the form for the password", lambda: self.browser.look(focused))
 
     def enter(self, url=""):
         self.look_at_login(url)
-        self.by_id("password").send_keys(PASSWORD + self.keys.ENTER)
+        self.by_id("password").send_keys(self.owners_password + self.keys.ENTER)
         wait_for("the list", lambda: self.text("usage"))
-
-    def look_at_garage(self):
-        self.enter()
-        self.click("#list a", "Garage door")
-        wait_for("pictures", lambda: self.browser.run(GRID))
 
     def wait_for_picture(self):
         wait_for("the picture", lambda: self.browser.run("return document.getElementById('picture').naturalWidth"))
@@ -135,6 +131,42 @@ class TeachTest(unittest.TestCase):
         for side, wanted in zip(self.rectangle(), expected):
             self.assertAlmostEqual(side, wanted, delta=0.02, msg=f"{self.rectangle()}, not {expected}")
 
+    def pick(self, *places):
+        for place in places:
+            cell = self.browser.driver.find_elements("css selector", "#grid [role=option]")[place]
+            self.browser.run("arguments[0].scrollIntoView({block: 'center'})", cell)
+            cell.click()
+
+    def choose(self, which):
+        self.browser.run(
+            "const which = document.getElementById('which'); which.value = arguments[0];"
+            " which.dispatchEvent(new Event('change'))",
+            which,
+        )
+
+    def picked(self):
+        return [place for place, (_, is_picked, _) in enumerate(self.browser.run(GRID)) if is_picked]
+
+    def labels(self):
+        return [label for _, _, label in self.browser.run(GRID)]
+
+    def expect_no_message(self):
+        self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+
+
+class TeachTest(TeachPage, unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.server = TeachServer()
+        self.addCleanup(self.server.close)
+        self.url = self.server.url
+        self.taught = self.server.taught
+
+    def look_at_garage(self):
+        self.enter()
+        self.click("#list a", "Garage door")
+        wait_for("pictures", lambda: self.browser.run(GRID))
+
     def hold(self, label, until):
         """Holds a class's button until `until` of what the server kept is true."""
         self.taught.scene = label
@@ -158,30 +190,6 @@ class TeachTest(unittest.TestCase):
         self.click("button", "Train")
         wait_for("the result", lambda: trained() != before and "Trained." in self.text("job-said"))
         return self.browser.run(RESULT)
-
-    def pick(self, *places):
-        for place in places:
-            cell = self.browser.driver.find_elements("css selector", "#grid [role=option]")[place]
-            self.browser.run("arguments[0].scrollIntoView({block: 'center'})", cell)
-            cell.click()
-
-    def choose(self, which):
-        self.browser.run(
-            "const which = document.getElementById('which'); which.value = arguments[0];"
-            " which.dispatchEvent(new Event('change'))",
-            which,
-        )
-
-    def picked(self):
-        return [place for place, (_, is_picked, _) in enumerate(self.browser.run(GRID)) if is_picked]
-
-    def labels(self):
-        return [label for _, _, label in self.browser.run(GRID)]
-
-    def expect_no_message(self):
-        self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
-
-    # ---- tests ----
 
     def test_the_whole_way(self):
         self.enter()

@@ -18,6 +18,7 @@ class OwnerTest(ServedTest):
     """A run at which owners log in, with a state folder of its own."""
 
     source = "test://all?fps=20"
+    more_options = ()
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -26,7 +27,7 @@ class OwnerTest(ServedTest):
         self.folder = pathlib.Path(folder)
         self.password = self.folder / "lookout.password"
         self.settings = ("--set", f"http.password-file={self.password}")
-        self.options = (*self.settings, "--set", "http.teach=true")
+        self.options = (*self.settings, "--set", "http.teach=true", *self.more_options)
         self.set_password(PASSWORD)
         before = os.environ.get("STATE_DIRECTORY")
         os.environ["STATE_DIRECTORY"] = folder

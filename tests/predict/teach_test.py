@@ -20,6 +20,8 @@ PICTURES = 5  # of a class
 
 
 class TeachTest(OwnerTest):
+    more_options = ("--set", f"model.base={ROOT}/models/selftest.pt")
+
     def setUp(self):
         super().setUp()
         self.cookie = self.log_in()[2]
@@ -109,7 +111,6 @@ class TeachTest(OwnerTest):
         return {each["name"]: each["state"] for each in watches}
 
     def test_what_is_taught_is_watched_at_once(self):
-        self.options = (*self.options, "--set", f"model.base={ROOT}/models/selftest.pt")
         for label, self.source in (("open", "test://red"), ("closed", "test://blue")):
             self.end()
             self.start()
