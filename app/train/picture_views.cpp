@@ -28,6 +28,10 @@ View mirrored(View view) {
 
 }  // namespace
 
+std::string usual_views() {
+  return fmt::format("cut {}, light {} and {}", kCut, kDarker, kLighter);
+}
+
 PictureViews::PictureViews(Trainer& trainer, const View& view, Variants variants)
     : trainer_(trainer) {
   const InputSpec& input = trainer.spec().input;
@@ -37,10 +41,6 @@ PictureViews::PictureViews(Trainer& trainer, const View& view, Variants variants
     lights_ = {kDarker, kLighter / kDarker};
   }
   if (variants == Variants::kMirrored) views_.emplace_back(input, mirrored(view));
-}
-
-std::string PictureViews::description() const {
-  return fmt::format("{} views, cut {}, light {} and {}", count(), kCut, kDarker, kLighter);
 }
 
 void PictureViews::embed(cv::Mat& bgr, Embeddings& directions, Embeddings& profiles) {

@@ -19,6 +19,9 @@ enum class Variants {
   kMirrored,  // and mirrored
 };
 
+// The views of kUsual, in words that change with them.
+std::string usual_views();
+
 // Used by one thread.
 class PictureViews {
  public:
@@ -27,8 +30,6 @@ class PictureViews {
 
   // Of each picture.
   std::size_t count() const { return views_.size() + lights_.size(); }
-  // Tells them from others.
-  std::string description() const;
 
   // Appends a row for each view, the picture as it is first: directions, and profiles where the
   // base has them. Changes `bgr`. Throws the trainer's errors.

@@ -24,7 +24,6 @@
 #include "app/train/train_pictures.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
-#include "pipeline/core/model_facts.h"
 #include "pipeline/core/sha256.h"
 #include "pipeline/run/open_model.h"
 #include "pipeline/training/head_file.h"
@@ -110,42 +109,7 @@ class News {
   double done_ = -1;
 };
 
-// ---- Embeddings
-
-// Computes those that the cache lacks. A picture that cannot be read gets none.
-void embed_missing(const TrainingOrder& order, Trainer& trainer, EmbeddingCache& cache,
-                   News& news) {
-  View view;
-  view.roi = order.watch.roi;
-  PictureViews views(trainer, view, Variants::kUsual);
-  std::vector<const TrainingOrder::Picture*> missing;
-  std::vector<std::string> files;
-  for (const auto& entry : order.pictures) {
-    if (cache.find(entry.picture.number)) continue;
-    missing.push_back(&entry);
-    files.push_back(entry.file);
-  }
-  const std::size_t all = missing.size();
-  news.begin(static_cast<double>(all) /
-             static_cast<double>(std::max<std::size_t>(1, order.pictures.size())));
-  if (missing.empty()) return;
-  const auto source = open_pictures("pictures", std::move(files));
-  Frame frame;
-  for (std::size_t i = 0; i < all; ++i) {
-    news.tell("pictures", static_cast<double>(i) / static_cast<double>(all));
-    if (source->read(frame, {}) != ReadStatus::kFrame) continue;
-    KeptEmbeddings kept;
-    views.embed(frame.bgr, kept.directions, kept.profiles);
-    cache.keep(missing[i]->picture.number, kept);
-  }
-}
-
-EmbeddingSpace space_of(const TrainingOrder& order, const ModelArchive& base, Trainer& trainer) {
-  const PictureViews views(trainer, {}, Variants::kUsual);
-  return {base.sha256(), order.watch.roi, views.description()};
-}
-
-// ---- The model
+// ---- The base
 
 ModelOptions named_base(const TrainingOrder& order) {
   ModelOptions options;
@@ -162,16 +126,82 @@ ModelOptions named_base(const TrainingOrder& order) {
   return options;
 }
 
-// As `lookout train` says it.
-std::string producer_text(const Lesson& lesson, const LessonResult& result, const HeadBase& base,
-                          const std::string& library) {
+// Its engine starts when it is first used: where all embeddings are kept, it would take most of the
+// time and of the memory.
+class Base {
+ public:
+  explicit Base(ModelOptions options)
+      : options_(std::move(options)),
+        archive_(read_archive(options_).archive),
+        spec_(spec_of_base(archive_, read_contents(archive_), stated_model(options_))) {}
+
+  const ModelArchive& archive() const { return archive_; }
+  const ModelSpec& spec() const { return spec_; }
+  Trainer& trainer() {
+    if (!trainer_) {
+      trainer_ = open_trainer(archive_, {1, operator_libraries(options_), stated_model(options_)});
+    }
+    return *trainer_;
+  }
+
+ private:
+  const ModelOptions options_;
+  const ModelArchive archive_;
+  const ModelSpec spec_;
+  std::unique_ptr<Trainer> trainer_;
+};
+
+// ---- Embeddings
+
+// Computes those that the cache lacks. A picture that cannot be read gets none.
+void embed_missing(const TrainingOrder& order, Base& base, EmbeddingCache& cache, News& news) {
+  std::vector<const TrainingOrder::Picture*> missing;
+  std::vector<std::string> files;
+  for (const auto& entry : order.pictures) {
+    if (cache.find(entry.picture.number)) continue;
+    missing.push_back(&entry);
+    files.push_back(entry.file);
+  }
+  const std::size_t all = missing.size();
+  news.begin(static_cast<double>(all) /
+             static_cast<double>(std::max<std::size_t>(1, order.pictures.size())));
+  if (missing.empty()) return;
+  View view;
+  view.roi = order.watch.roi;
+  PictureViews views(base.trainer(), view, Variants::kUsual);
+  const auto source = open_pictures("pictures", std::move(files));
+  Frame frame;
+  for (std::size_t i = 0; i < all; ++i) {
+    news.tell("pictures", static_cast<double>(i) / static_cast<double>(all));
+    if (source->read(frame, {}) != ReadStatus::kFrame) continue;
+    KeptEmbeddings kept;
+    views.embed(frame.bgr, kept.directions, kept.profiles);
+    cache.keep(missing[i]->picture.number, kept);
+  }
+}
+
+// Trainer::class_rows(), kept beside the embeddings.
+Embeddings class_rows_of(Base& base, EmbeddingCache& cache) {
+  constexpr std::int64_t kRows = 0;  // pictures have numbers from 1 on
+  cache.choose({base.archive().sha256(), {}, "the rows of its classes"});
+  if (auto kept = cache.find(kRows)) return std::move(kept->directions);
+  KeptEmbeddings rows{base.trainer().class_rows(), {}};
+  cache.keep(kRows, rows);
+  return std::move(rows.directions);
+}
+
+// ---- The model
+
+// As `lookout train` says it, without an engine's library: each embedding may be of another one.
+std::string producer_text(const Lesson& lesson, const LessonResult& result, const HeadBase& base) {
   std::map<std::string, std::size_t> classes;
   for (const TaughtPicture& picture : lesson.pictures) ++classes[picture.label];
-  const Json json{
-      {"tool", "lookout train"},  {"lookout", LOOKOUT_VERSION},
-      {"library", library},       {"base", {{"name", base.name}, {"sha256", base.sha256}}},
-      {"classes", classes},       {"pictures", lesson.pictures.size()},
-      {"right", result.all.right}};
+  const Json json{{"tool", "lookout train"},
+                  {"lookout", LOOKOUT_VERSION},
+                  {"base", {{"name", base.name}, {"sha256", base.sha256}}},
+                  {"classes", classes},
+                  {"pictures", lesson.pictures.size()},
+                  {"right", result.all.right}};
   return to_text(json, 2) + "\n";
 }
 
@@ -215,32 +245,31 @@ void train_as_told(const TrainingOrder& order, News& news) {
   cv::setNumThreads(1);
   news.tell("pictures", 0);
   const AtomicFile output("model", order.output);
-  const ModelOptions options = named_base(order);
-  const ModelArchive archive = read_archive(options).archive;
-  const auto trainer =
-      open_trainer(archive, {1, operator_libraries(options), stated_model(options)});
+  Base base(named_base(order));
+  const std::string base_sha256 = base.archive().sha256();
   EmbeddingCache cache(order.folder);
-  cache.choose(space_of(order, archive, *trainer));
-  embed_missing(order, *trainer, cache, news);
+  const Embeddings class_rows = class_rows_of(base, cache);
+  cache.choose({base_sha256, order.watch.roi, usual_views()});
+  embed_missing(order, base, cache, news);
 
   std::vector<TaughtPicture> pictures;
   for (const auto& entry : order.pictures) pictures.push_back(entry.picture);
   const Lesson lesson = make_lesson(
       order.watch, pictures, [&cache](std::int64_t number) { return cache.find(number); },
-      trainer->class_rows());
+      class_rows);
   LessonResult result = learn(lesson, [&news](double done) { news.tell("folds", done); });
   news.tell("model", 0);
-  const HeadBase base{trainer->spec().name, archive.sha256(), archive.bytes().size()};
+  const HeadBase base_facts{base.spec().name, base_sha256, base.archive().bytes().size()};
   std::vector<std::string> labels = lesson.classes;
   labels.emplace_back(kUnknownLabel);
   result.model.metadata = model_metadata(
-      {order.name, lesson.classes.size(), lesson.pictures.size(), base.sha256}, trainer->spec());
+      {order.name, lesson.classes.size(), lesson.pictures.size(), base_sha256}, base.spec());
   result.model.labels = joined(labels, "\n") + "\n";
-  result.model.producer_info = producer_text(lesson, result, base, library_text(trainer->facts()));
-  const std::string bytes = write_head({base, result.model});
+  result.model.producer_info = producer_text(lesson, result, base_facts);
+  const std::string bytes = write_head({base_facts, result.model});
   TaughtReport report = report_of(order, result);
   report.model.sha256 = sha256(bytes);
-  report.model.in_use = judge_in_use(order, base, lesson);
+  report.model.in_use = judge_in_use(order, base_facts, lesson);
   output.save([&bytes](const WritePart& write) { write(bytes); });
   news.end(std::move(report));
 }
