@@ -40,7 +40,7 @@ page             -         2   0  -     test page?
 target-trixie    -         9  19  root  test target
 package          -        15  50  root  target
 target-mqtt      -         5   0  root  target
-target-train     -        15   0  root  target
+target-train     -        22   0  root  target
 camera           -        20   0  root  target
 libcamera        -        20   0  root  target
 libcamera-trixie -        70   0  root  target
@@ -413,6 +413,7 @@ for stage in "${stages[@]}"; do
   target-train)
     say 'Raspberry Pi 4, bookworm: classes taught in a virtual machine'
     check tests/target.sh train pi4
+    check tests/target.sh teach pi4
     ;;
   camera)
     say 'Raspberry Pi 4, bookworm: a camera that comes and goes in a virtual machine'

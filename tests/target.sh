@@ -9,7 +9,8 @@
 #   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh engines PRESET    ... whose engines come and go under the running service
 #   target.sh mqtt PRESET       ... with a broker on the same board
-#   target.sh train PRESET      ... whose owner teaches it classes of his own
+#   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
+#   target.sh teach PRESET      ... and over HTTP
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
 #   target.sh libcamera PRESET [backports]
@@ -360,6 +361,15 @@ train() {
   in_guest 1800 "bash train_test.sh ${base##*/}"
 }
 
+teach() {
+  local base=$shared/mobilenet_v2_xnnpack.pt
+  find_packages
+  [ -e "$base" ] || base=$build/share/lookout/selftest.pt
+  cp tests/vm/{service,teach_test}.sh "$base" "$work"
+  make_guest
+  in_guest 1800 "bash teach_test.sh ${base##*/}"
+}
+
 camera() {
   find_packages
   cp tests/vm/camera_test.sh "$work"
@@ -408,6 +418,7 @@ service) service ;;
 engines) engines_in_guest ;;
 mqtt) mqtt ;;
 train) train ;;
+teach) teach ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;
 upgrade) upgrade ;;
