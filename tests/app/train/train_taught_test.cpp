@@ -42,8 +42,9 @@ TEST_F(TrainTaught, TheSamePicturesGiveTheEmbeddingsOfLookoutTrain) {
   draw(8);
   train();
   const std::string output = folder_ / "same.head";
-  const ProgramResult ran = run_lookout({"train", classes_folder(), "-o", output, "--model",
-                                         LOOKOUT_SELFTEST, "--roi", "0.1,0.2,0.8,0.7"});
+  const std::string base = LOOKOUT_SELFTEST;
+  const ProgramResult ran = run_lookout(
+      {"train", classes_folder(), "-o", output, "--model", base, "--roi", "0.1,0.2,0.8,0.7"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const TrainedModel one = read_head(read_file(output)).model;
   const TrainedModel other = newest_head().model;
