@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 
 import nginx  # noqa: E402
 from lookout import ROOT, Lookout, wait_for  # noqa: E402
-from page_test import FOLDER, PATTERN, SCREENS, with_model  # noqa: E402
+from page_test import FOLDER, PATTERN, SCREENS, main, with_model  # noqa: E402
 from PIL import Image  # noqa: E402
 
 ANSWERS = """
@@ -148,15 +148,6 @@ class FormTest(unittest.TestCase):
             self.assertEqual(self.browser.find_faults(), [], f"{width}, {scheme}")
             name = os.path.join(FOLDER, f"form-{width}-{scheme}.png")
             self.browser.driver.save_screenshot(name)
-
-
-def main():
-    try:
-        import browser  # noqa: F401
-    except unittest.SkipTest as missing:
-        print(f"skipped: {missing}")
-        return 77
-    return 0 if unittest.main(exit=False, verbosity=2).result.wasSuccessful() else 1
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ Needs what page_test.py needs. The camera is a test pattern, red while the door 
 
 import os
 import sys
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("network", "predict", "tools"))]
@@ -17,7 +16,7 @@ sys.dont_write_bytecode = True
 
 from lookout import ROOT, wait_for  # noqa: E402
 from owner import PASSWORD, OwnerTest  # noqa: E402
-from page_test import FOLDER  # noqa: E402
+from page_test import FOLDER, main  # noqa: E402
 from teach_test import RESULT, TeachPage  # noqa: E402
 
 OPEN, CLOSED = "test://red", "test://blue"
@@ -45,11 +44,7 @@ class TaughtTest(TeachPage, OwnerTest):
         self.find("h1", "Garage door")
 
     def hold(self, label):
-        button = self.find("#holds b", label)
-        self.browser.run("arguments[0].scrollIntoView({block: 'center'})", button)
-        self.actions().click_and_hold(button).perform()
-        wait_for("what is kept", lambda: self.browser.run(KEPT, label) >= 5)
-        self.actions().release().perform()
+        self.press(label, lambda: self.browser.run(KEPT, label) >= 5)
         self.wait_for_text("hold-said", f"“{label}”: ")
 
     def train(self):
@@ -96,11 +91,11 @@ class TaughtTest(TeachPage, OwnerTest):
         self.wait_for_text("now", "Looks now like open")
         self.click("button", self.text("back"))
         self.wait_for_text("told", "The one before is in use again.")
+        os.makedirs(FOLDER, exist_ok=True)
         down = self.browser.run("return document.documentElement.scrollHeight")
         self.browser.emulate(360, down, "light")
         self.browser.driver.save_screenshot(os.path.join(FOLDER, "taught-360.png"))
 
 
 if __name__ == "__main__":
-    os.makedirs(FOLDER, exist_ok=True)
-    unittest.main()
+    sys.exit(main())
