@@ -7,6 +7,7 @@
 #include <functional>
 #include <opencv2/core.hpp>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "pipeline/core/error.h"
@@ -198,28 +199,36 @@ Difference compare(const std::vector<float>& a, const std::vector<float>& b) {
   return difference;
 }
 
+// Of each of `out` pixels: the pixels of `in` that it is made of, with their weights in a triangle
+// filter.
+std::vector<std::vector<std::pair<int, double>>> triangles(int in, int out) {
+  const double scale = static_cast<double>(in) / out;
+  const double support = std::max(scale, 1.0);
+  std::vector<std::vector<std::pair<int, double>>> weights(static_cast<std::size_t>(out));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double center = (static_cast<double>(i) + 0.5) * scale;
+    for (int pixel = 0; pixel < in; ++pixel) {
+      const double weight = 1 - std::abs((pixel + 0.5 - center) / support);
+      if (weight > 0) weights[i].emplace_back(pixel, weight);
+    }
+  }
+  return weights;
+}
+
 // The whole picture scaled to width x height by a triangle filter, then converted; not rounded.
 std::vector<float> exactly(const Painted& painted, int width, int height) {
-  const auto weight = [](int pixel, int out, double scale) {
-    const double support = std::max(scale, 1.0);
-    return std::max(0.0, 1 - std::abs((pixel + 0.5 - (out + 0.5) * scale) / support));
-  };
   const Exact exact(painted.picture.encoding);
-  const cv::Size size(painted.picture.width, painted.picture.height);
+  const auto columns_of = triangles(painted.picture.width, width);
   std::vector<float> values;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
+  for (const auto& rows : triangles(painted.picture.height, height)) {
+    for (const auto& columns : columns_of) {
       Pixel sum{};
       double weights = 0;
-      for (int row = 0; row < size.height; ++row) {
-        const double down = weight(row, y, static_cast<double>(size.height) / height);
-        if (down == 0) continue;
-        for (int column = 0; column < size.width; ++column) {
-          const double w = down * weight(column, x, static_cast<double>(size.width) / width);
-          if (w == 0) continue;
+      for (const auto& [row, down] : rows) {
+        for (const auto& [column, across] : columns) {
           const Pixel pixel = painted.at(column, row);
-          for (std::size_t i = 0; i < 3; ++i) sum[i] += w * pixel[i];
-          weights += w;
+          for (std::size_t i = 0; i < 3; ++i) sum[i] += down * across * pixel[i];
+          weights += down * across;
         }
       }
       for (double& value : sum) value /= weights;
