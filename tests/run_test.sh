@@ -145,7 +145,7 @@ expect 'what is next is built beside the virtual machine' test \
   "$(grep -nE 'asan: .* (build|tests) |asan: the service' "$work/out" | sed 's/.*: \([a-z ]*\) (.*/\1/' | tr '\n' '|')" = \
   'build|the service in the virtual machine|tests|'
 expect 'the board is tested' test "$(calls 'target.sh|cpack|libcamera.sh' | tr '|' '\n' | sort | tr '\n' '|')" = \
-  'check_libcamera.sh |cpack --preset pi4|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
+  'check_libcamera.sh |cpack --preset pi4 -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
 
 echo 'exit 1' >>"$root/tests/soak/soak.py"
 run soak style
