@@ -35,7 +35,8 @@ constexpr std::size_t kMaxTarget = 4 * 1024;
 constexpr unsigned int kHttp11 = 11;
 // The headers of every answer. The page's files come from this server alone.
 constexpr const char* kCommonHeaders =
-    "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n"
+    "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n";
 constexpr int kNoContent = 204;
 

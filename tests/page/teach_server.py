@@ -25,7 +25,7 @@ PAGES = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../platform/http/pages"
 )
 TYPES = {"css": "text/css", "html": "text/html; charset=utf-8", "js": "text/javascript", "svg": "image/svg+xml"}
-POLICY = "default-src 'self'; frame-ancestors 'none'"
+POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 PASSWORD = "garage door"
 NONE = "_other"
 ENOUGH = 5  # pictures of a class

@@ -97,7 +97,7 @@ TEST(HttpServer, AnswersOneRequestAfterTheOther) {
   const HttpAnswer page = client.get("/");
   EXPECT_EQ(page.status, 200);
   EXPECT_EQ(page.headers.at("content-security-policy"),
-            "default-src 'self'; frame-ancestors 'none'");
+            "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
   EXPECT_EQ(page.headers.at("cross-origin-resource-policy"), "same-site");
   EXPECT_EQ(page.headers.at("x-content-type-options"), "nosniff");
   EXPECT_EQ(page.headers.count("access-control-allow-origin"), 0U);
