@@ -125,7 +125,7 @@ std::unique_ptr<HttpStream> EventFeed::open(const ListenerOptions& options, Cloc
   }
   const std::string stats = lines_.stats();
   listener->put(event("status", lines_.status()));
-  if (!watches_.empty()) listener->put(event("watches", watches_));
+  if (has_names_) listener->put(event("watches", watches_));
   if (!stats.empty()) listener->put(event("stats", stats));
   if (comes_back || !slots_.status().online) return listener;
   for (const LiveWatch& watch : slots_.watches()) {
@@ -135,8 +135,10 @@ std::unique_ptr<HttpStream> EventFeed::open(const ListenerOptions& options, Cloc
 }
 
 void EventFeed::look_at_watches() {
+  const std::vector<LiveWatch> watches = slots_.watches();
   watches_ = lines_.watches();
-  max_queue_ = kMaxQueue * slots_.watches().size();
+  has_names_ = watches.front().watch != nullptr;
+  max_queue_ = kMaxQueue * watches.size();
 }
 
 // All are news to an id of another run.

@@ -24,7 +24,8 @@ struct ListenerOptions {
 // calls of advance(), each listener gets the newest.
 //
 // Where watches have names, `classification` is the newest result of each, the id has the watch's
-// name behind a dot, and an event `watches` lists them, at the begin and when they were replaced.
+// name behind a dot, and an event `watches` lists them, at the begin and when they were replaced:
+// an empty list when the last one has gone.
 class EventFeed {
  public:
   static constexpr std::chrono::milliseconds kInterval{100};
@@ -72,7 +73,8 @@ class EventFeed {
   std::set<Listener*> listeners_;
   LiveSlots::Counts seen_;
   Clock::time_point now_;
-  std::string watches_;  // the line of the event; empty: they have no names
+  std::string watches_;     // the line of the event
+  bool has_names_ = false;  // of watches
   std::size_t max_queue_ = kMaxQueue;
   std::uint64_t dropped_ = 0;
 };

@@ -50,8 +50,9 @@ void LiveSlots::put(const WatchList& watches) {
       next.back().watch = each.watch;
       next.back().model = each.model;
     }
+    const bool had_names = watches_.front().watch != nullptr;
     watches_ = std::move(next);
-    if (watches_.front().watch) ++counts_.lists;
+    if (had_names || watches_.front().watch) ++counts_.lists;
   }
   if (listened_) wake();
 }
@@ -208,9 +209,8 @@ std::string LiveLines::watch_array(const std::vector<LiveWatch>& watches) const 
 
 std::string LiveLines::watches() const {
   const auto watches = slots_.watches();
-  if (!watches.front().watch) return {};
   return fmt::format(R"({{"schema":1,"type":"watches","camera":{},"watches":{}}})", camera_,
-                     watch_array(watches));
+                     watches.front().watch ? watch_array(watches) : "[]");
 }
 
 std::string LiveLines::all() {

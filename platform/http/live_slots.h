@@ -78,7 +78,7 @@ class LiveSlots {
   std::optional<StatsSnapshot> stats() const EXCLUDES(mutex_);
   CameraStatus status() const EXCLUDES(mutex_);
   // How many results, changes of the state, statistics, changes of the camera and lists of named
-  // watches there were.
+  // watches there were. That the last one has gone is such a list, too.
   struct Counts {
     std::uint64_t results = 0;
     std::uint64_t changes = 0;
@@ -116,7 +116,7 @@ class LiveLines {
   std::string state(const LiveResult& change);
   std::string stats();
   std::string status();
-  // `{"schema":1,"type":"watches","camera":...,"watches":[...]}`; empty without names.
+  // `{"schema":1,"type":"watches","camera":...,"watches":[...]}`; the list is empty without names.
   std::string watches() const;
   // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
   // there is not. `about`: `version` of the program, `source`, and the model's `region` and

@@ -245,6 +245,19 @@ class PageTest(unittest.TestCase):
         self.browser.wait_until_shown("predictions", is_live)
         self.expect_no_message()
 
+    def test_the_last_watch_goes(self):
+        from browser import WATCHES as ROWS
+
+        # Only where an owner teaches, names come and go while the run goes on.
+        server, write = self.start_with_watches("--set", "http.teach=true")
+        self.open(server)
+        wait_for("three watches", lambda: len(self.browser.look(ROWS) or []) == 3)
+        write("")
+        server.reload()
+        wait_for("no watch", lambda: self.browser.look(ROWS) == [])
+        self.browser.wait_until_shown("the state", lambda now: now["state"] == LABEL)
+        self.expect_no_message()
+
     def test_frames_that_are_not_wanted_do_not_count_as_classified(self):
         self.open(self.start("test://red?size=320x240&fps=30", "--set", "camera.max-rate=3"))
         shown = self.browser.wait_until_shown(

@@ -183,6 +183,24 @@ TEST_F(EventFeedTest, NamedWatchesAreListedAtTheBeginAndWhenTheyAreReplaced) {
   EXPECT_EQ(types(*listener), Types());
 }
 
+TEST_F(EventFeedTest, AnEmptyListTellsThatTheLastNamedWatchHasGone) {
+  slots_.put(http_watches({"gate"}));
+  const auto listener = feed_.open({}, now_);
+  EXPECT_EQ(types(*listener), Types({"status", "watches"}));
+  slots_.put(WatchList{{nullptr, http_model()}});
+  advance();
+  HttpPart part;
+  ASSERT_TRUE(listener->next(part));
+  const auto list = nlohmann::json::parse(part.body->substr(part.body->find('{')));
+  EXPECT_EQ(list["type"], "watches");
+  EXPECT_TRUE(list["watches"].empty());
+  // A reload that changes nothing more tells nothing, and a new listener has nothing to forget.
+  slots_.put(WatchList{{nullptr, http_model()}});
+  advance();
+  EXPECT_EQ(types(*listener), Types());
+  EXPECT_EQ(types(*feed_.open({}, now_)), Types({"status"}));
+}
+
 TEST_F(EventFeedTest, EachWatchHasItsNewestClassification) {
   const WatchList watches = http_watches({"gate", "lamp"});
   slots_.put(watches);
