@@ -373,6 +373,7 @@ for stage in "${stages[@]}"; do
     check tests/page/form_test.py
     check tests/page/teach_test.py
     check tests/page/taught_test.py
+    check tests/page/language_test.py
     check tests/page/report_test.py
     ;;
   target | target-trixie)

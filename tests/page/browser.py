@@ -106,6 +106,32 @@ CHANGES = """
   });
 """
 
+# The texts that are not in the page's language, German, but in English: those of words/en.js that have others
+# in German, and those with an English word.
+ENGLISH = """
+  const done = arguments[arguments.length - 1];
+  const load = async (language) => (await import(new URL(`words/${language}.js`, document.baseURI))).words;
+  const listed = (words) => Object.values(words).flatMap((one) => typeof one === "object" ? listed(one) : [one]);
+  const read = async () => {
+    const german = new Set(listed(await load("de")));
+    const english = new Set(listed(await load("en")).filter((one) => !german.has(one)));
+    const shown = [document.title];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const parent = texts.currentNode.parentElement;
+      if (!parent.closest("noscript") && parent.closest("[lang]").lang === "de") {
+        shown.push(texts.currentNode.textContent);
+      }
+    }
+    for (const name of ["alt", "aria-label", "placeholder", "title"]) {
+      shown.push(...[...document.querySelectorAll(`[${name}]`)].map((one) => one.getAttribute(name)));
+    }
+    const word = /\\b(a|and|are|for|is|no|not|of|picture|since|the|to|with|yet)\\b/i;
+    return shown.map((text) => text.trim()).filter((text) => english.has(text) || word.test(text));
+  };
+  read().then(done, (error) => done([String(error)]));
+"""
+
 # The pixels of the live picture, so that two of them can be compared.
 PIXELS = """
   const picture = document.getElementById("picture");
@@ -119,7 +145,7 @@ PIXELS = """
 
 
 class Browser:
-    def __init__(self):
+    def __init__(self, language="en-US"):
         options = Options()
         # The window's load event comes after the first picture of a stream, and never without one.
         options.page_load_strategy = "none"
@@ -127,6 +153,7 @@ class Browser:
             options.add_argument(argument)
         if os.getuid() == 0:
             options.add_argument("--no-sandbox")  # which Chromium needs to run as root
+        options.add_argument(f"--accept-lang={language}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
 
@@ -186,6 +213,10 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+    def find_english(self):
+        """On a page that is in German."""
+        return self.driver.execute_async_script(ENGLISH)
 
     def find_faults(self):
         """Of accessibility, as axe-core finds them: a sentence for each. Skips the test without axe-core."""

@@ -393,8 +393,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def page(self, path):
         name = {"/": "index.html", "/teach": "teach.html", "/predict": "predict.html"}.get(path, path[1:])
-        file = os.path.join(PAGES, os.path.basename(name))
-        if not os.path.exists(file):
+        file = os.path.join(PAGES, name)
+        if ".." in name or not os.path.isfile(file):
             raise Refused(404, "not_found", "there is no such page")
         with open(file, "rb") as page:
             self.answer(200, TYPES[file.rpartition(".")[2]], page.read())

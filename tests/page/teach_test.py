@@ -56,6 +56,7 @@ class TeachPage:
     """What a person does with the page."""
 
     owners_password = PASSWORD
+    language = "en-US"  # of the browser
 
     @classmethod
     def setUpClass(cls):
@@ -70,7 +71,7 @@ class TeachPage:
 
         super().setUp()
         self.keys = Keys
-        self.browser = self.browser_module.Browser()
+        self.browser = self.browser_module.Browser(self.language)
         self.addCleanup(self.browser.close)
         self.actions = lambda: ActionChains(self.browser.driver)
 

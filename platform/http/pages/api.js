@@ -1,18 +1,8 @@
 // What the pages ask of `/api/1/`, and the sentences for what is refused.
 
-const kAnswerMs = 10000;  // for an answer
+import {words} from "./language.js";
 
-// By the code of an error; others come with a sentence of the server.
-const kSentences = {
-  wrong_password: "That is not the password.",
-  busy: "The server is busy with another one. Try again in a moment.",
-  not_logged_in: "You are not logged in any more. Log in again.",
-  camera_away: "The camera is away. lookout keeps trying.",
-  held: "Somebody else holds a button just now. Try again in a moment.",
-  changed: "Somebody else changed it meanwhile. Look again, and repeat what is still wanted.",
-  cross_origin: "The server does not take changes from this address. Its http.public-url says " +
-      "under which address browsers reach it.",
-};
+const kAnswerMs = 10000;  // for an answer
 
 // Of what the server says without a capital and a full stop.
 export function sentence(text) {
@@ -21,11 +11,9 @@ export function sentence(text) {
 }
 
 function sentenceOf({code, message}, status, wait) {
-  if (code === "too_many_guesses") {
-    return `Too many passwords were tried. Try again in ${wait > 1 ? `${wait} s` : "a moment"}.`;
-  }
-  if (Object.hasOwn(kSentences, code)) return kSentences[code];
-  return message ? sentence(message) : `The answer was HTTP status ${status}.`;
+  if (code === "too_many_guesses") return words.tooManyGuesses(wait);
+  if (Object.hasOwn(words.errors, code)) return words.errors[code];
+  return message ? sentence(message) : words.statusAnswered(status);
 }
 
 // Its `message` is for people. `status` 0: no answer came.
@@ -60,7 +48,7 @@ export async function ask(method, path, body = undefined, {limit = kAnswerMs} = 
   try {
     response = await fetch(`api/1/${path}`, request);
   } catch {
-    throw new Refusal(0, "no_answer", "The server does not answer. Is it still running?");
+    throw new Refusal(0, "no_answer", words.noAnswer);
   }
   if (!response.ok) throw await refusalOf(response);
   return response.status === 204 ? null : response.json();

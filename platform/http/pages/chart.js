@@ -1,5 +1,7 @@
 // Rates and latency of the last minute, made of the results that this page got, and their chart.
 
+import {decimal, locale, words} from "./language.js";
+
 const kChartSeconds = 60;
 const kRateSeconds = 5;
 const kEachReceived = 8;  // results a second, below which each is sent: at most ten are
@@ -84,7 +86,9 @@ export function figures(silence) {
   return {rates: rates(), minute, points: series(end)};
 }
 
-export const inShort = (number) => number.toFixed(number < 100 ? 1 : 0);
+export const inShort = (number) => decimal(number, number < 100 ? 1 : 0);
+
+const kAxis = new Intl.NumberFormat(locale, {maximumSignificantDigits: 2, useGrouping: false});
 
 function createSvg(tag, parent, attributes, text = "") {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -105,10 +109,10 @@ function drawAxes(svg, area, top) {
     const y = area.bottom - share * area.height;
     createSvg("line", svg, {class: "grid", x1: area.left, x2: area.right, y1: y, y2: y});
     const at = {x: area.left - 6, y: y + 4, "text-anchor": "end"};
-    createSvg("text", svg, at, `${+(share * top).toPrecision(2)} ms`);
+    createSvg("text", svg, at, `${kAxis.format(share * top)} ms`);
   }
-  const names = [[-kChartSeconds, "1 min ago", "start"], [-kChartSeconds / 2, "30 s", "middle"],
-                 [0, "now", "end"]];
+  const names = [[-kChartSeconds, words.minuteAgo, "start"], [-kChartSeconds / 2, "30 s", "middle"],
+                 [0, words.now, "end"]];
   for (const [x, name, anchor] of names) {
     const at = area.right + x / kChartSeconds * area.width;
     createSvg("text", svg, {x: at, y: area.bottom + 16, "text-anchor": anchor}, name);
@@ -135,11 +139,11 @@ export function drawChart(parent, {minute, points}) {
   area.width = area.right - area.left;
   area.height = area.bottom - area.top;
   const known = kLines.filter((name) => minute[name] !== null);
-  const texts = known.map((name) => `${name} ${inShort(minute[name])} ms`);
+  const texts = known.map((name) => `${name} ${inShort(minute[name])} ms`).join(", ");
   const svg = createSvg("svg", document.createDocumentFragment(), {
     viewBox: `0 0 ${width} ${height}`,
     role: "img",
-    "aria-label": `Chart of the latency over the last minute: ${texts.join(", ") || "none"}`,
+    "aria-label": texts ? words.latencyChartOf(texts) : words.latencyChart,
   });
   const top = roundedUp(Math.max(1, ...points.map((point) => point.p99)));
   drawAxes(svg, area, top);

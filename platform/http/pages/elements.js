@@ -1,5 +1,7 @@
 // What the page's scripts share: how elements are made and filled, and how figures are written.
 
+import {decimal, locale} from "./language.js";
+
 export const $ = (id) => document.getElementById(id);
 
 // What shows the text already is not touched.
@@ -16,6 +18,8 @@ export function create(tag, parent, text = "") {
   return element;
 }
 
-export const percent = (score) => `${(score * 100).toFixed(1)} %`;
+export const percent = (score) => `${decimal(score * 100, 1)} %`;
 
-export const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], {hour12: false});
+const kClock = new Intl.DateTimeFormat(locale, {timeStyle: "medium", hourCycle: "h23"});
+
+export const clock = (seconds) => kClock.format(seconds * 1000);

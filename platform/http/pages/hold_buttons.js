@@ -3,15 +3,15 @@
 
 import {ask, sentence} from "./api.js";
 import {$, create, fill, put} from "./elements.js";
+import {words} from "./language.js";
 import {refresh, taught} from "./taught.js";
-import {counted, hoursText, kNone, labelText, lightText} from "./words.js";
+import {hoursText, kNone, labelText, lightText} from "./words.js";
 
 const kRenewMs = 500;  // the server ends a hold 1.5 s after it was renewed last
 const kPatienceMs = 4000;  // for an answer to that
 const kLooks = 4;  // for the picture of a tap
 const kHours = 24;
 const kNothing = {kept: 0, similar: 0};
-const kEnded = "The server took no more pictures: let go of the button, and hold it again.";
 
 const buttons = new Map();  // by label: its elements
 let watch = null;
@@ -20,17 +20,15 @@ let hold = null;  // that goes on: its label, whether it is released, and what t
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-const howText = (label) => label === kNone ? "hold while it is something else" :
-    `hold while ${label}`;
+const howText = (label) => label === kNone ? words.holdWhileOther : words.holdWhile(label);
 
 // Short, so that the button keeps its size under the finger.
 function heldText({kept, similar}) {
-  return similar > 0 ? `${kept} kept, ${similar} too similar` : `${kept} kept`;
+  return similar > 0 ? words.keptAndSimilarNow(kept, similar) : words.keptNow(kept);
 }
 
-function keptText({kept, similar}) {
-  const left = similar > 0 ? `, ${similar} left out: too similar` : "";
-  return `${counted(kept, "picture")} kept${left}`;
+function keptText(label, {kept, similar}) {
+  return similar > 0 ? words.keptAndSimilar(label, kept, similar) : words.kept(label, kept);
 }
 
 function show(mine) {
@@ -58,7 +56,7 @@ async function goOn(mine) {
       if (mine.isReleased) break;
       take(mine, await ask("PUT", `teach/holds/${number}`, {}, {limit: kPatienceMs}));
     }
-    if (!mine.isReleased && !mine.status.why) put("hold-problem", kEnded);
+    if (!mine.isReleased && !mine.status.why) put("hold-problem", words.holdEnded);
   } finally {
     mine.status = await ask("DELETE", `teach/holds/${number}`);
   }
@@ -73,7 +71,7 @@ async function settle(mine) {
     if (taught.hold?.number === mine.status.number) mine.status = taught.hold;
   }
   if (mine.status.problem) put("hold-problem", sentence(mine.status.why));
-  return `“${labelText(mine.label)}”: ${keptText(mine.status)}.`;
+  return keptText(labelText(mine.label), mine.status);
 }
 
 // After a tap that is still being ended, another one waits for that.
@@ -85,7 +83,7 @@ async function begin(label) {
   mine.ended = new Promise((done) => { mine.end = done; });
   if (before) show(before);
   put("hold-problem", "");
-  put("hold-said", `Taking pictures of “${labelText(label)}”`);
+  put("hold-said", words.takingPicturesOf(labelText(label)));
   show(mine);
   try {
     await before?.ended;
@@ -188,14 +186,13 @@ export function drawHolds(next) {
     $("holds").replaceChildren();
     labels.forEach(addButton);
     const [first] = labels;
-    put("how", `Hold “${first}” while it is ${first}: two pictures a second are taken, and what ` +
-        "looks the same again is left out. A tap takes one picture.");
+    put("how", words.howToHold(first));
     put("hold-said", "");
     put("hold-problem", "");
   }
   for (const [label, {count}] of buttons) {
     const entry = watch.progress.classes.find((one) => one.label === label);
-    fill(count, counted(entry?.pictures ?? 0, "picture"));
+    fill(count, words.pictureCount(entry?.pictures ?? 0));
   }
   drawHours(watch.progress.classes);
 }

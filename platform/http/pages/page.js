@@ -5,6 +5,7 @@
 
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 import {$, clock, create, percent, put} from "./elements.js";
+import {translatePage, words} from "./language.js";
 import {LivePicture} from "./picture.js";
 import {showLink} from "./session.js";
 import {chosenResults, hasNames, onChoice, placeBoxes, showWatches, takeWatchResult,
@@ -16,6 +17,8 @@ const kAwaySilenceMs = 70000;  // the same while the camera is away: only statis
 const kAnswerMs = 5000;  // for the answer to that
 const kStallMs = 10000;  // without a result: then the page says so
 const kRows = 10;
+
+translatePage();
 
 const now = () => clock(Date.now() / 1000);
 
@@ -104,9 +107,9 @@ function drawPredictions(results) {
     const text = percent(result.score);
     if (score.textContent === text) return;
     score.textContent = text;
-    bar.style.setProperty("--share", text.replace(" ", ""));
+    bar.style.setProperty("--share", `${(result.score * 100).toFixed(1)}%`);
   });
-  put("nothing", shown.length > 0 ? "" : "Nothing above the threshold");
+  put("nothing", shown.length > 0 ? "" : words.nothingAbove);
 }
 
 // What is made of many results.
@@ -114,8 +117,8 @@ function drawFigures() {
   const silence = lastResult > 0 ? performance.now() - lastResult : 0;
   const made = figures(silence / 1000);
   const rates = !link.begin || cameraAway || isStalled(silence) ? kNoRates : made.rates;
-  putFigure("fps", rates.classified, "fps");
-  putFigure("camera-fps", rates.camera, "fps");
+  putFigure("fps", rates.classified, words.fps);
+  putFigure("camera-fps", rates.camera, words.fps);
   putFigure("age", made.minute.p50, "ms");
   for (const name of ["p50", "p95", "p99"]) putFigure(name, made.minute[name], "ms");
   drawChart($("chart"), made);
@@ -123,16 +126,15 @@ function drawFigures() {
 
 // ---- camera, machine and state ----
 
+// By the bits of the machine's status.
 const kThrottled = [
-  [0, "under-voltage now"], [1, "clock capped now"], [2, "throttled now"],
-  [3, "temperature limit reached now"], [16, "under-voltage since the start"],
-  [17, "clock was capped since the start"], [18, "was throttled since the start"],
-  [19, "temperature limit was reached since the start"],
+  [0, "lowVoltage"], [1, "capped"], [2, "throttled"], [3, "hot"],
+  [16, "wasLowVoltage"], [17, "wasCapped"], [18, "wasThrottled"], [19, "wasHot"],
 ];
 
 // name -> [text, whether it is bad], in the order on the page; those without a text are not shown.
-const kFacts = ["Camera", "Source", "Model", "Weights", "Activations", "Throttled", "Power",
-                "Frames", "Skipped", "Version"];
+const kFacts = ["camera", "source", "model", "weights", "activations", "throttled", "power",
+                "frames", "skipped", "version"];
 const facts = new Map(kFacts.map((name) => [name, []]));
 
 function setFact(name, value, bad = false) {
@@ -144,16 +146,17 @@ function setFact(name, value, bad = false) {
   $("facts").replaceChildren();
   for (const [key, [shown, isBad]] of facts) {
     if (!shown) continue;
-    create("dt", $("facts"), key);
+    create("dt", $("facts"), words.facts[key]);
     create("dd", $("facts"), shown).className = isBad ? "bad" : "";
   }
 }
 
 function showThrottled({throttled: bits, throttled_source: source}) {
   if (typeof bits !== "number") return;
-  const words = kThrottled.filter(([bit]) => bits >>> bit & 1).map(([, meaning]) => meaning);
-  const none = source === "rpi_volt" ? "no under-voltage now" : "no";
-  setFact(source === "rpi_volt" ? "Power" : "Throttled", words.join(", ") || none, words.length > 0);
+  const are = kThrottled.filter(([bit]) => bits >>> bit & 1).map(([, key]) => words.throttled[key]);
+  const isPower = source === "rpi_volt";
+  const none = isPower ? words.voltageIsFine : words.notThrottled;
+  setFact(isPower ? "power" : "throttled", are.join(", ") || none, are.length > 0);
 }
 
 let cameraAway = null;  // since when (s), null while it is there
@@ -162,7 +165,8 @@ function showCamera(line) {
   cameraAway = line.state === "offline" ? line.timestamp : null;
   region.draw();
   document.body.dataset.camera = line.state;
-  setFact("Camera", cameraAway ? `away since ${clock(cameraAway)}` : "online", cameraAway !== null);
+  const isAway = cameraAway !== null;
+  setFact("camera", isAway ? words.awaySince(clock(cameraAway)) : words.online, isAway);
   showNotice();
 }
 
@@ -172,7 +176,7 @@ function showNames(line) {
     const title = `${line.camera} – lookout`;
     if (document.title !== title) document.title = title;
   }
-  if (!hasNames()) setFact("Model", line.model);
+  if (!hasNames()) setFact("model", line.model);
 }
 
 // After a restart there may be no names any more, of which no event tells.
@@ -211,7 +215,7 @@ const handlers = {
   },
   watches({watches: list}) {
     showWatches(list);
-    setFact("Model", [...new Set(list.map(({model}) => model))].join(", "));
+    setFact("model", [...new Set(list.map(({model}) => model))].join(", "));
     region.draw();
     if (link.asked) link.askAbout();
   },
@@ -223,16 +227,17 @@ const handlers = {
     }
     state = line;
     drawScore(lastResults);
-    put("state", line.state ?? "none yet");
-    const before = line.previous === null ? "" : `, before: ${line.previous}`;
-    put("since", `since ${clock(line.timestamp)}${before}`);
+    put("state", line.state ?? words.noState);
+    const begin = clock(line.timestamp);
+    const {previous} = line;
+    put("since", previous === null ? words.since(begin) : words.sinceAndBefore(begin, previous));
   },
   stats(line) {
     addCounts(line);
     putFigure("temperature", line.temperature_c, "°C");
     showThrottled(line);
-    setFact("Frames", `${line.classified} classified, ${line.dropped} dropped`);
-    setFact("Skipped", line.skipped > 0 ? `${line.skipped} damaged frames` : "");
+    setFact("frames", words.framesCounted(line.classified, line.dropped));
+    setFact("skipped", line.skipped > 0 ? words.framesSkipped(line.skipped) : "");
   },
   status: showCamera,
 };
@@ -241,11 +246,11 @@ const handlers = {
 function showAbout({version, source, region: part, archive}) {
   region.about = part;
   region.draw();
-  setFact("Source", source);
-  setFact("Version", archive ? `lookout ${version}, ${archive.library}` : version);
+  setFact("source", source);
+  setFact("version", archive ? `lookout ${version}, ${archive.library}` : version);
   if (!archive) return;
-  setFact("Weights", archive.weights);
-  setFact("Activations", `${archive.activations}, ${archive.kernels} kernels`);
+  setFact("weights", archive.weights);
+  setFact("activations", words.kernels(archive.activations, archive.kernels));
 }
 
 function take(type, line) {
@@ -260,18 +265,18 @@ let pause = 0;  // between the last two results, in milliseconds
 let away = "";       // why the server does not answer; empty while it does
 
 function linkText() {
-  if (away) return "Server away";
-  if (!link.begin) return "Connecting";
-  return cameraAway ? "Camera away" : "Live";
+  if (away) return words.serverAway;
+  if (!link.begin) return words.connecting;
+  return cameraAway ? words.cameraAway : words.live;
 }
 
 // A model may take longer for a result.
 const isStalled = (silence) => silence > Math.max(kStallMs, 3 * pause);
 
-function staleSince(silence) {
-  if (cameraAway === null) return `the last result came ${inWords(silence)} ago`;
+function staleText(silence) {
+  if (cameraAway === null) return words.notCurrentResult(inWords(silence));
   const age = Math.max(0, Date.now() - cameraAway * 1000);  // the server's clock may differ
-  return `the camera has been away for ${inWords(age)}`;
+  return words.notCurrentCamera(inWords(age));
 }
 
 // What is shown is what was known last.
@@ -280,9 +285,10 @@ function showStale() {
   const isStale = lastResult > 0 && (!link.begin || cameraAway !== null || isStalled(silence));
   document.body.toggleAttribute("data-stale", isStale);
   $("stale").hidden = !isStale;
-  if (isStale) put("stale", `Not current: ${staleSince(silence)}`);
-  const states = hasNames() ? "states" : "state";
-  put("now-title", isStale ? `Last known ${states}` : states.replace("s", "S"));
+  if (isStale) put("stale", staleText(silence));
+  const [one, several] =
+      isStale ? [words.lastState, words.lastStates] : [words.state, words.states];
+  put("now-title", hasNames() ? several : one);
 }
 
 function showNotice() {
@@ -290,9 +296,9 @@ function showNotice() {
   const stalled = performance.now() - Math.max(lastResult, link.begin);
   let notice = away;
   if (!notice && cameraAway) {
-    notice = `The camera has been away since ${clock(cameraAway)}. lookout keeps trying.`;
+    notice = words.cameraAwaySince(clock(cameraAway));
   } else if (!notice && link.begin && isStalled(stalled)) {
-    notice = `No result since ${clock((Date.now() - stalled) / 1000)}.`;
+    notice = words.noResultSince(clock((Date.now() - stalled) / 1000));
   }
   $("notice").hidden = notice === "";
   put("notice", notice);
@@ -342,13 +348,12 @@ const link = {
 
   lost(reason = "") {
     this.close();
-    away = reason || away ||
-        `No answer from the server since ${now()}. This page keeps trying.`;
+    away = reason || away || words.noAnswerSince(now());
     document.body.dataset.link = "away";
     $("figure").classList.add("blank");
     region.draw();
-    put("caption", "No picture");
-    setFact("Camera", "not known");
+    put("caption", words.noPicture);
+    setFact("camera", words.notKnown);
     showNotice();
     const delay = kRetryMs[Math.min(this.tries++, kRetryMs.length - 1)];
     this.timer = setTimeout(() => this.open(), delay);
@@ -364,7 +369,7 @@ const link = {
     if (!answer) {
       this.lost();
     } else if (answer.status === 401) {
-      this.lost("The server asks for its token. Load this page again.");
+      this.lost(words.tokenWanted);
     } else {
       picture.open();
     }

@@ -1,6 +1,7 @@
 // The live picture: a stream, or snapshots where the server has as many viewers as it serves.
 
 import {fill} from "./elements.js";
+import {words} from "./language.js";
 
 const kStillMs = 15000;  // without a change of the picture: then its stream is opened again
 const kSnapshotMs = 2000;  // between snapshots
@@ -55,11 +56,11 @@ export class LivePicture {
     this.streams = false;
     if (refused) {
       this.until = performance.now() + kStreamAgainMs;
-      fill(this.caption, "Too many viewers for a live picture. A new picture comes every 2 s.");
+      fill(this.caption, words.tooManyViewers);
       this.snapshot();
     } else {
       this.figure.classList.add("blank");
-      fill(this.caption, "No picture. This page keeps trying.");
+      fill(this.caption, words.noPictureKeepsTrying);
       this.timer = setTimeout(() => this.open(), kSnapshotMs);
     }
   }

@@ -3,9 +3,10 @@
 
 import {ask} from "./api.js";
 import {$, create, put} from "./elements.js";
+import {words} from "./language.js";
 import {tell, tellProblem} from "./notes.js";
 import {refresh} from "./taught.js";
-import {counted, kNone, labelText, when} from "./words.js";
+import {kNone, labelText, when} from "./words.js";
 import {zoom} from "./zoom.js";
 
 const kPage = 30;  // pictures that are asked for at once
@@ -41,9 +42,10 @@ function choices() {
   const counts = watch.progress.classes.map(({label, pictures: count}) => [label, count]);
   if (!counts.some(([label]) => label === kNone)) counts.push([kNone, 0]);
   const all = counts.reduce((sum, [, count]) => sum + count, watch.unlabelled);
-  return [["", `All (${all})`],
-          ...counts.map(([label, count]) => [label, `${labelText(label)} (${count})`]),
-          [kUnlabelled, `not told yet (${watch.unlabelled})`], [kTrash, "Thrown away"]];
+  const text = ([label, count]) => [label, words.labelAndCount(labelText(label), count)];
+  return [["", words.allAndCount(all)], ...counts.map(text),
+          [kUnlabelled, words.labelAndCount(labelText(""), watch.unlabelled)],
+          [kTrash, words.thrownAway]];
 }
 
 function drawChoices() {
@@ -62,8 +64,9 @@ function drawChoices() {
 // ---- the grid ----
 
 function cellText({label, guess, time, night}) {
-  const looks = !label && guess ? `, looks like ${labelText(guess)}` : "";
-  return `${labelText(label)}${looks}, ${when(time)}${night ? ", at night" : ""}`;
+  const told = labelText(label);
+  const looks = !label && guess ? words.looksLike(told, labelText(guess)) : told;
+  return night ? words.pictureAtNight(looks, when(time)) : words.pictureSays(looks, when(time));
 }
 
 function makeCell(picture) {
@@ -122,7 +125,7 @@ function focusOn(i) {
 
 function emptyText() {
   if (pictures.length > 0) return "";
-  return isTrash() ? "Nothing was thrown away in the last days." : "No pictures here.";
+  return isTrash() ? words.nothingThrownAway : words.noPicturesHere;
 }
 
 // At least as many as are shown.
@@ -164,8 +167,7 @@ function setRange(on) {
   isRange = on;
   $("range").setAttribute("aria-pressed", String(on));
   if (!on) return put("grid-said", emptyText());
-  put("grid-said", anchor === null ? "Tap the first picture, then the last one." :
-      "Tap the last picture: all up to it are picked.");
+  put("grid-said", anchor === null ? words.pickFirstAndLast : words.pickLast);
 }
 
 function pickRange(number) {
@@ -242,25 +244,26 @@ const guessed = () => pickedOnes().filter(({label, guess}) => !label && guess);
 
 function drawBar() {
   $("bar").hidden = picked.size === 0;
-  put("picked", isTrash() ? `${picked.size} picked` : `${picked.size} picked. They show:`);
+  put("picked", isTrash() ? words.picked(picked.size) : words.pickedShow(picked.size));
   const hasGuess = guessed().length > 0;
   const wanted = JSON.stringify([watch?.classes, isTrash(), picked.size === 1, hasGuess]);
   if ($("moves").dataset.shown === wanted) return;
   $("moves").dataset.shown = wanted;
   $("moves").replaceChildren();
   if (isTrash()) {
-    addMove("Put back", () => move(() => ({trashed: false}), "put back"));
+    addMove(words.putBack, () => move(() => ({trashed: false}), words.werePutBack));
   } else {
-    const asGuessed = () => move(({guess}) => ({label: guess}), "told", guessed());
-    if (hasGuess) addMove("As guessed", asGuessed);
+    const asGuessed = () => move(({guess}) => ({label: guess}), words.wereTold, guessed());
+    if (hasGuess) addMove(words.asGuessed, asGuessed);
     for (const label of [...watch?.classes ?? [], kNone]) {
-      addMove(labelText(label), () => move(() => ({label}), `now “${labelText(label)}”`));
+      const done = (count) => words.nowShow(count, labelText(label));
+      addMove(labelText(label), () => move(() => ({label}), done));
     }
-    addMove("Throw away", () => move(() => ({trashed: true}), "thrown away"), "bad");
+    addMove(words.throwAway, () => move(() => ({trashed: true}), words.wereThrownAway), "bad");
   }
-  if (picked.size === 1) addMove("Look closer", lookCloser, "plain");
-  addMove("Pick all", () => pickAll(true), "plain");
-  addMove("Pick none", () => pickAll(false), "plain");
+  if (picked.size === 1) addMove(words.lookCloser, lookCloser, "plain");
+  addMove(words.pickAll, () => pickAll(true), "plain");
+  addMove(words.pickNone, () => pickAll(false), "plain");
 }
 
 function lookCloser() {
@@ -282,25 +285,25 @@ async function reload() {
   await Promise.all([load(), refresh()]);
 }
 
-// Changes the pictures, and offers to undo it. `done`: "now “open”", after their count.
+// Changes the pictures, tells `done`, and offers to undo it.
 export async function mark(marks, done) {
   const undo = await send(marks);
-  tell(`${counted(marks.length, "picture")} ${done}.`, async () => {
+  tell(done, async () => {
     await send(undo);
     await reload();
-    tell("Undone.");
+    tell(words.undone);
     $("pictures-title").focus();
   });
 }
 
-// `change`: of a picture, what becomes of it.
+// `change`: of a picture, what becomes of it. `done`: of their count, what is told then.
 async function move(change, done, these = pickedOnes()) {
   const marks = these.map((picture) => {
     const {number, label, trashed, revision} = picture;
     return {number, label, trashed, revision, ...change(picture)};
   });
   try {
-    await mark(marks, done);
+    await mark(marks, done(marks.length));
     pickAll(false);
     $("undo").focus();
   } catch (refusal) {

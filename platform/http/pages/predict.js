@@ -1,20 +1,14 @@
 // Sends pictures, and shows each one beside its answer. Without this script the form itself sends
 // them, and the browser shows the answer as JSON.
 
+import {$, create, percent, put} from "./elements.js";
+import {decimal, inFull, translatePage, words} from "./language.js";
+
 const kMaxPictures = 16;  // that the server takes at once
 const kMegabyte = 1024 * 1024;
 const kFormBytes = 1024;  // of a request besides its file
 const kSide = 320;  // of the picture beside its answer, in pixels
 const kRows = 5;
-
-const $ = (id) => document.getElementById(id);
-
-function create(tag, parent, text = "") {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
 
 // Draws the file; what the browser cannot decode gets no picture.
 async function draw(file, parent) {
@@ -34,17 +28,17 @@ async function draw(file, parent) {
 }
 
 function showResults(answer, parent) {
-  if (answer.results.length === 0) create("p", parent, "Nothing is recognised with enough certainty.");
+  if (answer.results.length === 0) create("p", parent, words.nothingRecognised);
   const list = create("ol", parent);
   list.className = "bars";
   for (const result of answer.results.slice(0, kRows)) {
     const item = create("li", list);
     create("span", item, result.label);
-    create("b", item, `${(result.score * 100).toFixed(1)} %`);
+    create("b", item, percent(result.score));
     create("i", item).style.setProperty("--share", `${result.score * 100}%`);
   }
-  const milliseconds = answer.timing_ms.inference.toFixed(1);
-  create("p", parent, `${answer.model}, ${milliseconds} ms of inference`).className = "soft";
+  const took = words.inferenceTook(answer.model, decimal(answer.timing_ms.inference, 1));
+  create("p", parent, took).className = "soft";
 }
 
 // `answer`: a prediction, or `{"error":...}`.
@@ -55,7 +49,8 @@ function show(file, answer) {
   const text = create("div", section);
   create("h2", text, file.name);
   if (answer.error) {
-    create("p", text, answer.error.message).className = "notice";
+    const {code, message} = answer.error;
+    create("p", text, words.errors[code] ?? message).className = "notice";
   } else {
     showResults(answer, text);
   }
@@ -65,9 +60,8 @@ function show(file, answer) {
 function tooLarge(file) {
   const most = Number($("form").dataset.maxUpload);
   if (file.size + kFormBytes <= most * kMegabyte) return null;
-  const size = (file.size / kMegabyte).toFixed(1);
-  return {error: {message: `${file.name} has ${size} MB. At most ${most} MB are taken: ` +
-    "send a smaller picture, or raise http.max-upload of the server."}};
+  const size = decimal(file.size / kMegabyte, 1);
+  return {error: {message: words.tooLarge(file.name, size, inFull(most))}};
 }
 
 async function ask(file) {
@@ -77,27 +71,27 @@ async function ask(file) {
   try {
     response = await fetch("predict", {method: "POST", body: form});
   } catch {
-    return {error: {message: "The server does not answer. Is it still running?"}};
+    return {error: {message: words.noAnswer}};
   }
   try {
     return await response.json();
   } catch {
     // A proxy's own error.
-    return {error: {message: `The answer was HTTP status ${response.status}.`}};
+    return {error: {message: words.statusAnswered(response.status)}};
   }
 }
 
 async function classify(files) {
   $("answers").replaceChildren();
   if (files.length > kMaxPictures) {
-    $("notice").textContent = `${files.length} pictures are too many: at most ${kMaxPictures} at once.`;
+    put("notice", words.tooManyPictures(files.length, kMaxPictures));
     return;
   }
   $("send").disabled = true;
-  $("notice").textContent = "Classifying";
+  put("notice", words.classifying);
   // One after the other: a request has a limit in bytes, too.
   for (const file of files) show(file, tooLarge(file) ?? await ask(file));
-  $("notice").textContent = files.length === 1 ? "1 picture" : `${files.length} pictures`;
+  put("notice", words.pictureCount(files.length));
   $("send").disabled = false;
 }
 
@@ -122,4 +116,5 @@ function listen() {
   });
 }
 
+translatePage();
 listen();

@@ -2,13 +2,14 @@
 // numbers.
 
 import {$, create, put} from "./elements.js";
+import {words} from "./language.js";
 
 const kSmallest = .03;  // side, as a part of the picture
 const kStep = .01;  // of an arrow key
 const kDrag = 6;  // pixels: less is a tap
 const kSaidMs = 700;  // after the last change
 const kArrows = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-const kSides = ["Left", "Top", "Width", "Height"];
+const kSides = [words.left, words.top, words.width, words.height];
 
 let place = [.25, .25, .5, .5];  // x, y, width and height, as parts of the picture
 let isEdited = false;
@@ -29,7 +30,7 @@ export function putOver(element, [x, y, width, height]) {
 
 function sayPlace() {
   const [x, y, width, height] = place.map((side) => Math.round(side * 100));
-  put("place", `Left ${x} %, top ${y} %, width ${width} %, height ${height} %`);
+  put("place", words.rectangleIsAt(x, y, width, height));
 }
 
 function draw() {
@@ -106,7 +107,7 @@ function pressed(event) {
 
 function addInputs() {
   kSides.forEach((side, i) => {
-    const label = create("label", $("sides"), `${side} (%) `);
+    const label = create("label", $("sides"), `${side} `);
     const input = create("input", label);
     Object.assign(input, {type: "number", min: "0", max: "100", step: "1", inputMode: "numeric"});
     input.addEventListener("change", () => {

@@ -2,6 +2,7 @@
 
 import {ask} from "./api.js";
 import {$, put} from "./elements.js";
+import {words} from "./language.js";
 
 const kGuest = {role: "guest", teach: false};
 
@@ -15,7 +16,7 @@ export async function session() {
 export async function showLink(link) {
   if (link.dataset.owners === "none") return;
   const {role, teach} = await session();
-  link.textContent = role === "owner" ? "Teach" : "Log in";
+  link.textContent = role === "owner" ? words.teach : words.logIn;
   link.parentElement.hidden = !teach;
 }
 

@@ -5,6 +5,7 @@
 import {ask, sentence} from "./api.js";
 import {$, percent, put} from "./elements.js";
 import {drawHolds, endHold, listenToHolds} from "./hold_buttons.js";
+import {translatePage, words} from "./language.js";
 import {tell, tellProblem} from "./notes.js";
 import {LivePicture} from "./picture.js";
 import {drawPictures, listenToPictures} from "./picture_grid.js";
@@ -86,11 +87,11 @@ async function drawNow(watch) {
   if (view !== "watch" || watch.name !== placeNow()) return;
   const now = states?.find(({name}) => name === watch.name);
   $("now").hidden = !now?.state;
-  if (now?.state) put("now", `Looks now like ${now.state}, ${percent(now.score)}`);
+  if (now?.state) put("now", words.looksNowLike(now.state, percent(now.score)));
 }
 
 function draw(watch) {
-  showTitle(watch ? titleOf(watch) : view === "form" ? "New watch" : "Teach");
+  showTitle(watch ? titleOf(watch) : view === "form" ? words.newWatch : words.teach);
   const boxes = view === "watch" ? [watch] : taught.watches.filter((one) => one !== watch);
   drawList(boxes);
   if (view !== "watch") return;
@@ -108,7 +109,7 @@ async function remove() {
     await ask("DELETE", path);
     location.hash = "";
     await refresh();
-    tell(`“${title || name}” was deleted.`, async () => {
+    tell(words.watchDeleted(title || name), async () => {
       await ask("POST", `${path}/restore`);
       await refresh();
       location.hash = name;
@@ -153,7 +154,7 @@ async function leave(why) {
   tell("");
   notice("");
   shownPlace = null;
-  showTitle("Teach");
+  showTitle(words.teach);
   showView("login");
   const {teach} = await session();
   showLogin(teach, why);
@@ -171,6 +172,7 @@ function seen() {
 }
 
 async function begin() {
+  translatePage();
   listenToLogin(enter, leave);
   listenToRectangle();
   listenToForm();

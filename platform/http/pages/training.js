@@ -2,11 +2,12 @@
 
 import {ask} from "./api.js";
 import {$, create, put} from "./elements.js";
+import {words} from "./language.js";
 import {tell, tellProblem} from "./notes.js";
 import {mark} from "./picture_grid.js";
 import {refresh, taught} from "./taught.js";
-import {counted, intervalText, kNone, labelText, missingText, rightText, stepText, when,
-        wholePercent} from "./words.js";
+import {intervalText, kNone, labelText, missingText, rightText, stepText, when, wholePercent}
+  from "./words.js";
 import {zoom} from "./zoom.js";
 
 let watch = null;
@@ -18,8 +19,8 @@ const corrected = new Map();  // by the number of a mistake: what became of it
 // ---- what is missing ----
 
 function readyText({can_train: isEnough, missing}) {
-  if (!isEnough) return "Not enough yet. What is missing:";
-  return missing.length === 0 ? "Enough to train." : "Enough to train. Still better with:";
+  if (!isEnough) return words.notEnough;
+  return missing.length === 0 ? words.enough : words.enoughButBetterWith;
 }
 
 function drawMissing(progress) {
@@ -39,12 +40,12 @@ function drawMissing(progress) {
 // What the last one came to; nothing when it was another watch's.
 function saidOf({watch: name, state, message}) {
   const isMine = name === watch.name;
-  if (state === "running") return isMine ? "" : `“${name}” is being trained just now.`;
+  if (state === "running") return isMine ? "" : words.otherIsTrained(name);
   if (!isMine) return "";
-  if (state === "failed") return `Training failed: ${message}`;
-  if (state === "cancelled") return "Training was cancelled.";
+  if (state === "failed") return words.trainingFailed(message);
+  if (state === "cancelled") return words.trainingCancelled;
   const isNew = watch.trained && watch.trained.sha256 !== watch.model?.sha256;
-  return isNew ? "Trained. The result is below." : "";
+  return isNew ? words.trained : "";
 }
 
 function drawJob(job) {
@@ -55,7 +56,7 @@ function drawJob(job) {
   $("train").disabled = !watch.progress.can_train || job?.state === "running";
   if (isMine) {
     $("progress").value = job.done;
-    put("step", `${stepText(job.step)}: ${wholePercent(job.done)}`);
+    put("step", words.stepAndShare(stepText(job.step), wholePercent(job.done)));
   }
   if (hadFocus) $(isMine ? "cancel-job" : "train").focus();
   put("job-said", job ? saidOf(job) : "");
@@ -102,30 +103,27 @@ function drawFigures(model) {
   $("compare").replaceChildren();
   $("light").replaceChildren();
   if (!model.can_tell) {
-    create("b", $("figures"), "Cannot be told yet");
-    create("small", $("figures"), `It was right about ${rightText(model)} pictures, but some ` +
-        "classes were shown only once, and pictures of one time look alike. Show them again at " +
-        "another time, and train again.");
+    create("b", $("figures"), words.cannotBeTold);
+    create("small", $("figures"), words.whyNotTold(rightText(model)));
     return;
   }
   create("b", $("figures"), rightText(model));
-  create("span", $("figures"), " right ");
-  create("small", $("figures"),
-         `${intervalText(model)}. Tested on pictures that it had not seen.`);
+  create("span", $("figures"), ` ${words.right} `);
+  create("small", $("figures"), `${intervalText(model)} ${words.testedOnUnseen}`);
   if (model.in_use_right) {
-    addBar("This model", model, "");
-    addBar("The one in use then", model.in_use_right, "old");
+    addBar(words.thisModel, model, "");
+    addBar(words.modelInUseThen, model.in_use_right, "old");
   }
-  for (const [name, share] of [["By day", model.day], ["At night", model.night]]) {
+  for (const [name, share] of [[words.byDay, model.day], [words.atNight, model.night]]) {
     create("dt", $("light"), name);
     const isKnown = share?.of > 0;
-    create("dd", $("light"), isKnown ? `${rightText(share)} right` : "no picture, so not known");
+    create("dd", $("light"), isKnown ? words.rightOfThem(rightText(share)) : words.noPictureOfIt);
   }
 }
 
 function nowText(model) {
-  if (watch.model?.sha256 === model.sha256) return "This model is in use.";
-  return watch.model ? `Not in use. The one of ${when(watch.model.time)} is.` : "Not in use yet.";
+  if (watch.model?.sha256 === model.sha256) return words.isInUse;
+  return watch.model ? words.otherIsInUse(when(watch.model.time)) : words.notInUseYet;
 }
 
 function drawButtons(model) {
@@ -134,14 +132,15 @@ function drawButtons(model) {
   $("use").hidden = isUsed;
   const {previous} = watch;
   $("back").hidden = !previous;
-  if (previous) put("back", `Back to the one of ${when(previous.time)} (${rightText(previous)})`);
+  if (previous) put("back", words.backTo(when(previous.time), rightText(previous)));
 }
 
-// The picture's label may be any: it is seen here.
-async function correct(mistake, change, done) {
+// The picture's label may be any: it is seen here. `told` and `done`: what came of it, at once and
+// beside the mistake.
+async function correct(mistake, change, told, done) {
   const same = {number: mistake.picture, label: mistake.label, trashed: false, revision: 0};
   try {
-    await mark([{...same, ...change}], done);
+    await mark([{...same, ...change}], told);
     corrected.set(mistake.picture, done);
     drawMistakes(watch.trained ?? watch.model);
     $("undo").focus();
@@ -157,34 +156,36 @@ function addMistake(mistake) {
   const view = create("button", item);
   view.type = "button";
   view.className = "thumb";
-  const text = `you said ${labelText(label)}, it said ${predicted}, ${wholePercent(score)}`;
+  const text = words.bothSaid(labelText(label), predicted, wholePercent(score));
   const image = create("img", view);
-  image.alt = `Look closer: ${text}`;
+  image.alt = words.lookCloserAt(text);
   image.loading = "lazy";
   image.src = `api/1/teach/pictures/${picture}.jpg?size=thumb`;
   view.addEventListener("click", () => zoom(picture, text));
-  const words = create("div", item);
-  create("p", words, `You said ${labelText(label)}`);
-  create("p", words, `It said ${predicted}, ${wholePercent(score)}`).className = "bad";
+  const lines = create("div", item);
+  create("p", lines, words.youSaid(labelText(label)));
+  create("p", lines, words.itSaid(predicted, wholePercent(score))).className = "bad";
   if (corrected.has(picture)) {
-    create("p", words, `${corrected.get(picture)}: train again`).className = "soft";
+    create("p", lines, corrected.get(picture)).className = "soft";
     return;
   }
   const buttons = create("div", item);
   buttons.className = "buttons";
   buttons.setAttribute("role", "group");
-  buttons.setAttribute("aria-label", `Correct the label: ${text}`);
-  create("span", buttons, "It shows").className = "soft";
-  const add = (name, change, done, kind = "") => {
+  buttons.setAttribute("aria-label", words.correctLabel(text));
+  create("span", buttons, words.itShows).className = "soft";
+  const add = (name, change, told, done, kind = "") => {
     const button = create("button", buttons, name);
     button.type = "button";
     button.className = kind;
-    button.addEventListener("click", () => correct(mistake, change, done));
+    button.addEventListener("click", () => correct(mistake, change, told, done));
   };
-  for (const other of [...watch.classes, kNone]) {
-    if (other !== label) add(labelText(other), {label: other}, `now “${labelText(other)}”`);
+  for (const other of [...watch.classes, kNone].filter((one) => one !== label)) {
+    const name = labelText(other);
+    add(name, {label: other}, words.nowShow(1, name), words.correctedTo(name));
   }
-  add("Throw away", {trashed: true}, "thrown away", "bad");
+  const thrown = [words.wereThrownAway(1), words.correctedByThrowing];
+  add(words.throwAway, {trashed: true}, ...thrown, "bad");
 }
 
 function drawMistakes(model) {
@@ -195,9 +196,9 @@ function drawMistakes(model) {
 
 function drawTime(model) {
   const now = watch.progress.classes.reduce((sum, {pictures}) => sum + pictures, 0);
-  const since = now === model.pictures ? "" : `; there are ${now} now`;
-  const count = counted(model.pictures, "picture");
-  put("trained-at", `Trained ${when(model.time)} with ${count}${since}.`);
+  const {time, pictures: count} = model;
+  put("trained-at", now === count ? words.trainedAt(when(time), count) :
+      words.trainedAtButNow(when(time), count, now));
 }
 
 function drawResult() {
@@ -231,8 +232,8 @@ async function use(model, text) {
 export function listenToTraining() {
   $("train").addEventListener("click", train);
   $("cancel-job").addEventListener("click", cancel);
-  $("use").addEventListener("click", () => use(watch.trained, "In use from the next frame on."));
-  $("back").addEventListener("click", () => use(watch.previous, "The one before is in use again."));
+  $("use").addEventListener("click", () => use(watch.trained, words.nowInUse));
+  $("back").addEventListener("click", () => use(watch.previous, words.backInUse));
 }
 
 // Of the watch that is looked at.

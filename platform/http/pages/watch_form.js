@@ -2,6 +2,7 @@
 
 import {ask} from "./api.js";
 import {$, create, put} from "./elements.js";
+import {words} from "./language.js";
 import {tell} from "./notes.js";
 import {editRectangle, rectangle} from "./rectangle.js";
 import {refresh, taught} from "./taught.js";
@@ -17,9 +18,9 @@ const rows = () => [...$("classes").children];
 
 function renumber() {
   rows().forEach((row, i) => {
-    row.querySelector("label").textContent = `Class ${i + 1}`;
+    row.querySelector("label").textContent = words.classNumber(i + 1);
     const remove = row.querySelector("button");
-    remove.setAttribute("aria-label", `Remove class ${i + 1}`);
+    remove.setAttribute("aria-label", words.removeClass(i + 1));
     remove.hidden = rows().length <= kLeastClasses;
   });
   $("add-class").hidden = rows().length >= (taught?.limits.classes ?? 8);
@@ -50,7 +51,7 @@ function addRow(text, label = "") {
 // `watch`: undefined for a new one.
 export function showForm(watch) {
   edited = watch ?? null;
-  put("save", watch ? "Save" : "Create");
+  put("save", watch ? words.save : words.create);
   put("form-problem", "");
   $("cancel-form").href = watch ? `#${watch.name}` : "#";
   $("watch-title").value = watch ? titleOf(watch) : "";
@@ -58,8 +59,8 @@ export function showForm(watch) {
   if (watch) {
     for (const label of watch.classes) addRow(label, label);
   } else {
-    addRow("open");
-    addRow("closed");
+    addRow(words.exampleClass);
+    addRow(words.otherExampleClass);
   }
   editRectangle(watch?.roi ?? kNewPlace, !watch);
 }
@@ -71,7 +72,7 @@ const values = () => rows().map((row) => row.querySelector("input").value.trim()
 function check(classes) {
   const seen = new Set();
   for (const name of classes) {
-    if (seen.has(name)) return `Two classes are called “${name}”. Give one another name.`;
+    if (seen.has(name)) return words.twoClassesCalled(name);
     seen.add(name);
   }
   return "";
@@ -108,7 +109,7 @@ async function save() {
   try {
     const name = await (edited ? change(title, classes) : add(title, classes));
     await refresh();
-    tell(edited ? "Saved." : "");
+    tell(edited ? words.saved : "");
     location.hash = name;
   } catch (refusal) {
     put("form-problem", refusal.message);

@@ -1,9 +1,10 @@
 // The watches that are taught, with what is missing, and their rectangles on the picture.
 
 import {$, create, put} from "./elements.js";
+import {words} from "./language.js";
 import {putOver} from "./rectangle.js";
 import {taught} from "./taught.js";
-import {counted, joined, labelText, missingText, rightText, titleOf} from "./words.js";
+import {joined, labelText, missingText, rightText, titleOf} from "./words.js";
 
 const kMegabyte = 1e6;
 
@@ -12,17 +13,17 @@ let drawn = "";  // what is shown, so that nothing is made anew without a change
 // In one sentence.
 function stateText({progress, model, trained}) {
   const isNew = trained && trained.sha256 !== model?.sha256;
-  if (isNew) return "A new model is ready: look at its result.";
-  if (model?.can_tell) return `In use: right about ${rightText(model)} pictures.`;
-  if (model) return "In use. How good it is cannot be told yet.";
-  if (progress.can_train) return "Enough to train.";
+  if (isNew) return words.newModelReady;
+  if (model?.can_tell) return words.inUseRight(rightText(model));
+  if (model) return words.inUseUnknown;
+  if (progress.can_train) return words.enough;
   const [first] = progress.missing.filter(({kind}) => kind === "pictures");
-  return first ? `Missing: ${missingText(first)}.` : "Not trained yet.";
+  return first ? words.missing(missingText(first)) : words.notTrainedYet;
 }
 
 function countsText({progress, unlabelled}) {
   const counts = progress.classes.map(({label, pictures}) => `${labelText(label)} ${pictures}`);
-  if (unlabelled > 0) counts.push(`${unlabelled} not told yet`);
+  if (unlabelled > 0) counts.push(words.countNotTold(unlabelled));
   return counts.join(", ");
 }
 
@@ -57,9 +58,7 @@ export function drawList(watches) {
   drawBoxes(watches);
   $("empty").hidden = taught.watches.length > 0;
   $("add").hidden = taught.watches.length >= limits.watches;
-  const are = fixed.length === 1 ? "is" : "are";
-  put("fixed", fixed.length === 0 ? "" :
-      `${joined(fixed)} ${are} set in lookout.toml, which this page does not change.`);
+  put("fixed", fixed.length === 0 ? "" : words.fixedWatches(fixed.length, joined(fixed)));
   const size = (usage.bytes / kMegabyte).toFixed(0);
-  put("usage", `${counted(usage.pictures, "picture")} of at most ${limits.pictures}, ${size} MB`);
+  put("usage", words.usage(usage.pictures, limits.pictures, size));
 }

@@ -2,6 +2,7 @@
 // One of them is chosen: its predictions are shown.
 
 import {$, clock, create, fill, percent, put} from "./elements.js";
+import {words} from "./language.js";
 
 // By name: what the server tells of the watch, `results` (its newest predictions) and its elements.
 const watches = new Map();
@@ -21,15 +22,15 @@ export function onChoice(call) {
 function choose(name) {
   chosen = name;
   for (const [each, {button}] of watches) button.setAttribute("aria-pressed", `${each === name}`);
-  put("top-title", hasNames() ? `Predictions: ${watches.get(name).title}` : "Predictions");
+  put("top-title", hasNames() ? words.predictionsOf(watches.get(name).title) : words.predictions);
   changed();
 }
 
 function draw(watch) {
-  const state = watch.state ?? "none yet";
+  const state = watch.state ?? words.noState;
   fill(watch.stateText, state);
   fill(watch.scoreText, watch.state === null || watch.score === null ? "" : percent(watch.score));
-  fill(watch.sinceText, watch.since === null ? "" : `since ${clock(watch.since)}`);
+  fill(watch.sinceText, watch.since === null ? "" : words.since(clock(watch.since)));
   fill(watch.label, watch.state === null ? "" : `: ${state}`);
 }
 
@@ -51,7 +52,7 @@ function addElements(name, watch, boxes) {
   const row = create("li", $("watches"));
   watch.button = create("button", row, watch.title);
   watch.button.type = "button";
-  watch.button.title = `Show the predictions of ${watch.title}`;
+  watch.button.title = words.showPredictionsOf(watch.title);
   watch.button.addEventListener("click", () => choose(name));
   watch.sinceText = create("span", row);
   watch.sinceText.className = "soft";
@@ -103,7 +104,7 @@ export function takeWatchState({watch: name, state, score, timestamp}) {
   const isNews = state !== watch.state;
   Object.assign(watch, {state, score, since: state === null ? null : timestamp});
   draw(watch);
-  if (isNews) put("said", `${watch.title}: ${state ?? "none yet"}`);
+  if (isNews) put("said", `${watch.title}: ${state ?? words.noState}`);
 }
 
 // Takes a line `classification` of a watch.

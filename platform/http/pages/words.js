@@ -1,21 +1,22 @@
-// The sentences of the page for teaching.
+// The sentences of the page for teaching that are made of several texts.
+
+import {locale, words} from "./language.js";
 
 export const kNone = "_other";  // the label of what is none of the classes
 
-export const labelText = (label) => label === kNone ? "none of them" : label || "not told yet";
+export const labelText = (label) => label === kNone ? words.noneOfThem : label || words.notToldYet;
 
-export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+const kList = new Intl.ListFormat(locale);
 
 // "open", "closed" and "half"
-export function joined(words, last = "and") {
-  if (words.length < 2) return words.join("");
-  return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
-}
+export const joined = (names) => kList.format(names);
 
-const kWhen = {weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
-               hour12: false};
+const kWhen = new Intl.DateTimeFormat(locale, {
+  weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
+  hourCycle: "h23",
+});
 
-export const when = (time) => new Date(time).toLocaleString([], kWhen);
+export const when = (time) => kWhen.format(new Date(time));
 
 export const titleOf = ({name, title}) => title || name;
 
@@ -23,57 +24,45 @@ export const wholePercent = (share) => `${Math.round(share * 100)} %`;
 
 // Of an element of `missing`.
 export function missingText({kind, label, count}) {
-  const of = label ? ` of “${labelText(label)}”` : "";
+  const shown = labelText(label);
   switch (kind) {
-    case "pictures":
-      return `${count} more ${count === 1 ? "picture" : "pictures"}${of}`;
     case "occasion":
-      return `“${labelText(label)}” once more, after something else was shown or 5 minutes passed`;
+      return words.missingOccasion(shown);
     case "day":
-      return `a picture${of} by day`;
+      return label ? words.missingDayOf(shown) : words.missingDay;
     case "night":
-      return `a picture${of} at night`;
+      return label ? words.missingNightOf(shown) : words.missingNight;
     case "hours":
-      return `“${labelText(label)}” at an hour at which the others were shown, too: or the model ` +
-          "may learn the light instead";
+      return words.missingHours(shown);
     default:
-      return `more pictures${of}`;
+      return label ? words.morePicturesOf(count, shown) : words.morePictures(count);
   }
 }
 
-// Of an hour's number, as 14.
-const hourText = (hour) => `${hour}:00`;
-
 // In words, for those who do not see the strip.
 export function hoursText({label, pictures, night, hours}) {
-  if (pictures === 0) return `${labelText(label)}: no picture yet`;
-  return `${labelText(label)}: ${lightText({pictures, night})}, in the hours from ` +
-      joined([...hours].sort((a, b) => a - b).map(hourText));
+  if (pictures === 0) return words.noPicturesOfHours(labelText(label));
+  const begins = [...hours].sort((a, b) => a - b).map((hour) => words.hour(hour));
+  return words.picturesOfHours(labelText(label), lightText({pictures, night}), joined(begins));
 }
 
 export function lightText({pictures, night}) {
-  if (pictures === 0) return "no picture yet";
-  if (night === 0) return "by day alone";
-  return night === pictures ? "at night alone" : `${pictures - night} by day, ${night} at night`;
+  if (pictures === 0) return words.noPictureOfLight;
+  if (night === 0) return words.byDayAlone;
+  return night === pictures ? words.atNightAlone : words.dayAndNight(pictures - night, night);
 }
 
 // Of a model's {right, of}.
-export const rightText = ({right, of}) => `${right} of ${of}`;
+export const rightText = ({right, of}) => words.rightOf(right, of);
 
 export function intervalText({right, of, interval}) {
   const share = of > 0 ? wholePercent(right / of) : "";
-  if (!interval) return share;
+  if (!interval) return words.shareAlone(share);
   const [low, high] = interval.map(wholePercent);
-  return `${share}, likely between ${low} and ${high}`;
+  return words.shareLikely(share, low, high);
 }
 
-const kSteps = {
-  pictures: "Looking at the pictures",
-  folds: "Testing it on pictures that it has not seen",
-  model: "Making the model",
-};
-
-export const stepText = (step) => kSteps[step] ?? "Training";
+export const stepText = (step) => words.steps[step] ?? words.training;
 
 // A name for a watch with that title, which none of `taken` is.
 export function nameFor(title, taken) {

@@ -166,7 +166,7 @@ TEST_F(HttpServiceTest, AnAddressThatGuessesIsNamedOnceInTheLog) {
 }
 
 TEST_F(HttpServiceTest, TheFormLeadsBackToTheLivePicture) {
-  EXPECT_NE(ask(get("/predict")).body->find("<p><a href=\"./\">"), std::string::npos);
+  EXPECT_NE(ask(get("/predict")).body->find("<p><a href=\"./\" "), std::string::npos);
 }
 
 TEST_F(HttpServiceTest, TheStateHasWhatThePageReads) {

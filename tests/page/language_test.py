@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+"""Tests of the pages in German, with Chromium.
+
+    language_test.py [TEST...]    TEST: as in LanguageTest.test_live_page
+
+Needs what page_test.py needs. Screenshots go to build/host/page/. words_test.py compares the texts themselves.
+"""
+
+import os
+import re
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("network", "tools"))]
+sys.dont_write_bytecode = True
+
+from lookout import Lookout, wait_for  # noqa: E402
+from page_test import FOLDER, PATTERN, main, with_model  # noqa: E402
+from teach_server import TeachServer  # noqa: E402
+from teach_test import GRID, TeachPage, fill  # noqa: E402
+
+WIDTHS = (360, 1280)
+NAMES = {"Garage door", "open", "closed"}  # that the owner has given
+LANGUAGE = "return document.documentElement.lang"
+STATE = "return document.getElementById('now-title')?.textContent"
+
+
+class LanguageTest(TeachPage, unittest.TestCase):
+    language = "de-AT,en"
+
+    def start(self):
+        server = Lookout(*with_model(PATTERN))
+        self.addCleanup(server.close)
+        return server
+
+    def look_at(self, name):
+        """All is in German, nothing is wider than the screen, and axe finds no fault."""
+        self.assertEqual(self.browser.run(LANGUAGE), "de")
+        os.makedirs(FOLDER, exist_ok=True)
+        for width in WIDTHS:
+            self.browser.emulate(width, 800, "light")
+            wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
+            self.assertEqual(set(self.browser.find_english()) - NAMES, set(), name)
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
+            self.assertEqual(self.browser.find_faults(), [], f"{name}, {width}")
+            down = self.browser.run("return document.documentElement.scrollHeight")
+            self.browser.emulate(width, down, "light")
+            self.browser.driver.save_screenshot(os.path.join(FOLDER, f"{name}-de-{width}.png"))
+
+    def test_live_page(self):
+        server = self.start()
+        self.browser.open(server.url)
+        shown = self.browser.wait_until_shown(
+            "results", lambda now: now["lines"] == 3 and now["score"] and "LibTorch" in now["facts"]
+        )
+        self.assertEqual(shown["link"], "Live")
+        self.assertRegex(shown["score"], r"^\d+,\d %$")
+        self.browser.wait_for_moving_picture()
+        self.look_at("live")
+        server.stop()
+        self.browser.wait_until_shown("the loss", lambda now: now["notice"].startswith("Keine Antwort vom Server"))
+        self.look_at("away")
+
+    def test_form_for_pictures(self):
+        self.browser.open(self.start().url + "predict")
+        wait_for("the form", lambda: "Höchstens 16 auf einmal, mit je 8 MB." in self.text("notice"))
+        self.look_at("form")
+
+    def test_page_for_teaching(self):
+        server = TeachServer()
+        self.addCleanup(server.close)
+        self.url = server.url
+        self.look_at_login()
+        self.by_id("password").send_keys("geraten" + self.keys.ENTER)
+        self.wait_for_text("login-problem", "Das Passwort ist falsch.")
+        self.look_at("teach-login")
+        self.by_id("password").send_keys(self.owners_password + self.keys.ENTER)
+        wait_for("the list", lambda: self.text("usage"))
+        fill(server.taught)
+        server.taught.add_picture("garage", "", guess="open", origin="unsure")
+        self.find("#list a", "Garage door")
+        self.look_at("teach-list")
+        self.click("a", "Neue Beobachtung")
+        self.wait_for_picture()
+        self.click("summary", "Rechteck in Zahlen")
+        self.look_at("teach-form")
+        self.click("nav a", "Alle Beobachtungen")
+        self.click("#list a", "Garage door")
+        wait_for("pictures", lambda: self.browser.run(GRID))
+        self.click("button", "Trainieren")
+        self.wait_for_text("figures", "richtig")
+        self.pick(0, 3)
+        self.look_at("teach-watch")
+        self.expect_no_message()
+
+    def test_another_language_is_chosen_and_kept(self):
+        server = self.start()
+        self.browser.open(server.url)
+        wait_for("German", lambda: self.browser.look(STATE) == "Zustand")
+        self.browser.driver.find_element("css selector", "#languages [lang=en]").click()
+        wait_for("English", lambda: self.browser.look(STATE) == "State")
+        self.browser.wait_until_shown("the score", lambda now: re.fullmatch(r"\d+\.\d %", now["score"]))
+        self.browser.open(server.url + "predict")
+        wait_for("the form", lambda: self.text("notice").startswith("At most 16"))
+        self.assertEqual(self.browser.run(LANGUAGE), "en")
+
+    def test_who_reads_neither_gets_english(self):
+        self.browser.close()
+        self.browser = self.browser_module.Browser("fr")
+        self.browser.open(self.start().url)
+        wait_for("English", lambda: self.browser.look(STATE) == "State")
+        self.browser.wait_until_shown("the score", lambda now: re.fullmatch(r"\d+\.\d %", now["score"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
