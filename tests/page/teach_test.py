@@ -298,8 +298,17 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.enter()
         self.click("a", "New watch")
         self.wait_for_picture()
+        corners = "return [...document.querySelectorAll('#rectangle i')].filter((one) => one.checkVisibility()).length"
+        # In place of what is proposed, which has no corners, wherever the drag begins.
         self.assert_rectangle([0.25, 0.25, 0.5, 0.5])
-        self.draw((0.4, 0.4), (0.6, 0.6), (0.9, 0.9))  # in place of what is proposed
+        self.assertEqual(self.browser.run(corners), 0)
+        self.draw((0.26, 0.26), (0.3, 0.3), (0.4, 0.5))
+        self.assert_rectangle([0.26, 0.26, 0.14, 0.24])
+        self.assertEqual(self.browser.run(corners), 4)
+        self.click("nav a", "All watches")
+        self.click("a", "New watch")
+        self.assert_rectangle([0.25, 0.25, 0.5, 0.5])
+        self.draw((0.4, 0.4), (0.6, 0.6), (0.9, 0.9))  # inside of it
         self.assert_rectangle([0.4, 0.4, 0.5, 0.5])
         self.draw((0.6, 0.6), (0.5, 0.6), (0.4, 0.6))  # inside of it: moves it
         self.assert_rectangle([0.2, 0.4, 0.5, 0.5])

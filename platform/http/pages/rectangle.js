@@ -13,7 +13,7 @@ const kSides = [words.left, words.top, words.width, words.height];
 
 let place = [.25, .25, .5, .5];  // x, y, width and height, as parts of the picture
 let isEdited = false;
-let isFresh = false;  // nobody has touched it yet: a drag inside of it draws another one
+let isFresh = false;  // a proposal that nobody has changed yet: each drag draws another one
 let timer = 0;
 
 const inputs = [];
@@ -54,19 +54,27 @@ function span([x1, y1], [x2, y2]) {
   set([left, top, Math.abs(x2 - x1), Math.abs(y2 - y1)]);
 }
 
+// Only what somebody wanted has corners.
+function setFresh(on) {
+  isFresh = on;
+  $("rectangle").classList.toggle("fresh", on);
+}
+
 // What a pointer that goes down on `target` does with the rectangle, when it has come from `begin`
 // to a point.
 function dragOf(target, begin) {
   const before = [...place];
-  const wasFresh = isFresh;
-  isFresh = false;
+  if (isFresh) {
+    setFresh(false);
+    return (point) => span(begin, point);
+  }
   const corner = [...$("rectangle").children].indexOf(target);
   if (corner >= 0) {
     const [x, y, width, height] = before;
     const fixed = [corner % 2 ? x : x + width, corner > 1 ? y : y + height];
     return (point) => span(fixed, point);
   }
-  if (target === $("rectangle") && !wasFresh) {
+  if (target === $("rectangle")) {
     const [x, y, width, height] = before;
     return (point) => set([x + point[0] - begin[0], y + point[1] - begin[1], width, height]);
   }
@@ -99,7 +107,7 @@ function pressed(event) {
   const arrow = kArrows[event.key];
   if (!arrow) return;
   event.preventDefault();
-  isFresh = false;
+  setFresh(false);
   const [x, y, width, height] = place;
   const [dx, dy] = arrow.map((way) => way * kStep);
   set(event.shiftKey ? [x, y, width + dx, height + dy] : [x + dx, y + dy, width, height]);
@@ -111,6 +119,7 @@ function addInputs() {
     const input = create("input", label);
     Object.assign(input, {type: "number", min: "0", max: "100", step: "1", inputMode: "numeric"});
     input.addEventListener("change", () => {
+      setFresh(false);
       const next = [...place];
       next[i] = Number(input.value) / 100;
       set(next);
@@ -130,7 +139,7 @@ export function listenToRectangle() {
 // Shows it for changing at `roi`; null: hides it. `fresh`: it is a proposal, which the first drag
 // replaces.
 export function editRectangle(roi, fresh = false) {
-  isFresh = fresh;
+  setFresh(fresh);
   isEdited = roi !== null;
   $("rectangle").hidden = !isEdited;
   $("frame").classList.toggle("edited", isEdited);
