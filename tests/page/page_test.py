@@ -21,7 +21,7 @@ sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("
 sys.dont_write_bytecode = True
 
 import nginx  # noqa: E402
-from lookout import ROOT, Camera, Lookout, wait_for  # noqa: E402
+from lookout import OPENER, ROOT, Camera, Lookout, wait_for  # noqa: E402
 
 PATTERN = "test://hcolorbars?size=320x240&fps=20"
 LABEL = "horizontal color bars"
@@ -329,6 +329,29 @@ class PageTest(unittest.TestCase):
         self.browser.wait_for_moving_picture()
         self.browser.wait_until_shown("the state", lambda now: now["state"] == LABEL)
         self.assertEqual(self.browser.messages(), [])
+
+    def test_a_phone_can_install_it(self):
+        """From each page, and behind a proxy, under whose path the installed page begins."""
+        server = self.start()
+        urls = [server.url]
+        if nginx.PROGRAM:
+            proxy = nginx.Nginx(server.url)
+            self.addCleanup(proxy.close)
+            urls.append(proxy.url)
+        for url in urls:
+            for path in ("", "predict", "teach"):
+                with self.subTest(url + path):
+                    self.browser.open(url + path)
+                    there = "return location.href === arguments[0] && document.readyState !== 'loading'"
+                    wait_for("the page", lambda: self.browser.run(there, url + path))
+                    found = self.browser.driver.execute_cdp_cmd("Page.getAppManifest", {})
+                    self.assertEqual(found["errors"], [])
+                    self.assertEqual((found["manifest"]["startUrl"], found["manifest"]["scope"]), (url, url))
+                    problems = self.browser.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})
+                    self.assertEqual(problems["installabilityErrors"], [])
+            for icon in found["manifest"]["icons"]:
+                with self.subTest(icon["url"]), OPENER.open(icon["url"]) as answer:
+                    self.assertEqual(answer.headers["Content-Type"], "image/svg+xml")
 
     def test_restart_of_the_server(self):
         server = self.start()

@@ -24,7 +24,13 @@ from PIL import Image, ImageDraw
 PAGES = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../platform/http/pages"
 )
-TYPES = {"css": "text/css", "html": "text/html; charset=utf-8", "js": "text/javascript", "svg": "image/svg+xml"}
+TYPES = {
+    "css": "text/css",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "webmanifest": "application/manifest+json",
+}
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 PASSWORD = "garage door"
 NONE = "_other"

@@ -47,8 +47,8 @@ class HttpServiceTest : public testing::Test {
 };
 
 TEST_F(HttpServiceTest, ThePageAndItsFilesAreInTheProgram) {
-  for (const char* path :
-       {"/", "/page.css", "/page.js", "/chart.js", "/elements.js", "/watches.js", "/icon.svg"}) {
+  for (const char* path : {"/", "/page.css", "/page.js", "/chart.js", "/elements.js", "/watches.js",
+                           "/language.js", "/words/de.js", "/icon.svg", "/manifest.webmanifest"}) {
     const HttpResponse answer = ask(get(path));
     EXPECT_EQ(answer.status, 200) << path;
     EXPECT_GT(answer.body->size(), 50U) << path;
@@ -56,6 +56,7 @@ TEST_F(HttpServiceTest, ThePageAndItsFilesAreInTheProgram) {
   EXPECT_NE(ask(get("/")).body->find("<!DOCTYPE html>"), std::string::npos);
   EXPECT_EQ(ask(get("/")).type, "text/html; charset=utf-8");
   EXPECT_EQ(ask(get("/page.js")).type, "text/javascript");
+  EXPECT_EQ(ask(get("/manifest.webmanifest")).type, "application/manifest+json");
 }
 
 TEST_F(HttpServiceTest, MetricsAreTextForWhoKnowsTheToken) {
