@@ -10,10 +10,14 @@ export function sentence(text) {
   return /[.!?]$/.test(said) ? said : `${said}.`;
 }
 
+// For a code; for others, what the server says.
+export function explain(code, said) {
+  return Object.hasOwn(words.errors, code) ? words.errors[code] : sentence(said);
+}
+
 function sentenceOf({code, message}, status, wait) {
   if (code === "too_many_guesses") return words.tooManyGuesses(wait);
-  if (Object.hasOwn(words.errors, code)) return words.errors[code];
-  return message ? sentence(message) : words.statusAnswered(status);
+  return message ? explain(code, message) : words.statusAnswered(status);
 }
 
 // Its `message` is for people. `status` 0: no answer came.

@@ -1,7 +1,7 @@
 // The buttons that are held while something is so: pictures are taken meanwhile. And the hours of
 // the day at which they were taken.
 
-import {ask, sentence} from "./api.js";
+import {ask, explain} from "./api.js";
 import {$, create, fill, put} from "./elements.js";
 import {words} from "./language.js";
 import {refresh, taught} from "./taught.js";
@@ -41,7 +41,7 @@ function show(mine) {
 function take(mine, status) {
   if (status.kept > (mine.status?.kept ?? 0)) navigator.vibrate?.(20);
   mine.status = status;
-  put("hold-problem", status.problem ? sentence(status.why) : "");
+  put("hold-problem", status.problem ? explain(status.problem, status.why) : "");
   show(mine);
 }
 
@@ -70,7 +70,8 @@ async function settle(mine) {
     await refresh();
     if (taught.hold?.number === mine.status.number) mine.status = taught.hold;
   }
-  if (mine.status.problem) put("hold-problem", sentence(mine.status.why));
+  const {problem, why} = mine.status;
+  if (problem) put("hold-problem", explain(problem, why));
   return keptText(labelText(mine.label), mine.status);
 }
 

@@ -27,6 +27,11 @@ export const words = {
         "gewünscht ist.",
     cross_origin: "Von dieser Adresse nimmt der Server keine Änderungen an. Unter welcher " +
         "Adresse Browser ihn erreichen, steht in http.public-url.",
+    too_few: "Jede Klasse braucht mehr Bilder.",
+    no_picture: "Die Datei dieses Bildes fehlt.",
+    damaged: "Die Bibliothek ist beschädigt. Mit dem nächsten Start von lookout beginnt eine neue.",
+    internal: "Der Server hat einen Fehler gemacht. Sein Protokoll sagt mehr.",
+    empty_file: "Die Datei ist leer.",
   },
   tooManyGuesses: (seconds) => "Zu viele Passwörter wurden versucht. " +
       `${seconds > 1 ? `In ${seconds} s` : "Gleich"} noch einmal versuchen.`,

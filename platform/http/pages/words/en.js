@@ -26,6 +26,11 @@ export const words = {
     changed: "Somebody else changed it meanwhile. Look again, and repeat what is still wanted.",
     cross_origin: "The server does not take changes from this address. Its http.public-url says " +
         "under which address browsers reach it.",
+    too_few: "Each class needs more pictures.",
+    no_picture: "The file of that picture is missing.",
+    damaged: "The library is damaged. When lookout starts again, it begins a new one.",
+    internal: "The server made a mistake. Its log tells more.",
+    empty_file: "The file is empty.",
   },
   tooManyGuesses: (seconds) =>
     `Too many passwords were tried. Try again in ${seconds > 1 ? `${seconds} s` : "a moment"}.`,
