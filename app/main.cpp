@@ -166,10 +166,16 @@ void add_training_commands(lookout::CommandLine& line) {
     log_warnings(options.watch.notes);
     return status_of(lookout::train(options, stop, print));
   });
-  lookout::add_train_taught(line, [] {
-    end_by_signals();
-    return lookout::train_taught(std::cin, print);
-  });
+  lookout::add_taught_commands(
+      line,
+      [] {
+        end_by_signals();
+        return lookout::train_taught(std::cin, print);
+      },
+      [] {
+        end_by_signals();
+        return lookout::preview_taught(print);
+      });
 }
 
 // What the same command line says now.

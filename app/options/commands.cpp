@@ -419,8 +419,10 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action, const std:
   });
 }
 
-void add_train_taught(CommandLine& line, const std::function<int()>& action) {
-  line.add_hidden("train-taught", action);
+void add_taught_commands(CommandLine& line, const std::function<int()>& train,
+                         const std::function<int()>& preview) {
+  line.add_hidden("train-taught", train);
+  line.add_hidden("preview-taught", preview);
 }
 
 void add_collect(CommandLine& line, const Action<CollectOptions>& action,

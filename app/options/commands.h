@@ -41,8 +41,9 @@ void add_train(CommandLine& line, const Action<TrainOptions>& action,
                const std::string& config = kServiceConfig);
 void add_collect(CommandLine& line, const Action<CollectOptions>& action,
                  const std::string& config = kServiceConfig);
-// Hidden: the program starts itself with it.
-void add_train_taught(CommandLine& line, const std::function<int()>& action);
+// Hidden: the program starts itself with these. `train` and `preview`: as in train_taught.h.
+void add_taught_commands(CommandLine& line, const std::function<int()>& train,
+                         const std::function<int()>& preview);
 void add_history(CommandLine& line, const Action<HistoryViewOptions>& action);
 void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& action);
 

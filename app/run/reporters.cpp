@@ -290,7 +290,7 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
           opened.damage, (folder / kTeachFile).string());
       log_warn("http.teach: {}", teach.damage);
     }
-    teach.teaching = std::make_shared<Teaching>(std::move(opened.library));
+    teach.teaching = std::make_shared<Teaching>(std::move(opened.library), run.trainer);
     teach.trainer = run.trainer;
   } catch (const std::filesystem::filesystem_error& error) {
     warn(fmt::format("{} cannot be used: {}", folder.string(), error.code().message()));

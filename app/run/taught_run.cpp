@@ -75,6 +75,7 @@ std::shared_ptr<TeachTrainer> make_trainer(const RunOptions& options,
   trainer.library = teach_folder(options);
   if (trainer.library.empty()) return nullptr;
   trainer.command = {"/proc/self/exe", "train-taught"};
+  trainer.preview_command = {"/proc/self/exe", "preview-taught"};
   trainer.base = options.model.base;
   trainer.reload = [&reload] {
     reload.asked = true;

@@ -1,10 +1,13 @@
 #include "app/train/train_taught.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <map>
@@ -33,12 +36,17 @@
 #include "platform/system/process.h"
 #include "platform/teach/embedding_cache.h"
 #include "platform/teach/lesson.h"
+#include "platform/teach/teach_preview.h"
+#include "platform/teach/teaching.h"
 #include "platform/teach/training_order.h"
 
 namespace lookout {
 namespace {
 
 using Print = std::function<void(std::string_view)>;
+
+constexpr const char* kNotForPeople =
+    "lookout works for those who teach by itself: this is no command for people";
 
 // ---- Limits
 
@@ -153,31 +161,42 @@ class Base {
 
 // ---- Embeddings
 
-// Computes those that the cache lacks. A picture that cannot be read gets none.
-void embed_missing(const TrainingOrder& order, Base& base, EmbeddingCache& cache, News& news) {
-  std::vector<const TrainingOrder::Picture*> missing;
-  std::vector<std::string> files;
-  for (const auto& entry : order.pictures) {
-    if (cache.find(entry.picture.number)) continue;
-    missing.push_back(&entry);
-    files.push_back(entry.file);
-  }
-  const std::size_t all = missing.size();
-  news.begin(static_cast<double>(all) /
-             static_cast<double>(std::max<std::size_t>(1, order.pictures.size())));
-  if (missing.empty()) return;
+View view_of(const TaughtWatch& watch) {
   View view;
-  view.roi = order.watch.roi;
-  PictureViews views(base.trainer(), view, Variants::kUsual);
+  view.roi = watch.roi;
+  return view;
+}
+
+// Computes those of pictures that the cache lacks, and keeps them. `next`: gets the share that is
+// done before each picture, and returns whether to go on. A picture that cannot be read gets none.
+void embed(const TaughtWatch& watch, const std::vector<const TrainingOrder::Picture*>& pictures,
+           Base& base, EmbeddingCache& cache, const std::function<bool(double done)>& next) {
+  if (pictures.empty()) return;
+  PictureViews views(base.trainer(), view_of(watch), Variants::kUsual);
+  std::vector<std::string> files;
+  for (const auto* entry : pictures) files.push_back(entry->file);
   const auto source = open_pictures("pictures", std::move(files));
   Frame frame;
-  for (std::size_t i = 0; i < all; ++i) {
-    news.tell("pictures", static_cast<double>(i) / static_cast<double>(all));
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    if (!next(static_cast<double>(i) / static_cast<double>(pictures.size()))) return;
     if (source->read(frame, {}) != ReadStatus::kFrame) continue;
     KeptEmbeddings kept;
     views.embed(frame.bgr, kept.directions, kept.profiles);
-    cache.keep(missing[i]->picture.number, kept);
+    cache.keep(pictures[i]->picture.number, kept);
   }
+}
+
+void embed_missing(const TrainingOrder& order, Base& base, EmbeddingCache& cache, News& news) {
+  std::vector<const TrainingOrder::Picture*> missing;
+  for (const auto& entry : order.pictures) {
+    if (!cache.find(entry.picture.number)) missing.push_back(&entry);
+  }
+  news.begin(static_cast<double>(missing.size()) /
+             static_cast<double>(std::max<std::size_t>(1, order.pictures.size())));
+  embed(order.watch, missing, base, cache, [&news](double done) {
+    news.tell("pictures", done);
+    return true;
+  });
 }
 
 // Trainer::class_rows(), kept beside the embeddings.
@@ -274,26 +293,123 @@ void train_as_told(const TrainingOrder& order, News& news) {
   news.end(std::move(report));
 }
 
-}  // namespace
+// ---- The preview
 
-int train_taught(std::istream& input, const Print& print) {
-  News news(print);
-  const auto fail = [&news](const std::string& sentence, ErrorKind kind) {
-    news.fail(sentence);
+class Eye {
+ public:
+  explicit Eye(const TrainingOrder& order) : base_(named_base(order)), cache_(order.folder) {}
+
+  TeachLook look(const TrainingOrder& order, cv::Mat bgr) {
+    choose(order.watch);
+    TeachPreview preview;
+    std::size_t missing = 0;
+    for (const auto& entry : order.pictures) {
+      const Embeddings* const known = find(entry.picture.number);
+      if (known != nullptr) preview.add(entry.picture.label, (*known)[0], known->width());
+      missing += known == nullptr ? 1 : 0;
+    }
+    KeptEmbeddings seen;
+    PictureViews view(base_.trainer(), view_of(order.watch), Variants::kNone);
+    view.embed(bgr, seen.directions, seen.profiles);
+    return {preview.of(seen.directions[0]), missing};
+  }
+
+  // Computes embeddings that are missing, for a while.
+  void work_ahead(const TrainingOrder& order) {
+    constexpr std::chrono::milliseconds kWhile{500};
+    std::vector<const TrainingOrder::Picture*> missing;
+    for (const auto& entry : order.pictures) {
+      if (find(entry.picture.number) == nullptr) missing.push_back(&entry);
+    }
+    const auto end = Clock::now() + kWhile;
+    embed(order.watch, missing, base_, cache_, [end](double) { return Clock::now() < end; });
+  }
+
+ private:
+  void choose(const TaughtWatch& watch) {
+    if (watch.roi == roi_) return;
+    roi_ = watch.roi;
+    known_.clear();
+    cache_.choose({base_.archive().sha256(), roi_, usual_views()});
+  }
+
+  // The direction of a picture as it is. Null: it is not known yet.
+  const Embeddings* find(std::int64_t number) {
+    const auto found = known_.find(number);
+    if (found != known_.end()) return &found->second;
+    const auto kept = cache_.find(number);
+    if (!kept || kept->directions.size() == 0) return nullptr;
+    Embeddings& first = known_[number];
+    first.add_row(kept->directions[0], kept->directions.width());
+    return &first;
+  }
+
+  Base base_;
+  EmbeddingCache cache_;
+  cv::Rect2d roi_;
+  std::map<std::int64_t, Embeddings> known_;
+};
+
+// Whether somebody asks. Nobody does when nothing comes for a while.
+bool is_asked() {
+  constexpr int kIdleMs = 30'000;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char byte = 0;
+  return poll(&input, 1, kIdleMs) > 0 && read(STDIN_FILENO, &byte, 1) == 1;
+}
+
+std::string content_of(int descriptor, std::size_t most) {
+  std::string content(most, '\0');
+  std::size_t size = 0;
+  while (size < most) {
+    const auto count =
+        pread(descriptor, content.data() + size, most - size, static_cast<off_t>(size));
+    if (count <= 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  content.resize(size);
+  return content;
+}
+
+std::optional<TrainingOrder> read_order() {
+  auto order = parse_order(content_of(kOrderFile, TrainingOrder::kMaxBytes));
+  const auto is_side = [](int pixels) { return pixels > 0 && pixels <= Teaching::kMaxSide; };
+  if (order && is_side(order->frame.width) && is_side(order->frame.height)) return order;
+  return std::nullopt;
+}
+
+cv::Mat read_frame(const cv::Size& size) {
+  cv::Mat bgr(size, CV_8UC3, cv::Scalar::all(0));
+  const std::string pixels = content_of(kFrameFile, bgr.total() * bgr.elemSize());
+  std::copy(pixels.begin(), pixels.end(), bgr.data);
+  return bgr;
+}
+
+void preview(const Print& print) {
+  std::optional<Eye> eye;
+  while (is_asked()) {
+    const auto order = read_order();
+    if (!order) throw Error(ErrorKind::kUsage, kNotForPeople);
+    if (!eye) {
+      end_with(order->parent);
+      limit_this_process();
+      cv::setNumThreads(1);
+      eye.emplace(*order);
+    }
+    print(to_text(eye->look(*order, read_frame(order->frame))) + "\n");
+    eye->work_ahead(*order);
+  }
+}
+
+// Calls `work`; what it throws is told by `tell`. Returns the exit status.
+int status_of(const std::function<void()>& work,
+              const std::function<void(const std::string& sentence)>& tell) {
+  const auto fail = [&tell](const std::string& sentence, ErrorKind kind) {
+    tell(sentence);
     return static_cast<int>(kind);
   };
   try {
-    std::string text(TrainingOrder::kMaxBytes, '\0');
-    input.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(input.gcount()));
-    const auto order = parse_order(text);
-    if (!order) {
-      return fail("lookout trains what was taught by itself: this is no command for people",
-                  ErrorKind::kUsage);
-    }
-    end_with(order->parent);
-    limit_this_process();
-    train_as_told(*order, news);
+    work();
     return 0;
   } catch (const TeachError& error) {
     return fail(error.what(), ErrorKind::kBadData);
@@ -304,6 +420,30 @@ int train_taught(std::istream& input, const Print& print) {
   } catch (const Error& error) {
     return fail(error.what(), error.kind());
   }
+}
+
+}  // namespace
+
+int train_taught(std::istream& input, const Print& print) {
+  News news(print);
+  const auto train = [&] {
+    std::string text(TrainingOrder::kMaxBytes, '\0');
+    input.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(input.gcount()));
+    const auto order = parse_order(text);
+    if (!order) throw Error(ErrorKind::kUsage, kNotForPeople);
+    end_with(order->parent);
+    limit_this_process();
+    train_as_told(*order, news);
+  };
+  return status_of(train, [&news](const std::string& sentence) { news.fail(sentence); });
+}
+
+int preview_taught(const Print& print) {
+  return status_of([&print] { preview(print); },
+                   [&print](const std::string& sentence) {
+                     print(to_text(TeachLook{{}, 0, sentence}) + "\n");
+                   });
 }
 
 }  // namespace lookout

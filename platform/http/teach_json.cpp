@@ -239,6 +239,16 @@ json json_of(const TeachJob& job) {
           {"message", job.message}};
 }
 
+json json_of(const TeachLook& look) {
+  json text{
+      {"label", nullptr}, {"lead", nullptr}, {"missing", look.missing}, {"problem", look.problem}};
+  if (look.preview) {
+    text["label"] = look.preview->label;
+    text["lead"] = look.preview->lead;
+  }
+  return text;
+}
+
 json json_of(const TaughtPicture& picture) {
   return {{"number", picture.number},  {"watch", picture.watch},
           {"label", picture.label},    {"time", to_iso_text(picture.time.at)},

@@ -23,6 +23,7 @@ struct WatchFacts {
 nlohmann::json json_of(const WatchFacts& facts);
 nlohmann::json json_of(const HoldStatus& hold);
 nlohmann::json json_of(const TeachJob& job);
+nlohmann::json json_of(const TeachLook& look);
 nlohmann::json json_of(const TaughtPicture& picture);
 nlohmann::json json_of(const std::vector<PictureMark>& marks);
 

@@ -179,6 +179,7 @@ const TeachService::Route TeachService::kRoutes[] = {
     {"POST", "/api/1/teach/watches/NAME/job", &TeachService::begin_job},
     {"DELETE", "/api/1/teach/job", &TeachService::cancel_job},
     {"PUT", "/api/1/teach/watches/NAME/model", &TeachService::use_model},
+    {"GET", "/api/1/teach/watches/NAME/preview", &TeachService::preview},
 };
 
 TeachService::TeachService(LoginService& login, TeachServiceOptions options)
@@ -458,6 +459,13 @@ HttpResponse TeachService::use_model(const Asked& asked) {
   teaching_->with_library([&](TeachLibrary& library) { library.watch(asked.name); });
   trainer.use(asked.name, sha256);
   return watch_answer(asked.name);
+}
+
+// What the picture looked like at the last look. This is an order for the next ones, too.
+HttpResponse TeachService::preview(const Asked& asked) {
+  teaching_->with_library([&](TeachLibrary& library) { library.watch(asked.name); });
+  teaching_->ask_look(asked.name, clocks_());
+  return json_answer(json_of(trainer().newest_look(asked.name).value_or(TeachLook{})));
 }
 
 }  // namespace lookout

@@ -87,6 +87,7 @@ class TeachService {
   HttpResponse begin_job(const Asked& asked);
   HttpResponse cancel_job(const Asked& asked);
   HttpResponse use_model(const Asked& asked);
+  HttpResponse preview(const Asked& asked);
 
   LoginService& login_;
   const std::shared_ptr<Teaching> teaching_;

@@ -1,14 +1,9 @@
 #include "platform/teach/taught_trainer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -16,24 +11,11 @@
 #include "pipeline/core/log.h"
 #include "pipeline/core/printable.h"
 #include "pipeline/core/thread.h"
-#include "platform/system/child_process.h"
+#include "platform/teach/teach_child.h"
 #include "platform/teach/teach_progress.h"
 
 namespace lookout {
 namespace {
-
-constexpr std::size_t kMaxLine = 64 << 10;  // bytes
-// For the environment: OpenBLAS, which Debian's OpenCV brings, would start threads.
-constexpr const char* kOneThread = "OPENBLAS_NUM_THREADS=1";
-
-void write_order(int fd, const std::string& text) {
-  for (std::size_t written = 0; written < text.size();) {
-    const auto count =
-        pwrite(fd, text.data() + written, text.size() - written, static_cast<off_t>(written));
-    if (count <= 0) throw std::system_error(errno, std::generic_category());
-    written += static_cast<std::size_t>(count);
-  }
-}
 
 std::string name_of_model(const std::string& watch, const std::filesystem::path& head) {
   return fmt::format("{}-{}", watch, head.stem().string());
@@ -41,81 +23,10 @@ std::string name_of_model(const std::string& watch, const std::filesystem::path&
 
 }  // namespace
 
-// The process. Used by the thread that made it, with which it ends.
-class TaughtTrainer::Child {
- public:
-  enum class Wait { kLine, kEnded, kCancelled };
-
-  Child(const std::vector<std::string>& command, const TrainingOrder& order) {
-    write_order(order_.fd(), to_text(order));
-    process_.emplace(
-        ProcessOptions{command, {kOneThread}, {order_.fd(), output_.writer(), errors_.fd()}});
-    output_.close_writer();
-  }
-
-  // Waits for a line of its stdout, or until `wake` is woken. One that is too long is an end.
-  Wait read(std::string& line, const WakeEvent& wake) {
-    for (;;) {
-      const auto end = text_.find('\n');
-      if (end != std::string::npos) {
-        line = text_.substr(0, end);
-        text_.erase(0, end + 1);
-        return Wait::kLine;
-      }
-      std::array<pollfd, 2> events{{{output_.reader(), POLLIN, 0}, {wake.fd(), POLLIN, 0}}};
-      if (poll(events.data(), events.size(), -1) < 0) continue;
-      if (events[1].revents != 0) return Wait::kCancelled;
-      std::array<char, 4096> part{};
-      const auto count = ::read(output_.reader(), part.data(), part.size());
-      if (count <= 0 || text_.size() > kMaxLine) return Wait::kEnded;
-      text_.append(part.data(), static_cast<std::size_t>(count));
-    }
-  }
-
-  // Waits for its end, and kills it if that does not come. Returns how it ended.
-  std::string end() {
-    constexpr std::chrono::seconds kPatience{5};
-    process_->wait(kPatience);
-    const std::string errors = errors_.first_line();
-    const std::string end = describe_end(process_->kill());
-    return errors.empty() ? end : fmt::format("{}: {}", end, errors);
-  }
-
- private:
-  class Pipe {
-   public:
-    Pipe() {
-      if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
-        throw std::system_error(errno, std::generic_category());
-      }
-    }
-    ~Pipe() {
-      close(ends_[0]);
-      close_writer();
-    }
-    Pipe(const Pipe&) = delete;
-    Pipe& operator=(const Pipe&) = delete;
-
-    int reader() const { return ends_[0]; }
-    int writer() const { return ends_[1]; }
-    void close_writer() {
-      if (ends_[1] >= 0) close(ends_[1]);
-      ends_[1] = -1;
-    }
-
-   private:
-    std::array<int, 2> ends_{-1, -1};
-  };
-
-  MemoryFile order_;
-  MemoryFile errors_;
-  Pipe output_;
-  std::string text_;                     // that was read and is no whole line
-  std::optional<ChildProcess> process_;  // last: it gets the descriptors of the others
-};
-
 TaughtTrainer::TaughtTrainer(TaughtTrainerOptions options)
-    : options_(std::move(options)), store_(models_folder_of(options_.library)) {}
+    : options_(std::move(options)),
+      store_(models_folder_of(options_.library)),
+      previewer_(options_.preview_command) {}
 
 TaughtTrainer::~TaughtTrainer() {
   cancel();
@@ -124,7 +35,7 @@ TaughtTrainer::~TaughtTrainer() {
 }
 
 void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
-                          const std::function<std::filesystem::path(std::int64_t)>& file) {
+                          const PictureFile& file) {
   const MutexLock start_lock(start_mutex_);
   {
     const MutexLock lock(mutex_);
@@ -135,14 +46,7 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
         TeachProblem::kInvalid,
         fmt::format("there are too few pictures: each class needs {}", kLeastPictures));
   }
-  TrainingOrder order;
-  order.watch = watch;
-  for (const TaughtPicture& picture : pictures) {
-    order.pictures.push_back({picture, file(picture.number).string()});
-  }
-  order.base = options_.base;
-  order.folder = options_.library;
-  order.parent = getpid();
+  TrainingOrder order = order_of(watch, pictures, file);
   {
     const MutexLock lock(store_mutex_);
     order.output = store_.next_head(watch.name);
@@ -150,6 +54,7 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   }
   order.name = name_of_model(watch.name, order.output);
   if (thread_.joinable()) thread_.join();  // it was cancelled, or has ended
+  previewer_.stop();
   {
     const MutexLock lock(mutex_);
     job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0, "pictures", {}};
@@ -162,6 +67,33 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
     job_.reset();
     throw TeachError(TeachProblem::kStorage, error.what());
   }
+}
+
+TrainingOrder TaughtTrainer::order_of(const TaughtWatch& watch,
+                                      const std::vector<TaughtPicture>& pictures,
+                                      const PictureFile& file) const {
+  TrainingOrder order;
+  order.watch = watch;
+  for (const TaughtPicture& picture : pictures) {
+    order.pictures.push_back({picture, file(picture.number).string()});
+  }
+  order.base = options_.base;
+  order.folder = options_.library;
+  order.parent = getpid();
+  return order;
+}
+
+void TaughtTrainer::look(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+                         const PictureFile& file, cv::Mat bgr) {
+  {
+    const MutexLock lock(mutex_);
+    if (is_running()) return;
+  }
+  previewer_.look(order_of(watch, pictures, file), std::move(bgr));
+}
+
+std::optional<TeachLook> TaughtTrainer::newest_look(const std::string& watch) {
+  return previewer_.newest(watch);
 }
 
 void TaughtTrainer::cancel() {
@@ -192,18 +124,21 @@ void TaughtTrainer::train(const TrainingOrder& order) {
 }
 
 std::string TaughtTrainer::result_of(const TrainingOrder& order) {
-  Child child(options_.command, order);
+  const MemoryFile input;
+  rewrite(input, to_text(order));
+  TeachChild child(options_.command, input.fd());
   std::string line;
   std::optional<TaughtReport> report;
-  Child::Wait wait = child.read(line, wake_);
-  for (; wait == Child::Wait::kLine; wait = child.read(line, wake_)) {
+  using Wait = TeachChild::Wait;
+  Wait wait = child.read(line, wake_);
+  for (; wait == Wait::kLine; wait = child.read(line, wake_)) {
     auto news = parse_news(line);
     if (!news) continue;
     if (!news->error.empty()) return printable(news->error);
     if (news->report) report = std::move(news->report);
     note(*news);
   }
-  if (wait == Child::Wait::kCancelled) return {};
+  if (wait == Wait::kCancelled) return {};
   const std::string end = child.end();
   if (!report) return "the training ended with " + printable(end);
   const MutexLock lock(store_mutex_);

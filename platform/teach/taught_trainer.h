@@ -11,16 +11,18 @@
 #include "pipeline/core/mutex.h"
 #include "pipeline/core/wake_event.h"
 #include "platform/teach/taught_models.h"
+#include "platform/teach/taught_previewer.h"
 #include "platform/teach/teach_trainer.h"
 #include "platform/teach/training_order.h"
 
 namespace lookout {
 
 struct TaughtTrainerOptions {
-  std::filesystem::path library;     // the folder of the TeachLibrary
-  std::vector<std::string> command;  // that trains; a TrainingOrder comes on its stdin
-  std::string base;                  // as TrainingOrder::base
-  std::function<void()> reload;      // has the run read its watches again; any thread
+  std::filesystem::path library;               // the folder of the TeachLibrary
+  std::vector<std::string> command;            // that trains; a TrainingOrder comes on its stdin
+  std::string base;                            // as TrainingOrder::base
+  std::function<void()> reload;                // has the run read its watches again; any thread
+  std::vector<std::string> preview_command{};  // as TaughtPreviewer's
 };
 
 // The process is one of low priority with limits (`lookout train-taught`). It ends with this, and
@@ -34,7 +36,10 @@ class TaughtTrainer : public TeachTrainer {
 
   // Also throws kInvalid when a class has too few pictures, and what next_head() throws.
   void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
-             const std::function<std::filesystem::path(std::int64_t)>& file) override;
+             const PictureFile& file) override;
+  void look(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+            const PictureFile& file, cv::Mat bgr) override;
+  std::optional<TeachLook> newest_look(const std::string& watch) override;
   void cancel() override;
   std::optional<TeachJob> job() override;
   TaughtModels models(const std::string& watch) override;
@@ -42,11 +47,11 @@ class TaughtTrainer : public TeachTrainer {
   void retire(const std::string& watch) override;
 
  private:
-  class Child;
-
   bool is_running() const REQUIRES(mutex_) {
     return job_ && job_->state == TeachJob::State::kRunning;
   }
+  TrainingOrder order_of(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+                         const PictureFile& file) const;
   void train(const TrainingOrder& order);
   // Returns why there is no model; empty: there is one, or nobody wants it any more.
   std::string result_of(const TrainingOrder& order);
@@ -58,6 +63,7 @@ class TaughtTrainer : public TeachTrainer {
   const TaughtModelStore store_ GUARDED_BY(store_mutex_);
   Mutex mutex_;
   std::optional<TeachJob> job_ GUARDED_BY(mutex_);
+  TaughtPreviewer previewer_;
   WakeEvent wake_;  // the thread, when it is cancelled
   std::thread thread_ GUARDED_BY(start_mutex_);
 };

@@ -18,12 +18,18 @@ class TeachReporter::Desk {
 
   void work(Turn& turn) {
     if (!std::exchange(lowered_, true)) lower_this_thread_priority();
-    if (turn.hold) teaching_->add(*turn.hold, turned(turn.bgr, view_), turn.now.wall);
-    turn.bgr.release();
+    if (turn.hold || turn.look) take(turn);
     if (turn.now.uptime >= purge_due_) purge(turn.now);
   }
 
  private:
+  void take(Turn& turn) {
+    const cv::Mat bgr = turned(turn.bgr, view_);
+    turn.bgr.release();
+    if (turn.hold) teaching_->add(*turn.hold, bgr, turn.now.wall);
+    teaching_->look(turn.hold ? turn.hold->watch : *turn.look, bgr);
+  }
+
   // What fails is tried again a day later.
   void purge(const TeachNow& now) {
     purge_due_ = now.uptime + kPurge;
@@ -73,8 +79,9 @@ void TeachReporter::report(const Result& /*result*/, const Frame& frame) {
   if (std::exchange(last_frame_, frame.sequence) == frame.sequence) return;
   const TeachNow now = clocks_();
   const std::optional<Hold> hold = teaching_->take(now.uptime);
-  if (!hold) return;
-  worker_.put({hold, whole_picture(frame).clone(), now});
+  const auto look = hold ? std::nullopt : teaching_->take_look(now.uptime);
+  if (!hold && !look) return;
+  worker_.put({hold, look, whole_picture(frame).clone(), now});
 }
 
 // A turn with a picture, which may replace this one, also removes what is due.
@@ -82,7 +89,7 @@ void TeachReporter::poll() {
   const TeachNow now = clocks_();
   if (now.uptime < purge_due_) return;
   purge_due_ = now.uptime + kPurge;
-  worker_.put({std::nullopt, {}, now});
+  worker_.put({std::nullopt, std::nullopt, {}, now});
 }
 
 void TeachReporter::status(const CameraStatus& status) { teaching_->set_online(status.online); }

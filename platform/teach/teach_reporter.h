@@ -7,6 +7,7 @@
 #include <memory>
 #include <opencv2/core/mat.hpp>
 #include <optional>
+#include <string>
 
 #include "pipeline/core/async_worker.h"
 #include "pipeline/core/reporter.h"
@@ -17,7 +18,7 @@ namespace lookout {
 
 // The thread "teach", at a low priority, encodes and writes, and removes at the start and each day
 // what was thrown away long ago; the frame loop copies the pixels of two frames a second while a
-// button is held, and waits for nothing.
+// button is held or somebody asks what the picture looks like, and waits for nothing.
 class TeachReporter : public Reporter {
  public:
   static constexpr std::chrono::seconds kPatience{2};
@@ -41,7 +42,8 @@ class TeachReporter : public Reporter {
 
  private:
   struct Turn {
-    std::optional<Hold> hold;  // nothing: there is no picture
+    std::optional<Hold> hold;         // that the picture is for
+    std::optional<std::string> look;  // the watch that it is to be looked at for
     cv::Mat bgr;
     TeachNow now;
   };

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/teach/lesson.h"
 #include "platform/teach/teach_library.h"
+#include "platform/teach/teach_preview.h"
 
 namespace lookout {
 
@@ -23,6 +25,13 @@ struct TeachJob {
   float done = 0;       // 0..1
   std::string step;     // "pictures", "folds" or "model"
   std::string message;  // why it failed: a sentence
+};
+
+// What a picture of the camera looks like.
+struct TeachLook {
+  std::optional<Preview> preview{};  // nothing: it cannot be told yet
+  std::size_t missing = 0;           // pictures of the watch that it does not yet know
+  std::string problem{};             // why it cannot be told at all: a sentence; empty: none
 };
 
 // A model of a taught watch, with what is told of it.
@@ -46,6 +55,9 @@ struct TaughtModels {
   std::optional<TaughtModel> trained;   // the newest one, used or not
 };
 
+// TeachLibrary::file().
+using PictureFile = std::function<std::filesystem::path(std::int64_t)>;
+
 // For any threads. Functions throw TeachError.
 class TeachTrainer {
  public:
@@ -55,13 +67,20 @@ class TeachTrainer {
   TeachTrainer& operator=(const TeachTrainer&) = delete;
 
   // One training at a time: kHeld while another one runs. `pictures`: TeachLibrary::labelled().
-  // `file`: TeachLibrary::file().
   virtual void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
-                     const std::function<std::filesystem::path(std::int64_t)>& file) = 0;
+                     const PictureFile& file) = 0;
   // Nothing happens when none runs.
   virtual void cancel() = 0;
   // The one that runs, or the last one.
   virtual std::optional<TeachJob> job() = 0;
+
+  // Looks at a picture of the camera, and computes what a training would have to. `bgr`: the whole
+  // frame, turned as people see it. Returns at once; newest_look() tells later. While a training
+  // runs, nothing happens.
+  virtual void look(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
+                    const PictureFile& file, cv::Mat bgr) = 0;
+  // Nothing: nobody has looked at this watch lately.
+  virtual std::optional<TeachLook> newest_look(const std::string& watch) = 0;
 
   virtual TaughtModels models(const std::string& watch) = 0;
   // The run takes the model between two frames. kNotFound: there is no such model.

@@ -110,6 +110,19 @@ std::optional<Hold> Teaching::take(std::chrono::milliseconds uptime) {
   return *hold;
 }
 
+void Teaching::ask_look(const std::string& watch, const TeachNow& now) {
+  const MutexLock lock(hold_mutex_);
+  looked_ = watch;
+  look_until_ = now.uptime + kLooked;
+}
+
+std::optional<std::string> Teaching::take_look(std::chrono::milliseconds uptime) {
+  const MutexLock lock(hold_mutex_);
+  if (uptime >= look_until_ || uptime < look_due_ || lease_.is_held(uptime)) return std::nullopt;
+  look_due_ = uptime + kLookEach;
+  return looked_;
+}
+
 void Teaching::set_online(bool online) {
   const MutexLock lock(hold_mutex_);
   online_ = online;
@@ -163,6 +176,18 @@ void Teaching::add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time) 
   counts_.kept += problem ? 0 : 1;
   counts_.problem = problem;
   counts_.why = why;
+}
+
+void Teaching::look(const std::string& watch, const cv::Mat& bgr) {
+  if (!trainer_) return;
+  try {
+    with_library([&](TeachLibrary& library) {
+      const auto file = [&library](std::int64_t number) { return library.file(number); };
+      trainer_->look(library.watch(watch), library.labelled(watch), file, reduced(bgr));
+    });
+  } catch (const std::exception&) {
+    return;  // the watch has just been removed, or the library is damaged, which others tell
+  }
 }
 
 }  // namespace lookout

@@ -14,6 +14,7 @@
 #include "platform/pictures/near_copies.h"
 #include "platform/teach/hold_lease.h"
 #include "platform/teach/teach_library.h"
+#include "platform/teach/teach_trainer.h"
 
 namespace lookout {
 
@@ -44,7 +45,13 @@ class Teaching {
   static constexpr int kMaxSide = 1920;  // pixels, of the longer side of a picture that is kept
   static constexpr int kQuality = 90;
 
-  explicit Teaching(std::unique_ptr<TeachLibrary> library) : library_(std::move(library)) {}
+  static constexpr std::chrono::seconds kLooked{3};  // after somebody asked
+  static constexpr std::chrono::milliseconds kLookEach{500};
+
+  // `trainer`: looks at the camera's pictures; null: nobody does.
+  explicit Teaching(std::unique_ptr<TeachLibrary> library,
+                    std::shared_ptr<TeachTrainer> trainer = nullptr)
+      : library_(std::move(library)), trainer_(std::move(trainer)) {}
 
   // Calls `use` with the library, whose other users wait meanwhile.
   template <typename Use>
@@ -63,10 +70,16 @@ class Teaching {
   // Nothing: there was none since the start.
   std::optional<HoldStatus> last_hold(const TeachNow& now) const EXCLUDES(hold_mutex_);
 
+  // For kLooked after each call pictures of the camera are looked at for this watch.
+  void ask_look(const std::string& watch, const TeachNow& now) EXCLUDES(hold_mutex_);
+
   // The frame loop's: none of these waits for the disk.
   //
   // The hold that the frame of this moment is for.
   std::optional<Hold> take(std::chrono::milliseconds uptime) EXCLUDES(hold_mutex_);
+  // The watch for which the frame of this moment is to be looked at. While a button is held, its
+  // pictures are.
+  std::optional<std::string> take_look(std::chrono::milliseconds uptime) EXCLUDES(hold_mutex_);
   // While the camera is away, nothing can be held.
   void set_online(bool online) EXCLUDES(hold_mutex_);
 
@@ -76,6 +89,9 @@ class Teaching {
   // Keeps a picture, unless it is a near-copy of one before. `bgr`: turned as people see it.
   void add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time);
 
+  // Has the trainer look at a picture. `bgr`: as in add(). What fails is no matter.
+  void look(const std::string& watch, const cv::Mat& bgr) EXCLUDES(library_mutex_);
+
  private:
   HoldStatus status(const TeachNow& now) const REQUIRES(hold_mutex_);
   void check(std::int64_t number) const REQUIRES(hold_mutex_);
@@ -83,6 +99,7 @@ class Teaching {
 
   Mutex library_mutex_;
   const std::unique_ptr<TeachLibrary> library_ GUARDED_BY(library_mutex_);
+  const std::shared_ptr<TeachTrainer> trainer_;
 
   Mutex add_mutex_;  // held before the others
   std::int64_t near_copies_of_ GUARDED_BY(add_mutex_) = 0;
@@ -92,6 +109,9 @@ class Teaching {
   HoldLease lease_ GUARDED_BY(hold_mutex_);
   HoldStatus counts_ GUARDED_BY(hold_mutex_);  // of the last hold
   bool online_ GUARDED_BY(hold_mutex_) = true;
+  std::string looked_ GUARDED_BY(hold_mutex_);  // the watch that somebody asked about
+  std::chrono::milliseconds look_until_ GUARDED_BY(hold_mutex_){};
+  std::chrono::milliseconds look_due_ GUARDED_BY(hold_mutex_){};
 };
 
 }  // namespace lookout

@@ -48,6 +48,8 @@ TrainingOrder order_of_json(const json& text) {
   order.output = text.at("output").get<std::string>();
   order.in_use = text.at("in_use").get<std::string>();
   order.parent = text.at("parent").get<pid_t>();
+  const auto frame = text.at("frame").get<std::array<int, 2>>();
+  order.frame = {frame[0], frame[1]};
   for (const json& entry : text.at("pictures")) {
     order.pictures.push_back(picture_of(entry, order.watch.name));
   }
@@ -68,6 +70,7 @@ std::string to_text(const TrainingOrder& order) {
             {"output", order.output.string()},
             {"in_use", order.in_use.string()},
             {"parent", order.parent},
+            {"frame", {order.frame.width, order.frame.height}},
             {"pictures", json::array()}};
   for (const auto& entry : order.pictures) text["pictures"].push_back(picture_json(entry));
   return to_text(text);
@@ -97,6 +100,32 @@ std::optional<TrainingNews> parse_news(std::string_view line) {
     news.report = parse_report(to_text(text["report"]));
     if (!news.report) return std::nullopt;
     return news;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string to_text(const TeachLook& look) {
+  json text{{"problem", look.problem}, {"missing", look.missing}};
+  if (look.preview) {
+    text["label"] = look.preview->label;
+    text["similarity"] = look.preview->similarity;
+    text["lead"] = look.preview->lead;
+  }
+  return to_text(text);
+}
+
+std::optional<TeachLook> parse_look(std::string_view line) {
+  try {
+    const json text = parse_json(line);
+    TeachLook look;
+    look.problem = text.at("problem").get<std::string>();
+    look.missing = text.at("missing").get<std::size_t>();
+    if (text.contains("label")) {
+      look.preview = Preview{text["label"].get<std::string>(), text.at("similarity").get<float>(),
+                             text.at("lead").get<float>()};
+    }
+    return look;
   } catch (const json::exception&) {
     return std::nullopt;
   }

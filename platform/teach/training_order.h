@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <opencv2/core/types.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +12,12 @@
 
 #include "platform/teach/taught_report.h"
 #include "platform/teach/teach_library.h"
+#include "platform/teach/teach_trainer.h"
 
 namespace lookout {
 
-// Its stdin: one JSON document.
+// The stdin of a process that trains: one JSON document. A process that looks finds it in the file
+// kOrderFile whenever a byte comes on its stdin.
 struct TrainingOrder {
   // A larger one is none: 2000 pictures have 0.5 MB.
   static constexpr std::size_t kMaxBytes = std::size_t{8} << 20;
@@ -32,7 +35,12 @@ struct TrainingOrder {
   std::filesystem::path output;   // the head
   std::filesystem::path in_use;   // the head that is in use; empty: none
   pid_t parent = 0;               // with which the process ends
+  cv::Size frame;                 // of the picture to look at, in kFrameFile: BGR, line by line
 };
+
+// Descriptors of a process that looks.
+inline constexpr int kOrderFile = 3;
+inline constexpr int kFrameFile = 4;
 
 std::string to_text(const TrainingOrder& order);
 // Nothing: the text is none.
@@ -49,5 +57,9 @@ struct TrainingNews {
 // Without a newline.
 std::string to_text(const TrainingNews& news);
 std::optional<TrainingNews> parse_news(std::string_view line);
+
+// The line that a process answers which looks.
+std::string to_text(const TeachLook& look);
+std::optional<TeachLook> parse_look(std::string_view line);
 
 }  // namespace lookout

@@ -67,6 +67,7 @@ class TaughtTest(TeachPage, OwnerTest):
         self.hold("open")
         self.turn_to(CLOSED)
         self.hold("closed")
+        self.wait_for_text("now", "Looks now like closed")  # no model is trained yet
         self.actions().click(self.find("#holds b", "open")).perform()  # a slip
         self.wait_for_text("hold-said", "“open”: 1 picture kept")
         self.turn_to(OPEN)

@@ -107,6 +107,8 @@ class Taught:
         self.hold = None
         self.job = None
         self.scene = "closed"
+        self.lead = 0.3  # of the preview
+        self.preview_problem = ""
         self.next = 1
         self.now = STARTED
         self.fixed = ["gate2"]
@@ -323,6 +325,13 @@ class Taught:
         models["previous"], models["model"] = models.get("model"), chosen
         return self.tell(self.watch(name))
 
+    def preview(self, name):
+        """What the scene looks like, once two classes have enough pictures."""
+        enough = [entry for entry in self.progress(self.watch(name))["classes"] if entry["pictures"] >= 5]
+        if self.preview_problem or len(enough) < 2:
+            return {"label": None, "lead": None, "missing": 0, "problem": self.preview_problem}
+        return {"label": self.scene, "lead": self.lead, "missing": 0, "problem": ""}
+
     def state(self):
         states = [
             {"name": name, "title": watch["title"], "roi": watch["roi"], "model": "head",
@@ -348,6 +357,7 @@ ROUTES = [
     ("PATCH", r"teach/pictures", 200, lambda t, path, query, sent: t.mark(sent)),
     ("POST", r"teach/watches/([\w-]+)/job", 202, lambda t, path, query, sent: t.train(path[0])),
     ("DELETE", r"teach/job", 204, lambda t, path, query, sent: t.cancel()),
+    ("GET", r"teach/watches/([\w-]+)/preview", 200, lambda t, path, query, sent: t.preview(path[0])),
     ("PUT", r"teach/watches/([\w-]+)/model", 200, lambda t, path, query, sent: t.use(path[0], sent)),
 ]  # fmt: skip
 

@@ -212,6 +212,11 @@ class TeachTest(TeachPage, unittest.TestCase):
         for label in ("open", "closed"):
             self.hold(label, lambda hold: hold["kept"] >= 5)
         self.wait_for_text("ready", "Enough to train. Still better with:")
+        self.wait_for_text("now", "Looks now like closed")
+        self.taught.lead = 0.01
+        self.wait_for_text("now", "Looks now a little more like closed")
+        self.taught.preview_problem = "there is no base to teach from: install the package lookout-base"
+        self.wait_for_text("now", "There is no base to teach from: install the package lookout-base.")
         result = self.train()
         self.assertTrue(result["figures"].startswith("Cannot be told yet"), result)
         self.assertEqual(result["light"], "")

@@ -15,10 +15,11 @@ import {onTaught, refresh, startAsking, stopAsking, taught, watchNamed} from "./
 import {drawTraining, listenToTraining} from "./training.js";
 import {hideForm, listenToForm, showForm} from "./watch_form.js";
 import {drawList} from "./watch_list.js";
-import {titleOf} from "./words.js";
+import {labelText, titleOf} from "./words.js";
 
 const kNew = "+new";
 const kEdit = "/edit";
+const kClear = .05;  // by how much more like a class than like the next one
 
 let isOwner = false;
 let view = "";  // "login", "list", "form" or "watch"
@@ -81,13 +82,34 @@ function showPlace() {
   draw(watch);
 }
 
-async function drawNow(watch) {
-  const answer = watch.model ? await fetch("state", {cache: "no-store"}).catch(() => null) : null;
+async function stateText({name}) {
+  const answer = await fetch("state", {cache: "no-store"}).catch(() => null);
   const states = answer?.ok ? (await answer.json()).watches : null;
+  const now = states?.find((one) => one.name === name);
+  return now?.state ? words.looksNowLike(now.state, percent(now.score)) : "";
+}
+
+// By the pictures so far. That somebody asks has the server look.
+async function previewText({name}) {
+  const {label, lead, problem} = await ask("GET", `teach/watches/${name}/preview`);
+  if (problem) return sentence(problem);
+  if (label === null) return "";
+  const text = lead < kClear ? words.looksNowALittleLike : words.looksNowLikeClass;
+  return text(labelText(label));
+}
+
+async function drawNow(watch) {
+  const isTrained = taught.job?.state === "running" && taught.job.watch === watch.name;
+  const isEmpty = watch.progress.classes.every(({pictures}) => pictures === 0);
+  let text = "";
+  if (watch.model) {
+    text = await stateText(watch);
+  } else if (!isTrained && !isEmpty) {
+    text = await previewText(watch).catch(() => "");
+  }
   if (view !== "watch" || watch.name !== placeNow()) return;
-  const now = states?.find(({name}) => name === watch.name);
-  $("now").hidden = !now?.state;
-  if (now?.state) put("now", words.looksNowLike(now.state, percent(now.score)));
+  $("now").hidden = text === "";
+  put("now", text);
 }
 
 function draw(watch) {

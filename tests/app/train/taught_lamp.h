@@ -28,8 +28,12 @@ class TaughtLamp : public testing::Test {
   TaughtLamp() { make_trainer(LOOKOUT_SELFTEST); }
 
   void make_trainer(const std::string& base) {
-    trainer_ = std::make_unique<TaughtTrainer>(TaughtTrainerOptions{
-        library(), {LOOKOUT_PROGRAM, "train-taught"}, base, [this] { ++reloads_; }});
+    trainer_ =
+        std::make_unique<TaughtTrainer>(TaughtTrainerOptions{library(),
+                                                             {LOOKOUT_PROGRAM, "train-taught"},
+                                                             base,
+                                                             [this] { ++reloads_; },
+                                                             {LOOKOUT_PROGRAM, "preview-taught"}});
   }
   // The library's folder, as a run with this test's state folder has it.
   std::filesystem::path library() const {
@@ -59,6 +63,17 @@ class TaughtLamp : public testing::Test {
 
   void start() {
     trainer_->start(watch_, pictures_, [this](std::int64_t number) { return file(number); });
+  }
+  // The first look for which `is_so` is true.
+  template <typename Condition>
+  TeachLook look_until(const cv::Mat& bgr, Condition is_so) {
+    for (;;) {
+      trainer_->look(
+          watch_, pictures_, [this](std::int64_t number) { return file(number); }, bgr.clone());
+      const auto look = trainer_->newest_look(watch_.name);
+      if (look && is_so(*look)) return *look;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   TeachJob end() {
     while (trainer_->job()->state == TeachJob::State::kRunning) {

@@ -99,9 +99,62 @@ TEST_F(TrainTaught, EndsWhenItIsCancelledAndLeavesAllAsItWas) {
   EXPECT_EQ(train().all.pictures, 40U);
 }
 
-TEST(TrainTaughtCommand, IsNotForPeople) {
+class PreviewTaught : public TaughtLamp {
+ protected:
+  cv::Mat picture(std::int64_t number) const { return cv::imread(file(number)); }
+};
+
+constexpr auto kKnowsAll = [](const TeachLook& look) {
+  return look.missing == 0 || !look.problem.empty();
+};
+
+TEST_F(PreviewTaught, TellsWhichClassThePictureLooksLike) {
+  draw(6);
+  for (const std::int64_t number : {5, 8}) {
+    const TeachLook look = look_until(picture(number), [&](const TeachLook& now) {
+      return kKnowsAll(now) && (!now.preview || now.preview->label == pictures_[number - 1].label);
+    });
+    EXPECT_EQ(look.problem, "");
+    ASSERT_TRUE(look.preview);
+    EXPECT_GT(look.preview->lead, 0);
+  }
+}
+
+TEST_F(PreviewTaught, TellsNothingOfFewerPicturesThanATrainingNeeds) {
+  draw(4);
+  const TeachLook look = look_until(picture(1), kKnowsAll);
+  EXPECT_EQ(look.problem, "");
+  EXPECT_FALSE(look.preview);
+}
+
+TEST_F(PreviewTaught, ATrainingAfterwardsComputesNoEmbeddings) {
+  draw(6);
+  look_until(picture(1), kKnowsAll);
+  for (const TaughtPicture& picture : pictures_) std::filesystem::remove(file(picture.number));
+  EXPECT_EQ(train().all.pictures, 12U);
+}
+
+TEST_F(PreviewTaught, KnowsAnotherRegionAnew) {
+  draw(6);
+  look_until(picture(1), kKnowsAll);
+  watch_.roi = {0.2, 0.2, 0.6, 0.6};
+  look_until(picture(1), [](const TeachLook& look) { return look.missing > 0; });
+  EXPECT_TRUE(look_until(picture(1), kKnowsAll).preview);
+}
+
+TEST_F(PreviewTaught, WithoutABaseItSaysWhereOneIs) {
+  make_trainer("");
+  draw(5);
+  EXPECT_THAT(look_until(picture(1), kKnowsAll).problem,
+              HasSubstr("install the package lookout-base"));
+}
+
+TEST(TaughtCommands, AreNotForPeople) {
   const ProgramResult ran = run_lookout({"--help"});
-  EXPECT_THAT(ran.out, testing::Not(HasSubstr("train-taught")));
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("-taught")));
+  const ProgramResult wrong = run_lookout({"train-taught"});
+  EXPECT_EQ(wrong.status, 64);
+  EXPECT_THAT(wrong.out, HasSubstr("no command for people"));
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ inline constexpr TeachRoute kTeachRoutes[] = {
     {"POST", "/api/1/teach/watches/gate/job"},
     {"DELETE", "/api/1/teach/job"},
     {"PUT", "/api/1/teach/watches/gate/model", R"({"sha256":"abc"})"},
+    {"GET", "/api/1/teach/watches/gate/preview"},
     {"POST", "/api/1/teach/watches/gate/restore"},
     {"DELETE", "/api/1/teach/watches/gate"},
 };
@@ -54,7 +55,7 @@ inline constexpr TeachRoute kTeachRoutes[] = {
 class FakeTrainer : public TeachTrainer {
  public:
   void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
-             const std::function<std::filesystem::path(std::int64_t)>& file) override {
+             const PictureFile& file) override {
     const MutexLock lock(mutex_);
     if (job_ && job_->state == TeachJob::State::kRunning) {
       throw TeachError(TeachProblem::kHeld, "another watch is trained already");
@@ -70,6 +71,12 @@ class FakeTrainer : public TeachTrainer {
   std::optional<TeachJob> job() override {
     const MutexLock lock(mutex_);
     return job_;
+  }
+  void look(const TaughtWatch& /*watch*/, const std::vector<TaughtPicture>& /*pictures*/,
+            const PictureFile& /*file*/, cv::Mat /*bgr*/) override {}
+  std::optional<TeachLook> newest_look(const std::string& watch) override {
+    if (watch != "gate") return std::nullopt;
+    return TeachLook{Preview{"open", 0.9F, 0.25F}, 3, {}};
   }
   TaughtModels models(const std::string& /*watch*/) override {
     const MutexLock lock(mutex_);

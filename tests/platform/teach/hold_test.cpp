@@ -12,6 +12,7 @@ namespace lookout {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::_;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -22,6 +23,22 @@ cv::Mat scene(int place) {
   cv::rectangle(bgr, {place, 20, 40, 40}, cv::Scalar(0, 0, 255), cv::FILLED);
   return bgr;
 }
+
+class LookingTrainer : public TeachTrainer {
+ public:
+  MOCK_METHOD(void, start,
+              (const TaughtWatch&, const std::vector<TaughtPicture>&, const PictureFile&),
+              (override));
+  MOCK_METHOD(void, look,
+              (const TaughtWatch&, const std::vector<TaughtPicture>&, const PictureFile&, cv::Mat),
+              (override));
+  MOCK_METHOD(std::optional<TeachLook>, newest_look, (const std::string&), (override));
+  MOCK_METHOD(void, cancel, (), (override));
+  MOCK_METHOD(std::optional<TeachJob>, job, (), (override));
+  MOCK_METHOD(TaughtModels, models, (const std::string&), (override));
+  MOCK_METHOD(void, use, (const std::string&, const std::string&), (override));
+  MOCK_METHOD(void, retire, (const std::string&), (override));
+};
 
 class HoldTest : public testing::Test {
  protected:
@@ -264,6 +281,54 @@ TEST_F(HoldTest, DarkPicturesAndThoseWithoutColorsAreOfTheNight) {
   EXPECT_TRUE(kept[1].night);
   EXPECT_FALSE(kept[2].night);
   EXPECT_LT(kept[1].brightness, 20);
+}
+
+class LookTest : public HoldTest {
+ protected:
+  LookTest() {
+    reporter_ = nullptr;
+    teaching_ = nullptr;
+    TeachLimits limits;
+    limits.free = 0;
+    teaching_ = std::make_shared<Teaching>(
+        std::make_unique<TeachLibrary>(directory_.path() / "teach", limits), trainer_);
+    start_reporter({});
+  }
+
+  const std::shared_ptr<testing::StrictMock<LookingTrainer>> trainer_ =
+      std::make_shared<testing::StrictMock<LookingTrainer>>();
+};
+
+TEST_F(LookTest, TwiceASecondForAWhileAfterSomebodyAsked) {
+  pass(milliseconds(1000));
+  EXPECT_CALL(*trainer_, look(testing::Field(&TaughtWatch::name, "gate"), SizeIs(0), _, _))
+      .Times(static_cast<int>(Teaching::kLooked / Teaching::kLookEach));
+  teaching_->ask_look("gate", now_);
+  pass(milliseconds(5000));
+}
+
+TEST_F(LookTest, APictureOfAHoldIsLookedAtWithThosePicturesBefore) {
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  testing::InSequence order;
+  for (const std::size_t pictures : {1U, 2U}) {
+    EXPECT_CALL(*trainer_, look(_, SizeIs(pictures), _, _))
+        .WillOnce([](auto&, auto& known, auto& file, auto) {
+          EXPECT_TRUE(std::filesystem::exists(file(known.back().number)));
+        });
+  }
+  teaching_->ask_look("gate", now_);
+  pass(milliseconds(1000));
+  EXPECT_EQ(status(hold).kept, 2);
+}
+
+TEST_F(LookTest, WhatIsWrongWithItDoesNotEndAHold) {
+  EXPECT_CALL(*trainer_, look).WillRepeatedly(testing::Throw(std::runtime_error("no memory")));
+  const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
+  pass(milliseconds(500));
+  EXPECT_EQ(status(hold).kept, 1);
+  teaching_->ask_look("a watch that was removed", now_);
+  teaching_->release_hold(hold, now_);
+  pass(milliseconds(500));
 }
 
 }  // namespace

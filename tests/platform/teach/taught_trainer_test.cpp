@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "pipeline/core/sha256.h"
+#include "platform/teach/taught_previewer.h"
 #include "tests/support/heads.h"
 #include "tests/support/temp_dir.h"
 
@@ -149,6 +150,79 @@ TEST_F(TrainerWithShell, KeepsTheModelAndTheRunIsToldToUseIt) {
   EXPECT_EQ(reloads_, 2);
   EXPECT_FALSE(trainer_->models("lamp").used);
   EXPECT_THROW(trainer_->use("lamp", "0"), TeachError);
+}
+
+class PreviewerWithShell : public testing::Test {
+ protected:
+  void with(const std::string& script) { start({"/bin/sh", "-c", script}); }
+  void start(const std::vector<std::string>& command) {
+    previewer_ = std::make_unique<TaughtPreviewer>(command);
+  }
+  void look(const std::string& watch = "lamp") {
+    TrainingOrder order;
+    order.watch.name = watch;
+    previewer_->look(order, cv::Mat(2, 3, CV_8UC3, cv::Scalar(1, 2, 3)));
+  }
+  // The first one after looks from now on.
+  TeachLook newest() {
+    for (;;) {
+      look();
+      if (const auto newest = previewer_->newest("lamp")) return *newest;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  TempDir folder_;
+  std::unique_ptr<TaughtPreviewer> previewer_;
+};
+
+const std::string kAnswer =  // of a shell
+    R"(echo '{"label":"on","similarity":0.75,"lead":0.5,"missing":2,"problem":""}')";
+
+TEST_F(PreviewerWithShell, ItsProcessGetsOrdersAndPictures) {
+  with("read -r line; [ -e " + (folder_ / "frame") + " ] || { cat <&3 >" + (folder_ / "order") +
+       "; cat <&4 >" + (folder_ / "frame") + "; }; " + kAnswer);
+  EXPECT_FALSE(previewer_->newest("lamp"));
+  const TeachLook look = newest();
+  EXPECT_EQ(look.problem, "");
+  ASSERT_TRUE(look.preview);
+  EXPECT_EQ(look.preview->label, "on");
+  EXPECT_EQ(look.preview->lead, 0.5F);
+  EXPECT_EQ(look.missing, 2U);
+  EXPECT_FALSE(previewer_->newest("gate")) << "it was not looked at";
+  previewer_.reset();
+  const auto order = parse_order(read_file(folder_ / "order"));
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->frame, cv::Size(3, 2));
+  EXPECT_EQ(read_file(folder_ / "frame").substr(0, 6), "\1\2\3\1\2\3");
+}
+
+TEST_F(PreviewerWithShell, AProcessThatHasEndedStartsAgain) {
+  with("echo begun >>" + (folder_ / "starts") + "; read -r line; " + kAnswer);
+  EXPECT_TRUE(newest().preview);
+  while (read_file(folder_ / "starts") == "begun\n") look();
+  EXPECT_EQ(previewer_->newest("lamp")->problem, "");
+}
+
+TEST_F(PreviewerWithShell, WhatGoesWrongIsASentence) {
+  with("read -r line; echo nonsense");
+  EXPECT_EQ(newest().problem, "the preview answers nonsense");
+  with("read -r line; echo 'it has no memory' >&2; kill -9 $$");
+  EXPECT_THAT(newest().problem, HasSubstr("Killed (signal 9): it has no memory"));
+  start({"/nowhere/lookout"});
+  EXPECT_THAT(newest().problem, AnyOf(HasSubstr("No such file"), HasSubstr("exit status 127")));
+}
+
+TEST_F(PreviewerWithShell, EndsAProcessThatDoesNotAnswer) {
+  with("echo begun >" + (folder_ / "starts") + "; exec sleep 1000");
+  look();
+  while (!std::filesystem::exists(folder_ / "starts")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  previewer_->stop();
+  while (!previewer_->newest("lamp")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(previewer_->newest("lamp")->problem, "");
+  look();
 }
 
 }  // namespace

@@ -182,6 +182,8 @@ export const words = {
   // Its view of a watch.
   showIt: "Zeigen",
   looksNowLike: (state, score) => `Sieht jetzt aus wie ${state}, ${score}`,
+  looksNowLikeClass: (label) => `Sieht jetzt aus wie ${label}`,
+  looksNowALittleLike: (label) => `Sieht jetzt etwas mehr aus wie ${label}`,
   noneOfThem: "keins davon",
   notToldYet: "noch nicht zugeordnet",
   howToHold: (label) => `„${label}“ halten, solange es ${label} ist: In jeder Sekunde entstehen ` +

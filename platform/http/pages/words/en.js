@@ -177,6 +177,8 @@ export const words = {
   // Its view of a watch.
   showIt: "Show it",
   looksNowLike: (state, score) => `Looks now like ${state}, ${score}`,
+  looksNowLikeClass: (label) => `Looks now like ${label}`,
+  looksNowALittleLike: (label) => `Looks now a little more like ${label}`,
   noneOfThem: "none of them",
   notToldYet: "not told yet",
   howToHold: (label) => `Hold “${label}” while it is ${label}: two pictures a second are taken, ` +

@@ -1,0 +1,150 @@
+#include "platform/teach/taught_previewer.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/core/error.h"
+#include "pipeline/core/log.h"
+#include "pipeline/core/printable.h"
+#include "pipeline/core/wake_event.h"
+#include "platform/teach/teach_child.h"
+
+namespace lookout {
+
+// The thread's, which may outlive the previewer.
+class TaughtPreviewer::Desk {
+ public:
+  explicit Desk(std::vector<std::string> command) : command_(std::move(command)) {}
+
+  void work(Turn& turn) {
+    if (!turn.order) {
+      process_.reset();
+      wake_.clear();
+      return;
+    }
+    if (Clock::now() < retry_at_) return;
+    TeachLook look;
+    try {
+      look = look_at(*turn.order, turn.bgr);
+    } catch (const std::system_error& error) {
+      look.problem = "the preview cannot be started: " + error.code().message();
+    } catch (const std::exception& error) {
+      look.problem = error.what();
+    }
+    turn.bgr.release();
+    if (!look.problem.empty()) {
+      process_.reset();
+      retry_at_ = Clock::now() + kRetry;
+    }
+    note(turn.order->watch.name, std::move(look));
+  }
+
+  // Any thread.
+  std::optional<TeachLook> newest(const std::string& watch) EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (watch != watch_) return std::nullopt;
+    return look_;
+  }
+  void cancel() const { wake_.wake(); }
+
+ private:
+  static constexpr std::chrono::seconds kRetry{30};  // starts take long on a slow board
+
+  struct Process {
+    explicit Process(const std::vector<std::string>& command)
+        : child(command, requests.reader(), {order.fd(), frame.fd()}) {
+      requests.close_reader();
+    }
+    bool ask() const { return write(requests.writer(), "\n", 1) == 1; }
+
+    MemoryFile order;
+    MemoryFile frame;
+    Pipe requests;
+    TeachChild child;
+  };
+
+  // A process that nobody asked for long has ended: another one is asked then.
+  TeachLook look_at(TrainingOrder& order, const cv::Mat& bgr) {
+    order.frame = bgr.size();
+    const cv::Mat pixels = bgr.isContinuous() ? bgr : bgr.clone();
+    const std::string text = to_text(order);
+    for (const bool is_again : {false, true}) {
+      if (!process_) process_.emplace(command_);
+      rewrite(process_->order, text);
+      rewrite(process_->frame,
+              {reinterpret_cast<const char*>(pixels.data), pixels.total() * pixels.elemSize()});
+      if (process_->ask()) break;
+      if (is_again) return TeachLook{{}, 0, "the preview " + printable(process_->child.end())};
+      process_.reset();
+    }
+    return answer();
+  }
+
+  TeachLook answer() {
+    constexpr std::chrono::seconds kPatience{60};  // on a slow board a base is loaded in ten
+    std::string line;
+    switch (process_->child.read(line, wake_, kPatience)) {
+      case TeachChild::Wait::kLine:
+        break;
+      case TeachChild::Wait::kEnded:
+        return TeachLook{{}, 0, "the preview ended with " + printable(process_->child.end())};
+      case TeachChild::Wait::kLate:
+        return TeachLook{{}, 0, "the preview does not answer"};
+      case TeachChild::Wait::kCancelled:
+        process_.reset();
+        wake_.clear();
+        return {};
+    }
+    auto look = parse_look(line);
+    if (!look) return TeachLook{{}, 0, "the preview answers nonsense"};
+    look->problem = printable(look->problem);
+    return std::move(*look);
+  }
+
+  void note(const std::string& watch, TeachLook look) EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (!look.problem.empty() && look.problem != look_.problem) {
+      log_warn("teach: watch {}: {}", watch, look.problem);
+    }
+    watch_ = watch;
+    look_ = std::move(look);
+  }
+
+  const std::vector<std::string> command_;
+  WakeEvent wake_;  // the thread, when the process is to end
+  std::optional<Process> process_;
+  Clock::time_point retry_at_{};
+  Mutex mutex_;
+  std::string watch_ GUARDED_BY(mutex_);
+  TeachLook look_ GUARDED_BY(mutex_);
+};
+
+TaughtPreviewer::TaughtPreviewer(std::vector<std::string> command)
+    : desk_(std::make_shared<Desk>(std::move(command))) {}
+
+TaughtPreviewer::~TaughtPreviewer() { desk_->cancel(); }
+
+void TaughtPreviewer::look(TrainingOrder order, cv::Mat bgr) {
+  const MutexLock lock(mutex_);
+  if (!worker_) {
+    worker_ = std::make_unique<AsyncWorker<Turn>>(
+        "preview", [desk = desk_](Turn& turn, const auto&) { desk->work(turn); });
+  }
+  worker_->put({std::move(order), std::move(bgr)});
+}
+
+std::optional<TeachLook> TaughtPreviewer::newest(const std::string& watch) const {
+  return desk_->newest(watch);
+}
+
+void TaughtPreviewer::stop() {
+  const MutexLock lock(mutex_);
+  if (!worker_) return;
+  desk_->cancel();
+  worker_->put({});
+}
+
+}  // namespace lookout
