@@ -297,7 +297,10 @@ void train_as_told(const TrainingOrder& order, News& news) {
 
 class Eye {
  public:
-  explicit Eye(const TrainingOrder& order) : base_(named_base(order)), cache_(order.folder) {}
+  // Keeps what a training needs besides the pictures, too.
+  explicit Eye(const TrainingOrder& order) : base_(named_base(order)), cache_(order.folder) {
+    class_rows_of(base_, cache_);
+  }
 
   TeachLook look(const TrainingOrder& order, cv::Mat bgr) {
     choose(order.watch);
