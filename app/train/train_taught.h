@@ -9,8 +9,9 @@ namespace lookout {
 
 // Reads a TrainingOrder from `input`, computes and keeps the embeddings that the EmbeddingCache
 // lacks, learns, and writes the head. `print` gets TrainingNews, a line each. The same pictures and
-// base give the embeddings that train() has; folds are occasions. The process gets the lowest
-// priority and limits, and ends with its parent. Returns the exit status; a problem is a line, too.
+// base give the model that train() makes; what is told of it is measured with other folds. The
+// process gets the lowest priority and limits, and ends with its parent. Returns the exit status; a
+// problem is a line, too.
 int train_taught(std::istream& input, const std::function<void(std::string_view)>& print);
 
 // Whenever a byte comes on stdin, reads a TrainingOrder from kOrderFile and the picture that it

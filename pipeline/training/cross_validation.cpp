@@ -41,8 +41,11 @@ Head fit_pictures(const TrainingSet& set, const std::vector<bool>& use, double l
 class CrossValidation {
  public:
   CrossValidation(const TrainingSet& set, const std::vector<std::size_t>& folds,
-                  const Progress& progress)
-      : set_(set), folds_(folds), progress_(progress), sizes_(curve_sizes()) {}
+                  const Progress& progress, const CrossValidationOptions& options)
+      : set_(set), folds_(folds), progress_(progress), l2_(kL2.begin(), kL2.end()) {
+    if (options.l2) l2_ = {*options.l2};
+    if (options.curve) sizes_ = curve_sizes();
+  }
 
   Validation run() {
     choose_l2();
@@ -54,7 +57,7 @@ class CrossValidation {
 
  private:
   void step() { progress_(static_cast<double>(++done_) / static_cast<double>(steps())); }
-  std::size_t steps() const { return kFolds * (kL2.size() + 1 + sizes_.size()); }
+  std::size_t steps() const { return kFolds * (l2_.size() + 1 + sizes_.size()); }
 
   Head fit(double l2, const Head* start, const std::vector<bool>& use) {
     Head head = fit_pictures(set_, use, l2, start);
@@ -80,7 +83,7 @@ class CrossValidation {
     std::array<Head, kFolds> heads;
     const std::vector<float> weights = set_.weights(std::vector<bool>(set_.pictures(), true));
     double least = -1;
-    for (const double l2 : kL2) {
+    for (const double l2 : l2_) {
       Logits logits(set_.pictures());
       for (std::size_t fold = 0; fold < kFolds; ++fold) {
         Head& head = heads[fold];
@@ -239,7 +242,8 @@ class CrossValidation {
   const TrainingSet& set_;
   const std::vector<std::size_t>& folds_;
   const Progress& progress_;
-  const std::vector<std::size_t> sizes_;  // of the learning curve
+  std::vector<double> l2_;          // that are tried
+  std::vector<std::size_t> sizes_;  // of the learning curve
   std::size_t done_ = 0;
   Logits logits_;  // of the held-out pictures, with the best L2
   Validation validation_;
@@ -248,8 +252,8 @@ class CrossValidation {
 }  // namespace
 
 Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>& folds,
-                          const Progress& progress) {
-  return CrossValidation(set, folds, progress).run();
+                          const Progress& progress, const CrossValidationOptions& options) {
+  return CrossValidation(set, folds, progress, options).run();
 }
 
 Embeddings choose_examples(const TrainingSet& set, const std::vector<bool>& use) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "pipeline/training/trainer.h"
@@ -42,9 +43,14 @@ struct Validation {
 // Whoever trains reports progress, 0..1, and may throw to end it.
 using Progress = std::function<void(double done)>;
 
+struct CrossValidationOptions {
+  std::optional<double> l2{};  // is not chosen, but this
+  bool curve = true;           // Validation::curve is measured, which takes half of the time
+};
+
 // `folds`: of each picture, as make_folds().
 Validation cross_validate(const TrainingSet& set, const std::vector<std::size_t>& folds,
-                          const Progress& progress);
+                          const Progress& progress, const CrossValidationOptions& options = {});
 
 // At most this many examples go into an archive: 4 or 5 kB each, compared for every frame.
 inline constexpr std::size_t kMaxExamples = 128;

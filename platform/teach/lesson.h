@@ -47,8 +47,8 @@ struct Mistake {
 
 // What is told of a model. Each picture is judged by one that was trained without its occasion.
 struct LessonResult {
-  TrainedModel model;  // without texts
-  Validation validation;
+  TrainedModel model;     // without texts: that of `lookout train` with these pictures
+  Validation validation;  // with whole occasions that were left out, as all that follows
   bool can_tell = false;  // false: a class has one occasion, so that the rest says too little
   RightShare all;
   RightShare day;    // of these

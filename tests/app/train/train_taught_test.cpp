@@ -37,8 +37,7 @@ TEST_F(TrainTaught, TheModelKnowsItsClasses) {
   EXPECT_EQ(spec_of(head).name, "lamp-0001");
 }
 
-// What a detector compares with are the embeddings themselves.
-TEST_F(TrainTaught, TheSamePicturesGiveTheEmbeddingsOfLookoutTrain) {
+TEST_F(TrainTaught, TheSamePicturesGiveTheModelOfLookoutTrain) {
   draw(8);
   train();
   const std::string output = folder_ / "same.head";
@@ -50,7 +49,9 @@ TEST_F(TrainTaught, TheSamePicturesGiveTheEmbeddingsOfLookoutTrain) {
   const TrainedModel other = newest_head().model;
   EXPECT_EQ(one.labels, other.labels);
   EXPECT_EQ(one.classes, other.classes);
+  EXPECT_EQ(one.head.weights, other.head.weights);
   EXPECT_EQ(one.detector.examples.values(), other.detector.examples.values());
+  EXPECT_EQ(one.detector.threshold, other.detector.threshold);
 }
 
 TEST_F(TrainTaught, EmbeddingsAreComputedOnce) {
