@@ -3,12 +3,21 @@
 
     taught_test.py
 
-Needs what page_test.py needs. The camera is a test pattern, red while the door is "open" and blue while it is
-"closed": the program starts again in between, as after a power cut. A screenshot goes to build/host/page/.
+Needs what page_test.py needs. The camera is one on the network, which looks at a drawn garage: its door is open or
+closed, and light and noise change from frame to frame. Prints how long the page took to tell the state after the door
+was turned. A screenshot goes to build/host/page/.
 """
 
+import contextlib
+import http.server
+import io
 import os
+import random
 import sys
+import threading
+import time
+
+from PIL import Image, ImageDraw
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("network", "predict", "tools"))]
@@ -19,7 +28,8 @@ from owner import PASSWORD, OwnerTest  # noqa: E402
 from page_test import FOLDER, main  # noqa: E402
 from teach_test import RESULT, TeachPage  # noqa: E402
 
-OPEN, CLOSED = "test://red", "test://blue"
+OPEN, CLOSED = "open", "closed"
+FRAME = 0.1  # s
 # How many pictures the hold of a class's button has kept, while it is held.
 KEPT = """
   const button = [...document.querySelectorAll(".hold")].find((one) => one.children[0].textContent === arguments[0]);
@@ -27,8 +37,47 @@ KEPT = """
 """
 
 
+class Garage(http.server.BaseHTTPRequestHandler):
+    """A camera of Motion JPEG."""
+
+    server_version = "camera"
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        self.send_response(200)
+        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                jpeg = self.picture()
+                head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
+                self.wfile.write(head.encode() + jpeg + b"\r\n")
+                time.sleep(FRAME)
+
+    def picture(self):
+        light = random.uniform(0.8, 1.1)
+
+        def color(*rgb):
+            return tuple(min(255, int(value * light)) for value in rgb)
+
+        picture = Image.new("RGB", (320, 240), color(150, 140, 125))
+        draw = ImageDraw.Draw(picture)
+        draw.rectangle((40, 40, 280, 220), color(25, 25, 30) if self.server.door == OPEN else color(235, 235, 230))
+        if self.server.door == OPEN:
+            draw.rounded_rectangle((100, 120, 220, 210), 20, color(190, 40, 40))
+            draw.rectangle((120, 130, 200, 160), color(90, 110, 130))
+        else:
+            for down in range(60, 220, 20):
+                draw.line((40, down, 280, down), color(150, 150, 150), 2)
+        noise = Image.effect_noise(picture.size, 24).convert("RGB")
+        data = io.BytesIO()
+        Image.blend(picture, noise, 0.15).save(data, "JPEG", quality=85)
+        return data.getvalue()
+
+    def log_message(self, *_):
+        pass
+
+
 class TaughtTest(TeachPage, OwnerTest):
-    source = OPEN
     owners_password = PASSWORD
     more_options = ("--set", f"model.base={ROOT}/models/selftest.pt")
 
@@ -36,9 +85,27 @@ class TaughtTest(TeachPage, OwnerTest):
     def url(self):
         return f"http://localhost:{self.port}/"
 
-    def turn_to(self, source):
+    def setUp(self):
+        self.camera = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Garage)
+        self.camera.daemon_threads = True
+        self.camera.door = OPEN
+        threading.Thread(target=self.camera.serve_forever, daemon=True).start()
+        self.addCleanup(self.camera.server_close)
+        self.addCleanup(self.camera.shutdown)
+        self.source = f"http://127.0.0.1:{self.camera.server_port}/"
+        super().setUp()
+
+    def turn(self, state):
+        self.camera.door = state
+
+    def expect_state(self, state):
+        begin = time.monotonic()
+        self.wait_for_text("now", f"Looks now like {state}")
+        print(f"{state}: told after {time.monotonic() - begin:.1f} s", flush=True)
+
+    def start_again(self):
+        """As after a power cut."""
         self.end()
-        self.source = source
         self.start()
         self.browser.open(self.url + "teach#garage-door")
         self.find("h1", "Garage door")
@@ -64,32 +131,36 @@ class TaughtTest(TeachPage, OwnerTest):
         self.by_id("watch-title").send_keys("Garage door")
         self.click("button", "Create")
         self.find("h1", "Garage door")
-        self.hold("open")
-        self.turn_to(CLOSED)
-        self.hold("closed")
-        self.wait_for_text("now", "Looks now like closed")  # no model is trained yet
-        self.actions().click(self.find("#holds b", "open")).perform()  # a slip
+        self.hold(OPEN)
+        self.turn(CLOSED)
+        self.hold(CLOSED)
+        self.expect_state(CLOSED)  # by the pictures: no model is trained yet
+        self.actions().click(self.find("#holds b", OPEN)).perform()  # a slip
         self.wait_for_text("hold-said", "“open”: 1 picture kept")
-        self.turn_to(OPEN)
-        self.hold("open")
-        self.turn_to(CLOSED)
-        self.hold("closed")
+        self.turn(OPEN)
+        self.expect_state(OPEN)
+        self.hold(OPEN)
+        self.turn(CLOSED)
+        self.hold(CLOSED)
         result = self.train()
         self.assertRegex(result["figures"], "^[0-9]+ of [0-9]+ right")
         self.assertRegex(result["mistakes"][0], r"You said open\s+It said closed")
         self.click("button", "Use it")
         self.wait_for_text("in-use", "This model is in use.")
-        self.wait_for_text("now", "Looks now like closed")
+        for state in (OPEN, CLOSED):
+            self.turn(state)
+            self.expect_state(state)
         # The label was wrong: it is corrected, and the next model is right about all.
-        self.click("#mistakes button", "closed")
+        self.click("#mistakes button", CLOSED)
         self.wait_for_text("told", "1 picture now “closed”.")
         result = self.train()
         right, of = result["figures"].split(" right")[0].split(" of ")
         self.assertEqual(right, of)
         self.click("button", "Use it")
         self.wait_for_text("in-use", "This model is in use.")
-        self.turn_to(OPEN)
-        self.wait_for_text("now", "Looks now like open")
+        self.turn(OPEN)
+        self.start_again()
+        self.expect_state(OPEN)
         self.click("button", self.text("back"))
         self.wait_for_text("told", "The one before is in use again.")
         os.makedirs(FOLDER, exist_ok=True)
