@@ -126,8 +126,18 @@ void EmbeddingCache::keep(std::int64_t number, const KeptEmbeddings& embeddings)
       .run();
 }
 
-void EmbeddingCache::forget(std::int64_t number) {
-  SqliteStatement(*database_, "DELETE FROM embedding WHERE picture = ?").bind(number).run();
+void EmbeddingCache::keep_only(const std::set<std::int64_t>& numbers) {
+  std::vector<std::int64_t> gone;
+  {
+    SqliteStatement known(*database_, "SELECT DISTINCT picture FROM embedding WHERE picture > 0");
+    while (known.step()) {
+      if (numbers.count(known.integer(0)) == 0) gone.push_back(known.integer(0));
+    }
+  }
+  SqliteTransaction transaction(*database_);
+  SqliteStatement removal(*database_, "DELETE FROM embedding WHERE picture = ?");
+  for (const std::int64_t number : gone) removal.bind(number).run();
+  transaction.commit();
 }
 
 }  // namespace lookout

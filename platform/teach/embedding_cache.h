@@ -6,6 +6,7 @@
 #include <memory>
 #include <opencv2/core/types.hpp>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "pipeline/training/embeddings.h"
@@ -45,8 +46,8 @@ class EmbeddingCache {
   // `number`: of the picture. Nothing: they are not known.
   std::optional<KeptEmbeddings> find(std::int64_t number);
   void keep(std::int64_t number, const KeptEmbeddings& embeddings);
-  // In every space.
-  void forget(std::int64_t number);
+  // Removes those of other pictures, in every space. What has no picture's number stays.
+  void keep_only(const std::set<std::int64_t>& numbers);
 
   // Removes the file: a library that begins anew gives numbers again. Nobody has it open.
   static void remove(const std::filesystem::path& folder);

@@ -277,4 +277,19 @@ std::vector<TaughtRun> TaughtModelStore::in_use() const {
   return runs;
 }
 
+void TaughtModelStore::keep_only(const std::set<std::string>& watches) const {
+  std::error_code missing;
+  std::vector<fs::path> others;
+  for (fs::directory_iterator entry(folder_, missing), end; !missing && entry != end;
+       entry.increment(missing)) {
+    const auto choice = Choice::read(entry->path());
+    const bool is_used = choice && choice->used;
+    if (!is_used && watches.count(entry->path().filename()) == 0) others.push_back(entry->path());
+  }
+  for (const fs::path& folder : others) {
+    std::error_code refused;
+    fs::remove_all(folder, refused);
+  }
+}
+
 }  // namespace lookout

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <opencv2/core/types.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,10 @@ class TaughtModelStore {
   void use(const std::string& watch, const std::string& sha256) const;
   // None is in use any more; the one that was is the one before.
   void retire(const std::string& watch) const;
+
+  // Removes the models of other watches, unless one is in use: a library that was lost does not end
+  // what it taught.
+  void keep_only(const std::set<std::string>& watches) const;
 
   // The watches with a model in use, by name. Throws nothing: what cannot be read is a problem.
   std::vector<TaughtRun> in_use() const;

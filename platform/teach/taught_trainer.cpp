@@ -179,4 +179,12 @@ void TaughtTrainer::retire(const std::string& watch) {
   options_.reload();
 }
 
+void TaughtTrainer::keep_only(const TeachLibrary::Contents& contents) {
+  if (std::filesystem::exists(options_.library / kEmbeddingsFile)) {
+    EmbeddingCache(options_.library).keep_only(contents.pictures);
+  }
+  const MutexLock lock(store_mutex_);
+  store_.keep_only(contents.watches);
+}
+
 }  // namespace lookout

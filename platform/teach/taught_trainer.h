@@ -45,6 +45,7 @@ class TaughtTrainer : public TeachTrainer {
   TaughtModels models(const std::string& watch) override;
   void use(const std::string& watch, const std::string& sha256) override;
   void retire(const std::string& watch) override;
+  void keep_only(const TeachLibrary::Contents& contents) override;
 
  private:
   bool is_running() const REQUIRES(mutex_) {

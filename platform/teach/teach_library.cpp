@@ -569,6 +569,17 @@ std::size_t TeachLibrary::purge(const TeachTime& now) {
   });
 }
 
+TeachLibrary::Contents TeachLibrary::contents() {
+  return guarded([&] {
+    Contents contents;
+    SqliteStatement numbers(database_, "SELECT number FROM picture");
+    while (numbers.step()) contents.pictures.insert(numbers.integer(0));
+    SqliteStatement names(database_, "SELECT name FROM watch");
+    while (names.step()) contents.watches.insert(names.text(0));
+    return contents;
+  });
+}
+
 TeachUsage TeachLibrary::usage() {
   return guarded([&] {
     SqliteStatement row(database_, "SELECT count(*), coalesce(sum(bytes), 0) FROM picture");

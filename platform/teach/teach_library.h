@@ -14,6 +14,7 @@
 #include <memory>
 #include <opencv2/core/types.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -173,6 +174,13 @@ class TeachLibrary {
 
   // Removes what was thrown away long ago. Returns how many pictures that were.
   std::size_t purge(const TeachTime& now);
+
+  // What there is, with what was thrown away or removed and can be restored.
+  struct Contents {
+    std::set<std::int64_t> pictures;  // numbers
+    std::set<std::string> watches;    // names
+  };
+  Contents contents();
 
   TeachUsage usage();
   const TeachLimits& limits() const { return limits_; }

@@ -85,8 +85,11 @@ class TeachTrainer {
   virtual TaughtModels models(const std::string& watch) = 0;
   // The run takes the model between two frames. kNotFound: there is no such model.
   virtual void use(const std::string& watch, const std::string& sha256) = 0;
-  // The run no longer has this watch; its models stay until purge.
+  // The run no longer has this watch; its models stay until keep_only().
   virtual void retire(const std::string& watch) = 0;
+
+  // Removes what is kept of other pictures and watches, but no model in use. May take long.
+  virtual void keep_only(const TeachLibrary::Contents& contents) = 0;
 };
 
 }  // namespace lookout

@@ -134,6 +134,8 @@ void Teaching::purge(const TeachTime& now) {
   const auto purge_part = [&now](TeachLibrary& library) { return library.purge(now); };
   while (with_library(purge_part) > 0) {
   }
+  if (!trainer_) return;
+  trainer_->keep_only(with_library([](TeachLibrary& library) { return library.contents(); }));
 }
 
 bool Teaching::is_wanted(const Hold& hold, const cv::Mat& bgr) {

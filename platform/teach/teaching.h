@@ -83,7 +83,7 @@ class Teaching {
   // While the camera is away, nothing can be held.
   void set_online(bool online) EXCLUDES(hold_mutex_);
 
-  // Removes what was thrown away long ago.
+  // Removes what was thrown away long ago, and what the trainer keeps of it.
   void purge(const TeachTime& now) EXCLUDES(library_mutex_);
 
   // Keeps a picture, unless it is a near-copy of one before. `bgr`: turned as people see it.

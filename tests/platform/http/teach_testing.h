@@ -94,6 +94,7 @@ class FakeTrainer : public TeachTrainer {
     }
     used_ = sha256;
   }
+  void keep_only(const TeachLibrary::Contents& /*contents*/) override {}
   void retire(const std::string& watch) override {
     const MutexLock lock(mutex_);
     retired_ = watch;

@@ -57,7 +57,7 @@ TEST(EmbeddingCache, AnotherRegionBaseOrViewHasItsOwn) {
   EXPECT_FALSE(cache.find(7));
   cache.choose(kSpace);
   EXPECT_TRUE(cache.find(7));
-  cache.forget(7);
+  cache.keep_only({8});
   EXPECT_FALSE(cache.find(7));
 }
 

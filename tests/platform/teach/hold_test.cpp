@@ -38,6 +38,7 @@ class LookingTrainer : public TeachTrainer {
   MOCK_METHOD(TaughtModels, models, (const std::string&), (override));
   MOCK_METHOD(void, use, (const std::string&, const std::string&), (override));
   MOCK_METHOD(void, retire, (const std::string&), (override));
+  MOCK_METHOD(void, keep_only, (const TeachLibrary::Contents&), (override));
 };
 
 class HoldTest : public testing::Test {
@@ -292,6 +293,7 @@ class LookTest : public HoldTest {
     limits.free = 0;
     teaching_ = std::make_shared<Teaching>(
         std::make_unique<TeachLibrary>(directory_.path() / "teach", limits), trainer_);
+    EXPECT_CALL(*trainer_, keep_only).Times(testing::AnyNumber());
     start_reporter({});
   }
 
@@ -329,6 +331,19 @@ TEST_F(LookTest, WhatIsWrongWithItDoesNotEndAHold) {
   teaching_->ask_look("a watch that was removed", now_);
   teaching_->release_hold(hold, now_);
   pass(milliseconds(500));
+}
+
+TEST_F(LookTest, WhatIsKeptOfPicturesThatAreGoneGoesAtTheStart) {
+  teaching_->release_hold(teaching_->begin_hold("gate", "open", now_).number, now_);
+  EXPECT_CALL(*trainer_, look);
+  pass(milliseconds(500));
+  using Contents = TeachLibrary::Contents;
+  EXPECT_CALL(*trainer_, keep_only(testing::AllOf(
+                             testing::Field(&Contents::pictures, testing::ElementsAre(1)),
+                             testing::Field(&Contents::watches, testing::ElementsAre("gate")))))
+      .Times(testing::AtLeast(1));
+  reporter_->poll();
+  reporter_ = nullptr;
 }
 
 }  // namespace

@@ -118,6 +118,18 @@ TEST_F(TaughtModelsOnDisk, OldOnesGoButForThoseInUse) {
   store_.use("gate", first);
 }
 
+TEST_F(TaughtModelsOnDisk, ThoseOfWatchesThatAreGoneAreRemovedButForThoseInUse) {
+  for (const std::string watch : {"gate", "lamp", "door"}) train(watch);
+  store_.use("door", store_.models("door").trained->sha256);
+  store_.keep_only({"lamp", "yard"});
+  EXPECT_FALSE(fs::exists(folder_.path() / "models/gate"));
+  EXPECT_TRUE(store_.models("lamp").trained);
+  EXPECT_THAT(store_.in_use(), SizeIs(1));
+  store_.retire("door");
+  store_.keep_only({"lamp"});
+  EXPECT_FALSE(fs::exists(folder_.path() / "models/door"));
+}
+
 TEST(TaughtReport, IsReadAsItWasWritten) {
   TaughtReport report;
   TaughtModel& model = report.model;
