@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
-#include <set>
 #include <system_error>
 #include <utility>
 
-#include "pipeline/archive/metadata.h"
 #include "pipeline/core/printable.h"
 #include "platform/teach/embedding_cache.h"
+#include "platform/teach/watch_rules.h"
 
 namespace lookout {
 namespace {
@@ -21,10 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr int kTeachSchema = 1;
 constexpr double kMillion = 1e6;
-constexpr std::size_t kMaxName = 32;
-constexpr std::size_t kMaxTitle = 100;  // bytes
-constexpr std::size_t kMinClasses = 2;
-constexpr double kSmallestRoi = 0.01;
 constexpr std::int64_t kNoneId = 0;  // in place of a class
 
 // Times are in milliseconds since 1970, minutes of the local day, regions in millionths, brightness
@@ -78,39 +71,6 @@ TaughtPicture picture_of(const SqliteStatement& row) {
   picture.trashed = !row.is_null(column++);
   picture.revision = row.integer(column);
   return picture;
-}
-
-[[noreturn]] void refuse_watch(const std::string& sentence) {
-  throw TeachError(TeachProblem::kInvalid, sentence);
-}
-
-void check_name(const std::string& name) {
-  const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
-  const bool ascii = std::all_of(name.begin(), name.end(), allowed);
-  if (name.empty() || name.size() > kMaxName || !ascii) {
-    refuse_watch(fmt::format("a name has 1 to {} letters, digits, - and _", kMaxName));
-  }
-}
-
-void check_class(const std::string& label) {
-  const std::string shown = printable(label);
-  if (label.empty() || label.size() > kMaxTitle || shown != label ||
-      !problem_of_label(label).empty() || label.front() == ' ' || label.back() == ' ') {
-    refuse_watch(fmt::format("'{}' cannot be the name of a class", shown));
-  }
-  if (label == kNoneOfThem || label == "unknown") {
-    refuse_watch(fmt::format("'{}' is what no class is called: it means none of them", label));
-  }
-}
-
-void check_roi(const cv::Rect2d& roi) {
-  constexpr double kRounding = 1e-6;
-  const bool inside = roi.x >= 0 && roi.y >= 0 && roi.x + roi.width <= 1 + kRounding &&
-                      roi.y + roi.height <= 1 + kRounding;
-  if (!inside) refuse_watch("the region lies outside of the picture");
-  if (!(roi.width >= kSmallestRoi && roi.height >= kSmallestRoi)) {
-    refuse_watch("the region is too small");
-  }
 }
 
 bool is_out_of_room(const std::error_code& code) {
@@ -225,22 +185,6 @@ TaughtWatch TeachLibrary::watch(const std::string& name) {
   return guarded([&] { return read_watch(watch_id(name)); });
 }
 
-void TeachLibrary::check_watch(const TaughtWatch& watch) const {
-  check_name(watch.name);
-  if (watch.title.size() > kMaxTitle || printable(watch.title) != watch.title) {
-    refuse_watch("the title is too long, or no text");
-  }
-  check_roi(watch.roi);
-  for (const std::string& label : watch.classes) check_class(label);
-  const std::set<std::string> different(watch.classes.begin(), watch.classes.end());
-  if (different.size() < watch.classes.size()) refuse_watch("two classes have the same name");
-  if (different.size() < kMinClasses) refuse_watch("a watch has two classes at least");
-  if (different.size() > limits_.classes) {
-    throw TeachError(TeachProblem::kTooMany,
-                     fmt::format("a watch has {} classes at most", limits_.classes));
-  }
-}
-
 void TeachLibrary::write_watch(std::int64_t id, const TaughtWatch& watch) {
   SqliteStatement update(database_,
                          "UPDATE watch SET title = ?, x = ?, y = ?, width = ?, height = ?, "
@@ -272,7 +216,7 @@ void TeachLibrary::write_classes(std::int64_t id, const std::vector<std::string>
 }
 
 TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch) {
-  check_watch(watch);
+  check_watch(watch, limits_);
   return guarded([&] {
     SqliteTransaction transaction(database_);
     SqliteStatement same(database_, "SELECT 1 FROM watch WHERE name = ? AND removed IS NULL");
@@ -296,7 +240,7 @@ TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch) {
 }
 
 TaughtWatch TeachLibrary::change_watch(const TaughtWatch& watch) {
-  check_watch(watch);
+  check_watch(watch, limits_);
   return guarded([&] {
     SqliteTransaction transaction(database_);
     const std::int64_t id = watch_id(watch.name);

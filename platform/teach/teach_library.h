@@ -195,7 +195,6 @@ class TeachLibrary {
   TaughtWatch read_watch(std::int64_t id);
   void write_watch(std::int64_t id, const TaughtWatch& watch);
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
-  void check_watch(const TaughtWatch& watch) const;
   void make_room(const NewPicture& picture, std::int64_t bytes);
   std::size_t remove_pictures(SqliteStatement& numbers);
   bool remove_oldest(const char* condition);

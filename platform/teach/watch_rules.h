@@ -1,0 +1,18 @@
+// What a watch that is taught may be called, and what it may look at.
+#pragma once
+
+#include <string>
+
+#include "platform/teach/teach_library.h"
+
+namespace lookout {
+
+// These throw TeachError(kInvalid) with a sentence for the one who teaches.
+//
+// TeachError(kTooMany): the watch has more classes than the limits say.
+void check_watch(const TaughtWatch& watch, const TeachLimits& limits);
+// The name of a class.
+void check_class(const std::string& label);
+[[noreturn]] void refuse_watch(const std::string& sentence);
+
+}  // namespace lookout
