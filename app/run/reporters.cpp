@@ -182,6 +182,10 @@ std::string change_key(const ReporterParts& run, const OpenWatch& watch) {
                      events.snapshot_limit / run.watches.size());
 }
 
+// Pixels of the history's pictures where these may be taught: a region of a third of the picture
+// then still has more than models look at.
+constexpr int kTaughtHistorySide = 960;
+
 // Null when nothing is to be remembered.
 std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run) {
   const KeptHistory& history = run.options.history;
@@ -192,6 +196,7 @@ std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run) {
   kept.limits.picture_bytes = static_cast<std::int64_t>(
       std::min<std::uint64_t>(history.picture_limit, std::numeric_limits<std::int64_t>::max()));
   kept.pictures_a_day = history.pictures_a_day;
+  if (!teach_folder(run.options).empty()) kept.picture_side = kTaughtHistorySide;
   return std::make_unique<HistoryReporter>(std::move(kept), run.options.camera.view);
 }
 

@@ -20,6 +20,7 @@ struct HistoryOptions {
   std::filesystem::path folder;
   HistoryLimits limits;
   std::int64_t pictures_a_day = 500;  // of UTC; 0: none
+  int picture_side = 320;             // pixels, of the longer side at most
 };
 
 // One moment on two clocks.

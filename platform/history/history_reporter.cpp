@@ -25,9 +25,9 @@ HistoryTime to_history_time(std::chrono::system_clock::time_point time) {
   return std::chrono::floor<std::chrono::milliseconds>(time);
 }
 
-std::string small_jpeg(const cv::Mat& bgr, const View& view) {
-  const double scale =
-      std::min(1.0, double{HistoryReporter::kPictureSide} / std::max(bgr.cols, bgr.rows));
+// `side`: HistoryOptions::picture_side.
+std::string small_jpeg(const cv::Mat& bgr, const View& view, int side) {
+  const double scale = std::min(1.0, static_cast<double>(side) / std::max(bgr.cols, bgr.rows));
   cv::Mat small;
   cv::resize(bgr, small, {}, scale, scale, cv::INTER_AREA);
   return encode_jpeg(turned(small, view), kHistoryQuality);
@@ -43,7 +43,8 @@ class HistoryReporter::Desk {
     cv::Mat bgr;  // empty: there is no picture
   };
 
-  Desk(HistoryOptions options, View view) : view_(view), recorder_(std::move(options)) {}
+  Desk(HistoryOptions options, View view)
+      : view_(view), picture_side_(options.picture_side), recorder_(std::move(options)) {}
 
   bool has_room_for_picture() {
     const MutexLock lock(mutex_);
@@ -72,7 +73,7 @@ class HistoryReporter::Desk {
     }
     for (Note& note : notes) {
       std::function<std::string()> jpeg;
-      if (!note.bgr.empty()) jpeg = [&] { return small_jpeg(note.bgr, view_); };
+      if (!note.bgr.empty()) jpeg = [&] { return small_jpeg(note.bgr, view_, picture_side_); };
       recorder_.add(std::move(note.change), jpeg);
       note.bgr.release();
     }
@@ -98,6 +99,7 @@ class HistoryReporter::Desk {
   }
 
   const View view_;
+  const int picture_side_;
   bool lowered_ = false;  // the thread's own, as the recorder is
   HistoryRecorder recorder_;
   Mutex mutex_;

@@ -20,7 +20,6 @@ namespace lookout {
 class HistoryReporter : public Reporter {
  public:
   static constexpr std::chrono::seconds kPatience{2};
-  static constexpr int kPictureSide = 320;  // pixels, of the longer side at most
 
   using ReadClocks = std::function<HistoryNow()>;
 

@@ -274,6 +274,18 @@ TEST_F(HistoryReporterTest, AChangeHasTimeStateScoreModelAndPicture) {
   EXPECT_EQ(cv::imread(*file).size(), cv::Size(320, 240));
 }
 
+TEST_F(HistoryReporterTest, PicturesMayBeLargerButNotThanTheFrame) {
+  for (const auto& [side, expected] : {std::pair(480, cv::Size(480, 360)), {960, {640, 480}}}) {
+    options_.picture_side = side;
+    auto run = reporter();
+    report(*run, open_);
+    run.reset();
+    const auto file = HistoryReader(options_.folder).picture(events()[1].number);
+    ASSERT_TRUE(file.has_value());
+    EXPECT_EQ(cv::imread(*file).size(), expected);
+  }
+}
+
 TEST_F(HistoryReporterTest, ACameraThatIsAwayLeavesTheStateUnknownUntilItIsBack) {
   options_.pictures_a_day = 0;
   auto run = reporter();
